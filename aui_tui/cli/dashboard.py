@@ -6,6 +6,7 @@ The writers of ``export`` are loaded at the first export: the dashboard opens wi
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Sized
 from functools import partial
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 CRASHED: Final = 1
 LEFT_FOR_DEMO: Final = -1
 """Status of a dashboard that was left for the demo."""
+LEFT_FOR_OTHER: Final = -2
+"""Status of a dashboard that was left for another index."""
 Stream = tuple[str, Sized, Callable[[Callable[[object], None]], Awaitable[None]]]
 """What fills the index while it is looked at: a name, the sites to scan, and what scans them."""
 
@@ -35,18 +38,26 @@ FRAMES: Final = "120"
 
 
 def open_on(
-    run: Run, service: Service, *, host: str = "", feed: Stream | None = None, starter: Stream | None = None
+    run: Run,
+    service: Service,
+    *,
+    host: str = "",
+    feed: Stream | None = None,
+    starter: Stream | None = None,
+    ready: Callable[[], Awaitable[str]] | None = None,
+    open_source: Callable[[str], None] | None = None,
 ) -> int:
     """Run the dashboard on ``service``, close both, and return the exit code.
 
     ``feed`` fills the index meanwhile. With a ``starter`` an empty index offers that, and the demo: LEFT_FOR_DEMO when
-    the user chose it. Raises ConfigError.
+    the user chose it; ``ready`` says why the starter cannot begin. ``open_source`` takes the address of another index:
+    then LEFT_FOR_OTHER. Raises ConfigError.
     """
     settings = run.settings
     os.environ.setdefault("TEXTUAL_FPS", FRAMES)
     try:
         from aui_tui.tui.app import run as run_app
-        from aui_tui.tui.context import DEMO, Feed
+        from aui_tui.tui.context import DEMO, OTHER, Feed
 
         status = run_app(
             service,
@@ -58,13 +69,14 @@ def open_on(
             theme_folders=(settings.theme_dir,),
             exporter=FileExporter(service),
             feed=Feed(*feed) if feed is not None else None,
-            starter=Feed(*starter) if starter is not None else None,
+            starter=Feed(*starter, ready) if starter is not None else None,
             demo=starter is not None,
+            open_source=open_source,
             preferences=_preferences(run, local_index(service)),
         )
     finally:
         asyncio.run(service.aclose())
-    return {CRASHED: UNEXPECTED, DEMO: LEFT_FOR_DEMO}.get(status, status)
+    return {CRASHED: UNEXPECTED, DEMO: LEFT_FOR_DEMO, OTHER: LEFT_FOR_OTHER}.get(status, status)
 
 
 def local_index(service: Service) -> LocalService | None:
@@ -108,16 +120,24 @@ class FileExporter:
 
     def __init__(self, service: Service) -> None:
         self._service = service
+        self._rows = 0
+
+    def _counted(self, found: Iterable[Row]) -> Iterator[Row]:
+        for row in found:
+            self._rows += 1
+            yield row
 
     async def __call__(self, job: ExportJob, /) -> str:
         """Write ``job`` and return one sentence on it. Raises BadValue, ConfigError, NeverScanned, Unavailable."""
         from aui_tui.report.atomic import create
 
         path = path_of(job.path)
+        self._rows = 0
         chunks = await self._chunks(job, path)
-        written = await asyncio.to_thread(create, path.parent, path.name, chunks)
-        size = (await asyncio.to_thread(written.stat)).st_size
-        return f"Wrote {clean(str(written), 200)}, {count(size, 'byte')}."
+        path = await asyncio.to_thread(create, path.parent, path.name, chunks, force=job.replace)
+        what = {"list": count(self._rows, "host"), "card": f"the card of {job.host}", "snippet": "the change"}[job.kind]
+        folder = str(path.resolve().parent)
+        return f"Wrote {what} to {clean(path.name, 100)} in {clean(folder, 200)}."
 
     async def _chunks(self, job: ExportJob, path: Path) -> Iterable[str]:
         if job.kind == "snippet":
@@ -129,7 +149,9 @@ class FileExporter:
             report = await self._service.site(job.host, method=job.method, at=job.at)
             return write_cards(form, [report.card])
         form = format_of(path, LIST_FORMATS)
-        return write_listing(form, listing_of(await self._service.index(job.query), job))
+        listing = listing_of(await self._service.index(job.query), job)
+        ranked, unreachable = self._counted(listing.ranked), self._counted(listing.unreachable)
+        return write_listing(form, dataclasses.replace(listing, ranked=ranked, unreachable=unreachable))
 
 
 def path_of(text: str) -> Path:

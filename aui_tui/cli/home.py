@@ -5,11 +5,13 @@ Imports no parser: the dashboard has to be there at once.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from aui_tui.cli import streams
-from aui_tui.cli.dashboard import LEFT_FOR_DEMO, Stream, local_index, open_on
+from aui_tui.cli.dashboard import LEFT_FOR_DEMO, LEFT_FOR_OTHER, Stream, local_index, open_on
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import service_of
 from aui_tui.errors import ConfigError
@@ -20,6 +22,12 @@ if TYPE_CHECKING:
     from aui_tui.service.local import LocalService
 
 
+ASKED: Final = ("example.com", "wikipedia.org", "iana.org")
+"""Names that resolve wherever there is a network."""
+LOOKUP: Final = 3.0
+"""Seconds for one of them."""
+
+
 def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:
     """Open the dashboard, on the card of ``host`` when one is named, and return its exit code.
 
@@ -27,14 +35,37 @@ def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:
     """
     if not streams.interactive():
         raise ConfigError(f"{streams.NO_SCREEN}; use `aui-tui index --json` for the list, or `aui-tui --help`.")
-    service = service_of(run, access)
-    local = local_index(service)
-    status = open_on(run, service, host=host, starter=known_sites(run, local) if local is not None else None)
-    if status == LEFT_FOR_DEMO:
-        from aui_tui.cli.demo import play
+    while True:
+        service = service_of(run, access)
+        local, chosen = local_index(service), list[str]()
+        status = open_on(
+            run,
+            service,
+            host=host,
+            starter=known_sites(run, local) if local is not None else None,
+            ready=network_problem if local is not None else None,
+            open_source=chosen.append if local is not None else None,
+        )
+        if status == LEFT_FOR_DEMO:
+            from aui_tui.cli.demo import play
 
-        return play(run)
-    return status
+            return play(run)
+        if status != LEFT_FOR_OTHER:
+            return status
+        run, access, host = replace(run, settings=replace(run.settings, source=chosen[-1])), None, ""
+
+
+async def network_problem() -> str:
+    """Return that this machine has no network, empty when it has: asked once, before many sites are called dead."""
+    loop = asyncio.get_running_loop()
+    for host in ASKED:
+        try:
+            async with asyncio.timeout(LOOKUP):
+                await loop.getaddrinfo(host, 443)
+        except (OSError, TimeoutError):
+            continue
+        return ""
+    return "This machine has no network: no name resolves. Nothing was scanned; choose it again once there is one."
 
 
 def known_sites(run: Run, service: LocalService) -> Stream:

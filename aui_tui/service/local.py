@@ -320,6 +320,12 @@ class LocalService:
 
         return await self.access.owns(target, self.access.resolver or system_resolver())
 
+    async def stamp(self) -> str:
+        """Return a word that changes whenever any program has written to the index."""
+        index = self.places.index
+        files = (index, index.with_name(f"{index.name}-wal"))
+        return " ".join(f"{file.stat().st_mtime_ns}-{file.stat().st_size}" for file in files if file.exists())
+
     def lift_limit(self, url: str) -> None:
         """Let scans of ``url``, a host of the user's own, cost nothing as long as this service lives."""
         self._unlimited.add(self.access.target(url).site)

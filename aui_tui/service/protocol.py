@@ -119,6 +119,14 @@ class KnowsOwnHosts(Protocol):
 
 
 @runtime_checkable
+class HasStamp(Protocol):
+    """A service whose index other programs change too."""
+
+    async def stamp(self) -> str:
+        """Return a word that changes whenever an answer of ``index`` or ``site`` may change; cheap."""
+
+
+@runtime_checkable
 class KeepsTranscripts(Protocol):
     """A service that shows what its runs of the tasks did."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import signal
 import sys
@@ -11,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from msgspec.structs import replace
@@ -28,7 +28,7 @@ from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskEvent
 from aui_tui.model.view import HostReport, Quota
-from aui_tui.service.protocol import Service
+from aui_tui.service.protocol import HasStamp, KnowsOwnHosts, Service
 from aui_tui.text import clean, count
 from aui_tui.tui import messages
 from aui_tui.tui.bindings import APP, checked, written
@@ -49,7 +49,7 @@ from aui_tui.tui.preferences import PreferringApp
 from aui_tui.tui.scans import Scan, TaskRun, changed, ended_words
 from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.themes import UNUSABLE
-from aui_tui.tui.widgets.lines import AsciiFilter, NoColorFilter
+from aui_tui.tui.widgets.filters import AsciiFilter, NoColorFilter
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -58,6 +58,8 @@ FEED_PAUSE: Final = 0.4
 """Seconds between two readings of a list that is being filled."""
 AGING: Final = 20.0
 """Seconds between two looks at the clock: ages grow, and a scan of the hour may have come free."""
+LOOK_EVERY: Final = 3.0
+"""Seconds between two looks whether another program has changed the index."""
 AT_ONCE: Final = 3
 """Scans of marked hosts that run at the same time."""
 LAST: Final = 3
@@ -119,6 +121,7 @@ class AuiApp(PreferringApp):
         self._typed = TypeAhead(self)
         self._scan_workers: dict[int, Worker[bool]] = {}
         self._numbers = 0
+        self._stamp: str | None = None
 
     def get_key_display(self, binding: Binding) -> str:
         """Return how the key of a binding is written."""
@@ -130,7 +133,7 @@ class AuiApp(PreferringApp):
 
     def get_default_screen(self) -> Screen[None]:
         """Return the index, which lies under every other screen, styled for the width from the first layout on."""
-        screen = IndexScreen(self.context, self._query)
+        screen = IndexScreen(self.context, self._query, offer=not self._start_host)
         screen.add_class(next(name for least, name in self.HORIZONTAL_BREAKPOINTS[::-1] if self.size.width >= least))
         return screen
 
@@ -142,6 +145,7 @@ class AuiApp(PreferringApp):
     async def on_mount(self) -> None:
         """Open the card of the start host over the index."""
         self._catch_signals()
+        self.app_resume_signal.subscribe(self, lambda _app: self.call_later(self.screen.refresh, layout=True))
         self.call_after_refresh(self._after_first_frame)
         if self._start_host:
             from aui_tui.tui.screens.card import CardScreen
@@ -154,10 +158,11 @@ class AuiApp(PreferringApp):
 
     def _after_first_frame(self) -> None:
         """Do what the first frame need not wait for."""
-        gc.freeze()
-        gc.enable()
         self.read_quota()
         self.set_interval(AGING, self._age)
+        self.set_interval(LOOK_EVERY, partial(start, self, "stamp", self._look_for_changes))
+        for sentence in getattr(self.context.service, "warnings", ()):
+            self.notice(sentence, "warning")
         if self.feed is not None:
             self._fill_from(self.feed)
 
@@ -172,6 +177,10 @@ class AuiApp(PreferringApp):
 
     async def _feed(self, feed: Feed) -> None:
         """Fill the index, showing what has come every now and then."""
+        obstacle = await feed.ready() if feed.ready is not None else ""
+        if obstacle:
+            self.notice(obstacle, "error")
+            return
         self.fed = 0
         shown = time.monotonic()
 
@@ -196,6 +205,17 @@ class AuiApp(PreferringApp):
         for worker in running:
             worker.cancel()
         return bool(running)
+
+    async def _look_for_changes(self) -> None:
+        """Have the lists read again when another program has changed the index."""
+        service = self.context.service
+        if not isinstance(service, HasStamp):
+            return
+        stamp, _ = await attempt(service.stamp())
+        before, self._stamp = self._stamp, stamp
+        idle = self.fed < 0 and not any(scan.running for scan in self.scans)
+        if before and stamp and before != stamp and idle:
+            self.stored += 1
 
     def _age(self) -> None:
         """Let ages grow, and ask again for the scans left once the next one has come free."""
@@ -228,22 +248,24 @@ class AuiApp(PreferringApp):
             from aui_tui.tui.screens.windows import confirm
 
             title = f"{count(self.quota.left, 'scan is', 'scans are')} left this hour. Scan again?"
-            window = confirm(title, "Scan, it costs one", "Leave it")
+            window = confirm(title, f"Scan ({self.quota.left} left)", "Cancel")
             self.push_screen(window, lambda answer: self._scan_wanted(message) if answer else None)
         else:
             self._scan_wanted(message)
 
     def _scan_wanted(self, message: messages.ScanRequested) -> None:
-        self._begin(message.url, force=message.force, listed=message.listed)
+        asker = self.screen if message.show else None
+        self._begin(message.url, force=message.force, listed=message.listed, asker=asker)
 
     def on_many_scans_requested(self, message: messages.ManyScansRequested) -> None:
         """Start several scans, a few at a time."""
         start_beside(self, "many", self._scan_many, message.hosts, force=message.force)
 
-    def _begin(self, url: str, *, force: bool, listed: bool, quiet: bool = False) -> Worker[bool]:
+    def _begin(self, url: str, *, force: bool, listed: bool, quiet: bool = False, asker: object = None) -> Worker[bool]:
         self._numbers += 1
         number = self._numbers
-        scan = Scan.begin(number, url, self.context.clock(), listed=listed, quiet=quiet)
+        scan = Scan.begin(number, url, self.context.clock(), listed=listed, quiet=quiet, asker=asker)
+        self.did(f"scan of {scan.url}", " ".join(["aui-tui scan", quote(scan.url), *(["--force"] if force else [])]))
         self.scans = (*self.scans, scan)[-KEPT_SCANS:]
         worker = start_beside(self, "scan", self._scan, number, url, force=force, listed=listed)
         self._scan_workers[number] = worker
@@ -251,8 +273,8 @@ class AuiApp(PreferringApp):
 
     async def address_of(self, host: str) -> str:
         """Return the address under which ``host`` was scanned last, itself where the source does not keep it."""
-        dossier, _ = await attempt(self.context.service.site(host))
-        return address(host, dossier.observations) if dossier is not None else host
+        report, _ = await attempt(self.context.service.site(host))
+        return address(host, report.observations) if report is not None else host
 
     async def _scan(self, number: int, url: str, *, force: bool, listed: bool) -> bool:
         """Scan and report how it ended; the result is whether the quota was used up."""
@@ -260,13 +282,15 @@ class AuiApp(PreferringApp):
         def progress(event: ProbeEvent) -> None:
             self.post_message(messages.ScanProgressed(number, event))
 
-        limited = invalid = False
+        limited = invalid = own = False
+        service = self.context.service
 
         async def ask() -> HostReport:
-            nonlocal limited, invalid
+            nonlocal limited, invalid, own
             try:
                 asked = await self.address_of(url) if listed else url
-                return await self.context.service.scan(asked, ScanOptions(force=force), progress=progress)
+                own = isinstance(service, KnowsOwnHosts) and await service.owns(asked)
+                return await service.scan(asked, ScanOptions(force=force or own), progress=progress)
             except RateLimited:
                 limited = True
                 raise
@@ -282,7 +306,9 @@ class AuiApp(PreferringApp):
         except asyncio.CancelledError:
             self.post_message(messages.ScanEnded(number))
             raise
-        self.post_message(messages.ScanEnded(number, answer, problem, invalid))
+        kept = (await attempt(service.site(answer.card.host)))[0] if answer is not None and not invalid else None
+        before = kept.previous if kept is not None else None
+        self.post_message(messages.ScanEnded(number, answer, problem, invalid, before, limited and own))
         return limited
 
     async def _scan_many(self, hosts: tuple[str, ...], *, force: bool) -> None:
@@ -307,6 +333,7 @@ class AuiApp(PreferringApp):
             self.notice(f"The tasks are being tried on {self.task_run.host}; esc on its card stops them.")
         else:
             self.task_run = TaskRun(message.host)
+            self.did(f"tasks on {message.host}", f"aui-tui scan {quote(message.host)} --tasks")
             start(self, "tasks", self._run_tasks, service, message.host)
 
     async def _run_tasks(self, service: Service, host: str) -> None:
@@ -357,10 +384,12 @@ class AuiApp(PreferringApp):
         if scan is None:
             return
         answer, now = message.answer, self.context.clock()
-        state, words = ended_words(scan, answer, message.error)
+        state, words = ended_words(scan, answer, message.error, message.before)
         self.scans = changed(self.scans, scan.number, lambda known: known.closed(state, words, now, answer))
-        if message.invalid and not scan.listed:
-            self.post_message(messages.AddressRequested(scan.url, words))
+        if message.own:
+            self._offer_unlimited(scan)
+        elif message.invalid and not scan.listed:
+            self._ask_again(scan, words)
         elif state != "done" or not scan.quiet:
             self.notice(words, "error" if state == "failed" else "information")
         for warning in answer.warnings if answer is not None else ():
@@ -368,6 +397,42 @@ class AuiApp(PreferringApp):
         self.read_quota()
         if answer is not None or state == "cancelled":
             self.stored += 1
+        if answer is not None and scan.asker is self.screen:
+            self._show_scanned(answer.card.host)
+
+    def _show_scanned(self, host: str) -> None:
+        """Open the card of a scan on the screen where it was asked for."""
+        from aui_tui.tui.screens.card import CardScreen
+        from aui_tui.tui.screens.first import FirstScreen
+
+        screen = self.screen
+        if isinstance(screen, FirstScreen):
+            screen.dismiss()
+        elif not isinstance(screen, IndexScreen):
+            return
+        self.push_screen(CardScreen(self.context, host), self._back_from_card)
+
+    def _ask_again(self, scan: Scan, problem: str) -> None:
+        from aui_tui.tui.screens.first import FirstScreen
+
+        if isinstance(self.screen, FirstScreen):
+            self.screen.refuse(problem)
+        else:
+            self.post_message(messages.AddressRequested(scan.url, problem))
+
+    def _offer_unlimited(self, scan: Scan) -> None:
+        """Offer to scan a host of the user's own without the limit of the hour until the program ends."""
+        from aui_tui.tui.screens.windows import confirm
+
+        service = self.context.service
+
+        def lift(answer: str | None) -> None:
+            if answer and isinstance(service, KnowsOwnHosts):
+                service.lift_limit(scan.url)
+                self._begin(scan.url, force=True, listed=scan.listed, asker=scan.asker)
+
+        title = f"All scans of this hour are used. {scan.url} is your own"
+        self.push_screen(confirm(title, "Scan it without the limit", "Cancel"), lift)
 
     # Notifications
 
@@ -380,8 +445,7 @@ class AuiApp(PreferringApp):
     def on_copy_requested(self, message: messages.CopyRequested) -> None:
         """Put the text on the clipboard of the terminal (OSC 52) and say what and how long it is."""
         self.copy_to_clipboard(message.text)
-        size = len(message.text.encode("utf-8", "replace"))
-        self.on_notification(messages.Notification(f"Copied {message.what}, {size:,} bytes."))
+        self.on_notification(messages.Notification(f"Copied {message.what}."))
 
     def on_browse_requested(self, message: messages.BrowseRequested) -> None:
         """Open a site; nothing but http and https is handed to the browser."""
@@ -414,12 +478,24 @@ class AuiApp(PreferringApp):
         from aui_tui.tui.screens.windows import AskScreen
 
         job = message.job
-        window = AskScreen(f"Export the {job.kind}", hint(job.kind), job.path)
+        window = AskScreen(f"Export the {job.kind}", hint(job.kind), job.path, doubt=already_there)
         self.push_screen(window, partial(self._export_to, job))
 
     def _export_to(self, job: ExportJob, path: str | None) -> None:
         if path:
-            self.export(replace(job, path=path))
+            self.export(replace(job, path=path, replace=bool(already_there(path))))
+
+    # Keys without effect
+
+    def on_key(self, event: events.Key) -> None:
+        """Say why a key does nothing here."""
+        active = self.screen.active_bindings.get(event.key)
+        if active is None or not active.enabled:
+            why = getattr(self.screen, "why_not", None)
+            held = (b for b in type(self.screen).BINDINGS if isinstance(b, Binding) and event.key in b.key.split(","))
+            reasons = [why(binding.id or "") for binding in held] if callable(why) else []
+            unknown = f"{written(event.key)} does nothing here. ? lists the keys that do."
+            self.notice(next(filter(None, reasons), unknown))
 
     # Screens
 
@@ -452,8 +528,8 @@ class AuiApp(PreferringApp):
         """Explain the method of the card on show, else the usual one."""
         from aui_tui.tui.screens.windows import MethodScreen
 
-        dossier = self.card_on_show.dossier if self.card_on_show is not None else None
-        self.push_screen(MethodScreen(dossier.card.method if dossier is not None else ""))
+        report = self.card_on_show.report if self.card_on_show is not None else None
+        self.push_screen(MethodScreen(report.card.method if report is not None else ""))
 
 
 def _points_of(answer: HostReport) -> str:
@@ -464,6 +540,15 @@ def _points_of(answer: HostReport) -> str:
         return answer.warnings[-1] if answer.warnings else f"{card.host}: no task was run."
     got, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
     return f"{card.host}: {got} of {possible} points for tasks; score {card.score}."
+
+
+def already_there(path: str) -> str:
+    """Return that there is a file of this name, empty when there is none."""
+    try:
+        there = Path(path).expanduser().exists()
+    except (OSError, RuntimeError, ValueError):
+        return ""
+    return f"{Path(path).name} is there already: enter replaces it, esc leaves it." if there else ""
 
 
 def has_browser(environ: Mapping[str, str]) -> bool:
@@ -487,12 +572,13 @@ def run(
     feed: Feed | None = None,
     starter: Feed | None = None,
     demo: bool = False,
+    open_source: Callable[[str], None] | None = None,
     preferences: Preferences | None = None,
 ) -> int:
     """Run the dashboard on ``service`` and return the exit status; the terminal is restored however it ends.
 
     0 after quitting, 1 after a crash, 128 and the number of the signal after SIGINT, SIGTERM or SIGHUP, DEMO when the
-    user left for the demo, which ``demo`` allows.
+    user left for the demo, which ``demo`` allows, OTHER for another index, whose address ``open_source`` was given.
     ``theme``: a name, empty for the default. ``keymap``: keys by binding id. ``theme_folders``: more themes, the
     later folder wins. ``exporter`` writes files; without one nothing can be exported.
     ``feed`` fills the index meanwhile, ``starter`` on the user's word. ``preferences``: what was chosen before.
@@ -507,6 +593,7 @@ def run(
             feed=feed,
             starter=starter,
             demo=demo,
+            open_source=open_source,
             preferences=preferences or Preferences(keys=dict(keymap or {})),
         ),
         tuple(theme_folders),

@@ -34,8 +34,8 @@ APP: Final = (
     _key("ctrl+p", "command_palette", "palette", "Commands", "Find a command, a host, a view or a theme", show=False),
     _key("e", "explain", "explain", "Method", "How a score comes about, in words", show=False),
     _key("T", "themes", "themes", "Themes", "Choose a theme; the screen shows each as you go", show=False),
-    _key("colon", "command", "command", "Command", "Type a command, such as :scan x or :export y.csv", show=False),
     _key("comma", "settings", "settings", "Settings", "Theme, columns, keys, saved lists, and their file", show=False),
+    _key("L", "log", "actions", "Actions", "What was done here; enter copies the command line of it", show=False),
     _key("ctrl+z", "suspend_process", "suspend", "Suspend", "Back to the shell; fg comes back here", show=False),
     _key("q,ctrl+q", "quit", "quit", "Quit", "Leave the dashboard", show=False, display="q"),
 )
@@ -84,10 +84,10 @@ INDEX: Final = (
     _key("space", "mark", "mark", "Mark", "Mark the host, to compare, scan or export several"),
     _key("equals_sign", "compare", "compare", "Compare", "The marked hosts side by side", show=False),
     _key("x", "export", "export", "Export", "Write the list, or the marked hosts of it, to a file"),
-    _key("W", "starter", "starter", "Known sites", "Scan the packaged list of known sites in the background"),
-    _key("D", "demo", "demo", "Demo", "Leave for the demo, a small web on this machine"),
+    _key("W", "starter", "starter", "Known sites", "Scan the packaged list of known sites", show=False),
+    _key("D", "demo", "demo", "Demo", "Leave for the demo, a small web on this machine", show=False),
     _key("S", "ask_scan", "scan-address", "Scan address", "Type an address and scan it", show=False),
-    _key("f", "scan(True)", "scan-force", "Force scan", "Scan again without the cache; costs one scan", show=False),
+    _key("f", "scan(True)", "scan-force", "Ask again", "Ask the site again, whatever answer is kept; costs one"),
     _key("y", "copy('host')", "copy", "Copy", "Copy the host name"),
     _key("Y", "copy('row')", "copy-more", "Copy row", "Copy the row, values parted by tabs", show=False),
     _key("o", "browse", "browse", "Browser", "Open the site itself; over ssh its address is copied", show=False),
@@ -103,19 +103,16 @@ OVERVIEW: Final = (
     *(_key(str(n), f"pane({n})", f"figures-{n}", "Pane", "To the pane with that digit",
            show=n == 1, display="1-6" if n == 1 else "") for n in range(1, 7)),
     _key("plus", "zoom", "zoom", "Zoom", "Give the whole screen to one pane, or back", show=False),
+    _key("tab", "turn(1)", "figures-next", "Next pane", show=False),
+    _key("shift+tab", "turn(-1)", "figures-previous", "Previous pane", show=False),
+    _key("y", "copy", "copy", "Copy", "Copy the row under the cursor", show=False),
     _key("d", "since", "figures-since", "Since", "Choose the day from which changes are counted"),
     _key("escape,backspace,v", "dismiss", "overview-back", "Back", "Back to the list", display="esc"),
 )  # fmt: skip
 
-FIGURES: Final = (
-    _key("enter", "choose", "figure", "Open", "Show what is behind the line or figure under the cursor"),
-    _key("left", "side(-1)", "figure-left", "Left", "Figure at the left", show=False),
-    _key("right", "side(1)", "figure-right", "Right", "Figure at the right", show=False),
-    _key("tab", "turn(1)", "figure-next", "Next figure", show=False),
-    _key("shift+tab", "turn(-1)", "figure-previous", "Previous figure", show=False),
-)
-
 COMPARE: Final = (
+    _key("a", "every", "compare-all", "All lines", "Show the lines that are alike too, or fold them"),
+    _key("y", "copy", "copy", "Copy", "Copy the row under the cursor"),
     _key("escape,backspace,equals_sign", "dismiss", "compare-back", "Back", "Back to the list", display="esc"),
 )  # fmt: skip
 
@@ -152,11 +149,11 @@ CARD: Final = (
     _key("s", "scan(False)", "scan", "Scan", "Scan this host; the answer may be up to 24 h old"),
     _key("a", "tasks", "tasks", "Tasks", "Run the tasks on this host in a browser on this machine"),
     _key("y", "copy('fix')", "copy", "Copy", "Copy the snippet of the chosen fix"),
-    _key("d", "changes", "changes", "Diff", "What changed since the scan before, or the evidence again"),
+    _key("d", "changes", "changes", "Changes", "What changed since the scan before, or the evidence again"),
     _key("l", "ledger", "ledger", "Ledger", "How the score came about, point by point"),
-    _key("m", "method", "method", "Method", "Grade the same observations under the other method"),
+    _key("M", "method", "method", "Method", "Grade the same observations under the other method"),
     _key("x", "export", "export", "Export", "Write the card, or the chosen snippet, to a file"),
-    _key("f", "scan(True)", "scan-force", "Force scan", "Scan again without the cache; costs one scan", show=False),
+    _key("f", "scan(True)", "scan-force", "Ask again", "Ask the site again, whatever answer is kept; costs one"),
     _key("D", "history('compare')", "changes-since", "Diff with", "Compare with an earlier scan", show=False),
     _key("h", "history('show')", "history", "History", "Show an earlier scan", show=False),
     _key("Y", "copy('card')", "copy-more", "Copy card", "Copy the whole card as JSON", show=False),
@@ -179,6 +176,12 @@ EXCHANGE: Final = (
 
 FIXES: Final = (_key("space", "screen.tick", "what-if", "What if", "Suppose the chosen fix done, and see the score"),)
 
+CHOSEN: Final = (
+    _key("enter", "select", "figure", "Open", "Show what is behind the row or figure under the cursor"),
+    _key("left", "side(-1)", "figure-left", "Left", "Figure at the left", show=False),
+    _key("right", "side(1)", "figure-right", "Right", "Figure at the right", show=False),
+)
+
 LINES: Final = _moves("step", "line, fix or figure", "pagedown,space")
 
 CLOSE: Final = (
@@ -187,9 +190,17 @@ CLOSE: Final = (
 
 HELP: Final = (_key("t", "topics", "help-topics", "Topics", "Read the documentation, topic by topic"),)
 
-METHOD: Final = (_key("m", "method", "method-other", "Other method", "Turn to the other method"),)
+METHOD: Final = (_key("M,m", "method", "method-other", "Other method", "Turn to the other method"),)
 
-ADDRESS: Final = (_key("tab", "http", "address-http", "Plain http", "Put http:// before the address"),)
+ADDRESS: Final = (
+    _key("down,tab", "away(1)", "address-down", "Choose", "The other ways to a first list", display="↑↓"),
+)
+
+FIRST: Final = (
+    _key("escape", "back", "first-back", "Leave the line", "Leave the line: then other keys work", display="esc"),
+    _key("up,shift+tab", "away", "first-up", "Up", "Back to the address", show=False, first=True),
+    _key("slash,u", "list", "first-list", "List", "Go to the list, empty as it is", show=False),
+)
 
 CHOOSE: Final = (_key("escape", "close", "choose-cancel", "Cancel", display="esc"),)
 
@@ -218,7 +229,7 @@ HISTOGRAM: Final = (_key("escape,backspace,F,q", "close", "histogram-close", "Cl
 ON_ANSWER: Final = frozenset(
     (
         *("open", "up", "down", "page-up", "page-down", "top", "bottom", "mark", "compare", "category", "overview"),
-        *("figure", "figure-left", "figure-right", "figure-next", "figure-previous"),
+        *("figure", "figure-left", "figure-right", "figures-next", "figures-previous"),
         *("what-if", "method", "history", "changes-since"),
         *("scan", "scan-force", "export", "copy", "copy-more", "browse"),
     )
@@ -232,7 +243,6 @@ KEY_WORDS: Final = {
     "less_than_sign": "<",
     "greater_than_sign": ">",
     "plus": "+",
-    "colon": ":",
     "comma": ",",
     "minus": "-",
     "equals_sign": "=",
@@ -249,7 +259,6 @@ def written(key: str) -> str:
 
 
 TABLES: Final = {
-    "figures": FIGURES,
     "list": TABLE,
     "index": INDEX,
     "search": QUERY,
@@ -259,13 +268,14 @@ TABLES: Final = {
     "comparison": COMPARE,
     "exchange": EXCHANGE,
     "fixes": FIXES,
-    "pane": LINES,
+    "pane": (*CHOSEN, *LINES),
     "method": METHOD,
     "help": HELP,
     "window": CLOSE,
     "choice": CHOOSE,
     "settings": SETTINGS,
     "address": ADDRESS,
+    "first screen": FIRST,
     "columns": CHOOSE_MANY,
     "key list": SEARCH,
     "saved lists": (*SEARCH, *VIEWS),

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from aui_tui.model.agents import turned_away, word_of
 from aui_tui.model.registry import surfaces
+from aui_tui.model.signs import sign
 from aui_tui.model.view import Row
 from aui_tui.tui import glyphs
-from aui_tui.tui.draw import Piece
 from aui_tui.tui.words import age, signed
 
 Mode = Literal["ranked", "unreachable", "matrix"]
@@ -35,11 +35,22 @@ class Column(msgspec.Struct, frozen=True):
     most: int = 0
 
 
+class Cell(NamedTuple):
+    """What a column says of a row, and its role."""
+
+    text: str
+    role: str = ""
+
+
 STANCE_WIDTH: Final = 11
 WORD_WIDTH: Final = 12
 """A matrix column this wide says the verdict in words as well."""
 EVERYBODY: Final = 138
 """Width of a list from which every assistant has a column of its own."""
+
+ROOMY: Final = 88
+"""Width of a list from which most names of hosts stand whole, in HOST_WIDTH cells."""
+HOST_WIDTH: Final = 30
 
 RANKED: Final = (
     Column("rank", "#", 4, right=True, sort="rank", drop=6),
@@ -102,7 +113,8 @@ def _ranked(width: int, chosen: Sequence[str]) -> list[Column]:
         known = {column.key: column for column in every_column()}
         return [known[key] for key in chosen if key in known] or list(RANKED)
     if width < EVERYBODY:
-        return list(RANKED)
+        host = HOST_WIDTH if width >= ROOMY else 18
+        return [replace(column, width=host) if column.key == "host" else column for column in RANKED]
     live = [column for column, surface in zip(_surfaces(WORD_WIDTH), surfaces(), strict=True) if surface.live]
     place = next(number for number, column in enumerate(RANKED) if column.key == "out")
     return [*RANKED[:place], *live, *RANKED[place + 1 :], *CHOICES[:2]]
@@ -159,17 +171,17 @@ def _matrix(width: int, rows: int) -> tuple[Column, ...]:
     return (*host, *labelled)
 
 
-def cell(column: Column, row: Row, now: float) -> Piece:
+def cell(column: Column, row: Row, now: float) -> Cell:
     """Return what ``column`` says of ``row``; ``now`` is epoch seconds."""
     if not row.rank and column.key in OF_SCORE:
-        return Piece(glyphs.DASH, "muted")
+        return Cell(glyphs.DASH, "muted")
     maker = _CELLS.get(column.key)
     if maker is not None:
         return maker(row, now)
     slug = column.key.removeprefix("matrix.")
     word = verdict_of(row, slug)
-    sign = glyphs.VERDICT.get(word, glyphs.UNKNOWN)
-    return Piece(f"{sign} {word}" if column.width >= WORD_WIDTH else sign, glyphs.role_of(word))
+    mark = sign(word).sign
+    return Cell(f"{mark} {word}" if column.width >= WORD_WIDTH else mark, glyphs.role_of(word))
 
 
 def verdict_of(row: Row, slug: str) -> str:
@@ -181,59 +193,59 @@ def verdict_of(row: Row, slug: str) -> str:
     return word_of(verdict, surfaces()[place].source if place >= 0 else "")
 
 
-def _score(row: Row, _now: float) -> Piece:
+def _score(row: Row, _now: float) -> Cell:
     open_half = None in row.summary.pillars.values()
-    return Piece(str(row.summary.score) + (glyphs.PROVISIONAL if open_half else " "), "strong")
+    return Cell(str(row.summary.score) + (glyphs.PROVISIONAL if open_half else " "), "strong")
 
 
-def _change(row: Row, _now: float) -> Piece:
+def _change(row: Row, _now: float) -> Cell:
     text = signed(row.change) if row.rank else ""
-    return Piece(text, "good" if text.startswith("+") else "critical")
+    return Cell(text, "good" if text.startswith("+") else "critical")
 
 
-def _stance(row: Row, _now: float) -> Piece:
+def _stance(row: Row, _now: float) -> Cell:
     stance = row.summary.stance
-    return Piece(f"{glyphs.STANCE.get(stance, glyphs.UNKNOWN)} {stance}", glyphs.role_of(stance))
+    return Cell(f"{sign(stance).sign} {stance}", glyphs.role_of(stance))
 
 
-def _out(row: Row, _now: float) -> Piece:
+def _out(row: Row, _now: float) -> Cell:
     word, names = turned_away(row.summary.matrix)
-    sign, role = glyphs.VERDICT[word], glyphs.role_of(word)
+    mark, role = sign(word).sign, glyphs.role_of(word)
     if len(names) < 2:
-        return Piece(f"{sign} {names[0] if names else 'all'}", role)
+        return Cell(f"{mark} {names[0] if names else 'all'}", role)
     if word == "unclear":
-        return Piece(f"{sign} {len(names)} unclear", role)
+        return Cell(f"{mark} {len(names)} unclear", role)
     asked = sum(surface.source != "none" for surface in surfaces())
-    return Piece(f"{sign} nobody" if len(names) >= asked else f"{sign} {len(names)} out", role)
+    return Cell(f"{mark} nobody" if len(names) >= asked else f"{mark} {len(names)} out", role)
 
 
-def _by(row: Row, _now: float) -> Piece:
+def _by(row: Row, _now: float) -> Cell:
     """Return who turns away: robots.txt, or what answers for the site."""
     word, names = turned_away(row.summary.matrix)
     if not names or word == "unclear":
-        return Piece("")
-    return Piece("robots.txt" if word == "told no" else row.edge or "the site", "muted")
+        return Cell("")
+    return Cell("robots.txt" if word == "told no" else row.edge or "the site", "muted")
 
 
-_CELLS: Final[dict[str, Callable[[Row, float], Piece]]] = {
-    "rank": lambda row, _: Piece(format(row.rank, ","), "muted"),
+_CELLS: Final[dict[str, Callable[[Row, float], Cell]]] = {
+    "rank": lambda row, _: Cell(format(row.rank, ","), "muted"),
     "score": _score,
     "change": _change,
-    "grade": lambda row, _: Piece(row.summary.grade, glyphs.role_of(row.summary.grade[:1])),
+    "grade": lambda row, _: Cell(row.summary.grade, glyphs.role_of(row.summary.grade[:1])),
     "stance": _stance,
-    "host": lambda row, _: Piece(row.summary.host, "strong"),
-    "category": lambda row, _: Piece(row.summary.category),
-    "age": lambda row, now: Piece(age(row.summary.scanned_at, now), "muted"),
-    "finding": lambda row, _: Piece(row.summary.top_evidence, "muted"),
+    "host": lambda row, _: Cell(row.summary.host, "strong"),
+    "category": lambda row, _: Cell(row.summary.category),
+    "age": lambda row, now: Cell(age(row.summary.scanned_at, now), "muted"),
+    "finding": lambda row, _: Cell(row.summary.top_evidence, "muted"),
     "out": _out,
     "by": _by,
-    "next": lambda row, _: Piece(row.best_fix),
-    "points": lambda row, _: Piece(f"+{row.best_points}" if row.best_points else "", "good"),
-    "scans": lambda row, _: Piece(str(row.scans), "muted"),
-    "name": lambda row, _: Piece(row.summary.name),
-    "method": lambda row, _: Piece(row.method, "muted"),
-    "edge": lambda row, _: Piece(row.edge, "muted"),
-    "reason": lambda row, _: Piece(row.summary.top_evidence.removeprefix(f"{row.summary.host} could not be judged: ")),
+    "next": lambda row, _: Cell(row.best_fix),
+    "points": lambda row, _: Cell(f"+{row.best_points}" if row.best_points else "", "good"),
+    "scans": lambda row, _: Cell(str(row.scans), "muted"),
+    "name": lambda row, _: Cell(row.summary.name),
+    "method": lambda row, _: Cell(row.method, "muted"),
+    "edge": lambda row, _: Cell(row.edge, "muted"),
+    "reason": lambda row, _: Cell(row.summary.top_evidence.removeprefix(f"{row.summary.host} could not be judged: ")),
 }
 OF_SCORE: Final = frozenset({"rank", "score", "grade", "stance"})
 """Columns that an unreachable host has nothing for."""

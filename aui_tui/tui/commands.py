@@ -14,8 +14,8 @@ from aui_tui.model.query import Query
 from aui_tui.model.registry import registry
 from aui_tui.tui import messages
 from aui_tui.tui.context import SETTINGS, Context, attempt
-from aui_tui.tui.draw import paragraph
 from aui_tui.tui.preferences import PreferringApp
+from aui_tui.tui.rows import paragraph
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.themes import ThemeChoice, ThemedApp
 from aui_tui.tui.words import TERMS
@@ -125,6 +125,8 @@ class SettingCommands(_Commands):
         found: list[tuple[str, str, Callable[[], object]]] = [
             (f"Setting {words}", "settings", partial(app.change_setting, name)) for name, words in SETTINGS.items()
         ]
+        if app.card_on_show is not None:
+            found.append(("Read an access log", "what the real agents got, beside this card", app.ask_visits))
         views = app.context.preferences.views
         return found + [(f"List {name}", "saved list", partial(app.choose_view, name)) for name in views]
 
@@ -150,7 +152,7 @@ class TermCommands(_Commands):
             yield DiscoveryHit("", partial(bool))
 
     def _explain(self, name: str, words: str) -> None:
-        self.app.push_screen(ReadScreen(name, lambda size: paragraph(words, size)))
+        self.app.push_screen(ReadScreen(name, lambda size: [paragraph(words, size)]))
 
 
 class ThemeCommands(_Commands):

@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence, Sized
 from functools import partial
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, Protocol, TypeVar
 
 import msgspec
@@ -39,7 +40,8 @@ class ExportJob(msgspec.Struct, frozen=True):
     """Something to write to ``path``, whose ending chooses the format.
 
     A list: the ranked or ``unreachable`` hosts of ``query``, or only ``hosts`` when there are any. A card: the one
-    of ``host`` under ``method`` scanned ``at`` (empty: as stored, the newest). A snippet: ``text``.
+    of ``host`` under ``method`` scanned ``at`` (empty: as stored, the newest). A snippet: ``text``. ``replace``: a file
+    of that name goes.
     """
 
     kind: Kind
@@ -51,6 +53,26 @@ class ExportJob(msgspec.Struct, frozen=True):
     method: str = ""
     at: str = ""
     text: str = ""
+    replace: bool = False
+
+    def command(self) -> str:
+        """Return the command line that writes the same."""
+        if self.kind == "list":
+            parts = ["aui-tui index", *query_options(self.query), "-o", quote(self.path)]
+            return " ".join(parts)
+        if self.kind == "card":
+            at = [self.at] if self.at else []
+            return " ".join(["aui-tui site", quote(self.host), *at, "-o", quote(self.path)])
+        return f"aui-tui plan {quote(self.host)}" if self.host else "aui-tui plan HOST"
+
+
+def query_options(query: Query) -> list[str]:
+    """Return the options with which ``aui-tui index`` asks ``query``."""
+    found = {"category": query.category, "stance": query.stance, "query": query.line}
+    options = [f"--{name} {quote(text)}" for name, text in found.items() if text]
+    if query.sort != "rank" or query.descending:
+        options.append(f"--sort {'-' if query.descending else ''}{quote(query.sort)}")
+    return options
 
 
 class Exporter(Protocol):
@@ -90,11 +112,13 @@ class Feed(msgspec.Struct, frozen=True):
     """Scans that fill the index while the dashboard is open: what they are called, and the ``sites`` they are of.
 
     ``run`` makes them and calls its argument after each. The sites are counted when they are first asked for.
+    ``ready`` returns why they cannot begin, such as a machine without a network; empty when they can.
     """
 
     name: str
     sites: Sized
     run: Callable[[Callable[[object], None]], Awaitable[None]]
+    ready: Callable[[], Awaitable[str]] | None = None
 
     @property
     def total(self) -> int:
@@ -137,7 +161,8 @@ class Context(msgspec.Struct, frozen=True):
     """Handed to every screen. ``clock`` returns epoch seconds; without ``exporter`` nothing is written.
 
     ``feed`` fills the index while it is looked at. ``starter``: scans of the packaged list of known sites, for an empty
-    index. ``demo``: leaving for the demo is possible.
+    index. ``demo``: leaving for the demo is possible. ``open_source`` takes the address of another index, for which the
+    dashboard is then left with OTHER.
     """
 
     service: Service
@@ -146,6 +171,7 @@ class Context(msgspec.Struct, frozen=True):
     feed: Feed | None = None
     starter: Feed | None = None
     demo: bool = False
+    open_source: Callable[[str], None] | None = None
     preferences: Preferences = msgspec.field(default_factory=Preferences)
 
 
@@ -179,6 +205,8 @@ P = ParamSpec("P")
 
 DEMO: Final = -1
 """Result of an application that was left for the demo."""
+OTHER: Final = -2
+"""Result of an application that was left for another index."""
 READING: Final = frozenset({"list", "card", "other", "overview", "compare"})
 """Groups of the workers that bring what a screen shows."""
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, dataclass_transform
 
 from textual.message import Message
 
+from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import ProbeEvent
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
@@ -58,7 +59,7 @@ class ListFailed(DataMessage):
 class ReportReady(DataMessage):
     """Everything known of one host."""
 
-    dossier: HostReport
+    report: HostReport
 
 
 class OverviewReady(DataMessage):
@@ -72,11 +73,13 @@ class ScanRequested(DataMessage):
     """Scan ``url``; ``force`` skips the 24 h cache.
 
     ``listed``: ``url`` is a host of the index, and the address under which it was scanned last is asked again.
+    ``show``: open its card when it ends, unless the user has gone elsewhere.
     """
 
     url: str
     force: bool = False
     listed: bool = False
+    show: bool = True
 
 
 class AddressRequested(DataMessage):
@@ -102,13 +105,16 @@ class ScanProgressed(DataMessage):
 class ScanEnded(DataMessage):
     """Scan ``number`` came to its end: an ``answer``, or the ``error`` in one sentence, or cancelled (neither).
 
-    ``invalid``: the address itself was the error.
+    ``invalid``: the address itself was the error. ``before``: the card of the scan before. ``own``: the limit of the
+    hour was reached by a host of the user's own.
     """
 
     number: int
     answer: HostReport | None = None
     error: str = ""
     invalid: bool = False
+    before: ReportCard | None = None
+    own: bool = False
 
 
 class CardRequested(DataMessage):
@@ -140,7 +146,7 @@ class CardFailed(DataMessage):
 class OtherReady(DataMessage):
     """Another scan or another host, to compare with."""
 
-    dossier: HostReport
+    report: HostReport
 
 
 class StandingReady(DataMessage):
@@ -149,13 +155,6 @@ class StandingReady(DataMessage):
     done: frozenset[str]
     standing: Standing
     rank: int
-
-
-class StandingsReady(DataMessage):
-    """Where ``host`` would stand with each of its fixes done alone, by the key of the fix."""
-
-    host: str
-    standings: dict[str, Standing]
 
 
 class ExportRequested(DataMessage):

@@ -1,4 +1,4 @@
-"""What the user chose in the dashboard and has remembered, and the line that takes commands.
+"""What the user chose in the dashboard and has remembered, and what was done in it.
 
 The dashboard itself writes no settings: it is given what does (``Preferences.write``), and says where it was written.
 Screens are imported when they are first opened: the first frame waits for none of them but the list.
@@ -6,39 +6,30 @@ Screens are imported when they are first opened: the first frame waits for none 
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Awaitable, Callable, Iterable
-from functools import partial
+from collections.abc import Awaitable, Iterable
 from pathlib import Path
-from typing import Any, Final
+from shlex import quote
+from typing import Any, Final, NamedTuple
 
 from textual.reactive import reactive
 
-from aui_tui.errors import AuiError, ConfigError
-from aui_tui.model.query import Query
-from aui_tui.text import clean
+from aui_tui.errors import AuiError
 from aui_tui.tui import messages
-from aui_tui.tui.bindings import checked
 from aui_tui.tui.context import Context, ExportJob, attempt, sentence, start_beside
 from aui_tui.tui.state import CardState, ListState, list_of
 from aui_tui.tui.themes import ThemedApp
-from aui_tui.tui.words import nearest
+from aui_tui.tui.words import local_time
 
-COMMANDS: Final = {
-    "scan": ("ADDRESS", "scan an address"),
-    "open": ("HOST", "open a report card"),
-    "index": ("QUERY", "show the list of a query; without one, everything"),
-    "export": ("FILE", "write the list, or the card, to a file"),
-    "theme": ("NAME", "use a theme"),
-    "view": ("NAME", "show a saved list"),
-    "visits": ("LOG", "read an access log for the card on show"),
-    "tasks": ("", "run the tasks on the card on show"),
-    "overview": ("", "figures over the list"),
-    "settings": ("", "settings, keys, columns, saved lists"),
-    "help": ("", "keys that work here"),
-    "quit": ("", "leave the dashboard"),
-}
-"""The commands of the line: what each takes, and what it does."""
+
+class Action(NamedTuple):
+    """Something that was done: hour and minute, words, and the command line that does the same."""
+
+    at: str
+    words: str
+    command: str
+
+
+KEPT_ACTIONS: Final = 200
 
 
 class PreferringApp(ThemedApp):
@@ -49,6 +40,7 @@ class PreferringApp(ThemedApp):
     def __init__(self, context: Context, folders: Iterable[Path], theme: str, *, no_color: bool) -> None:
         super().__init__(folders, theme, no_color=no_color)
         self.context = context
+        self.actions: list[Action] = []
 
     @property
     def own_keys(self) -> dict[str, str]:
@@ -130,41 +122,14 @@ class PreferringApp(ThemedApp):
         if chosen is not None:
             self.context.preferences.columns = chosen
             self.stored += 1
-            shown = ", ".join(chosen) or "the usual ones"
+            shown = ", ".join(chosen) or "chosen by width"
             self.remember("columns", value=list(chosen) or None, what=f"Columns: {shown}.")
 
     def action_keys(self) -> None:
-        """Show every key with its id, and give one another key."""
-        from aui_tui.tui.screens.settings import KeyListScreen
+        """Show every key with the name that the settings file gives it."""
+        from aui_tui.tui.screens.settings import keys_window
 
-        self.push_screen(KeyListScreen(self.own_keys), self._ask_key)
-
-    def _ask_key(self, name: str | None) -> None:
-        from aui_tui.tui.screens.settings import KeyQuestion
-
-        if name:
-            self.push_screen(KeyQuestion(name, partial(self._problem_of, name)), partial(self._bind, name))
-
-    def _problem_of(self, name: str, key: str) -> str:
-        """Return why ``key`` cannot be that of ``name``; empty when it can."""
-        try:
-            checked({**self.own_keys, name: key})
-        except ConfigError as error:
-            return sentence(error)
-        return ""
-
-    def _bind(self, name: str, key: str | None) -> None:
-        if key is None:
-            return
-        if key:
-            self.own_keys[name] = key
-        else:
-            self.own_keys.pop(name, None)
-        self.set_keymap(checked(self.own_keys))
-        self.refresh_bindings()
-        what = f"{name} is {key} now." if key else f"{name} has its usual key again."
-        self.remember("keys", name, value=key or None, what=what)
-        self.action_keys()
+        self.push_screen(keys_window(self.own_keys, self.context.preferences.path))
 
     # Saved lists
 
@@ -199,45 +164,27 @@ class PreferringApp(ThemedApp):
             self.context.preferences.views = {name: view, **views}
             self.remember("views", name, value=view, what=f"List {name} saved.")
 
-    # The line
+    # What was done
 
-    def action_command(self) -> None:
-        """Ask for a command."""
-        self._ask_command("", "")
+    def did(self, words: str, command: str) -> None:
+        """Remember an action and its command line."""
+        if not self.actions or self.actions[-1].command != command:
+            moment = local_time(self.context.clock())
+            self.actions = [*self.actions, Action(moment, words, command)][-KEPT_ACTIONS:]
 
-    def _ask_command(self, text: str, problem: str) -> None:
-        from aui_tui.tui.screens.windows import AskScreen
+    def action_log(self) -> None:
+        """Show what was done here; the chosen command line is copied."""
+        from aui_tui.tui.screens.windows import Choice, ChooseScreen
 
-        hint = problem or " · ".join(f"{name} {takes}".strip() for name, (takes, _) in COMMANDS.items())
-        self.push_screen(AskScreen("Command", hint, text, "scan example.com"), self._run_command)
-
-    def _run_command(self, text: str | None) -> None:
-        if text is None:
+        if not self.actions:
+            self.notice("Nothing was done yet. Scans, exports, lists and cards are kept here with their commands.")
             return
-        problem = self.run_command(text)
-        if problem:
-            self._ask_command(text, problem)
+        choices = [Choice(done.command, f"{done.at}  {done.command}") for done in reversed(self.actions)]
+        self.push_screen(ChooseScreen("Actions: enter copies the command line", choices, wide=True), self._copy_command)
 
-    def run_command(self, text: str) -> str:
-        """Do what the line says; return what was wrong with it, empty when it was done."""
-        try:
-            words = shlex.split(text.strip().removeprefix(":").removeprefix("aui-tui "))
-        except ValueError:
-            return "A quotation mark is not closed."
-        if not words:
-            return "Type a command, such as scan example.com."
-        name, rest = words[0], " ".join(words[1:])
-        if name not in COMMANDS:
-            near = nearest(name, COMMANDS)
-            known = f"did you mean {near}?" if near else f"there are: {', '.join(COMMANDS)}."
-            return f"Unknown command {clean(name, 40)!r}; {known}"
-        takes = COMMANDS[name][0]
-        if takes and not rest and name != "index":
-            return f"{name} takes {takes}."
-        if rest and not takes:
-            return f"{name} takes nothing."
-        work: Callable[..., str] = getattr(self, "_do_" + name)
-        return work(rest) if takes else work()
+    def _copy_command(self, command: str | None) -> None:
+        if command:
+            self.post_message(messages.CopyRequested(command, "the command line"))
 
     def action_help(self) -> None:
         """Show the keys that work here, and the command that prints the same."""
@@ -245,43 +192,10 @@ class PreferringApp(ThemedApp):
 
         self.push_screen(HelpScreen(self.screen))
 
-    def _do_scan(self, address: str) -> str:
-        if not self.context.service.can_scan:
-            return "This source cannot scan."
-        self.post_message(messages.ScanRequested(address, force=False))
-        return ""
-
-    def _do_open(self, host: str) -> str:
-        from aui_tui.tui.screens.card import CardScreen
-
-        self.push_screen(CardScreen(self.context, host))
-        return ""
-
-    def _do_index(self, line: str) -> str:
-        try:
-            query = Query.of(line=line)
-        except AuiError as error:
-            return sentence(error)
-        self.post_message(messages.ViewRequested(query))
-        return ""
-
-    def _do_export(self, path: str) -> str:
-        if self.context.exporter is None:
-            return "Nothing can be written here."
-        card, state = self.card_on_show, self.list_on_show
-        if card is not None:
-            job = ExportJob("card", path, host=card.host)
-        elif state is not None:
-            hosts = tuple(sorted(state.marks))
-            job = ExportJob("list", path, query=state.query, unreachable=state.unreachable, hosts=hosts)
-        else:
-            return "There is nothing on this screen to write."
-        self.export(job)
-        return ""
-
     def export(self, job: ExportJob) -> None:
         """Have ``job`` written, and say what was."""
         if self.context.exporter is not None:
+            self.did(f"wrote {job.path}", job.command())
             start_beside(self, "export", self._report, self.context.exporter(job))
 
     async def _report(self, work: Awaitable[str]) -> bool:
@@ -290,54 +204,25 @@ class PreferringApp(ThemedApp):
         self.notice(words or problem, "error" if problem else "information")
         return not problem
 
-    def _do_theme(self, name: str) -> str:
-        known = self.every_theme()
-        if name not in known:
-            return f"Unknown theme {clean(name, 40)!r}; there are: {', '.join(known)}."
-        self.choose_theme(name)
-        return ""
+    def ask_visits(self) -> None:
+        """Ask for an access log of the site on show, and read it."""
+        from aui_tui.tui.screens.windows import AskScreen
 
-    def _do_view(self, name: str) -> str:
-        views = self.context.preferences.views
-        if name not in views:
-            return f"There is no saved list of that name; there are: {', '.join(views) or 'none'}."
-        self.choose_view(name)
-        return ""
-
-    def _do_visits(self, path: str) -> str:
         read, card = self.context.preferences.read_log, self.card_on_show
-        if read is None:
-            return "Logs are read for the index of this machine alone."
-        if card is None:
-            return "Open the card of the site that wrote the log first."
-        start_beside(self, "visits", self._read_log, read(card.host, path))
-        return ""
+        if read is None or card is None:
+            words = "Logs are read for the index of this machine alone." if read is None else "Open a card first."
+            self.notice(words, "warning")
+            return
+        host, reader = card.host, read
+
+        def chosen(path: str | None) -> None:
+            if path:
+                self.did(f"read {path}", f"aui-tui visits {quote(path)} --host {quote(host)}")
+                start_beside(self, "visits", self._read_log, reader(host, path))
+
+        hint = f"An access log that {host} wrote: nginx, Apache, Caddy, Traefik or a CDN, also compressed."
+        self.push_screen(AskScreen("Read an access log", hint, "", "/var/log/nginx/access.log"), chosen)
 
     async def _read_log(self, work: Awaitable[str]) -> None:
         if await self._report(work):
             self.stored += 1
-
-    def _do_tasks(self) -> str:
-        card = self.card_on_show
-        if card is None:
-            return "Open a report card first."
-        self.post_message(messages.TasksRequested(card.host))
-        return ""
-
-    def _do_overview(self) -> str:
-        if self.list_on_show is None:
-            return "Figures are those of a list; esc goes back to it."
-        self.call_later(self.run_action, "screen.overview")
-        return ""
-
-    def _do_settings(self) -> str:
-        self.action_settings()
-        return ""
-
-    def _do_help(self) -> str:
-        self.action_help()
-        return ""
-
-    def _do_quit(self) -> str:
-        self.exit()
-        return ""

@@ -1,4 +1,4 @@
-"""Scans as frozen data and as lines: those that run, and the log of one that has ended. No Textual here."""
+"""Scans as frozen data and as rows: those that run, and the log of one that has ended."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from typing import Final
 
 import msgspec
 from msgspec.structs import replace
+from textual.content import Content
 
 from aui_tui.model import labels
+from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED, Exchange, ProbeEvent
+from aui_tui.model.points import comparable
 from aui_tui.model.registry import registry
-from aui_tui.model.tasks import TASK, TaskEvent
+from aui_tui.model.tasks import TASK, WORDS, TaskEvent, mark_of, run_of
 from aui_tui.model.view import HostReport
 from aui_tui.text import clean, count, fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.draw import BLANK, Line, Piece, acting, cut, hang, line, pad, spread
+from aui_tui.tui.rows import Entry, blank, cut, hang, marked, pad, paragraph, spread, text, title
 from aui_tui.tui.words import clock, seconds, span
 
 PROBE_LIMIT: Final = 12.0
@@ -39,27 +42,27 @@ class Probe(msgspec.Struct, frozen=True):
     note: str = ""
     wait: float = 0.0
 
-    def line(self, now: float, label_width: int = 14) -> Line:
-        """Return the probe as a line of the checklist, the limit counting while it waits."""
-        label = labels.probe(self.name).ljust(label_width)
+    def row(self, now: float) -> Content:
+        """Return the probe as a row of the checklist, the limit counting while it waits."""
+        label = labels.probe(self.name).ljust(NAME)
         if self.state == "done":
             return self._done(label)
         if not self.state:
-            return line((glyphs.DOT, "muted"), " ", (label, "muted"))
+            return text((f"{glyphs.DOT} {label}", "muted"))
         waited = max(now - self.since, 0.0)
         words = f"in {self.wait - waited:.0f} s: {self.note}"
         if waited >= self.wait:
             again = "asked again " if self.state == "retrying" else ""
             words = f"{again}{min(waited - self.wait, PROBE_LIMIT):.1f}/{PROBE_LIMIT:.0f} s"
-        return line((glyphs.WAIT, "accent"), " ", label, " ", (words, "muted"))
+        return text((glyphs.WAIT, "accent"), f" {label} ", (words, "muted"))
 
-    def _done(self, label: str) -> Line:
+    def _done(self, label: str) -> Content:
         role = glyphs.role_of(self.outcome)
-        sign = glyphs.OUTCOME.get(self.outcome, glyphs.DOT)
+        sign = (glyphs.OUTCOME.get(self.outcome, glyphs.DOT), role)
         if self.name == "cache":
-            return line((sign, role), " ", label, " ", self.note or self.outcome)
+            return text(sign, f" {label} ", "asking the site" if self.outcome == "miss" else self.note or self.outcome)
         figures = (f"{self.status or 'none':>4}", role), (f"{seconds(self.elapsed_ms):>9}", "muted")
-        return line((sign, role), " ", label, " ", *figures, (f"  {self.note}" if self.note else "", "muted"))
+        return text(sign, f" {label} ", *figures, (f"  {self.note}" if self.note else "", "muted"))
 
 
 class Scan(msgspec.Struct, frozen=True):
@@ -75,12 +78,18 @@ class Scan(msgspec.Struct, frozen=True):
     answer: HostReport | None = None
     listed: bool = False
     quiet: bool = False
+    asker: object = None
 
     @classmethod
-    def begin(cls, number: int, url: str, now: float, *, listed: bool = False, quiet: bool = False) -> Scan:
-        """Return a scan of which nothing is known yet; of a ``quiet`` one among many a good end is not reported."""
+    def begin(
+        cls, number: int, url: str, now: float, *, listed: bool = False, quiet: bool = False, asker: object = None
+    ) -> Scan:
+        """Return a scan of which nothing is known yet; of a ``quiet`` one among many a good end is not reported.
+
+        ``asker``: the screen it was asked for on, where its card shall open; None: nowhere.
+        """
         probes = tuple(Probe(name) for name in probe_names())
-        return cls(number, clean(url, 200), now, probes, listed=listed, quiet=quiet)
+        return cls(number, clean(url, 200), now, probes, listed=listed, quiet=quiet, asker=asker)
 
     @property
     def running(self) -> bool:
@@ -117,29 +126,26 @@ class TaskRun(msgspec.Struct, frozen=True):
     events: tuple[TaskEvent, ...] = ()
     running: bool = True
 
-    def lines(self, size: int) -> list[Line]:
-        """Return the tasks that have ended, then the steps of the one under way, laid out to ``size`` cells."""
-        out: list[Line] = []
-        steps: list[Line] = []
+    def rows(self, size: int) -> list[Entry]:
+        """Return the tasks that have ended, then the steps of the one under way."""
+        ended: list[Entry] = []
+        steps: list[Entry] = []
         task = ""
         for event in self.events:
             label = TASK[event.task].label if event.task in TASK else event.task
             if event.state == "ended" and event.result is not None:
-                words = {"done": "✓ done", "blocked": "✗ stuck"}.get(event.result.outcome, event.result.outcome)
-                out.append(line(fit(label, 26), (words, "muted")))
+                word = mark_of(run_of(event.result))
+                ended.append(Entry(text(f"{fit(label, 26)} ", marked(word), (f" {WORDS[word]}", "muted"))))
                 steps, task = [], ""
             elif event.state == "started":
                 task = label
             elif event.state == "step" and event.step is not None:
                 named = f" “{event.step.name}”" if event.step.name else ""
-                words = f"{event.step.verb} {event.step.role}{named} {event.step.note}"
-                steps.append(cut(line("    ", (words, "muted")), size))
-        wait = (f"{glyphs.WAIT} ", "accent")
-        if task:
-            out += [line(wait, task), *steps]
-        if not self.events:
-            out = [line(wait, "The browser is starting; it reads and searches, and sends no form.")]
-        return [*out, line(("esc stops and keeps what was found", "muted"))] if self.running else out
+                words = f"    {event.step.verb} {event.step.role}{named} {event.step.note}"
+                steps.append(Entry(cut(text((words, "muted")), size)))
+        waiting = task or "The browser is starting; it reads and searches, and sends no form."
+        now = [Entry(text((f"{glyphs.WAIT} ", "accent"), waiting)), *steps] if self.running else []
+        return [*ended, *now, Entry(text(("esc stops and keeps the results", "muted")))] if self.running else ended
 
 
 def changed(scans: tuple[Scan, ...], number: int, change: Callable[[Scan], Scan]) -> tuple[Scan, ...]:
@@ -150,18 +156,23 @@ def changed(scans: tuple[Scan, ...], number: int, change: Callable[[Scan], Scan]
 # The end of a scan
 
 
-def ended_words(scan: Scan, answer: HostReport | None, error: str) -> tuple[str, str]:
-    """Return the state in which a scan ended and one sentence on it."""
-    if answer is None:
+def ended_words(scan: Scan, report: HostReport | None, error: str, before: ReportCard | None = None) -> tuple[str, str]:
+    """Return the state in which a scan ended and one sentence on it; ``before``: the card of the scan before."""
+    if report is None:
         return ("failed", error) if error else ("cancelled", _cancelled(scan))
-    card = answer.card
-    words = f"{card.host}: {card.score}/100 {card.grade} {card.stance}."
+    card = report.card
     if card.unreachable:
-        words = f"{card.host} could not be reached: {card.top_evidence}"
-    if answer.source == "cache":
-        old = span(answer.age)
-        words += f" From the cache, {'just made' if old == 'now' else f'{old} old'}; f scans again."
-    return "done", words
+        return "done", f"{card.host} could not be reached: {card.top_evidence}"
+    if report.source == "cache":
+        old = span(report.age)
+        made = "just now" if old == "now" else f"of {old} ago"
+        return "done", f"{card.host}: {card.score} {card.grade} {card.stance}. Answer {made}. f asks the site again."
+    if before is None or before.unreachable:
+        return "done", f"{card.host}: {card.score} {card.grade} {card.stance}."
+    was, now = comparable(before, card)
+    if was == now:
+        return "done", f"{card.host}: {now}, as before."
+    return "done", f"{card.host}: {was} {glyphs.ARROW} {now}, d shows why."
 
 
 def _cancelled(scan: Scan) -> str:
@@ -177,99 +188,79 @@ def _cancelled(scan: Scan) -> str:
 
 COLUMN: Final = 38
 """Cells of one column of the checklist."""
+NAME: Final = 14
+"""Cells of a probe's name."""
 
 
-def strip_line(scan: Scan, width: int, *, detail: bool) -> Line:
-    """Return a scan in one line: host, the probes as signs where ``detail`` asks for them, how far it is."""
-    left = line(" ", ("scan", "accent"), " ", (scan.url, "strong"), "  ")
-    right = line((f"{scan.finished}/{len(scan.probes)} probes {glyphs.DOT} esc cancels ", "muted"))
-    if not detail:
-        return spread(left, right, width)
-    parts: list[Piece] = [*left]
-    for probe in scan.probes:
+def strip(scan: Scan, width: int, *, detail: bool) -> Content:
+    """Return a scan in one row: host, the probes as signs where ``detail`` asks for them, how far it is."""
+    left = text((" scan ", "accent"), (scan.url, "strong"), "  ")
+    right = text((f"{scan.finished}/{len(scan.probes)} probes {glyphs.DOT} esc cancels ", "muted"))
+    for probe in scan.probes if detail else ():
         sign, role = glyphs.DOT, "muted"
         if probe.state == "done":
             sign, role = glyphs.OUTCOME.get(probe.outcome, glyphs.DOT), glyphs.role_of(probe.outcome)
         elif probe.state:
             sign, role = glyphs.WAIT, "accent"
-        parts += [Piece(labels.probe(probe.name) + " ", "muted"), Piece(sign + "  ", role)]
-    return spread(parts, right, width)
+        left = text(left, (f"{labels.probe(probe.name)} ", "muted"), (f"{sign}  ", role))
+    return spread(left, right, width)
 
 
-def checklist(scan: Scan, width: int, now: float) -> list[Line]:
+def checklist(scan: Scan, width: int, now: float) -> list[Content]:
     """Return one cell per probe, in as many columns as fit, filled downwards."""
     columns = max(width // COLUMN, 1)
     rows = -(-len(scan.probes) // columns)
     room = width // columns
-    out: list[Line] = []
-    for row in range(rows):
-        parts: list[Piece] = []
-        for probe in scan.probes[row::rows]:
-            parts.extend(pad((Piece("  "), *probe.line(now)), room))
-        out.append(tuple(parts))
-    return out
+    return [text(*(pad(text("  ", probe.row(now)), room) for probe in scan.probes[row::rows])) for row in range(rows)]
 
 
 # The log
 
 
-NAME = 14
-
-
-def scan_log(dossier: HostReport, size: int) -> list[Line]:
-    """Return the kept exchanges of a scan laid out to ``size`` cells."""
-    card = dossier.card
+def scan_log(report: HostReport, size: int) -> list[Entry]:
+    """Return the kept exchanges of a scan, chosen by the name of their probe."""
+    card, seen = report.card, report.observations
     made = f"{card.scanned_at[:10]} {clock(card.scanned_at)}  {seconds(card.elapsed_ms)} in all, from {card.vantage}"
-    out: list[Line] = [cut(line((made, "muted")), size)]
-    seen = dossier.observations
+    out = [Entry(cut(text((made, "muted")), size))]
     if seen is None:
-        return [*out, BLANK, *hang((), "This source keeps no probes. Press s to scan the host from here.", size)]
+        return [*out, blank(), paragraph("This source keeps no probes. Press s to scan the host from here.", size)]
     for exchange in seen.exchanges:
-        out.extend(_exchange(exchange, size))
-    for warning in (*seen.warnings, *seen.files.notes):
-        out.extend(hang((Piece("! ", "warn"),), warning, size))
-    return out
+        out += _exchange(exchange, size)
+    return out + [Entry(hang(text(("! ", "warn")), words, size)) for words in (*seen.warnings, *seen.files.notes)]
 
 
-def scan_lines(scan: Scan, size: int, now: float) -> list[Line]:
-    """Return a scan of this session laid out to ``size`` cells."""
-    out: list[Line] = [cut(line((scan.url, "strong")), size)]
-    out += [cut(probe.line(now), size) for probe in scan.probes]
+def scan_rows(scan: Scan, size: int, now: float) -> list[Entry]:
+    """Return a scan of this session."""
     tail = scan.words or f"{scan.finished} of {len(scan.probes)} probes {glyphs.DOT} esc cancels"
-    return [*out, BLANK, *hang((), tail, size, "muted")]
+    probes = [Entry(cut(probe.row(now), size)) for probe in scan.probes]
+    return [title(scan.url), *probes, blank(), paragraph(tail, size, "muted")]
 
 
-def _exchange(exchange: Exchange, size: int) -> list[Line]:
-    is_file = exchange.name in ("robots", "llms", "ai-plugin", "ucp", "mcp")
+def _exchange(exchange: Exchange, size: int) -> list[Entry]:
+    is_file = exchange.name in FILE_PROBES
+    quiet = is_file and exchange.outcome in ("refused", "inconclusive") and exchange.status in (404, 410)
     outcome = exchange.outcome
-    quiet = is_file and outcome in ("refused", "inconclusive") and exchange.status in (404, 410)
     sign, role = (glyphs.DOT, "muted") if quiet else (glyphs.OUTCOME[outcome], glyphs.role_of(outcome))
-    head = line(
+    head = text(
         (f"  {sign} ", role),
         f"{fit(labels.probe(exchange.name), NAME)} ",
         (f"{exchange.status or 'none':>4}", role),
         (f"{seconds(exchange.elapsed_ms):>9}  {_notes(exchange)}", "muted"),
     )
-    out: list[Line] = [acting(cut(head, size), f"screen.exchange('{exchange.name}')")]
+    out = [Entry(cut(head, size), exchange.name)]
     if exchange.detail:
-        out += hang((Piece("    "),), exchange.detail, size, "muted")
+        out.append(Entry(hang(text("    "), exchange.detail, size, "muted")))
     if exchange.challenge is not None:
         found = exchange.challenge
         words = [found.vendor, "challenge:", found.signal]
         if exchange.another_page:
             words = ["another page than the browser’s:", found.signal]
-        if found.reference:
-            words += ["reference", found.reference]
-        out += hang((Piece("    "),), " ".join(words), size, "warn")
+        words += ["reference", found.reference] if found.reference else []
+        out.append(Entry(hang(text("    "), " ".join(words), size, "warn")))
     return out
 
 
 def _notes(exchange: Exchange) -> str:
-    parts = []
-    if exchange.attempts:
-        parts.append("asked twice")
-    if exchange.hops:
-        parts.append(count(len(exchange.hops), "redirect"))
-    if exchange.cut:
-        parts.append("body cut")
-    return ", ".join(parts)
+    parts = ["asked twice"] if exchange.attempts else []
+    parts += [count(len(exchange.hops), "redirect")] if exchange.hops else []
+    return ", ".join([*parts, *(["body cut"] if exchange.cut else [])])

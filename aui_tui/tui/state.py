@@ -18,6 +18,7 @@ from aui_tui.model.registry import registry
 from aui_tui.model.view import HistoryPoint, HostReport, IndexView, Moves, Window
 from aui_tui.text import clean
 from aui_tui.tui.columns import Mode
+from aui_tui.tui.context import query_options
 
 SORT_ORDER: Final = ("rank", "score", "change", "grade", "stance", "host", "category", "age")
 """Sort keys in the order of the columns."""
@@ -120,11 +121,7 @@ class ListState(msgspec.Struct, frozen=True):
 
     def command(self) -> str:
         """Return the shell command that prints this list."""
-        view = self.saved()
-        options = [f"--{name} {quote(view[name])}" for name in ("category", "stance", "query") if name in view]
-        if "sort" in view or "order" in view:
-            options.append(f"--sort {'-' if 'order' in view else ''}{quote(self.query.sort)}")
-        return " ".join(("aui-tui index", *options))
+        return " ".join(("aui-tui index", *query_options(self.query)))
 
 
 def list_of(view: Mapping[str, str]) -> ListState:
@@ -154,18 +151,17 @@ CHANGES: Final = 3
 class CardState(msgspec.Struct, frozen=True):
     """``method`` and ``at``: what was asked for, empty for the stored grading of the newest scan.
 
-    ``dossier`` is None before it is read, and of a host without a card; then ``problem`` says why. ``chosen``: number
+    ``report`` is None before it is read, and of a host without a card; then ``problem`` says why. ``chosen``: number
     of the chosen fix. ``done``: keys of the fixes supposed to be done; ``reached``: where the site would stand with
     them, None while that is not known. ``history``: all kept scans, also while an earlier one is shown. ``ledger``:
     pane 1 shows how the score came about. ``changes``: pane 3 shows what changed since ``against``, else since the
-    scan before. ``crawlers``: pane 2 lists them too. ``standings``: where the site would stand with one fix done, by
-    its key, as far as that is known.
+    scan before. ``crawlers``: pane 2 lists them too. ``unfolded``: keys of rows of agents that are shown one by one.
     """
 
     host: str
     method: str = ""
     at: str = ""
-    dossier: HostReport | None = None
+    report: HostReport | None = None
     problem: str = ""
     pane: int = 1
     chosen: int = 0
@@ -176,38 +172,37 @@ class CardState(msgspec.Struct, frozen=True):
     changes: bool = False
     against: ReportCard | None = None
     crawlers: bool = False
-    standings: dict[str, Standing] = {}
+    unfolded: frozenset[str] = frozenset()
 
     def to_host(self, host: str) -> CardState:
         """Return the state for another host; panes and method stay."""
         return CardState(host, method=self.method, pane=self.pane, ledger=self.ledger, changes=self.changes)
 
-    def with_report(self, dossier: HostReport) -> CardState:
+    def with_report(self, report: HostReport) -> CardState:
         """Return the state with what was read; marks of fixes that are no longer there go."""
-        fixes = dossier.card.recommendations
+        fixes = report.card.recommendations
         known = frozenset(fix.k for fix in fixes)
         chosen = min(self.chosen, max(len(fixes) - 1, 0))
-        whole = not self.at or len(dossier.history) > len(self.history)
-        history = dossier.history if whole else self.history
+        whole = not self.at or len(report.history) > len(self.history)
+        history = report.history if whole else self.history
         return replace(
             self,
-            dossier=dossier,
+            report=report,
             history=history,
             problem="",
             chosen=chosen,
             done=self.done & known,
             reached=None,
-            standings={},
         )
 
     def without_card(self, problem: str) -> CardState:
         """Return the state of a host that has no card to show, and why."""
-        return replace(self, dossier=None, problem=problem, done=frozenset(), reached=None)
+        return replace(self, report=None, problem=problem, done=frozenset(), reached=None)
 
     @property
     def fixes(self) -> tuple[Recommendation, ...]:
         """The fixes of the card, those that let assistants in first."""
-        return by_harm(self.dossier.card) if self.dossier is not None else ()
+        return by_harm(self.report.card) if self.report is not None else ()
 
     @property
     def fix(self) -> Recommendation | None:
@@ -217,7 +212,7 @@ class CardState(msgspec.Struct, frozen=True):
     @property
     def before(self) -> ReportCard | None:
         """The card that the changes are counted from."""
-        return self.against or (self.dossier.previous if self.dossier is not None else None)
+        return self.against or (self.report.previous if self.report is not None else None)
 
     def choosing(self, number: int) -> CardState:
         """Return the state with fix ``number`` chosen, or the nearest there is."""
@@ -231,7 +226,7 @@ class CardState(msgspec.Struct, frozen=True):
     def other_method(self) -> str:
         """Return the method after the one that is shown."""
         names = tuple(METHODS)
-        shown = self.dossier.card.method if self.dossier is not None else self.method
+        shown = self.report.card.method if self.report is not None else self.method
         return names[(names.index(shown) + 1) % len(names)] if shown in names else names[-1]
 
     def command(self) -> str:

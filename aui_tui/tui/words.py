@@ -9,7 +9,6 @@ from typing import Final
 
 from aui_tui.model import card, labels
 from aui_tui.model.view import Quota
-from aui_tui.tui.draw import Line, cut, line
 
 _LONG: Final = {"w": "weeks", "d": "days", "h": "h", "m": "min"}
 
@@ -134,8 +133,3 @@ FIX_TERMS: Final = MappingProxyType(
         "robots": "robots.txt",
     }
 )
-
-
-def term(name: str, size: int, sentence: str = "") -> Line:
-    """Return a term in bold and its sentence, cut to ``size`` cells."""
-    return cut(line(" ", (name, "strong"), "  ", sentence or TERMS.get(name, "")), size)

@@ -73,6 +73,11 @@ class PythonShop:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), files_of(self.folder, Handler))
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
+    @property
+    def port(self) -> int:
+        """Where it listens on this machine."""
+        return self._server.server_port
+
     def __enter__(self) -> Self:
         self._thread.start()
         return self

@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Self
 
 import pexpect
@@ -21,7 +22,7 @@ def shown(screen: pyte.Screen) -> list[str]:
 
 
 class Terminal:
-    """Runs ``aui-tui ARGUMENTS`` on a screen of ``columns`` by ``lines``."""
+    """Runs ``aui-tui ARGUMENTS`` on a screen of ``columns`` by ``lines``, in a shell with jobs when ``shell``."""
 
     def __init__(
         self,
@@ -31,6 +32,7 @@ class Terminal:
         columns: int = 80,
         lines: int = 24,
         env: Mapping[str, str] | None = None,
+        shell: bool = False,
     ) -> None:
         self._screen = pyte.Screen(columns, lines)
         self._stream = pyte.Stream(self._screen)
@@ -40,9 +42,16 @@ class Terminal:
             variables.pop(name, None)
         variables |= env or {}
         self.raw = ""
+        if shell:
+            rest = ["--norc", "--noprofile", "-i"]
+            variables["PS1"] = "$ "
+            line = " ".join(map(quote, (program, *command(*arguments)[1:])))
+            program = "bash"
         self._child = pexpect.spawn(
             program, rest, cwd=str(home), env=variables, dimensions=(lines, columns), encoding="utf-8"
         )
+        if shell:
+            self._child.send(line + "\r")
 
     def __enter__(self) -> Self:
         return self
@@ -78,6 +87,10 @@ class Terminal:
     def press(self, keys: str) -> None:
         """Send ``keys`` as typed."""
         self._child.send(keys)
+
+    def kill(self, number: signal.Signals) -> None:
+        """End the program with a signal."""
+        self._child.kill(number)
 
     def finish(self, seconds: float = 30) -> int:
         """Read until the program ends and return its exit status, negative for a signal."""

@@ -1,17 +1,23 @@
-"""Whole journeys through the dashboard in a pseudo-terminal: the analyst's, and the owner's."""
+"""Whole journeys through the dashboard in a pseudo-terminal: the analyst's, the owner's, and what may go wrong."""
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import re
-import socket
+import shutil
+import signal
 import sys
-from contextlib import ExitStack
+from contextlib import suppress
 from pathlib import Path
 
+import pexpect
 import pytest
 
+from aui_tui.errors import RateLimited
+from aui_tui.service.local import LocalService
+from tests.cli.runner import aui
 from tests.cli.stored import fill
 from tests.e2e.shops import PythonShop
 from tests.e2e.terminal import Terminal
@@ -22,6 +28,11 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
 ]
 COPIED = re.compile(r"\x1b\]52;c;([A-Za-z0-9+/=]+)\x07")
+
+
+def copied(terminal: Terminal) -> str:
+    """Return what was put on the clipboard last."""
+    return base64.b64decode(COPIED.findall(terminal.raw)[-1]).decode()
 
 
 @pytest.mark.parametrize(("columns", "lines"), [(80, 24), (140, 40), (50, 15)])
@@ -42,6 +53,12 @@ def test_an_analyst_finds_the_walled_travel_sites_and_exports_them(tmp_path: Pat
         terminal.wait_for("Export the list", "walled-travel.json")
         terminal.press("\r")
         terminal.wait_for("Wrote")
+        terminal.press("x")
+        terminal.wait_for("Export the list")
+        terminal.press("\r")
+        terminal.wait_for("is there already: enter replaces it")
+        terminal.press("\r")
+        terminal.wait_until(lambda: "Export the list" not in terminal.text)
         terminal.press("q")
         assert terminal.finish() == 0
     found = json.loads((tmp_path / "walled-travel.json").read_text(encoding="utf-8"))
@@ -54,30 +71,128 @@ def chosen(screen: str) -> str:
     return "llms" if "llms.txt" in row else row.strip()
 
 
-def test_an_owner_scans_reads_copies_a_fix_scans_again_and_sees_the_difference(tmp_path: Path) -> None:
-    with ExitStack() as stack:
-        shop = stack.enter_context(PythonShop(tmp_path))
-        closed = stack.enter_context(socket.socket())
-        closed.bind(("127.0.0.1", 0))
-        rules = [*shop.rules, "--connect-to", f"{shop.host}:443:127.0.0.1:{closed.getsockname()[1]}"]
-        terminal = stack.enter_context(Terminal(tmp_path, rules, columns=100, lines=30))
-        terminal.wait_for("No host has been scanned yet.")
-        terminal.press(f"S{shop.host}\r")
-        terminal.wait_for("Ranked 1 ", shop.host, "◌ Walled", seconds=90)
-        terminal.press("\r4")
-        terminal.wait_for("[4 Fixes", "y copies the snippet")
-        terminal.wait_until(lambda: chosen(terminal.text) != "")
+def test_an_owner_types_scans_fixes_scans_again_and_sees_the_difference(tmp_path: Path) -> None:
+    """The loop from an empty folder: 15 + 1 keys to the card, 5 to the copied change, 2 to what it brought."""
+    with PythonShop(tmp_path) as shop, Terminal(tmp_path, [], columns=100, lines=30) as terminal:
+        here = f"localhost:{shop.port}"
+        terminal.wait_for("Can AI assistants get into your site?", "enter scans")
+        terminal.press(here)
+        terminal.wait_for(f"{here} is on this machine")
+        terminal.press("\r")
+        terminal.wait_for("[1 Summary]", here, "◌ Walled", seconds=90)
+        terminal.press("4")
+        terminal.wait_for("[4 Fixes", "→")
         while (fix := chosen(terminal.text)) != "llms":
             terminal.press("j")
             terminal.wait_until(lambda fix=fix: chosen(terminal.text) not in ("", fix), f"for the fix after {fix}")
         terminal.press("y")
-        terminal.wait_for("Copied /llms.txt snippet")
-        copied = base64.b64decode(COPIED.findall(terminal.raw)[-1]).decode()
-        assert copied.startswith("# ")
-        (shop.folder / "llms.txt").write_text(copied, encoding="utf-8")
-        terminal.press("f")
-        terminal.wait_for("8/10", seconds=90)
+        terminal.wait_for("Copied the change")
+        assert copied(terminal).startswith("# ")
+        (shop.folder / "llms.txt").write_text(copied(terminal), encoding="utf-8")
+        terminal.press(" ")
+        terminal.wait_for("what if 1 fix")
+        terminal.press("s")
+        terminal.wait_for("→", "d shows why", seconds=90)
         terminal.press("d")
         terminal.wait_for("[3 Changes]", "llms.txt", "Score")
+        terminal.press("L")
+        terminal.wait_for("Actions", f"aui-tui scan {here}")
+        terminal.press("\r")
+        terminal.wait_for("Copied the command line")
+        assert copied(terminal) == f"aui-tui scan {here}"
         terminal.press("q")
         assert terminal.finish() == 0
+    assert aui(tmp_path, *copied(terminal).split()[1:], "-q", "--json").code == 0
+
+
+def spend_the_hour(home: Path) -> None:
+    """Use up the scans that this hour has left."""
+    service = LocalService(home / "data")
+    with suppress(RateLimited):
+        while True:
+            service.scans.quota.spend("local")
+    asyncio.run(service.aclose())
+
+
+def test_the_eleventh_scan_of_a_site_of_this_machine_is_offered_without_the_limit(tmp_path: Path) -> None:
+    with PythonShop(tmp_path) as shop:
+        here = f"localhost:{shop.port}"
+        assert aui(tmp_path, "scan", here, "-q", "--json").code == 0
+        spend_the_hour(tmp_path)
+        assert aui(tmp_path, "scan", here, "--force", "-q", "--json").code == 4
+        with Terminal(tmp_path, []) as terminal:
+            terminal.wait_for("Ranked 1 ", "scans 0/10")
+            terminal.press("s")
+            terminal.wait_for("is your own", "Scan it without the limit", seconds=90)
+            terminal.press("\x1b[A\r")
+            terminal.wait_for("as before", "[1 Summary]", seconds=90)
+            terminal.press("s")
+            terminal.wait_until(lambda: terminal.text.count("as before") == 2 or "9/9 probes" in terminal.text)
+            terminal.press("q")
+            assert terminal.finish() == 0
+
+
+def test_keys_without_effect_say_why(tmp_path: Path) -> None:
+    fill(tmp_path, [make_card(number) for number in range(5)])
+    with Terminal(tmp_path, []) as terminal:
+        terminal.wait_for("enter Open")
+        terminal.press("Z")
+        terminal.wait_for("Z does nothing here. ? lists the keys that do.")
+        terminal.press("W")
+        terminal.wait_for("for an empty index")
+        terminal.press("\x1b")
+        terminal.wait_for("This is the whole list")
+
+
+def test_another_program_s_scan_comes_into_the_list(tmp_path: Path) -> None:
+    fill(tmp_path, [make_card(number) for number in range(5)])
+    with Terminal(tmp_path, []) as terminal:
+        terminal.wait_for("Ranked 5 ")
+        fill(tmp_path, [make_card(7)])
+        terminal.wait_for("Ranked 6 ")
+
+
+def test_a_damaged_index_is_said_on_the_screen(tmp_path: Path) -> None:
+    fill(tmp_path, [make_card(number) for number in range(5)])
+    index = next(path for path in tmp_path.rglob("index.db"))
+    index.write_bytes(b"no database at all, " * 500)
+    with Terminal(tmp_path, []) as terminal:
+        terminal.wait_for("damaged")
+        terminal.press("\x1b")
+        terminal.wait_for("Can AI assistants")
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_fg_draws_the_screen_at_once(tmp_path: Path) -> None:
+    fill(tmp_path, [make_card(number) for number in range(5)])
+    with Terminal(tmp_path, [], shell=True) as terminal:
+        terminal.wait_for("Ranked 5 ")
+        terminal.press("\x1a")
+        terminal.wait_for("Stopped")
+        terminal.press("fg\r")
+        terminal.wait_for("Ranked 5 ", "enter Open", seconds=20)
+        terminal.press("q")
+        terminal.wait_for("$ ")
+        terminal.press("exit\r")
+        assert terminal.finish() == 0
+
+
+def test_a_machine_without_a_network_is_not_233_dead_sites(tmp_path: Path) -> None:
+    with Terminal(tmp_path, []) as terminal:
+        terminal.wait_for("Known sites")
+        terminal.press("\x1b")
+        terminal.press("\x1b[B\r")
+        terminal.wait_for("no network", seconds=30)
+        assert "unreachable" not in terminal.text
+        terminal.press("q")
+
+
+def test_a_kill_leaves_an_index_that_opens_again(tmp_path: Path) -> None:
+    fill(tmp_path, [make_card(number) for number in range(5)])
+    with Terminal(tmp_path, []) as terminal:
+        terminal.wait_for("Ranked 5 ")
+        terminal.kill(signal.SIGKILL)
+        with pytest.raises((AssertionError, pexpect.EOF)):
+            terminal.wait_for("never", seconds=5)
+    with Terminal(tmp_path, []) as terminal:
+        terminal.wait_for("Ranked 5 ")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from textual.content import Content
 
 from aui_tui.errors import InvalidHost, PrivateHost
 from aui_tui.model import labels
@@ -18,10 +19,9 @@ from aui_tui.scan.target import parse
 from aui_tui.tui import app as app_module
 from aui_tui.tui.app import AuiApp, has_browser
 from aui_tui.tui.context import Context, Feed
-from aui_tui.tui.draw import Line, plain
 from aui_tui.tui.screens import index as index_module
-from aui_tui.tui.screens.listparts import empty_lines
-from aui_tui.tui.screens.windows import AddressScreen, plain_http
+from aui_tui.tui.screens.listparts import empty_text
+from aui_tui.tui.screens.windows import AddressScreen
 from aui_tui.tui.state import ListState
 
 from .cards import NOW, make_card
@@ -160,31 +160,6 @@ async def test_an_address_of_ones_own_is_refused_with_the_option_that_allows_it(
         assert "--allow-private" in text_of(pilot)
 
 
-@pytest.mark.ci
-async def test_plain_http_is_offered_for_a_port_and_taken_with_tab() -> None:
-    service = MemoryService.of(3)
-    async with stage(service) as pilot:
-        await press(pilot, "S", *"localhost:80")
-        assert "tab writes http://localhost:80" in text_of(pilot)
-        await press(pilot, "tab", "enter")
-        await work_ended(pilot)
-    assert service.scanned == [("http://localhost:80", False)]
-
-
-@pytest.mark.parametrize(
-    ("typed", "offered"),
-    [
-        ("localhost", "http://localhost"),
-        ("shop.example:8080", "http://shop.example:8080"),
-        ("shop.example", ""),
-        ("https://localhost", ""),
-        ("", ""),
-    ],
-)
-def test_plain_http_is_for_local_names_and_ports(typed: str, offered: str) -> None:
-    assert plain_http(typed) == offered
-
-
 async def test_a_list_without_ranked_hosts_says_how_many_were_scanned() -> None:
     dead = next(card for card in (make_card(n) for n in range(60)) if card.unreachable)
     async with stage(MemoryService([dead])) as pilot:
@@ -220,12 +195,12 @@ async def test_hosts_stream_into_a_list_that_is_open_and_esc_keeps_what_has_come
 ) -> None:
     empty: set[str] = set()
 
-    def drawn(*given: Any, **named: Any) -> list[Line]:
-        lines = empty_lines(*given, **named)
-        empty.add(" ".join(plain(row).strip() for row in lines))
-        return lines
+    def drawn(*given: Any, **named: Any) -> Content:
+        shown = empty_text(*given, **named)
+        empty.add(shown.plain)
+        return shown
 
-    monkeypatch.setattr(index_module, "empty_lines", drawn)
+    monkeypatch.setattr(index_module, "empty_text", drawn)
     service, gate = MemoryService(), asyncio.Event()
     app = AuiApp(Context(service, clock=NOW.timestamp, feed=of_feed(service, gate)))
     async with app.run_test(size=(80, 24)) as pilot:
@@ -252,11 +227,11 @@ async def test_a_feed_that_ends_with_nothing_leaves_the_invitation() -> None:
     assert app.fed == 0
     async with app.run_test(size=(80, 24)) as pilot:
         await until(lambda: app.fed == -1)
-        await shows(pilot, "No host has been scanned yet.")
+        await shows(pilot, "Can AI assistants get into your site?")
 
 
 def test_unreachable_hosts_are_no_result_while_others_are_asked() -> None:
     dead = next(card for card in (make_card(n) for n in range(60)) if card.unreachable)
     view = asyncio.run(MemoryService([dead]).index(Query()))
-    lines = empty_lines(ListState(view=view), True, 80, feeding=True)
-    assert "".join(map(plain, lines)).strip() == "The first sites are being asked …"
+    shown = empty_text(ListState(view=view), True, feeding=True)
+    assert shown.plain == "The first sites are being asked …"

@@ -11,14 +11,14 @@ from msgspec.structs import replace
 
 from aui_tui.model.query import Query
 from aui_tui.model.registry import surfaces
+from aui_tui.model.signs import ASCII
+from aui_tui.tui.cardrows import term
 from aui_tui.tui.columns import RANKED, UNREACHABLE
-from aui_tui.tui.draw import plain
-from aui_tui.tui.glyphs import ASCII
 from aui_tui.tui.screens.exchange import EXPLAINED
 from aui_tui.tui.screens.listparts import feed_line, legend_lines, row_foot
 from aui_tui.tui.screens.windows import NOTES
 from aui_tui.tui.widgets.querybar import QueryLine
-from aui_tui.tui.words import TERMS, term
+from aui_tui.tui.words import TERMS
 
 from .memory import MemoryService
 from .stage import settle, stage, text_of
@@ -101,18 +101,18 @@ def test_every_sign_of_ours_has_an_ascii_form() -> None:
 
 def test_every_sentence_of_a_foot_stands_whole_in_80_cells() -> None:
     feet = [term(name, 80, words) for name, words in {**TERMS, **EXPLAINED}.items()]
-    assert [plain(foot) for foot in feet if plain(foot).endswith("…")] == []
+    assert [foot.plain for foot in feet if foot.plain.endswith("…")] == []
 
 
 def test_names_of_the_matrix_stand_whole_where_80_cells_are() -> None:
-    names = " ".join(plain(row) for row in legend_lines(80))
+    names = " ".join(row.plain for row in legend_lines(80))
     assert all(f"{number} {surface.short}" in names for number, surface in enumerate(surfaces(), 1))
     assert len(legend_lines(140)) == 1
 
 
 @pytest.mark.parametrize("size", [60, 80, 140])
 def test_a_feed_says_how_far_it_is_and_what_stops_it(size: int) -> None:
-    shown = plain(feed_line("demo", 2, 35, size))
+    shown = feed_line("demo", 2, 35, size).plain
     assert len(shown) == size
     assert "demo: 2 of 35 scans" in shown
     assert "  esc stops" in shown
@@ -122,6 +122,7 @@ def test_a_feed_says_how_far_it_is_and_what_stops_it(size: int) -> None:
 def test_the_foot_of_a_row_is_its_finding_or_where_that_is_too_long_what_its_mark_means() -> None:
     row = asyncio.run(MemoryService.of(1).index(Query())).ranked[0]
     for words, foot in (("Short.", "Short."), ("long " * 30, "Gets the page")):
-        shown = plain(row_foot(replace(row, summary=replace(row.summary, matrix={}, top_evidence=words)), 80))
+        row = replace(row, summary=replace(row.summary, matrix={}, top_evidence=words))
+        shown = row_foot(row, 80).plain
         assert foot in shown
         assert not shown.endswith("…")

@@ -9,59 +9,34 @@ from msgspec.structs import replace
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container, Vertical
+from textual.containers import Container, Horizontal, Vertical
 from textual.content import Content
 from textual.screen import Screen
+from textual.widgets import Static
 
 from aui_tui.model.codec import encode_card
-from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
 from aui_tui.model.view import Quota, Window
-from aui_tui.tui import messages
+from aui_tui.tui import cardrows, messages
 from aui_tui.tui.bindings import CARD
+from aui_tui.tui.cardrows import AGENTS, EVIDENCE, FIXES, NUMBERS, SCAN_LOG, SUMMARY, TASK_RUN, VISITS, Place
 from aui_tui.tui.context import Context, ExportJob, attempt, file_name, start
-from aui_tui.tui.draw import Line
-from aui_tui.tui.panes import card as cardpanes
-from aui_tui.tui.panes import verdict
-from aui_tui.tui.panes.agents import why
-from aui_tui.tui.panes.card import Place, headline_of, tabs_line, what_if_foot
+from aui_tui.tui.rows import paragraph
 from aui_tui.tui.scans import Scan, TaskRun
 from aui_tui.tui.screens.exchange import opened
-from aui_tui.tui.screens.windows import ChooseScreen, history_choices
+from aui_tui.tui.screens.windows import ChooseScreen, ReadScreen, history_choices
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar, ScanPanel
-from aui_tui.tui.widgets.lines import FigureList, FixList, Lines, TextPane
+from aui_tui.tui.widgets.listing import Listing
 
-PANES: Final = len(cardpanes.NUMBERS)
-OF_CARD: Final = frozenset(
-    {"copy", "export", "changes", "ledger", "method", "history", "find", "exchange", "crawlers", "zoom"}
-)
+OF_CARD: Final = frozenset({"copy", "export", "changes", "ledger", "method", "history", "find", "crawlers", "zoom"})
 """Actions that there must be a card for."""
-COLUMNS: Final = (
-    (cardpanes.SUMMARY, cardpanes.AGENTS, cardpanes.EVIDENCE, cardpanes.SCAN_LOG),
-    (cardpanes.FIXES, cardpanes.TASKS, cardpanes.VISITS),
-)
+COLUMNS: Final = ((SUMMARY, AGENTS, EVIDENCE, SCAN_LOG), (FIXES, TASK_RUN, VISITS))
 """The panes from top to bottom in the two columns of a wide screen."""
-LISTS: Final = frozenset({cardpanes.AGENTS, cardpanes.SCAN_LOG})
-"""Panes with a cursor from line to line."""
-
-
-class Answer(FigureList):
-    """The answer above the panes; below its last line the keys scroll the pane under it."""
-
-    below: TextPane | None = None
-
-    def action_step(self, step: int) -> None:
-        """Go to the outcome above or below, then scroll what stands under the answer."""
-        before = self.here
-        super().action_step(step)
-        if self.here == before and self.below is not None and self.below.display:
-            self.below.action_step(step)
-
-    def action_page(self, step: int) -> None:
-        """Scroll what stands under the answer."""
-        if self.below is not None:
-            self.below.action_page(step)
+LOW: Final = 23
+"""Rows of a terminal below which the answer takes most of the room."""
+SHORT: Final = 16
+"""Rows of a terminal below which the answer leaves out its score."""
 
 
 class CardScreen(Screen[str]):
@@ -87,20 +62,25 @@ class CardScreen(Screen[str]):
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
         yield Bar(self._title, id="title")
-        yield Answer(id="answer")
-        yield Bar(self._tabs, id="tabs")
+        with Vertical(id="answer"):
+            with Horizontal(id="verdict"):
+                yield Static(id="stance", markup=False)
+                yield Static(id="sentence", markup=False)
+            with Container(id="reasons"):
+                yield Listing(id="strip")
+                yield Bar(lambda size: cardrows.score(self.state, size), id="score")
+        yield Bar(lambda size: cardrows.tabs(self.state, size), id="tabs")
         with Container(id="panes"):
             for number, column in enumerate(COLUMNS):
                 with Vertical(id=f"column-{number}", classes="column"):
                     for place in column:
-                        kind = FixList if place == cardpanes.FIXES else FigureList if place in LISTS else TextPane
-                        yield kind(id=f"pane-{place}", classes="pane")
-                        if place == cardpanes.AGENTS:
-                            yield Lines(id="why", classes="pane")
+                        yield Listing(id=f"pane-{place}", classes="pane")
+                        if place == AGENTS:
+                            yield Static(id="why", classes="pane", markup=False)
         yield FindBar()
         yield ScanPanel(self.context.clock)
         yield Bar(self._foot, id="foot")
-        yield KeyBar(id="keys")
+        yield KeyBar()
 
     def on_mount(self) -> None:
         """Follow the state that all screens share, and read the card."""
@@ -108,11 +88,9 @@ class CardScreen(Screen[str]):
             self.watch(self.app, name, getattr(self, f"_{name}"))
         for name in ("stored", "aged", "task_run"):
             self.watch(self.app, name, getattr(self, f"_{name}"), init=False)
-        answer, facts = self.query_one(Answer), self.query_one("#pane-1", TextPane)
-        answer.below = facts
-        answer.border_title = Content("1 Summary")
-        self.query_one("#why", Lines).can_focus = facts.can_focus = False
-        self.action_pane(1)
+        self.query_one("#answer").border_title = Content("1 Summary")
+        self.query_one("#why").border_title = Content("why")
+        self.action_pane(SUMMARY)
         self.read()
 
     # Reading
@@ -123,39 +101,23 @@ class CardScreen(Screen[str]):
         start(self, "card", self._read, state.host, state.method, state.at)
 
     async def _read(self, host: str, method: str, at: str) -> None:
-        dossier, problem = await attempt(self.context.service.site(host, method=method, at=at))
-        self.post_message(messages.ReportReady(dossier) if dossier is not None else messages.CardFailed(problem))
+        report, problem = await attempt(self.context.service.site(host, method=method, at=at))
+        self.post_message(messages.ReportReady(report) if report is not None else messages.CardFailed(problem))
 
     def on_report_ready(self, message: messages.ReportReady) -> None:
-        """Show the dossier."""
-        before, card = self.state.dossier, message.dossier.card
+        """Show the report."""
+        before, card = self.state.report, message.report.card
         other = before is None or before.card.host != card.host
-        self.become(self.state.with_report(message.dossier), top=other)
-        if message.dossier.notice:
-            self.post_message(messages.Notification(message.dossier.notice, "warning"))
+        self.become(self.state.with_report(message.report), top=other)
+        if message.report.notice:
+            self.post_message(messages.Notification(message.report.notice, "warning"))
         self.refresh_bindings()
-        if not card.unreachable:
-            keys = tuple(fix.k for fix in self.state.fixes)
-            start(self, "standings", self._each_standing, self.state.host, keys, card.method, self.state.at)
-
-    async def _each_standing(self, host: str, keys: tuple[str, ...], method: str, at: str) -> None:
-        found: dict[str, Standing] = {}
-        for key in keys:
-            standing, _ = await attempt(self.context.service.what_if(host, frozenset({key}), method=method, at=at))
-            if standing is not None:
-                found[key] = standing
-        self.post_message(messages.StandingsReady(host, found))
-
-    def on_standings_ready(self, message: messages.StandingsReady) -> None:
-        """Show what each fix alone would give."""
-        if message.host == self.state.host:
-            self.become(replace(self.state, standings=message.standings))
 
     def on_card_failed(self, message: messages.CardFailed) -> None:
         """Say why there is no card; a card of the same host that is shown stays, with the method it is graded under."""
-        dossier = self.state.dossier
-        if dossier is not None and dossier.card.host == self.state.host:
-            self.state = replace(self.state, method=dossier.card.method, at="")
+        report = self.state.report
+        if report is not None and report.card.host == self.state.host:
+            self.state = replace(self.state, method=report.card.method, at="")
             self.post_message(messages.Notification(message.text, "error"))
         else:
             self.become(self.state.without_card(message.text), top=True)
@@ -168,45 +130,48 @@ class CardScreen(Screen[str]):
         self.become(self.state)
 
     def _task_run(self, _run: TaskRun | None) -> None:
-        self._draw(cardpanes.TASKS)
+        self._draw(TASK_RUN)
 
     # What is drawn
 
-    def pane(self, number: int) -> Lines:
+    def pane(self, number: int) -> Listing:
         """Return pane ``number``."""
-        return self.query_one(f"#pane-{number}", Lines)
+        return self.query_one(f"#pane-{number}", Listing)
 
     def become(self, state: CardState, *, top: bool = False) -> None:
-        """Take another state and draw it; ``top`` scrolls every pane to its first line."""
+        """Take another state and draw it; ``top`` scrolls every pane to its first row."""
         marks = state.done != self.state.done
         self.state = state
         was_absent = self.has_class("-absent")
-        self.set_class(state.dossier is None, "-absent")
-        if was_absent and state.dossier is not None:
+        self.set_class(state.report is None, "-absent")
+        if was_absent and state.report is not None:
             self.call_after_refresh(self._focus_pane)  # it was hidden, and what is hidden loses the focus
-        for number in cardpanes.NUMBERS:
+        for number in NUMBERS:
             self._draw(number, top=top)
         self._draw_answer(top=top)
-        self.pane(cardpanes.FIXES).border_subtitle = Content(what_if_foot(state))
         if marks or (state.done and state.reached is None):
             self._ask_standing()
         self._redraw()
 
     def _draw(self, number: int, *, top: bool = False) -> None:
-        pane = self.pane(number)
-        pane.border_title = Content(cardpanes.title(number, self.state))
-        if number != cardpanes.FIXES:
-            pane.write_below(partial(cardpanes.subtitle, number, self.state))
-        state, scan, now, can_scan = self.state, self.scan, self.context.clock(), self.context.service.can_scan
-        run = getattr(self.app, "task_run", None)
+        pane, state, scan, now = self.pane(number), self.state, self.scan, self.context.clock()
+        pane.border_title = Content(cardrows.pane_title(number, state, now))
+        pane.write_below(partial(cardrows.pane_foot, number, state))
+        can_scan, run = self.context.service.can_scan, getattr(self.app, "task_run", None)
         run = run if run is not None and run.host == state.host else None
-        alone = not self.has_class("-wide") or self.has_class("-zoomed")
-        pane.show(lambda size: cardpanes.lines(number, state, scan, now, size, can_scan, run, alone=alone), top=top)
+        pane.show(lambda size: cardrows.rows(number, state, scan, now, size, can_scan, run), top=top)
 
     def _draw_answer(self, *, top: bool = False) -> None:
-        state, height = self.state, self.app.size.height
-        short = not self.has_class("-wide") and state.pane != cardpanes.SUMMARY
-        self.query_one(Answer).show(lambda size: verdict.head(state, size, height, short=short), top=top)
+        report = self.state.report
+        narrow = not self.has_class("-wide")
+        self.set_class(narrow and self.state.pane != SUMMARY, "-below")
+        self.set_class(self.app.size.height < SHORT, "-short")
+        self.set_class(self.app.size.height < LOW, "-low")
+        if report is not None:
+            self.query_one("#stance", Static).update(cardrows.stance(report.card))
+            self.query_one("#sentence", Static).update(Content(cardrows.sentence(report)))
+            self.query_one("#strip", Listing).show(lambda size: cardrows.strip(report, size), top=top)
+            self.query_one("#score").refresh(layout=True)
 
     def on_resize(self, _event: events.Resize) -> None:
         """Lay answer and panes out for the new size."""
@@ -219,30 +184,45 @@ class CardScreen(Screen[str]):
 
     def _explain(self) -> None:
         """Say why the agent under the cursor fares as it does."""
-        dossier, here = self.state.dossier, self.query_one("#pane-2", FigureList).here
-        key = here.action.split("'")[1] if here is not None else ""
-        block = self.query_one("#why", Lines)
-        if dossier is not None:
-            block.border_title = Content("why")
-            block.show(lambda size: why(dossier, key, size), top=True)
+        report, key = self.state.report, self.pane(AGENTS).key
+        if report is not None:
+            self.query_one("#why", Static).update(Content(cardrows.why(report, key)))
 
-    def on_figure_list_moved(self) -> None:
-        """Let foot and explanation follow the cursor."""
+    @property
+    def here(self) -> Listing:
+        """The list with the focus, else the strip."""
+        found = self.focused
+        return found if isinstance(found, Listing) else self.query_one("#strip", Listing)
+
+    def on_listing_moved(self) -> None:
+        """Let foot, explanation and the chosen fix follow the cursor."""
         self.query_one("#foot", Bar).refresh()
+        kind, _, key = self.pane(FIXES).key.partition(" ")
+        place = next((n for n, fix in enumerate(self.state.fixes) if fix.k == key), None) if kind == "fix" else None
+        if place is not None and place != self.state.chosen:
+            self.state = self.state.choosing(place)
+            self._draw(FIXES)
         self._explain()
 
-    def _title(self, size: int) -> Line:
+    def on_listing_chosen(self, message: Listing.Chosen) -> None:
+        """Show what is behind a row: an exchange, or agents one by one."""
+        report, key = self.state.report, message.key
+        if key.startswith("+"):
+            self.become(replace(self.state, unfolded=self.state.unfolded | {key[1:]}))
+        elif message.listing.id in ("strip", f"pane-{AGENTS}", f"pane-{SCAN_LOG}") and report is not None:
+            self.app.push_screen(opened(report, key))
+        elif message.listing.id == f"pane-{FIXES}":
+            self.action_tick()
+        elif report is not None:
+            self.app.push_screen(ReadScreen("", lambda size: [paragraph(self.here.row_text, size)]))
+
+    def _title(self, size: int) -> Content:
         place = Place(self._index + 1, len(self._window), self._words) if self._window is not None else None
         quota = getattr(self.app, "quota", None)
-        return headline_of(self.state, place, quota, self._rank, self.context.clock(), size)
+        return cardrows.headline(self.state, place, quota, self._rank, self.context.clock(), size)
 
-    def _tabs(self, size: int) -> Line:
-        return tabs_line(self.state, size)
-
-    def _foot(self, size: int) -> Line:
-        focused = self.focused
-        here = focused.here if isinstance(focused, FigureList) else None
-        return cardpanes.card_foot(self.state, here.action if here is not None else "", size)
+    def _foot(self, size: int) -> Content:
+        return cardrows.foot(self.state, self.here.key, size)
 
     @property
     def scan(self) -> Scan | None:
@@ -256,17 +236,9 @@ class CardScreen(Screen[str]):
     def _scans(self, scans: tuple[Scan, ...]) -> None:
         narrow = not self.has_class("-wide")
         self.query_one(ScanPanel).show(scans, compact=not narrow or self.app.size.height < 20)
-        self._draw(cardpanes.SCAN_LOG)
+        self._draw(SCAN_LOG)
 
     # What if
-
-    def on_fix_list_stepped(self, message: FixList.Stepped) -> None:
-        """Choose a neighbouring fix."""
-        self.become(self.state.choosing(self.state.chosen + message.step))
-
-    def action_choose_fix(self, number: int) -> None:
-        """Choose fix ``number`` from 0."""
-        self.become(self.state.choosing(number))
 
     def action_tick(self) -> None:
         """Suppose the chosen fix done, or no longer."""
@@ -275,8 +247,8 @@ class CardScreen(Screen[str]):
     def _ask_standing(self) -> None:
         state = self.state
         self._rank = 0
-        if state.done and state.dossier is not None:
-            start(self, "what-if", self._marked_standing, state.host, state.done, state.dossier.card.method, state.at)
+        if state.done and state.report is not None:
+            start(self, "what-if", self._marked_standing, state.host, state.done, state.report.card.method, state.at)
 
     async def _marked_standing(self, host: str, done: frozenset[str], method: str, at: str) -> None:
         service = self.context.service
@@ -300,25 +272,35 @@ class CardScreen(Screen[str]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Scanning needs a source that scans, exporting a writer, walking a list, and most keys a card."""
-        if self.state.dossier is None and action in OF_CARD:
+        if self.state.report is None and action in OF_CARD:
             return False
         if action == "scan":
             return self.context.service.can_scan
         if action == "export":
             return self.context.exporter is not None
         if action == "crawlers":
-            return self.state.pane == cardpanes.AGENTS
+            return self.state.pane == AGENTS
         return self._window is not None if action == "walk" else True
+
+    def why_not(self, name: str) -> str:
+        """Return why the key of a binding does nothing now; empty for one that this screen does not hold back."""
+        if name.startswith("scan"):
+            return "This index is read only: nothing can be scanned from here."
+        if name in ("next", "previous"):
+            return "This card was not opened from a list: there is no next site."
+        if name == "columns":
+            return "C adds the crawlers in the pane of agents: 2 goes there."
+        return "There is no card of this host yet." if self.state.report is None else ""
 
     def action_pane(self, number: int) -> None:
         """Show a pane on a narrow screen, focus it on a wide one."""
         self.query_one(FindBar).close()
         self.state = replace(self.state, pane=number)
-        for place in cardpanes.NUMBERS:
+        for place in NUMBERS:
             self.pane(place).set_class(place == number, "-shown")
         for place, column in enumerate(COLUMNS):
             self.query_one(f"#column-{place}").set_class(number in column, "-shown")
-        self.query_one("#why").set_class(number == cardpanes.AGENTS, "-shown")
+        self.query_one("#why").set_class(number == AGENTS, "-shown")
         self._draw_answer()
         self._focus_pane()
         self.refresh_bindings()
@@ -326,11 +308,11 @@ class CardScreen(Screen[str]):
 
     def _focus_pane(self) -> None:
         number = self.state.pane
-        (self.query_one(Answer) if number == cardpanes.SUMMARY else self.pane(number)).focus()
+        (self.query_one("#strip") if number == SUMMARY and not self.state.ledger else self.pane(number)).focus()
 
     def action_next_pane(self, step: int) -> None:
         """Go to a neighbouring pane."""
-        self.action_pane((self.state.pane - 1 + step) % PANES + 1)
+        self.action_pane((self.state.pane - 1 + step) % len(NUMBERS) + 1)
 
     def action_find(self) -> None:
         """Find words in the pane that is shown, or has the focus."""
@@ -349,35 +331,29 @@ class CardScreen(Screen[str]):
         """Turn pane 1 between what the site is made of and how the score came about."""
         self.become(replace(self.state, ledger=not self.state.ledger))
         self.set_class(self.state.ledger, "-ledger")
-        self.action_pane(cardpanes.SUMMARY)
+        self.action_pane(SUMMARY)
 
     def action_changes(self) -> None:
         """Turn pane 3 between the evidence and what changed since an earlier scan."""
         self.become(replace(self.state, changes=not self.state.changes))
-        self.action_pane(cardpanes.EVIDENCE)
+        self.action_pane(EVIDENCE)
 
     def action_method(self) -> None:
         """Grade the same observations under the other method."""
         self.state = replace(self.state, method=self.state.other_method())
         self.read()
 
-    def action_exchange(self, name: str) -> None:
-        """Show what the browser and the probe ``name`` asked and got."""
-        dossier = self.state.dossier
-        if dossier is not None:
-            self.app.push_screen(opened(dossier, name))
-
     # Earlier scans
 
     def action_history(self, purpose: str) -> None:
         """Choose an earlier scan: to look at it, or to compare with it."""
-        dossier, history = self.state.dossier, self.state.history
-        if dossier is None or len(history) < 2:
+        report, history = self.state.report, self.state.history
+        if report is None or len(history) < 2:
             self.post_message(messages.Notification("Only one scan of this host is kept."))
             return
         title = "Compare with the scan of" if purpose == "compare" else "Show the scan of"
         choices = history_choices(history[::-1], self.context.clock())
-        choose = ChooseScreen(title, choices, dossier.card.scanned_at)
+        choose = ChooseScreen(title, choices, report.card.scanned_at)
         self.app.push_screen(choose, self._compare_with if purpose == "compare" else self._look_at)
 
     def _look_at(self, at: str | None) -> None:
@@ -391,45 +367,48 @@ class CardScreen(Screen[str]):
             start(self, "other", self._read_other, self.state.host, at)
 
     async def _read_other(self, host: str, at: str) -> None:
-        dossier, problem = await attempt(self.context.service.site(host, method=self.state.method, at=at))
-        self.post_message(messages.OtherReady(dossier) if dossier else messages.Notification(problem, "error"))
+        report, problem = await attempt(self.context.service.site(host, method=self.state.method, at=at))
+        self.post_message(messages.OtherReady(report) if report else messages.Notification(problem, "error"))
 
     def on_other_ready(self, message: messages.OtherReady) -> None:
         """Count the changes from the chosen scan."""
-        self.become(replace(self.state, against=message.dossier.card, changes=True))
-        self.action_pane(cardpanes.EVIDENCE)
+        self.become(replace(self.state, against=message.report.card, changes=True))
+        self.action_pane(EVIDENCE)
 
     # The host
 
     def action_scan(self, force: bool) -> None:
-        """Scan this host."""
+        """Scan this host; what is shown afterwards is the new scan."""
+        self.state = replace(self.state, at="", against=None)
         self.post_message(messages.ScanRequested(self.state.host, force=force, listed=True))
 
     def action_tasks(self) -> None:
         """Run the tasks on this host, and show their pane."""
         self.post_message(messages.TasksRequested(self.state.host))
-        self.action_pane(cardpanes.TASKS)
+        self.action_pane(TASK_RUN)
 
     def action_copy(self, what: str) -> None:
-        """Copy the snippet of the chosen fix, or the whole card as JSON."""
-        dossier, fix = self.state.dossier, self.state.fix
-        if dossier is None:
+        """Copy the change of the chosen fix, in other panes the row under the cursor, or the whole card as JSON."""
+        report, fix = self.state.report, self.state.fix
+        if report is None:
             return
         if what == "card":
-            self.post_message(messages.CopyRequested(encode_card(dossier.card).decode(), "the card as JSON"))
+            self.post_message(messages.CopyRequested(encode_card(report.card).decode(), "the card as JSON"))
+        elif self.state.pane not in (SUMMARY, FIXES):
+            self.post_message(messages.CopyRequested(self.here.row_text, "the row"))
         elif fix is None:
             self.post_message(messages.Notification("There is no fix to copy."))
         else:
-            self.post_message(messages.CopyRequested(fix.code, cardpanes.file_of(fix)))
+            self.post_message(messages.CopyRequested(fix.code, "the change"))
 
     def action_export(self) -> None:
         """Write the card, or in the pane of fixes the chosen snippet, to a file."""
-        dossier, fix = self.state.dossier, self.state.fix
-        if dossier is None:
+        report, fix = self.state.report, self.state.fix
+        if report is None:
             return
         host, method, at = self.state.host, self.state.method, self.state.at
-        if self.state.pane == cardpanes.FIXES and fix is not None:
-            job = ExportJob("snippet", file_name(fix.k, "txt"), text=fix.code)
+        if self.state.pane == FIXES and fix is not None:
+            job = ExportJob("snippet", file_name(fix.k, "txt"), host=host, text=fix.code)
         else:
             job = ExportJob("card", file_name(host, "json"), host=host, method=method, at=at)
         self.post_message(messages.ExportRequested(job))

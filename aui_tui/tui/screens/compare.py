@@ -1,47 +1,70 @@
-"""Two or more hosts side by side."""
+"""Two or more hosts side by side: what differs first, what is alike folded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from shlex import quote
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.content import Content
 from textual.screen import Screen
 
-from aui_tui.model import labels
-from aui_tui.model.agents import word_of
+from aui_tui.model import agents, labels
 from aui_tui.model.card import ReportCard
-from aui_tui.model.registry import registry
-from aui_tui.text import fit
+from aui_tui.model.registry import registry, surfaces
+from aui_tui.model.signs import sign
+from aui_tui.text import count, fit
 from aui_tui.tui import glyphs, messages
 from aui_tui.tui.bindings import COMPARE
+from aui_tui.tui.cardrows import term
 from aui_tui.tui.context import Context, attempt, start
-from aui_tui.tui.draw import BLANK, Line, Piece, line
-from aui_tui.tui.panes.verdict import pillar_label, share_of, stance
+from aui_tui.tui.rows import Entry, blank, paragraph, spread, text, title
 from aui_tui.tui.widgets.bars import Bar, KeyBar
-from aui_tui.tui.widgets.lines import TextPane
-from aui_tui.tui.words import ago
+from aui_tui.tui.widgets.listing import Listing
+from aui_tui.tui.words import TERMS, ago
+
+
+class Value(NamedTuple):
+    """What one card says in a line, and its tone."""
+
+    text: str
+    tone: str = ""
+
+
+class Compared(NamedTuple):
+    """One line: its name and what each card says. ``key``: what it stands for."""
+
+    name: str
+    values: tuple[Value, ...]
+    key: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the cards disagree."""
+        return len({value.text for value in self.values}) > 1
 
 
 class CompareScreen(Screen[None]):
     """Reads the cards of ``hosts`` one after another and shows those that are there."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*COMPARE]
-    AUTO_FOCUS = "TextPane"
+    AUTO_FOCUS = "Listing"
 
     def __init__(self, context: Context, hosts: tuple[str, ...]) -> None:
         super().__init__()
         self.context = context
         self._hosts = hosts
         self._cards: dict[str, ReportCard] = {}
+        self._every = False
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
         yield Bar(self._title, id="title")
-        yield TextPane(id="figures")
-        yield KeyBar(id="keys")
+        yield Listing(id="figures", classes="pane")
+        yield Bar(self._foot, id="foot")
+        yield KeyBar()
 
     def on_mount(self) -> None:
         """Ask for the cards."""
@@ -50,24 +73,54 @@ class CompareScreen(Screen[None]):
 
     async def _read(self) -> None:
         for host in self._hosts:
-            dossier, problem = await attempt(self.context.service.site(host))
-            self.post_message(messages.OtherReady(dossier) if dossier else messages.Notification(problem, "error"))
+            report, problem = await attempt(self.context.service.site(host))
+            self.post_message(messages.OtherReady(report) if report else messages.Notification(problem, "error"))
 
     def on_other_ready(self, message: messages.OtherReady) -> None:
         """Add a card."""
-        self._cards[message.dossier.card.host] = message.dossier.card
+        self._cards[message.report.card.host] = message.report.card
         self._draw()
 
     def _aged(self, _count: int) -> None:
         self._draw()
 
-    def _draw(self) -> None:
-        cards = [self._cards[host] for host in self._hosts if host in self._cards]
-        now = self.context.clock()
-        self.query_one(TextPane).show(lambda size: compare(cards, size, now))
+    @property
+    def cards(self) -> list[ReportCard]:
+        """The cards that were read, in order."""
+        return [self._cards[host] for host in self._hosts if host in self._cards]
 
-    def _title(self, _size: int) -> Line:
-        return line(" ", ("Compare", "title"), "  ", (" · ".join(self._hosts), "muted"))
+    def _draw(self) -> None:
+        cards, now, every = self.cards, self.context.clock(), self._every
+        block = self.query_one(Listing)
+        block.border_title = Content(agents.and_list([card.host for card in cards]))
+        block.border_subtitle = Content(LEGEND)
+        block.show(lambda size: compare(cards, size, now, every=every))
+        for bar in self.query(Bar):
+            bar.refresh()
+
+    def _title(self, size: int) -> Content:
+        rows = list(lines(self.cards, self.context.clock()))
+        left = text((" Compare", "title"), f"  {count(len(self._hosts), 'site')}")
+        words = f"{sum(row.differs for row in rows)} of {len(rows)} lines differ "
+        return spread(left, text((words, "muted")), size)
+
+    def _foot(self, size: int) -> Content:
+        key = self.query_one(Listing).key
+        name = key if key in TERMS else "disagree"
+        return term(name, size, "" if key in TERMS else "What the sites do not have in common; a shows all lines.")
+
+    def on_listing_moved(self) -> None:
+        """Let the foot follow the cursor."""
+        self.query_one("#foot", Bar).refresh()
+
+    def action_every(self) -> None:
+        """Show the lines that are alike too, or fold them."""
+        self._every = not self._every
+        self._draw()
+
+    def action_copy(self) -> None:
+        """Copy the row under the cursor."""
+        self.post_message(messages.CopyRequested(self.query_one(Listing).row_text, "the row"))
 
     def command(self) -> str:
         """Return the shell command that prints the same: the first host against each of the others."""
@@ -76,106 +129,106 @@ class CompareScreen(Screen[None]):
 
 
 LABEL: Final = 20
-Reader = Callable[[ReportCard], Piece]
+LEGEND: Final = f"{glyphs.DISAGREE} differs  {glyphs.ALIKE} alike"
 
 
-def compare(cards: Sequence[ReportCard], size: int, now: float) -> list[Line]:
-    """Return the cards side by side in ``size`` cells."""
-    label = LABEL if size >= 70 else 15 if size >= 60 else 12
-    room = max((size - label - 2) // max(len(cards), 1) - 1, 8)
-
-    def row(name: str, read: Reader) -> Line:
-        cells = [read(card) for card in cards]
-        differ = len({cell.text for cell in cells}) > 1
-        lead = Piece(glyphs.MARK + " " if differ else "  ", "accent")
-        columns = [cell._replace(text=fit(cell.text, room) + " ") for cell in cells]
-        return (lead, Piece(fit(name, label - 1) + " ", "" if differ else "muted"), *columns)
-
-    out = [row("", lambda card: Piece(card.host, "title"))]
-    out += [row(name, read) for name, read in _HEAD]
-    out.append(row("Scanned", lambda card: Piece(ago(card.scanned_at, now))))
-    out += _section("Pillars", [row(pillar_label(key), _pillar(key)) for key in _once(cards, lambda c: c.pillars)])
-    out += _section(
-        "Who gets in", [row(labels.surface(key, short=True), _verdict(key)) for key in _once(cards, lambda c: c.matrix)]
-    )
-    out += _section("Facts", [row(name, read) for name, read in _FACTS])
-    out += _section("Fixes", [row(key, _fix(key)) for key in _once(cards, _fix_keys)])
-    return [*out, BLANK, line((f"{glyphs.MARK} differs", "muted"))]
+def compare(cards: Sequence[ReportCard], size: int, now: float, *, every: bool = False) -> list[Entry]:
+    """Return the cards side by side in ``size`` cells, what differs first; ``every``: also line by line what is not."""
+    if not cards:
+        return []
+    label = LABEL if size >= 70 else 13
+    room = max((size - label - 4) // len(cards) - 1, 8)
+    found = list(lines(cards, now))
+    differ, alike = [row for row in found if row.differs], [row for row in found if not row.differs]
+    out = [paragraph(sentence(cards), size, "strong"), blank()]
+    heads = "".join(fit(card.host, room) + " " for card in cards)
+    out.append(Entry(text(" " * (label + 4), (heads, "title"))))
+    out += [_row(row, glyphs.DISAGREE, label, room) for row in differ]
+    more = "a folds them" if every else "a shows them"
+    out += [blank(), title(f"{glyphs.ALIKE} alike: {count(len(alike), 'line')}", more)]
+    if every:
+        return [*out, *(_row(row, glyphs.ALIKE, label, room) for row in alike)]
+    said = " · ".join(f"{row.name} {row.values[0].text}" for row in alike if row.values[0].text != glyphs.DASH)
+    return [*out, paragraph(said, size, "muted")]
 
 
-def _section(title: str, rows: list[Line]) -> list[Line]:
-    return [BLANK, line((title, "title")), *rows] if rows else []
+def _row(row: Compared, mark: str, label: int, room: int) -> Entry:
+    cells = ((fit(value.text, room) + " ", value.tone) for value in row.values)
+    role = "accent" if mark == glyphs.DISAGREE else "muted"
+    return Entry(text("  ", (f"{mark} ", role), fit(row.name, label - 1) + " ", *cells), row.key or row.name)
 
 
-def _once(cards: Sequence[ReportCard], keys: Callable[[ReportCard], Iterable[str]]) -> list[str]:
-    return list(dict.fromkeys(key for card in cards for key in keys(card)))
+def sentence(cards: Sequence[ReportCard]) -> str:
+    """Return in one sentence who is turned away by all of the sites, and by which of them alone."""
+    out = {card.host: set(agents.turned_away(card.matrix)[1]) for card in cards if not card.unreachable}
+    if not out:
+        return "None of them could be reached."
+    order = [surface.short for surface in surfaces()]
+    every = set.intersection(*out.values()) if len(out) > 1 else set[str]()
+    parts = [f"all turn {agents.and_list(sorted(every, key=order.index))} away"] if every else []
+    for host, names in out.items():
+        own = sorted(names - every, key=order.index)
+        if own:
+            parts.append(f"{host} turns {agents.and_list(own)} away")
+    words = "; ".join(parts) or "no assistant is turned away by any of them"
+    return f"{words[0].upper()}{words[1:]}."
 
 
-def _fix_keys(card: ReportCard) -> list[str]:
-    return [fix.k for fix in card.recommendations]
+def lines(cards: Sequence[ReportCard], now: float) -> Iterator[Compared]:
+    """Yield every line of a comparison: who gets in, points, facts, fixes."""
+
+    def row(name: str, read: Callable[[ReportCard], Value], key: str = "") -> Compared:
+        return Compared(name, tuple(read(card) for card in cards), key)
+
+    for name, read in HEAD:
+        yield row(name, read)
+    for slug in dict.fromkeys(slug for card in cards for slug in card.matrix):
+        yield row(labels.surface(slug, short=True), lambda card, slug=slug: _verdict(card, slug))  # type: ignore[misc]
+    for key in dict.fromkeys(key for card in cards for key in card.pillars):
+        yield row(labels.pillar(cards[0].method, key), lambda card, key=key: _pillar(card, key))  # type: ignore[misc]
+    for name, read in FACTS:
+        yield row(name, read)
+    yield row("Scanned", lambda card: Value(ago(card.scanned_at, now)))
+    for key, fix in {fix.k: fix.title for card in cards for fix in card.recommendations}.items():
+        yield row(fix, lambda card, key=key: _fix(card, key))  # type: ignore[misc]
 
 
-def _score(card: ReportCard) -> Piece:
-    return Piece(glyphs.DASH, "muted") if card.unreachable else Piece(f"{card.score}/100", "strong")
+def _verdict(card: ReportCard, slug: str) -> Value:
+    found = card.matrix.get(slug)
+    if found is None or card.unreachable:
+        return Value(glyphs.DASH, "muted")
+    surface = registry().surface(slug)
+    word = agents.word_of(found, surface.source if surface is not None else "")
+    return Value(f"{sign(word).sign} {word}", sign(word).tone)
 
 
-def _grade(card: ReportCard) -> Piece:
-    return Piece(glyphs.DASH, "muted") if card.unreachable else Piece(card.grade, glyphs.role_of(card.grade[:1]))
+def _pillar(card: ReportCard, key: str) -> Value:
+    value = card.pillars.get(key)
+    if value is None or card.unreachable:
+        return Value("not measured", "muted")
+    most = card.pillar_max.get(key)
+    return Value(f"{value:g}/{most or 0:g}")
 
 
-def _stance(card: ReportCard) -> Piece:
-    return Piece("unreachable", "warn") if card.unreachable else stance(card.stance)
+def _fix(card: ReportCard, key: str) -> Value:
+    there = any(fix.k == key for fix in card.recommendations)
+    return Value("to do", "warn") if there else Value(f"{sign('good').sign} nothing to do", "good")
 
 
-def _pillar(key: str) -> Reader:
-    def read(card: ReportCard) -> Piece:
-        if key not in card.pillars:
-            return Piece(glyphs.DASH, "muted")
-        value = card.pillars[key]
-        if value is None:
-            return Piece("unmeasured", "muted")
-        return Piece(share_of(value, card.pillar_max.get(key)))
-
-    return read
-
-
-def _verdict(key: str) -> Reader:
-    def read(card: ReportCard) -> Piece:
-        found = card.matrix.get(key)
-        if found is None:
-            return Piece(glyphs.DASH, "muted")
-        surface = registry().surface(key)
-        word = word_of(found, surface.source if surface is not None else "")
-        return Piece(f"{glyphs.VERDICT[word]} {word}", glyphs.role_of(word))
-
-    return read
-
-
-def _fix(key: str) -> Reader:
-    def read(card: ReportCard) -> Piece:
-        points = next((fix.pts for fix in card.recommendations if fix.k == key), None)
-        done = Piece(f"{glyphs.SEVERITY['good']} nothing to do", "good")
-        return done if points is None else Piece(f"+{points}", "warn")
-
-    return read
-
-
-_HEAD: Final[tuple[tuple[str, Reader], ...]] = (
-    ("Score", _score),
-    ("Grade", _grade),
-    ("Stance", _stance),
-    ("Method", lambda card: Piece(card.method)),
-    ("Category", lambda card: Piece(card.category)),
+HEAD: Final[tuple[tuple[str, Callable[[ReportCard], Value]], ...]] = (
+    ("Score", lambda card: Value(glyphs.DASH if card.unreachable else f"{card.score} {card.grade}", "strong")),
+    ("Stance", lambda card: Value("unreachable" if card.unreachable else card.stance, glyphs.role_of(card.stance))),
 )
-_FACTS: Final[tuple[tuple[str, Reader], ...]] = (
-    ("Agents served", lambda card: Piece(f"{card.live_served}/{card.live_total}")),
-    ("Agents disallowed", lambda card: Piece(str(card.agents_disallowed))),
-    ("Crawlers blocked", lambda card: Piece(str(card.crawlers_blocked))),
-    ("Browser", lambda card: Piece(str(card.human_status or "none"))),
-    ("robots.txt", lambda card: Piece(str(card.robots_status or "none"))),
-    ("Content-Signal", lambda card: Piece("yes" if card.content_signal else "no")),
-    ("Readable", lambda card: Piece("no" if card.noscript_shell else "yes")),
-    ("JSON-LD", lambda card: Piece(str(card.jsonld))),
-    ("Files", lambda card: Piece(", ".join(card.files) or "none")),
-    ("Edge", lambda card: Piece(card.edge or "none recognised")),
+FACTS: Final[tuple[tuple[str, Callable[[ReportCard], Value]], ...]] = (
+    ("Category", lambda card: Value(card.category)),
+    ("Method", lambda card: Value(card.method)),
+    ("Browser", lambda card: Value(str(card.human_status or "no answer"))),
+    ("robots.txt", lambda card: Value(str(card.robots_status or "no answer"))),
+    ("Agents told no", lambda card: Value(str(card.agents_disallowed))),
+    ("Crawlers told no", lambda card: Value(str(card.crawlers_blocked))),
+    ("Content-Signal", lambda card: Value("stated" if card.content_signal else "none")),
+    ("Readable", lambda card: Value("not without scripts" if card.noscript_shell else "without scripts")),
+    ("JSON-LD", lambda card: Value(str(card.jsonld or "none"))),
+    ("Files", lambda card: Value(", ".join(card.files) or "none")),
+    ("Served by", lambda card: Value(card.edge or "none recognised")),
 )

@@ -1,8 +1,7 @@
-"""The exchange: what the browser and an agent asked and got, side by side; the evidence under every verdict."""
+"""The exchange: what the browser and an agent got and asked, side by side; the evidence under every verdict."""
 
 from __future__ import annotations
 
-from itertools import groupby
 from shlex import quote
 from typing import ClassVar, Final
 
@@ -19,13 +18,12 @@ from aui_tui.model.view import HostReport
 from aui_tui.text import cells, fit
 from aui_tui.tui import glyphs, messages
 from aui_tui.tui.bindings import EXCHANGE
+from aui_tui.tui.cardrows import every_agent, term, unasked, why
 from aui_tui.tui.context import ExportJob, file_name
-from aui_tui.tui.draw import BLANK, Line, Piece, acting, cut, hang, line, paragraph, spread
-from aui_tui.tui.panes.agents import unasked
+from aui_tui.tui.rows import Entry, blank, cut, hang, paragraph, spread, text, title
 from aui_tui.tui.screens.windows import ReadScreen
-from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar
-from aui_tui.tui.widgets.lines import FigureList
-from aui_tui.tui.words import term
+from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar, acting
+from aui_tui.tui.widgets.listing import Listing
 
 SIDES: Final = ("both", "left", "right", "text")
 EXPLAINED: Final = {
@@ -48,11 +46,11 @@ class ExchangeScreen(Screen[None]):
     """Shows the exchange called ``name`` of one scan beside the browser's."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*EXCHANGE]
-    AUTO_FOCUS = "FigureList"
+    AUTO_FOCUS = "Listing"
 
-    def __init__(self, host: str, seen: Observations, name: str) -> None:
+    def __init__(self, report: HostReport, seen: Observations, name: str) -> None:
         super().__init__()
-        self._host = host
+        self._report = report
         self._seen = seen
         self._known = names(seen)
         self._side = 2 if name == BROWSER else 0
@@ -62,10 +60,10 @@ class ExchangeScreen(Screen[None]):
         """Lay out the screen."""
         yield Bar(self._title, id="title")
         yield Bar(self._tabs, id="tabs-of-sides")
-        yield FigureList(id="exchange", classes="pane -alone")
+        yield Listing(id="exchange", classes="pane -alone")
         yield FindBar()
         yield Bar(self._foot, id="foot")
-        yield KeyBar(id="keys")
+        yield KeyBar()
 
     def on_mount(self) -> None:
         """Draw the exchange."""
@@ -77,48 +75,56 @@ class ExchangeScreen(Screen[None]):
         return compared(self._seen, self._exchange)
 
     def _draw(self) -> None:
-        found, side = self.found, SIDES[self._side]
-        block = self.query_one("#exchange", FigureList)
+        found, side, block = self.found, SIDES[self._side], self.query_one("#exchange", Listing)
+        because = why(self._report, self._exchange)
+        one = found.left if side == "left" else found.right
         if side == "both":
-            block.show(lambda size: side_by_side(found, size), top=True)
+            block.show(lambda size: side_by_side(found, because, size), top=True)
         elif side == "text":
-            block.show(lambda size: text(found, size), top=True)
+            block.show(lambda size: page_text(found, size), top=True)
         else:
-            one = found.left if side == "left" else found.right
             block.show(lambda size: raw(one, size), top=True)
-        block.border_subtitle = Content(glyphs.DISAGREE + " differs   = alike")
+        sides = f"browser {glyphs.DOT} {labels.probe(self._exchange)}"
+        block.border_title = Content(sides)
+        block.border_subtitle = Content(LEGEND)
         for bar in self.query(Bar):
             bar.refresh()
-        self.call_after_refresh(self.on_figure_list_moved)
 
-    def _title(self, size: int) -> Line:
-        label = labels.probe(self._exchange)
+    def _title(self, size: int) -> Content:
         place = self._known.index(self._exchange) + 1 if self._exchange in self._known else 0
-        right = f"{place} of {len(self._known)} · n/p next, previous "
-        return spread(line(" ", (self._host, "title"), " › ", (label, "strong")), line((right, "muted")), size)
+        left = text((f" {self._report.card.host}", "title"), " › ", (labels.probe(self._exchange), "strong"))
+        return spread(left, text((f"{place} of {len(self._known)} · n/p agent ", "muted")), size)
 
-    def _tabs(self, size: int) -> Line:
+    def _tabs(self, size: int) -> Content:
         found = self.found
         words = ("Compared", f"{found.left_label} raw", f"{found.right_label} raw", "Text")
-        out = [Piece(" ")]
-        for number, word in enumerate(words):
-            shown = number == self._side
-            text = f"[{word}] " if shown else f" {word}  "
-            out.append(Piece(text, "title" if shown else "", f"screen.side({number})"))
-        counts = f"{glyphs.DISAGREE} {found.differing} differ, {found.alike} are alike "
-        return spread(out, line((counts, "muted")), size)
+        shown = [(f" [{w}]", "title") if n == self._side else (f"  {w} ", "") for n, w in enumerate(words)]
+        parts = [acting(text(part), f"screen.side({number})") for number, part in enumerate(shown)]
+        return spread(text(*parts), text((f"{found.differing} differ, {found.alike} are alike ", "muted")), size)
 
-    def _foot(self, size: int) -> Line:
-        block = self.query_one("#exchange", FigureList)
-        here = block.here
-        if here is None or SIDES[self._side] != "both":
+    def _foot(self, size: int) -> Content:
+        row = self._row()
+        if row is None:
             return term("exchange", size, "Kept without bodies, values of cookies and passwords.")
-        row = self.found.rows[int(here.action.split("(")[1].rstrip(")"))]
         return term(row.name, size, EXPLAINED.get(row.name, row.note or "enter shows both values in full."))
 
-    def on_figure_list_moved(self) -> None:
+    def _row(self) -> FieldRow | None:
+        key = self.query_one("#exchange", Listing).key
+        return self.found.rows[int(key)] if SIDES[self._side] == "both" and key.isdigit() else None
+
+    def on_listing_moved(self) -> None:
         """Let the foot follow the cursor."""
         self.query_one("#foot", Bar).refresh()
+
+    def on_listing_chosen(self, message: Listing.Chosen) -> None:
+        """Show both values of a row in full, or the fields that only one side sent."""
+        found, row = self.found, self._row()
+        if message.key == "more":
+            one_sided = [one for one in found.rows if _one_sided(one)]
+            window = ReadScreen("Sent by one side only", lambda size: [_field(one, 0, size, 24) for one in one_sided])
+            self.app.push_screen(window)
+        elif row is not None:
+            self.app.push_screen(ReadScreen(row.name, lambda size: whole(row, found, size)))
 
     # Keys
 
@@ -135,15 +141,8 @@ class ExchangeScreen(Screen[None]):
     def action_walk(self, step: int) -> None:
         """Go to the next or the previous exchange."""
         if self._known:
-            place = self._known.index(self._exchange)
-            self._exchange = self._known[(place + step) % len(self._known)]
+            self._exchange = self._known[(self._known.index(self._exchange) + step) % len(self._known)]
             self._draw()
-
-    def action_whole(self, number: int) -> None:
-        """Show both values of a row in full."""
-        found = self.found
-        row = found.rows[number]
-        self.app.push_screen(ReadScreen(row.name, lambda size: whole(row, found, size)))
 
     def action_copy(self, what: str) -> None:
         """Copy the request as a curl command, or both sides as text."""
@@ -152,8 +151,9 @@ class ExchangeScreen(Screen[None]):
 
     def action_export(self) -> None:
         """Write both sides to a file."""
-        path = file_name(f"{self._host}-{labels.probe(self._exchange)}", "txt")
-        self.post_message(messages.ExportRequested(ExportJob("snippet", path, text=as_text(self.found))))
+        path = file_name(f"{self._report.card.host}-{labels.probe(self._exchange)}", "txt")
+        job = ExportJob("snippet", path, host=self._report.card.host, text=as_text(self.found))
+        self.post_message(messages.ExportRequested(job))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Writing needs a writer."""
@@ -161,105 +161,108 @@ class ExchangeScreen(Screen[None]):
 
     def action_find(self) -> None:
         """Find words in what is shown."""
-        self.query_one(FindBar).open(self.query_one("#exchange", FigureList))
+        self.query_one(FindBar).open(self.query_one("#exchange", Listing))
 
     def command(self) -> str:
         """Return the shell command that prints the same."""
-        return f"aui-tui site {quote(self._host)} --details"
+        return f"aui-tui site {quote(self._report.card.host)} --details"
 
 
-NAME: Final = 16
-LONG_NAME: Final = 28
-"""Cells of a field's name, at most and where there is room for both sides beside it."""
-ROOMY: Final = 110
-"""Width from which there is."""
-ONE_SIDE: Final = 70
+LEGEND: Final = f"{glyphs.DISAGREE} differs  {glyphs.ALIKE} alike"
+NAME: Final = 14
+ONE_SIDE: Final = 66
 """Width below which the agent's side stands alone."""
-TITLES: Final = {"asked": "asked", "answered": "answered", "page": "the page"}
 SIGNS: Final = {True: glyphs.DISAGREE, False: glyphs.ALIKE, None: " "}
 TEXT_ROLES: Final = {"=": "muted", "-": "", "+": "strong"}
+NOT_SENT: Final = frozenset({"", "not sent", glyphs.DASH})
 
 
-def side_by_side(found: Compared, size: int) -> list[Line]:
-    """Return all parts laid out to ``size`` cells, what differs first and what is alike muted below it."""
-    both = size >= ONE_SIDE and found.left is not found.right
-    name = NAME if size < ROOMY else min(max((cells(row.name) + 1 for row in found.rows), default=NAME), LONG_NAME)
-    out: list[Line] = []
-    for part, rows in groupby(enumerate(found.rows), key=lambda pair: pair[1].part):
-        out += [BLANK] if out else []
-        out.append(_heading(TITLES[part], found, size, name, both=both))
-        out += [_row(row, number, size, name, both=both) for number, row in rows]
-    if any(one.side != "=" for one in found.text):
-        out += [BLANK, cut(line(("the page, as text", "title"), ("   - browser only   + agent only", "muted")), size)]
-        for one in found.text:
-            if one.side != "=":
-                out += hang((Piece(one.side + " ", "accent"),), one.text, size, TEXT_ROLES[one.side])
-    return [*out, BLANK, line(("ask it yourself", "title")), *paragraph(curl(found.right), size, "code")]
+def side_by_side(found: Compared, because: str, size: int) -> list[Entry]:
+    """Return the answer, its cause, the request, and a command that asks the same; what differs first in each."""
+    numbered = list(enumerate(found.rows))
+    numbered.sort(key=lambda pair: pair[1].differs is False)
+    name = max(NAME, min(max((cells(row.name) + 1 for row in found.rows), default=NAME), 28 if size >= 110 else NAME))
+    out = [title("the answer")]
+    out += [_field(row, number, size, name) for number, row in numbered if row.part in ("answered", "page")]
+    changed = [one for one in found.text if one.side != "="]
+    for one in changed:
+        out.append(Entry(hang(text((f"  {one.side} ", "accent")), one.text, size, TEXT_ROLES[one.side])))
+    if because:
+        out += [blank(), title("why"), paragraph(because, size)]
+    asked = [(number, row) for number, row in numbered if row.part == "asked"]
+    sided = [row for _, row in asked if _one_sided(row)]
+    out += [blank(), title("asked")]
+    out += [_field(row, number, size, name) for number, row in asked if row not in sided]
+    if sided:
+        out.append(
+            Entry(
+                text(f"  {len(sided)} more fields are sent by one side only", ("   enter lists them", "muted")), "more"
+            )
+        )
+    return [*out, blank(), title("ask it yourself"), paragraph(curl(found.right), size, "code")]
 
 
-def _heading(title: str, found: Compared, size: int, name: int, *, both: bool) -> Line:
-    left = f"{fit(found.left_label, _room(size, name))}   " if both else ""
-    return cut(line((fit(title, name + 2), "title"), (f"{left}{found.right_label}", "muted")), size)
+def _one_sided(row: FieldRow) -> bool:
+    return row.part == "asked" and row.name != "User-Agent" and (row.left in NOT_SENT) is not (row.right in NOT_SENT)
 
 
-def _room(size: int, name: int) -> int:
-    return max((size - name - 5) // 2, 8)
-
-
-def _row(row: FieldRow, number: int, size: int, wide: int, *, both: bool) -> Line:
-    role = "muted" if row.differs is False else ""
-    value = "code" if row.note == "the id to quote" else role
-    name = f"  {fit(row.name, wide - 1)} "
-    left = f"{fit(row.left, _room(size, wide) - 1)}  " if both else ""
+def _field(row: FieldRow, number: int, size: int, name: int) -> Entry:
+    both = size >= ONE_SIDE
+    room = max((size - name - 8) // 2, 8)
+    left, right = around_difference(row.left, row.right, room) if row.name == "User-Agent" else (row.left, row.right)
+    role = "code" if row.note == "the id to quote" else "muted" if row.differs is False else ""
     sign = (f"{SIGNS[row.differs]} ", "accent" if row.differs else "muted")
-    note = f"   {row.note}" if row.note else ""
-    pieces = line((name, "muted"), (left, value), sign, (row.right, value), (note, "muted"))
-    return acting(cut(pieces, size), f"screen.whole({number})")
+    shown = (fit(left, room) + "  ", role) if both else ""
+    note = (f"   {row.note}" if row.note else "", "muted")
+    return Entry(cut(text(f"  {fit(row.name, name)} ", shown, sign, (right, role), note), size), str(number))
 
 
-def raw(one: Exchange, size: int) -> list[Line]:
+def around_difference(left: str, right: str, room: int) -> tuple[str, str]:
+    """Return two texts, each cut at its beginning so that where they differ is in sight."""
+    same = next((n for n, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+    start = max(same - 8, 0)
+    if start < 4 or max(len(left), len(right)) <= room:
+        return left, right
+    return f"…{left[start:]}", f"…{right[start:]}"
+
+
+def raw(one: Exchange, size: int) -> list[Entry]:
     """Return one side as it went over the line, as far as it is kept."""
-    sent = (Piece("> ", "muted"),)
-    out: list[Line] = [(*sent, Piece(f"GET {one.url}", "strong"))]
-    out += [row for name, value in one.request for row in hang(sent, f"{name}: {value}", size)]
+    sent, came = text(("> ", "muted")), text(("< ", "muted"))
+    out = [Entry(hang(sent, f"GET {one.url}", size, "strong"))]
+    out += [Entry(hang(sent, f"{name}: {value}", size)) for name, value in one.request]
     if not one.request:
-        out.append(line(("  the fields of this request were not kept; the next scan keeps them", "muted")))
-    out.append(BLANK)
-    came = (Piece("< ", "muted"),)
-    for hop in one.hops:
-        out += hang(came, f"{hop.status} {glyphs.ARROW} {hop.location}", size)
-    out.append((*came, Piece(f"{one.http_version} {status_line(one)}".strip(), "strong")))
-    out += [row for name, value in one.headers for row in hang(came, f"{name}: {value}", size)]
-    return [cut(row, size) for row in out]
+        out.append(paragraph("The fields of this request were not kept; the next scan keeps them.", size, "muted"))
+    out.append(blank())
+    out += [Entry(hang(came, f"{hop.status} {glyphs.ARROW} {hop.location}", size)) for hop in one.hops]
+    out.append(Entry(hang(came, f"{one.http_version} {status_line(one)}".strip(), size, "strong")))
+    return out + [Entry(hang(came, f"{name}: {value}", size)) for name, value in one.headers]
 
 
-def text(found: Compared, size: int) -> list[Line]:
+def page_text(found: Compared, size: int) -> list[Entry]:
     """Return the readable text of both sides: what both have, what only one has."""
     if not found.text:
-        return [line(("No text is kept of this answer; the next scan keeps it.", "muted"))]
-    out: list[Line] = []
-    for one in found.text:
-        sign = "  " if one.side == "=" else one.side + " "
-        out += hang((Piece(sign, "accent"),), one.text, size, TEXT_ROLES[one.side])
-    return out
+        return [paragraph("No text is kept of this answer; the next scan keeps it.", size, "muted")]
+    signs = {"=": "  ", "-": "- ", "+": "+ "}
+    return [Entry(hang(text((signs[one.side], "accent")), one.text, size, TEXT_ROLES[one.side])) for one in found.text]
 
 
-def whole(row: FieldRow, found: Compared, size: int) -> list[Line]:
+def whole(row: FieldRow, found: Compared, size: int) -> list[Entry]:
     """Return both values of a row in full."""
-    out: list[Line] = []
+    out: list[Entry] = []
     for label, value in ((found.left_label, row.left), (found.right_label, row.right)):
-        out += [line((label, "title")), *paragraph(value, size), BLANK]
-    return [*out, *([line((row.note, "muted"))] if row.note else [])]
+        out += [title(label), paragraph(value, size), blank()]
+    return [*out, *([paragraph(row.note, size, "muted")] if row.note else [])]
 
 
-def opened(dossier: HostReport, name: str) -> Screen[None]:
+def opened(report: HostReport, name: str) -> Screen[None]:
     """Return what the browser and the probe or assistant ``name`` asked and got, or why that is not known."""
-    seen = dossier.observations
-    probe = probe_of(name)
+    seen, probe = report.observations, probe_of(name)
     if seen is None:
-        return ReadScreen(
-            labels.probe(name), lambda size: paragraph("This source keeps no exchanges. s scans the host here.", size)
-        )
+        words = "This source keeps no exchanges. s scans the host here."
+        known = any(row.key == name for row in every_agent(report))
+        more = why(report, name) if known else ""
+        return ReadScreen(label_of(name), lambda size: [paragraph(part, size) for part in (more, words) if part])
     if not probe or seen.exchange(probe).name not in {one.name for one in seen.exchanges}:
-        return ReadScreen(label_of(name), lambda size: unasked(dossier, name, size))
-    return ExchangeScreen(dossier.card.host, seen, probe)
+        return ReadScreen(label_of(name), lambda size: unasked(report, name, size))
+    return ExchangeScreen(report, seen, probe)

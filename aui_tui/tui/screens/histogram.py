@@ -19,21 +19,21 @@ from aui_tui.model.vocabulary import STANCES
 from aui_tui.text import count
 from aui_tui.tui import messages
 from aui_tui.tui.bindings import HISTOGRAM
-from aui_tui.tui.columns import Column
+from aui_tui.tui.columns import Column, cell
 from aui_tui.tui.context import Context, attempt, start
-from aui_tui.tui.draw import paragraph
-from aui_tui.tui.panes.overview import bar_row, decade, fates_of, narrow_to, narrowed, of_agent
+from aui_tui.tui.figures import bar_row, decade, fates_of, figure, narrowed, of_agent
+from aui_tui.tui.rows import paragraph
 from aui_tui.tui.screens.windows import Window
-from aui_tui.tui.widgets.lines import FigureList
+from aui_tui.tui.widgets.listing import Listing
 
-FILTERS: Final = "enter filters by the line · esc closes"
+FILTERS: Final = "enter filters by the row · esc closes"
 
 
 class HistogramScreen(Window[Query | None]):
     """Counts the values of one column of the list; answers with the query narrowed to the chosen one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*HISTOGRAM]
-    AUTO_FOCUS = "FigureList"
+    AUTO_FOCUS = "Listing"
 
     def __init__(self, context: Context, query: Query, column: Column) -> None:
         super().__init__(f"Histogram of {SPOKEN.get(column.key, column.label or column.key)}", FILTERS)
@@ -43,7 +43,7 @@ class HistogramScreen(Window[Query | None]):
 
     def inside(self) -> ComposeResult:
         """Yield the bars."""
-        yield FigureList(id="histogram")
+        yield Listing(id="histogram")
 
     def on_mount(self) -> None:
         """Count."""
@@ -70,7 +70,7 @@ class HistogramScreen(Window[Query | None]):
             if view is None:
                 self.post_message(messages.Notification(problem, "error"))
                 return []
-            found.append((value, len(view.ranked), narrow_to(term, value)))
+            found.append((value, len(view.ranked), figure(term, value)))
         return found
 
     async def _count(self, value_of: Callable[[Row], tuple[str, str]]) -> None:
@@ -87,36 +87,33 @@ class HistogramScreen(Window[Query | None]):
             await asyncio.sleep(0)
         most = found.most_common(MOST)
         rest = total - sum(number for _, number in most)
-        shown = [(words, number, action) for (words, action), number in most]
+        shown = [(words, number, key) for (words, key), number in most]
         self._show([*shown, *([("other values", rest, "")] if rest else [])])
 
     def _say(self, words: str) -> None:
         self.query_one(".window").border_subtitle = Content(words)
 
     def _show(self, found: Sequence[Value]) -> None:
-        block = self.query_one(FigureList)
+        block = self.query_one(Listing)
         whole = max(sum(number for _, number, _ in found), 1)
-        filters = any(action for _, _, action in found)
-        self._say(FILTERS if filters else "no term filters by this column · esc closes")
+        self._say(FILTERS if any(key for *_, key in found) else "no term filters by this column · esc closes")
         if not found:
-            block.show(lambda size: paragraph("This list has no hosts to count.", size, "muted"))
+            block.show(lambda size: [paragraph("This list has no hosts to count.", size, "muted")])
             return
-        block.show(
-            lambda size: [bar_row(name, number, whole, size, action, 24) for name, number, action in found],
-            top=True,
-        )
+        block.show(lambda size: [bar_row(name, number, whole, size, key, 24) for name, number, key in found], top=True)
 
-    def action_choose_figure(self, kind: str, value: str) -> None:
+    def on_listing_chosen(self, message: Listing.Chosen) -> None:
         """Answer with the query narrowed to a value."""
+        kind, _, value = message.key.partition(" ")
         self.dismiss(narrowed(self._asked, kind, value))
 
 
 SPOKEN: Final = {"rank": "rank", "change": "change", "grade": "grade", "by": "who turns away"}
 """Names of columns whose heading is a sign or a fragment."""
 Value = tuple[str, int, str]
-"""A value in words, the hosts that have it, and the action that narrows the list to them, empty for none."""
+"""A value in words, the hosts that have it, and the key of the figure that narrows the list to them, empty for none."""
 MOST: Final = 40
-"""Different values that are shown at most; the others are one line."""
+"""Different values that are shown at most; the others are one row."""
 ASKED: Final = {
     "age": ("fresh", ("<1d", "1d..7d", "7d..30d", ">30d")),
     "change": ("change", (*CHANGES, NEW)),
@@ -132,12 +129,12 @@ def values_of(column: Column, figures: Overview) -> list[Value]:
 
 def _scores(figures: Overview) -> list[Value]:
     spans = [(decade(place), number) for place, number in enumerate(figures.scores)]
-    return [(span.replace("..", " to "), number, narrow_to("score", span)) for span, number in spans]
+    return [(span.replace("..", " to "), number, figure("score", span)) for span, number in spans]
 
 
 def _edges(figures: Overview) -> list[Value]:
     return [
-        (name or "none recognised", number, narrow_to("edge", name.split(" ")[0]) if name else "")
+        (name or "none recognised", number, figure("edge", name.split(" ")[0]) if name else "")
         for name, number in figures.edges.items()
     ]
 
@@ -156,27 +153,32 @@ def _fates(figures: Overview, surface: Surface) -> list[Value]:
 _VALUES: Final[dict[str, Callable[[Overview], list[Value]]]] = {
     "rank": _scores,
     "score": _scores,
-    "grade": lambda figures: [(name, n, narrow_to("grade", name.lower())) for name, n in figures.grades.items()],
+    "grade": lambda figures: [(name, n, figure("grade", name.lower())) for name, n in figures.grades.items()],
     "stance": lambda figures: [
-        (name, sum(shares.get(name, 0) for shares in figures.stances.values()), narrow_to("stance", name))
+        (name, sum(shares.get(name, 0) for shares in figures.stances.values()), figure("stance", name))
         for name in STANCES
     ],
     "category": lambda figures: [
-        (name, sum(shares.values()), narrow_to("category", name)) for name, shares in figures.stances.items()
+        (name, sum(shares.values()), figure("category", name)) for name, shares in figures.stances.items()
     ],
-    "by": _edges,
     "edge": _edges,
     "out": _out,
 }
 
 
+def _by(row: Row) -> tuple[str, str]:
+    return cell(BY, row, 0.0).text or "nobody is turned away", ""
+
+
+BY: Final = Column("by", "by", 10)
 OF_ROW: Final[dict[str, Callable[[Row], tuple[str, str]]]] = {
+    "by": _by,
     "host": lambda row: (f".{row.summary.host.rpartition('.')[2]}", ""),
-    "name": lambda row: (row.summary.name, narrow_to("host", row.summary.name)),
+    "name": lambda row: (row.summary.name, figure("host", row.summary.name)),
     "next": lambda row: (row.best_fix or "nothing left to fix", ""),
     "points": lambda row: (f"+{row.best_points}", ""),
     "scans": lambda row: (count(row.scans, "scan"), ""),
     "finding": lambda row: (row.summary.top_evidence, ""),
-    "method": lambda row: (row.method, narrow_to("method", row.method) if row.method else ""),
+    "method": lambda row: (row.method, figure("method", row.method) if row.method else ""),
 }
-"""Columns that are counted row by row: the value in words, and the action that narrows the list to it."""
+"""Columns that are counted row by row: the value in words, and the key of the figure that narrows the list to it."""

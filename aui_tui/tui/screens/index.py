@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
+from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from aui_tui.model.query import Query, parse
 from aui_tui.model.registry import registry
@@ -20,13 +21,13 @@ from aui_tui.tui import messages
 from aui_tui.tui.bindings import INDEX
 from aui_tui.tui.columns import RANKED, cell
 from aui_tui.tui.context import DEMO, Context, ExportJob, attempt, list_name, start
-from aui_tui.tui.draw import Line, cut, line
+from aui_tui.tui.rows import cut, text
 from aui_tui.tui.scans import Scan
 from aui_tui.tui.screens.listparts import (
     PreviewPane,
     chips_line,
     command_line,
-    empty_lines,
+    empty_text,
     feed_line,
     legend_lines,
     marks_line,
@@ -52,7 +53,8 @@ class IndexScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [*INDEX]
     AUTO_FOCUS = "HostTable"
 
-    def __init__(self, context: Context, query: Query) -> None:
+    def __init__(self, context: Context, query: Query, *, offer: bool = True) -> None:
+        """``offer``: show the ways to a first list over an empty one."""
         super().__init__()
         self.context = context
         self.state = ListState(query=query)
@@ -61,6 +63,9 @@ class IndexScreen(Screen[None]):
         self._typed = Reading("")
         self._elsewhere = 0
         self._placing = False
+        self._trail: list[tuple[Query, str]] = []
+        """The queries before those that the overview has opened, each with the figure that was chosen there."""
+        self._offered = not offer
         self._fed_meanwhile = self._feeding
         """The list on show was asked for while scans filled the index: it is not known yet what they left."""
 
@@ -70,12 +75,13 @@ class IndexScreen(Screen[None]):
         yield FilterBar(self.state.query.line, lambda size: chips_line(self.state, size))
         with Horizontal(id="body"):
             yield HostTable(self.context.clock)
+            yield Static(id="empty", markup=False)
             yield PreviewPane(self.context)
         yield DropDown()
         yield ScanPanel(self.context.clock)
         yield Bar(self._detail, id="detail")
         yield Bar(lambda size: legend_lines(size)[-1], id="legend")
-        yield KeyBar(id="keys")
+        yield KeyBar()
 
     async def on_mount(self) -> None:
         """Follow the state that all screens share, and read the list."""
@@ -108,19 +114,19 @@ class IndexScreen(Screen[None]):
         """The query line and the chips."""
         return self.query_one(FilterBar)
 
-    def _title(self, size: int) -> Line:
+    def _title(self, size: int) -> Content:
         feed, done = getattr(self.app, "feed", None), getattr(self.app, "fed", -1)
         if feed is not None and done >= 0:
             return feed_line(feed.name, done, feed.total, size)
         return title_line(self.state, self.context.service.label, getattr(self.app, "quota", None), size)
 
-    def _detail(self, size: int) -> Line:
+    def _detail(self, size: int) -> Content:
         problem = self._problem or ("" if self._typed.open_end and self.filters.searching else self._typed.problem)
         if problem:
-            return cut(line(" ", (problem, "critical")), size)
+            return cut(text(" ", (problem, "critical")), size)
         if self.filters.searching:
             words = "typing …" if self._typed.open_end else "enter searches as typed · in the shell: aui-tui help query"
-            return cut(line(" ", (words, "muted")), size)
+            return cut(text(" ", (words, "muted")), size)
         if self.state.marks:
             return marks_line(self.state.marks, size)
         if self.state.mode == "matrix":
@@ -149,7 +155,7 @@ class IndexScreen(Screen[None]):
         self.query_one("#title", Bar).refresh()
         self.query_one("#detail", Bar).refresh()
         if self._is_empty:
-            self.table.refresh()
+            self._say_empty()
             self.refresh_bindings()
 
     def _quota(self, _quota: Quota | None) -> None:
@@ -213,10 +219,20 @@ class IndexScreen(Screen[None]):
             chosen=self.context.preferences.columns,
             sort=(state.query.sort, state.query.descending),
             cursor=cursor,
-            empty=self._empty,
         )
         self.table.mark(state.marks)
+        self._say_empty()
         self._redraw()
+        if self._is_empty and self.context.service.can_scan and not self._feeding and not self._offered:
+            self._offered = True
+            self.call_after_refresh(self._offer_first)
+
+    def _offer_first(self) -> None:
+        """Show the ways to a first list, unless a card was asked for at the start."""
+        from aui_tui.tui.screens.first import FirstScreen
+
+        if self.is_current:
+            self.app.push_screen(FirstScreen(self.context))
 
     @property
     def _is_empty(self) -> bool:
@@ -224,10 +240,15 @@ class IndexScreen(Screen[None]):
         view = self.state.view
         return view is not None and not self.state.filtered and not len(view.ranked) and not len(view.unreachable)
 
-    def _empty(self, size: int) -> list[Line]:
-        feeding = self._fed_meanwhile or self._feeding
-        doors = (self.context.starter.total if self.context.starter is not None else 0, self.context.demo)
-        return empty_lines(self.state, self.context.service.can_scan, size, feeding=feeding, doors=doors)
+    def _say_empty(self) -> None:
+        """Show in place of an empty list how it can be filled."""
+        window = self.state.window
+        empty = window is not None and not len(window)
+        self.set_class(empty, "-nothing")
+        if empty:
+            feeding = self._fed_meanwhile or self._feeding
+            words = empty_text(self.state, self.context.service.can_scan, feeding=feeding)
+            self.query_one("#empty", Static).update(words)
 
     def become(self, state: ListState, *, keep: bool = True) -> None:
         """Take another state: ask again when its query differs, else only draw."""
@@ -325,6 +346,20 @@ class IndexScreen(Screen[None]):
             return there and self._is_empty and not self._feeding
         return self.context.exporter is not None if action == "export" else True
 
+    def why_not(self, name: str) -> str:
+        """Return why the key of a binding does nothing now; empty for one that this screen does not hold back."""
+        if name.startswith("scan"):
+            return "This index is read only: nothing can be scanned from here."
+        if name == "export":
+            return "Nothing can be written here."
+        if name.startswith("surface"):
+            return "The digits 4 to 8 sort the Matrix; m shows it."
+        if name.startswith("stance"):
+            return "In the Matrix the digits sort by an assistant; m goes back to the list."
+        if name in ("starter", "demo"):
+            return "The demo and the known sites are for an empty index; S scans an address."
+        return ""
+
     def action_search(self) -> None:
         """Go to the query line."""
         self.filters.enter()
@@ -367,14 +402,30 @@ class IndexScreen(Screen[None]):
 
     def action_overview(self) -> None:
         """Show figures over the list."""
+        self._open_overview("")
+
+    def _open_overview(self, figure: str) -> None:
         from aui_tui.tui.screens.overview import OverviewScreen
 
-        self.app.push_screen(OverviewScreen(self.context, self.state.query), self._narrow)
+        self._did("figures of the list", self.command() + " --overview")
+        screen = OverviewScreen(self.context, self.state.query, figure)
+        before = self.state.query
+
+        def chosen(query: Query | None) -> None:
+            if query is not None:
+                self._trail.append((before, screen.figure))
+                self._narrow(query)
+
+        self.app.push_screen(screen, chosen)
 
     def _narrow(self, query: Query | None) -> None:
         if query is not None:
             self.filters.write(query.line)
             self.become(replace(self.state, query=query))
+            self._did("list", self.command())
+
+    def _did(self, words: str, command: str) -> None:
+        self.app.did(words, command)  # type: ignore[attr-defined]  # AuiApp, which imports this module
 
     def action_sort(self, step: int) -> None:
         """Sort by a neighbouring column."""
@@ -428,11 +479,17 @@ class IndexScreen(Screen[None]):
         state = self.state.cleared()
         if running:
             self.post_message(messages.ScanStopped(running[-1].number))
+        elif self._trail:
+            query, figure = self._trail.pop()
+            self._narrow(query)
+            self._open_overview(figure)
         elif state is not None or self.filters.text:
             found = state or self.state
             self.filters.write(found.query.line)
             self._typed = Reading(found.query.line)
             self.become(found)
+        else:
+            self.post_message(messages.Notification("This is the whole list; q leaves the dashboard."))
 
     def command(self) -> str:
         """Return the shell command that prints this list."""

@@ -8,172 +8,136 @@ from typing import Final
 
 from textual.content import Content
 
-from aui_tui.model.agents import by_harm, turned_away
+from aui_tui.model.agents import turned_away
+from aui_tui.model.card import SiteSummary
 from aui_tui.model.registry import surfaces
+from aui_tui.model.signs import sign
 from aui_tui.model.view import HostReport, IndexView, Quota, Row
 from aui_tui.model.vocabulary import STANCES
 from aui_tui.text import ELLIPSIS, count, fit
-from aui_tui.tui import glyphs, messages
+from aui_tui.tui import cardrows, glyphs, messages
+from aui_tui.tui.cardrows import term
 from aui_tui.tui.columns import verdict_of
 from aui_tui.tui.context import Context, attempt, start
-from aui_tui.tui.draw import BLANK, Line, Piece, acting, cut, hang, line, pad, paragraph, plain, spread, width
-from aui_tui.tui.panes.verdict import findings, headline, history_line, maxima, pillar_lines, strip
-from aui_tui.tui.state import ListState
-from aui_tui.tui.widgets.lines import Lines, nothing
-from aui_tui.tui.words import ago, clock, quota_words, signed, term
+from aui_tui.tui.rows import Entry, bar, blank, cut, hang, paragraph, spread, text
+from aui_tui.tui.state import CardState, ListState
+from aui_tui.tui.widgets.bars import acting
+from aui_tui.tui.widgets.listing import Listing
+from aui_tui.tui.words import ago, clock, quota_words, signed
 
-SHORT_STANCE = {"Open": "Open", "Selective": "Sel", "Walled": "Wall"}
+SHORT_STANCE: Final = {"Open": "Open", "Selective": "Sel", "Walled": "Wall"}
 
 
-def title_line(state: ListState, label: str, quota: Quota | None, size: int) -> Line:
+def title_line(state: ListState, label: str, quota: Quota | None, size: int) -> Content:
     """Return the first line: counts of both lists at the left, source, age and quota at the right."""
     view = state.view
     if view is None:
-        return spread(line(" ", ("AUI", "title"), "  reading the index …"), line((label, "muted"), " "), size)
-    ranked, unreachable = (
-        "…" if view.counting else format(len(window), ",") for window in (view.ranked, view.unreachable)
-    )
+        return spread(text((" AUI", "title"), "  reading the index …"), text((f"{label} ", "muted")), size)
+    ranked, gone = ("…" if view.counting else format(len(rows), ",") for rows in (view.ranked, view.unreachable))
     wide, roles = size >= 110, ("", "strong") if state.unreachable else ("strong", "")
-    left = line(
-        " ",
-        ("AUI  Agentic Usability Index" if wide else "AUI", "title"),
+    left = text(
+        (" AUI  Agentic Usability Index" if wide else " AUI", "title"),
         "  ",
-        Piece(f"Ranked {ranked}", roles[0], "screen.list('ranked')"),
+        acting(text((f"Ranked {ranked}", roles[0])), "screen.list('ranked')"),
         (" · ", "muted"),
-        Piece(f"Unreachable {unreachable}", roles[1], "screen.list('unreachable')"),
+        acting(text((f"Unreachable {gone}", roles[1])), "screen.list('unreachable')"),
     )
     at = f"{view.scanned_at[:10]} {clock(view.scanned_at)}" if wide else clock(view.scanned_at)
     facts = [fact for fact in (view.notice, label, f"index {at}", quota_words(quota, full=wide)) if fact]
-    while len(facts) > 1 and len(" · ".join(facts)) > size - width(left) - 3:
+    while len(facts) > 1 and len(" · ".join(facts)) > size - left.cell_length - 3:
         facts.pop(0)
-    return spread(left, line((" · ".join(facts), "muted"), " "), size)
+    return spread(left, text((f"{' · '.join(facts)} ", "muted")), size)
 
 
-def feed_line(name: str, done: int, total: int, size: int) -> Line:
+def feed_line(name: str, done: int, total: int, size: int) -> Content:
     """Return how far the scans are that fill the index."""
-    words = f"{name}: {done} of {total} scans"
-    left = line(" ", ("AUI", "title"), "  ", (words, "strong"), "  ")
-    kept = ", what has come is kept" if size >= 72 else ""
-    right = line("  ", (f"esc stops{kept}", "muted"), " ")
-    full, rest = glyphs.bar(done, total, max(min(size - width((*left, *right)), 30), 4))
-    return spread((*left, *line((full, "bar"), (rest, "rest"))), right, size)
+    left = text((" AUI", "title"), "  ", (f"{name}: {done} of {total} scans", "strong"), "  ")
+    kept = " and keeps the results" if size >= 72 else ""
+    right = text((f"  esc stops{kept} ", "muted"))
+    return spread(
+        text(left, bar(done, total, max(min(size - left.cell_length - right.cell_length, 30), 4))), right, size
+    )
 
 
-def chips_line(state: ListState, size: int) -> Line:
+def chips_line(state: ListState, size: int) -> Content:
     """Return the filters with the rows each would give under the others; zero is greyed, never hidden."""
     view = state.view
     if view is None:
-        return BLANK
+        return Content("")
     short, bare = tuple(SHORT_STANCE[s] for s in STANCES), ("",) * len(STANCES)
     forms = [(STANCES, "Category: ", "  "), (short, "Category: ", " "), (short, "", " "), (bare, "", " ")]
     lines = [_chips(state, view, *form) for form in forms]
-    return next((chips for chips in lines if width(chips) <= size), cut(lines[-1], size))
+    return next((chips for chips in lines if chips.cell_length <= size), cut(lines[-1], size))
 
 
-def _chips(state: ListState, view: IndexView, names: Sequence[str], lead: str, gap: str) -> Line:
+def _chips(state: ListState, view: IndexView, names: Sequence[str], lead: str, gap: str) -> Content:
     chosen = state.query.category
-    category = f" {lead}{chosen or 'all'} {glyphs.FALLING} "
-    parts = [Piece(category, "chip" if chosen else "", "screen.category"), Piece(" ")]
+    words = f" {lead}{chosen or 'all'} {glyphs.FALLING} "
+    parts = [acting(text((words, "found" if chosen else "")), "screen.category"), Content(" ")]
     for number, (stance, name) in enumerate(zip(STANCES, names, strict=True), 1):
         found = view.facets.stance.get(stance, 0)
         hosts = "…" if view.counting else format(found, ",")
-        words = " ".join(word for word in (glyphs.STANCE[stance], name, hosts) if word)
-        role = "chip" if state.query.stance == stance else glyphs.role_of(stance) if found else "muted"
-        parts += acting(line((str(number), "key"), (f" {words}", role)), f"screen.stance('{stance}')")
-        parts.append(Piece(gap))
-    return tuple(parts[:-1])
+        said = " ".join(word for word in (sign(stance).sign, name, hosts) if word)
+        role = "found" if state.query.stance == stance else glyphs.role_of(stance) if found else "muted"
+        parts.append(acting(text((str(number), "key"), (f" {said}", role)), f"screen.stance('{stance}')"))
+        parts.append(Content(gap))
+    return text(*parts[:-1])
 
 
-def legend_lines(size: int) -> list[Line]:
+def legend_lines(size: int) -> list[Content]:
     """Return the eight surfaces of the matrix by their number, in one line, or in two where one has no room."""
     named = [
-        acting(line((str(number), "key"), f" {surface.short}  "), f"screen.surface({number})")
+        acting(text((str(number), "key"), f" {surface.short}  "), f"screen.surface({number})")
         for number, surface in enumerate(surfaces(), 1)
     ]
-    whole = line(" ", *(piece for pieces in named for piece in pieces))
-    if width(whole) <= size:
+    whole = text(" ", *named)
+    if whole.cell_length <= size:
         return [whole]
     half = max(len(named) // 2, 1)
-    return [
-        cut(line(" ", *(piece for pieces in part for piece in pieces)), size) for part in (named[:half], named[half:])
-    ]
+    return [cut(text(" ", *part), size) for part in (named[:half], named[half:])]
 
 
-def row_foot(row: Row | None, size: int) -> Line:
+def row_foot(row: Row | None, size: int) -> Content:
     """Return what is most to be known of a row: its worst word in bold, and its first finding or what it means."""
     if row is None:
-        return BLANK
+        return Content("")
     if not row.rank:
         return term("unreachable", size, row.summary.top_evidence)
     word, _ = turned_away(row.summary.matrix)
     found = term(word, size, row.summary.top_evidence)
-    return found if row.summary.top_evidence and not plain(found).endswith(ELLIPSIS) else term(word, size)
+    return found if row.summary.top_evidence and not found.plain.endswith(ELLIPSIS) else term(word, size)
 
 
-def command_line(command: str, size: int) -> Line:
+def command_line(command: str, size: int) -> Content:
     """Return the shell command that prints the list."""
-    return cut(line(" ", ("this list: ", "muted"), (command, "code")), size)
+    return cut(text((" this list: ", "muted"), (command, "code")), size)
 
 
-def marks_line(marks: frozenset[str], size: int) -> Line:
+def marks_line(marks: frozenset[str], size: int) -> Content:
     """Return how many hosts are marked, and what can be done with them."""
     words = f"{count(len(marks), 'host')} marked" if size >= 60 else f"{len(marks):,}"
-    left = line(" ", (f"{glyphs.MARK} {words}", "accent"), "  ")
-    right = line(
-        ("=", "key"), " compare  ", ("s", "key"), " scan  ", ("x", "key"), " export  ", ("esc", "key"), " clear "
-    )
-    return spread(left, right, size)
+    keys = (("=", "compare"), ("s", "scan"), ("x", "export"), ("esc", "clear"))
+    right = text(*(part for key, name in keys for part in ((key, "key"), f" {name}  ")))
+    return spread(text((f" {glyphs.MARK} {words}", "accent"), "  "), right, size)
 
 
-def _doors(known: int, demo: bool) -> list[Line]:
-    """Return the ways to a first list, one key each; ``known``: sites of the packaged list."""
-    doors = [("S", "scan an address, such as example.com", "ask_scan")]
-    if known:
-        doors.append(("W", f"scan {count(known, 'well-known site')} in the background", "starter"))
-    if demo:
-        doors.append(("D", "open the demo: a small web on this machine", "demo"))
-    return [acting(line((f" {key} ", "key"), f" {words}"), f"screen.{action}") for key, words, action in doors]
-
-
-def empty_lines(
-    state: ListState, can_scan: bool, size: int, *, feeding: bool = False, doors: tuple[int, bool] = (0, False)
-) -> list[Line]:
-    """Return what stands in a list without rows: an invitation, or how to get rows back.
-
-    ``doors``: hosts of the packaged list, 0 where it cannot be scanned, and whether the demo can be opened.
-    """
+def empty_text(state: ListState, can_scan: bool, *, feeding: bool, hint: str = "") -> Content:
+    """Return what stands in a list without rows: how to get rows back, or how to get the first."""
     if state.filtered:
-        rows = [
-            line(("No host matches: ", "muted"), (state.query.words(), "strong")),
-            BLANK,
-            line(("esc", "key"), " clears the search, then the filters."),
-        ]
-    elif state.unreachable:
-        rows = [line("Every host that was scanned could be reached."), BLANK, line(("u", "key"), " shows them.")]
-    elif feeding:
-        rows = [line(("The first sites are being asked …", "muted"))]
-    elif state.view is not None and len(state.view.unreachable):
+        words = text((hint or f"No host matches {state.query.words()}.", "strong"))
+        return text(words, "\n\n", ("esc", "key"), " clears the search, then the filters.")
+    if state.unreachable:
+        return text("Every host that was scanned could be reached.\n\n", ("u", "key"), " shows them.")
+    if feeding:
+        return text(("The first sites are being asked …", "muted"))
+    if state.view is not None and len(state.view.unreachable):
         gone = count(len(state.view.unreachable), "host was", "hosts were")
-        rows = [
-            line((gone + " scanned, and none could be reached.", "strong")),
-            BLANK,
-            line(("u", "key"), " shows why.  ", ("S", "key"), " scans another address."),
-        ]
-    elif can_scan:
-        rows = [
-            line(("No host has been scanned yet.", "strong")),
-            BLANK,
-            line("How usable is a website by AI agents? Choose:"),
-            BLANK,
-            *_doors(*doors),
-            BLANK,
-            line(("In the shell: ", "muted"), ("aui-tui scan example.com", "code")),
-        ]
-        block = max(width(row) for row in rows[4:-2])
-        rows[4:-2] = [pad(row, block) for row in rows[4:-2]]
-    else:
-        rows = [line(("This index has no hosts.", "strong"))]
-    return [(Piece(" " * max((size - width(row)) // 2, 1)), *row) if row else BLANK for row in rows]
+        keys = (("u", "key"), " shows why.  ", ("S", "key"), " scans another address.")
+        return text((f"{gone} scanned, and none could be reached.\n\n", "strong"), *keys)
+    if not can_scan:
+        return text(("This index has no hosts.", "strong"))
+    doors = (("S", "key"), " scans an address.  ", ("In the shell: ", "muted"), ("aui-tui scan example.com", "code"))
+    return text(("No host has been scanned yet.\n\n", "strong"), *doors)
 
 
 # The preview
@@ -182,22 +146,22 @@ REST: Final = 0.15
 """Seconds that the cursor rests on a row before its whole card is read."""
 
 
-class PreviewPane(Lines):
+class PreviewPane(Listing, can_focus=False):
     """Draws a row at once, and everything known of its host when the cursor rests."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(id="preview")
-        self.can_focus = False
         self.border_title = Content("Preview")
         self.border_subtitle = Content("J K scroll · + hides")
         self._given = context
         self._row: Row | None = None
-        self._dossier: HostReport | None = None
+        self._report: HostReport | None = None
 
     def follow(self, row: Row | None) -> None:
         """Show another row, None for an empty list."""
         same = row is not None and self._row == row
         self._row = row
+        self.set_class(row is None, "-empty")
         if not self.display:
             return
         if not same:
@@ -211,82 +175,59 @@ class PreviewPane(Lines):
 
     async def _rest(self, host: str) -> None:
         await asyncio.sleep(REST)
-        dossier, _ = await attempt(self._given.service.site(host))
-        if dossier is not None:
-            self.post_message(messages.ReportReady(dossier))
+        report, _ = await attempt(self._given.service.site(host))
+        if report is not None:
+            self.post_message(messages.ReportReady(report))
 
     def on_report_ready(self, message: messages.ReportReady) -> None:
         """Fill in what was read, when the cursor is still there."""
         message.stop()
-        if self._row is not None and self._row.summary.host == message.dossier.card.host:
-            self._draw(message.dossier)
+        if self._row is not None and self._row.summary.host == message.report.card.host:
+            self._draw(message.report)
 
     def age(self) -> None:
         """Draw the ages of this moment."""
-        self._draw(self._dossier, top=False)
+        self._draw(self._report, top=False)
 
-    def _draw(self, dossier: HostReport | None, *, top: bool = True) -> None:
-        self._dossier = dossier
+    def _draw(self, report: HostReport | None, *, top: bool = True) -> None:
+        self._report = report
         self.border_title = Content(self._row.summary.host if self._row is not None else "Preview")
         row, now = self._row, self._given.clock()
-        self.show((lambda size: preview(row, dossier, size, now)) if row is not None else nothing, top=top)
+        self.show((lambda size: preview(row, report, size, now)) if row is not None else lambda _size: (), top=top)
 
 
-LABEL: Final = 9
-
-
-def preview(row: Row, dossier: HostReport | None, size: int, now: float) -> list[Line]:
-    """Return the pane laid out to ``size`` cells; ``dossier`` is None until it has been read."""
+def preview(row: Row, report: HostReport | None, size: int, now: float) -> list[Entry]:
+    """Return the pane laid out to ``size`` cells; ``report`` is None until it has been read."""
     summary = row.summary
+    if report is None:
+        return [Entry(_stance(row)), *_facts(summary, size, now), blank(), *(_verdicts(row, size) if row.rank else [])]
+    state = CardState(summary.host).with_report(report)
+    head = Entry(hang(text(cardrows.stance(report.card), "  "), cardrows.sentence(report), size, "strong"))
+    strip = [Entry(entry.content[1:]) for entry in cardrows.strip(report, size + 1)]
+    change = signed(row.change) if row.rank else ""
+    moved = [Entry(text((fit("Change", 9), "muted"), f"{change} since the scan before"))] if change else []
+    past = Entry(text((fit("History", 9), "muted"), cardrows.history(report.history, now, 16)))
+    score = Entry(cardrows.score(state, size))
+    found = cardrows.evidence(report, size)
+    evidence = [Entry(entry.content) for entry in found]
+    return [head, *_facts(summary, size, now), blank(), *strip, blank(), score, *moved, past, blank(), *evidence]
+
+
+def _stance(row: Row) -> Content:
+    summary = row.summary
+    if not row.rank:
+        return text((f"{glyphs.DASH} unreachable, not graded", "warn"))
+    mark = (f"{sign(summary.stance).sign} {summary.stance}", glyphs.role_of(summary.stance))
+    return text(mark, "  ", (f"{summary.score} {summary.grade}", "strong"))
+
+
+def _facts(summary: SiteSummary, size: int, now: float) -> list[Entry]:
     facts = [summary.name if summary.name != summary.host else "", summary.category, ago(summary.scanned_at, now)]
-    out: list[Line] = [cut(_head(row), size), cut(line((" · ".join(fact for fact in facts if fact), "muted")), size)]
-    out.append(BLANK)
-    if row.rank == 0:
-        return [*out, *paragraph(summary.top_evidence, size, "warn")]
-    if dossier is None:
-        out += _verdicts(row, size)
-    else:
-        out += [cut(kept, size) for kept in _trimmed(strip(dossier, size + 1))]
-    out += [BLANK, *pillar_lines(summary.pillars, maxima(summary.pillars), size)]
-    if dossier is not None:
-        out += [cut((Piece(fit("History", LABEL + 1)), *history_line(dossier.history, now, 16)), size)]
-    found = hang((Piece(f"{glyphs.DOT} ", "muted"),), summary.top_evidence, size)
-    if dossier is not None:
-        found = findings(dossier.card.evidence, size)
-    return [*out, BLANK, *_fixes(row, dossier, size), BLANK, *found]
+    return [Entry(cut(text((" · ".join(fact for fact in facts if fact), "muted")), size))]
 
 
-def _trimmed(lines: list[Line]) -> list[Line]:
-    """Return lines without the cell that a cursor would need."""
-    return [(row[0]._replace(text=row[0].text[1:], action=""), *row[1:]) if row else row for row in lines]
-
-
-def _head(row: Row) -> Line:
-    summary = row.summary
-    head = headline(summary.score, summary.grade, summary.stance, unreachable=row.rank == 0)
-    change = signed(row.change)
-    if not change or row.rank == 0:
-        return head
-    return (*head, Piece("  "), Piece(change, "good" if change.startswith("+") else "critical"))
-
-
-def _verdicts(row: Row, size: int) -> list[Line]:
+def _verdicts(row: Row, size: int) -> list[Entry]:
     """Return one line per surface, from the row alone."""
-    out: list[Line] = []
-    for surface in surfaces():
-        word = verdict_of(row, surface.slug)
-        mark = (f"{glyphs.VERDICT.get(word, glyphs.UNKNOWN)} ", glyphs.role_of(word))
-        out.append(cut(line(mark, f"{fit(surface.short, 16)} ", (word, "muted")), size))
-    return out
-
-
-def _fixes(row: Row, dossier: HostReport | None, size: int) -> list[Line]:
-    fixes = by_harm(dossier.card)[:4] if dossier is not None else ()
-    if not fixes and not row.best_fix:
-        return [line(("Nothing left to fix.", "good"))]
-    if not fixes:
-        return [cut(line(("Next  ", "muted"), row.best_fix, (f" +{row.best_points}", "good")), size)]
-    return [
-        cut(line(("Next  " if place == 0 else "      ", "muted"), fix.title, (f" +{fix.pts}", "good")), size)
-        for place, fix in enumerate(fixes)
-    ]
+    words = [(surface.short, verdict_of(row, surface.slug)) for surface in surfaces()]
+    rows = (((f"{sign(word).sign} ", sign(word).tone), f"{fit(name, 16)} ", (word, "muted")) for name, word in words)
+    return [*(Entry(cut(text(*row), size)) for row in rows), blank(), paragraph(row.summary.top_evidence, size)]

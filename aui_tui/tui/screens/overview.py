@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import ClassVar, Final
 
 from msgspec.structs import replace as with_fields
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Container
+from textual.content import Content
 from textual.screen import Screen
 
 from aui_tui.model.query import Query
@@ -16,15 +19,19 @@ from aui_tui.service.protocol import HasMoves
 from aui_tui.text import count
 from aui_tui.tui import messages
 from aui_tui.tui.bindings import OVERVIEW
+from aui_tui.tui.cardrows import term
 from aui_tui.tui.context import Context, attempt, start
-from aui_tui.tui.draw import Line, Piece, cut, line, width
-from aui_tui.tui.panes.overview import FOOT, STACKED, narrowed, overview
+from aui_tui.tui.figures import FOOT, NAMES, legend, narrowed, pane
+from aui_tui.tui.rows import cut, text
 from aui_tui.tui.screens.windows import AskScreen, Choice, ChooseScreen
 from aui_tui.tui.state import Changes, ListState
 from aui_tui.tui.widgets.bars import Bar, KeyBar
-from aui_tui.tui.widgets.lines import FigureList
-from aui_tui.tui.words import day, term
+from aui_tui.tui.widgets.listing import Listing
+from aui_tui.tui.words import day
 
+PANES: Final = 6
+WEEKS_FROM: Final = 150
+"""Cells from which the shares of the last weeks have a column."""
 MOVERS: Final = 20
 """Hosts whose score rose most, and as many that fell most, that the last pane names."""
 UNASKED: Final = 30_000
@@ -37,23 +44,25 @@ class OverviewScreen(Screen[Query | None]):
     """Answers with a narrower query when a figure was chosen, else None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*OVERVIEW]
-    AUTO_FOCUS = "FigureList"
+    AUTO_FOCUS = "#figures-1"
 
-    def __init__(self, context: Context, query: Query) -> None:
+    def __init__(self, context: Context, query: Query, figure: str = "") -> None:
+        """``figure``: the key of the figure under the cursor, empty for the first with hosts."""
         super().__init__()
         self.context = context
         self._asked = query
+        self.figure = figure
         self._figures: Overview | None = None
         self._changes: Changes | None = None
-        self._pane = 1
-        self._only = 0
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
         yield Bar(self._title, id="title")
-        yield FigureList(id="figures")
+        with Container(id="figures"):
+            for number in range(1, PANES + 1):
+                yield Listing(id=f"figures-{number}", classes="pane")
         yield Bar(self._foot, id="foot")
-        yield KeyBar(id="keys")
+        yield KeyBar()
 
     def on_mount(self) -> None:
         """Ask for the figures."""
@@ -77,7 +86,7 @@ class OverviewScreen(Screen[Query | None]):
             if found is not None:
                 moves = with_fields(moves, agents=found.agents)
                 self.post_message(messages.OverviewReady(figures, Changes("", moves)))
-        if self.size.width >= STACKED:
+        if self.size.width >= WEEKS_FROM:
             weeks, _ = await attempt(service.weeks(self._asked))
             if weeks:
                 self.post_message(messages.OverviewReady(figures, Changes(since, with_fields(moves, weeks=weeks))))
@@ -103,66 +112,93 @@ class OverviewScreen(Screen[Query | None]):
         first = self._figures is None
         self._figures, self._changes = message.overview, message.changes
         self._draw(top=first)
+        if first and self.figure:
+            self.call_after_refresh(self._find_figure)
+
+    def _find_figure(self) -> None:
+        """Put the cursor where it was when the list was opened from here."""
+        for block in self.query(Listing):
+            if block.go_to(self.figure):
+                block.focus()
+                return
 
     def _draw(self, *, top: bool = False) -> None:
         figures, changes = self._figures, self._changes
         if figures is None or changes is None:
             return
-        shown = self.query_one(FigureList)
-        height = shown.size.height
-        shown.show(lambda size: overview(figures, changes, size, height, only=self._only), top=top)
+        for number in range(1, PANES + 1):
+            block = self.query_one(f"#figures-{number}", Listing)
+            words = f"{number} {NAMES[number]}" + (f" {self._since()}" if number == PANES else "")
+            block.border_title = Content(words)
+            block.write_below(partial(legend, number))
+            block.show(partial(pane, number, figures, changes), top=top)
         for bar in self.query(Bar):
             bar.refresh()
 
-    def on_resize(self) -> None:
-        """Lay the panes out for the new height."""
-        self.call_after_refresh(self._draw)
-
-    def on_figure_list_moved(self) -> None:
+    def on_listing_moved(self) -> None:
         """Let the foot follow the cursor."""
         self.query_one("#foot", Bar).refresh()
 
-    def _title(self, size: int) -> Line:
+    @property
+    def here(self) -> Listing:
+        """The pane with the focus."""
+        found = self.focused
+        return found if isinstance(found, Listing) else self.query_one("#figures-1", Listing)
+
+    def _title(self, size: int) -> Content:
         words = self._asked.words()
-        left = line(" ", ("Overview", "title"), "  ")
+        left = text((" Overview", "title"), "  ")
         if self._figures is None or self._changes is None:
-            return (*left, Piece("reading …"))
+            return text(left, "reading …")
         gone = self._figures.unreachable
         facts = [f"{gone:,} unreachable"] if gone else []
         facts += [words or "all categories", f"changes since {self._since()}"]
-        head = (*left, Piece(count(self._figures.hosts, "host"), "strong"))
-        if not words and width(head) + len("".join(facts)) + 3 * len(facts) > size:
+        head = text(left, (count(self._figures.hosts, "host"), "strong"))
+        if not words and head.cell_length + len("".join(facts)) + 3 * len(facts) > size:
             facts.remove("all categories")
-        return cut((*head, Piece(" · " + " · ".join(facts), "muted")), size)
+        return cut(text(head, (" · " + " · ".join(facts), "muted")), size)
 
     def _since(self) -> str:
         since = self._changes.since if self._changes is not None else ""
         return day(since, self.context.clock()) if since else "each scan before"
 
-    def _foot(self, size: int) -> Line:
-        here = self.query_one(FigureList).here
-        parts = here.action.split("'") if here is not None else []
-        return term(FOOT.get(parts[1], "overview") if len(parts) > 1 else "overview", size)
+    def _foot(self, size: int) -> Content:
+        kind, _, value = self.here.key.partition(" ")
+        name = FOOT.get(kind, "overview")
+        if kind == "agent":
+            name = {"gets-in": "gets in", "out": "out"}.get(value.partition("=")[2], _word(value.partition("=")[2]))
+        return term(name, size)
 
-    def action_choose_figure(self, kind: str, value: str) -> None:
+    def on_listing_chosen(self, message: Listing.Chosen) -> None:
         """Go back to the list, narrowed to the chosen figure."""
+        self.figure = message.key
+        kind, _, value = message.key.partition(" ")
         self.dismiss(narrowed(self._asked, kind, value))
 
     def action_pane(self, number: int) -> None:
-        """Put the cursor on the first figure of a pane."""
-        shown = self.query_one(FigureList)
-        self._pane = number
-        if self._only:
-            self._only = number
-            self._draw(top=True)
-        among = shown.figures_under(f" {number} ")
-        if among:
-            shown.go_to(min(among, key=lambda figure: (figure.line, figure.start)))
+        """Go to a pane."""
+        block = self.query_one(f"#figures-{number}", Listing)
+        block.focus()
+        if self.has_class("-zoomed"):
+            self._show_only(number)
+
+    def action_turn(self, step: int) -> None:
+        """Go to a neighbouring pane."""
+        number = int((self.here.id or "figures-1")[-1])
+        self.action_pane((number - 1 + step) % PANES + 1)
 
     def action_zoom(self) -> None:
         """Give one pane the whole screen, or share it again."""
-        self._only = 0 if self._only else self._pane
-        self._draw(top=True)
+        self.toggle_class("-zoomed")
+        self._show_only(int((self.here.id or "figures-1")[-1]))
+
+    def _show_only(self, number: int) -> None:
+        for place in range(1, PANES + 1):
+            self.query_one(f"#figures-{place}").set_class(place == number, "-only")
+
+    def action_copy(self) -> None:
+        """Copy the row under the cursor."""
+        self.post_message(messages.CopyRequested(self.here.row_text, "the row"))
 
     def action_since(self) -> None:
         """Choose from when on changes are counted."""
@@ -189,3 +225,8 @@ class OverviewScreen(Screen[Query | None]):
 def move_of(row: Row) -> Move:
     """Return the change of a row since the scan before."""
     return Move(row.summary.host, row.summary.score - (row.change or 0), row.summary.score)
+
+
+def _word(term: str) -> str:
+    """Return the word on the screen for an outcome as a query calls it."""
+    return {"allowed,allowed-robots": "in", "disallowed": "told no", "untested": "not tested"}.get(term, term)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
@@ -18,13 +17,10 @@ from aui_tui.tui.bindings import CHOOSE_MANY, SEARCH, SETTINGS, TABLES, VIEWS, w
 from aui_tui.tui.columns import every_column
 from aui_tui.tui.context import SETTINGS as NAMES
 from aui_tui.tui.context import Context
-from aui_tui.tui.screens.windows import Choice, ChooseScreen, Window
+from aui_tui.tui.rows import Entry, blank, paragraph, text
+from aui_tui.tui.screens.windows import Choice, ChooseScreen, ReadScreen, Window
 
 NAME: Final = 18
-ROW: Final = 70
-"""Cells of a line of the window."""
-UNBINDABLE: Final = frozenset({"escape", "enter", "ctrl+c"})
-"""Keys that leave and choose everywhere."""
 
 
 class SettingsScreen(ChooseScreen):
@@ -119,24 +115,20 @@ class SearchScreen(Window[str | None]):
         (listed.action_cursor_up if step < 0 else listed.action_cursor_down)()
 
 
-class KeyListScreen(SearchScreen):
-    """Shows every id with its keys and what it does; answers with the id to give another key."""
+def keys_window(own: Mapping[str, str], path: str) -> ReadScreen:
+    """Return a window with every key, the name that the settings file gives it, and what it does."""
+    entries = keys_by_id(own)
+    where = f'To change one, write its name under [keys] in {path}, such as scan = "n".' if path else ""
 
-    def __init__(self, own: Mapping[str, str]) -> None:
-        super().__init__("Keys", "type to search · enter gives another key · esc closes", "an id, a key or a word")
-        self._own = own
-        self._entries = keys_by_id(own)
+    def rows(size: int) -> list[Entry]:
+        named = ((glyphs.MARK if name in own else " ", name, row) for name, row in entries)
+        keys = [Entry(text(fit(f"{mark} {fit(name, NAME)} {row}", size))) for mark, name, row in named]
+        return [paragraph(where, size, "muted"), blank(), *keys]
 
-    def rows(self, words: str) -> dict[str, str]:
-        """Return the ids whose line has the words, own keys marked."""
-        return {
-            name: fit(f"{glyphs.MARK if name in self._own else ' '} {fit(name, NAME)} {row}", ROW)
-            for name, row in self._entries.items()
-            if words in f"{name} {row}".lower()
-        }
+    return ReadScreen("Keys", rows)
 
 
-def keys_by_id(own: Mapping[str, str]) -> dict[str, str]:
+def keys_by_id(own: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return keys, place and meaning of every id in one line."""
     found: dict[str, tuple[str, list[str], str]] = {}
     for place, table in TABLES.items():
@@ -146,39 +138,9 @@ def keys_by_id(own: Mapping[str, str]) -> dict[str, str]:
             places = found.setdefault(name, (keys, [], binding.tooltip or binding.description))[1]
             if place not in places:
                 places.append(place)
-    return {
-        name: f"{fit(keys, 12)} {fit(', '.join(places), 14)} {words}" for name, (keys, places, words) in found.items()
-    }
-
-
-class KeyQuestion(Window[str | None]):
-    """Answers with the key that is pressed, an empty text for the usual one; ``problem`` says what is wrong with it."""
-
-    def __init__(self, name: str, problem: Callable[[str], str]) -> None:
-        super().__init__(f"New key for {name}")
-        self._problem = problem
-
-    def inside(self) -> ComposeResult:
-        """Yield question and answer."""
-        yield Static("Press the key. esc leaves, backspace brings the usual one back.", markup=False)
-        yield Static("", markup=False, classes="hint", id="problem")
-
-    def on_key(self, event: events.Key) -> None:
-        """Take the key, or say which action has it."""
-        event.stop()
-        event.prevent_default()
-        if event.key == "escape":
-            self.dismiss(None)
-        elif event.key == "backspace":
-            self.dismiss("")
-        else:
-            reserved = "enter opens and chooses everywhere." if event.key in UNBINDABLE else ""
-            problem = reserved or self._problem(event.key)
-            if problem:
-                self.query_one("#problem", Static).update(Content(problem))
-                self.query_one("#problem").add_class("error")
-            else:
-                self.dismiss(event.key)
+    return [
+        (name, f"{fit(keys, 12)} {fit(', '.join(places), 14)} {words}") for name, (keys, places, words) in found.items()
+    ]
 
 
 class ColumnsScreen(Window[tuple[str, ...] | None]):
@@ -194,7 +156,7 @@ class ColumnsScreen(Window[tuple[str, ...] | None]):
     def inside(self) -> ComposeResult:
         """Yield the columns."""
         yield OptionList(*(Option(self._prompt(number)) for number in range(len(self._columns))), markup=False)
-        yield Static("None marked: the usual ones, as far as they fit.", markup=False, classes="hint")
+        yield Static("Nothing ticked: chosen by width.", markup=False, classes="hint")
 
     def _prompt(self, number: int) -> Content:
         column = self._columns[number]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
@@ -22,9 +22,9 @@ from aui_tui.model.view import Facets, HistoryPoint
 from aui_tui.model.vocabulary import CATEGORIES
 from aui_tui.text import fit
 from aui_tui.tui import messages
-from aui_tui.tui.bindings import ADDRESS, CHOOSE, CLOSE, HELP, METHOD, TABLES, written
-from aui_tui.tui.draw import BLANK, Line, Piece, hang, line, paragraph
-from aui_tui.tui.widgets.lines import Block, TextPane
+from aui_tui.tui.bindings import CHOOSE, CLOSE, HELP, METHOD, TABLES, written
+from aui_tui.tui.rows import Build, Entry, blank, hang, paragraph, text, title
+from aui_tui.tui.widgets.listing import Listing
 from aui_tui.tui.words import ago, day
 
 
@@ -57,11 +57,22 @@ class AskScreen(Window[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*CHOOSE]
 
-    def __init__(self, title: str, hint: str, value: str = "", placeholder: str = "") -> None:
+    def __init__(
+        self,
+        title: str,
+        hint: str,
+        value: str = "",
+        placeholder: str = "",
+        *,
+        doubt: Callable[[str], str] | None = None,
+    ) -> None:
+        """``doubt`` returns what speaks against a text; entered a second time it is taken all the same."""
         super().__init__(title)
         self._hint = hint
         self._value = value
         self._placeholder = placeholder
+        self._doubt = doubt
+        self._doubted = ""
 
     def inside(self) -> ComposeResult:
         """Yield input and hint."""
@@ -69,57 +80,32 @@ class AskScreen(Window[str | None]):
         yield Static(self._hint, markup=False, classes="hint")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Answer with the text, or stay while there is none."""
-        if event.value.strip():
-            self.dismiss(event.value.strip())
-
-
-def plain_http(text: str) -> str:
-    """Return ``text`` with ``http://`` before it where a server of one's own is likely meant; empty elsewhere.
-
-    A local name or a port without a scheme is asked over https first, which such a server seldom speaks.
-    """
-    text = text.strip()
-    if not text or "://" in text:
-        return ""
-    host = text.partition("/")[0]
-    local = host.partition(":")[0].lower() in ("localhost", "127.0.0.1", "[") or ":" in host
-    return f"http://{text}" if local else ""
+        """Answer with the text, or stay while there is none or a doubt was not heard."""
+        text = event.value.strip()
+        doubt = self._doubt(text) if self._doubt is not None and text and text != self._doubted else ""
+        if doubt:
+            self._doubted = text
+            self.query_one(".hint", Static).update(Content(doubt))
+            self.query_one(".hint").add_class("error")
+        elif text:
+            self.dismiss(text)
+        else:
+            words = f"Nothing was typed. {self._hint}"
+            self.query_one(".hint", Static).update(Content(words))
 
 
 class AddressScreen(AskScreen):
     """Asks for an address to scan; what was typed before stays when it could not be used."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*ADDRESS]
-    HINT: Final = "A host or an http(s) address. enter scans, esc leaves."
+    HINT: Final = "A host or an http(s) address. enter scans and opens its card, esc leaves."
 
     def __init__(self, text: str = "", problem: str = "") -> None:
-        super().__init__("Scan an address", self.HINT, text, "example.com, localhost:8000")
+        super().__init__("Scan an address", problem or self.HINT, text, "example.com, localhost:8000")
         self._problem = problem
 
     def on_mount(self) -> None:
         """Say what was wrong with the text before."""
-        self._say(self.query_one(Input).value)
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Offer plain http where it is likely meant."""
-        if event.value != self._value:
-            self._problem = ""
-        self._say(event.value)
-
-    def _say(self, text: str) -> None:
-        http = plain_http(text)
-        offer = f"tab writes {http} for a server without https." if http else ""
-        words = [part for part in (self._problem, offer) if part] or [self.HINT]
-        hint = self.query_one(".hint", Static)
-        hint.update(Content("\n".join(words)))
-        hint.set_class(bool(self._problem), "error")
-
-    def action_http(self) -> None:
-        """Put http:// before the address."""
-        field = self.query_one(Input)
-        field.value = plain_http(field.value) or field.value
-        field.cursor_position = len(field.value)
+        self.query_one(".hint").set_class(bool(self._problem), "error")
 
 
 class Choice(NamedTuple):
@@ -136,9 +122,10 @@ class ChooseScreen(Window[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*CHOOSE]
 
-    def __init__(self, title: str, choices: Sequence[Choice], current: str = "") -> None:
+    def __init__(self, title: str, choices: Sequence[Choice], current: str = "", *, wide: bool = False) -> None:
         super().__init__(title)
         self.choices = choices
+        self.set_class(wide, "-roomy")
         self._current = current
         self._lit = 0
 
@@ -165,7 +152,7 @@ class ChooseScreen(Window[str | None]):
 
 
 def _prompt(choice: Choice, *, lit: bool) -> Content:
-    text = Content(fit(choice.text, 28) + choice.note.rjust(10))
+    text = Content(fit(choice.text, 28) + choice.note.rjust(10) if choice.note else choice.text)
     return text.stylize("$role-muted") if choice.dim and not lit else text
 
 
@@ -189,9 +176,22 @@ def categories(facets: Facets, current: str) -> ChooseScreen:
     return ChooseScreen("Category", [every, *named], current)
 
 
-def confirm(title: str, yes: str, no: str) -> ChooseScreen:
+class ConfirmScreen(ChooseScreen):
+    """Answers ``yes`` or an empty string to a question."""
+
+    def __init__(self, question: str, yes: str, no: str) -> None:
+        super().__init__("", [Choice("yes", yes), Choice("", no)])
+        self._question = question
+
+    def inside(self) -> ComposeResult:
+        """Yield question and answers."""
+        yield Static(self._question, markup=False)
+        yield from super().inside()
+
+
+def confirm(question: str, yes: str, no: str) -> ConfirmScreen:
     """Return a window that answers ``yes`` or an empty string."""
-    return ChooseScreen(title, [Choice("yes", yes), Choice("", no)])
+    return ConfirmScreen(question, yes, no)
 
 
 class ThemeScreen(ChooseScreen):
@@ -205,47 +205,47 @@ class ThemeScreen(ChooseScreen):
         self.app.post_message(messages.ThemeHighlighted(self.choices[event.option_index].value))
 
 
-def prose(pieces: Sequence[docs.Block], size: int) -> list[Line]:
+def prose(pieces: Sequence[docs.Block], size: int) -> list[Entry]:
     """Return a page of the documentation laid out to ``size`` cells."""
-    out: list[Line] = []
+    out: list[Entry] = []
     before = ""
-    for kind, text, name in pieces:
+    for kind, words, name in pieces:
         if before and not before == kind in ("item", "row"):
-            out.append(BLANK)
+            out.append(blank())
         before = kind
         if kind in ("title", "heading"):
-            out.append(line((text, "title")))
+            out.append(title(words))
         elif kind == "code":
-            out += [line((part, "code")) for row in text.split("\n") for part in _parts(row, size)]
-        elif kind == "row":
-            out += hang((Piece(fit(name, NAME) + " ", "accent"),), text, size)
-        elif kind == "item":
-            out += hang((Piece("- "),), text, size)
+            out += [Entry(text((part, "code"))) for row in words.split("\n") for part in _parts(row, size)]
+        elif kind in ("row", "item"):
+            out.append(
+                Entry(hang(text((fit(name, NAME) + " ", "accent")) if kind == "row" else text("- "), words, size))
+            )
         else:
-            out += paragraph(text, size)
+            out.append(paragraph(words, size))
     return out
 
 
 def _parts(row: str, size: int) -> list[str]:
     """Return a line of code in pieces of ``size`` cells: nothing of it may be cut off."""
-    return [row[start : start + size] for start in range(0, len(row), max(size, 1))] or [""]
+    return [row[start : start + size] for start in range(0, len(row), max(size, 1))] or [" "]
 
 
 NAME = 16
 
 
 class ReadScreen(Window[None]):
-    """Shows a block of text."""
+    """Shows rows of text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*CLOSE]
 
-    def __init__(self, title: str, block: Block, keys: str = "esc closes") -> None:
+    def __init__(self, title: str, build: Build, keys: str = "esc closes") -> None:
         super().__init__(title, keys)
-        self._block = block
+        self._build_text = build
 
     def inside(self) -> ComposeResult:
         """Yield the text."""
-        yield TextPane(self._block)
+        yield Listing(self._build_text)
 
 
 KEYS = 14
@@ -257,25 +257,22 @@ class HelpScreen(ReadScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*HELP]
 
     def __init__(self, screen: Screen[Any]) -> None:
-        super().__init__("Help", self.lines, "t topics · esc closes")
+        super().__init__("Help", self.rows, "t topics · esc closes")
         command = getattr(screen, "command", None)
         self._command = command() if callable(command) else ""
         self._sections = help_sections(screen)
         self._note = note_of(type(screen).__name__, getattr(getattr(screen, "state", None), "pane", 0))
 
-    def lines(self, size: int) -> list[Line]:
+    def rows(self, size: int) -> list[Entry]:
         """Return the text laid out to ``size`` cells."""
-        out: list[Line] = []
-        if self._note:
-            out += [*paragraph(self._note, size), BLANK]
+        out = [paragraph(self._note, size), blank()] if self._note else []
         if self._command:
-            shell = hang((Piece("  "),), self._command, size, "code")
-            out += [line(("In the shell, the same:", "muted")), *shell, BLANK]
-        for title, entries in self._sections:
-            out.append(line((title, "title")))
-            for keys, words in entries:
-                out += hang((Piece(fit(keys, KEYS) + " ", "key"),), words, size)
-            out.append(BLANK)
+            shell = Entry(hang(text("  "), self._command, size, "code"))
+            out += [Entry(text(("In the shell, the same:", "muted"))), shell, blank()]
+        for heading, entries in self._sections:
+            out.append(title(heading))
+            out += [Entry(hang(text((fit(keys, KEYS) + " ", "key")), words, size)) for keys, words in entries]
+            out.append(blank())
         return out[:-1]
 
     def action_topics(self) -> None:
@@ -295,26 +292,24 @@ class MethodScreen(ReadScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*METHOD]
 
     def __init__(self, method: str) -> None:
-        super().__init__("Method", self.lines, "m other method · esc closes")
+        super().__init__("Method", self.rows, "M other method · esc closes")
         self._method = method if method in METHODS else DEFAULT_METHOD
 
-    def lines(self, size: int) -> list[Line]:
+    def rows(self, size: int) -> list[Entry]:
         """Return the explanation laid out to ``size`` cells."""
-        out: list[Line] = []
+        out: list[Entry] = []
         for section in sections(self._method):
-            out.append(line((section.title, "title")))
-            for text in section.paragraphs:
-                out += paragraph(text, size)
-            for name, words in section.rows:
-                out += hang((Piece(fit(name, NAME) + " ", "accent"),), words, size)
-            out.append(BLANK)
-        return [*out, line(("In the shell: ", "muted"), (f"aui-tui method {self._method}", "code"))]
+            out.append(title(section.title))
+            out += [paragraph(words, size) for words in section.paragraphs]
+            out += [Entry(hang(text((fit(name, NAME) + " ", "accent")), words, size)) for name, words in section.rows]
+            out.append(blank())
+        return [*out, Entry(text(("In the shell: ", "muted"), (f"aui-tui method {self._method}", "code")))]
 
     def action_method(self) -> None:
         """Turn to the other method."""
         names = tuple(METHODS)
         self._method = names[(names.index(self._method) + 1) % len(names)]
-        self.query_one(TextPane).show(self.lines, top=True)
+        self.query_one(Listing).show(self.rows, top=True)
 
 
 T = TypeVar("T")
@@ -379,14 +374,14 @@ NOTES: Final = {
     "(never sent), find an offer. Done earns all points, half where a mouse is needed; it is half of the score. a "
     "runs the tasks.",
     ("CardScreen", 7): "What the site's own access log says: requests of each real agent, how many were served, how "
-    "many came from the operator's addresses, beside what the probe got. ≠ marks where they disagree. :visits FILE "
+    "many came from the operator's addresses, beside what the probe got. ≠ marks where they disagree. ctrl+p "
     "reads a log.",
     ("ExchangeScreen", 0): "What was sent and what came back, the browser at the left, the agent at the right; ≠ marks "
     "what differs. tab turns to one side alone, y copies a command that asks the same.",
     ("OverviewScreen", 0): "Figures over the list you came from. Choose any figure, bar or column with the arrow keys, "
     "a pane with its digit; enter shows its hosts. + gives one pane the whole screen, d chooses the day from which "
     "changes are counted.",
-    ("CompareScreen", 0): "The marked hosts side by side; ▪ stands where they differ.",
+    ("CompareScreen", 0): "The marked hosts side by side; ≠ stands where they differ.",
 }
 """What a screen, or a pane of the report card, shows."""
 

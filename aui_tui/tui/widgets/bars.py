@@ -1,69 +1,54 @@
-"""Lines across the screen: pieces that may be clicked, the keys that work now, the find line, the running scans."""
+"""Lines across the screen: text that may be clicked, the keys that work now, the find line, the running scans."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import ClassVar, Final
 
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.content import Content
 from textual.dom import DOMNode
 from textual.message import Message
 from textual.screen import Screen
-from textual.strip import Strip
+from textual.style import Style
 from textual.timer import Timer
+from textual.widget import Widget
 from textual.widgets import Input
 
-from aui_tui.text import cells, count
+from aui_tui.text import count
 from aui_tui.tui.bindings import FIND, TABLES
-from aui_tui.tui.draw import Line, Piece, line, width
 from aui_tui.tui.messages import DataMessage
-from aui_tui.tui.scans import COLUMN, Scan, checklist, strip_line
-from aui_tui.tui.widgets.lines import Lines, Painted
+from aui_tui.tui.rows import text
+from aui_tui.tui.scans import COLUMN, Scan, checklist, strip
+from aui_tui.tui.widgets.listing import Listing
 
-Layout = Callable[[int], Line]
+Layout = Callable[[int], Content]
 
 
-class Bar(Painted):
-    """One line made by a function of the width. A click runs the action of the piece under it."""
+def acting(content: Content, action: str) -> Content:
+    """Return the content with an action that a click on it runs."""
+    return content.stylize(Style.from_meta({"@click": action}))
+
+
+class Bar(Widget):
+    """One row made by a function of the width."""
 
     DEFAULT_CSS = """
-    Bar { height: 1; width: 1fr; }
+    Bar { height: 1; width: 1fr; text-wrap: nowrap; link-style: none; link-style-hover: none; link-color: $foreground;
+        link-background-hover: $background 0%; link-color-hover: $foreground; }
     """
 
-    def __init__(self, layout: Layout = lambda _width: (), *, id: str | None = None) -> None:  # noqa: A002  # Textual's
+    def __init__(self, layout: Layout = lambda _width: Content(""), *, id: str | None = None) -> None:  # noqa: A002  # Textual's
         super().__init__(id=id)
+        self.auto_links = False
         self._layout = layout
-        self._shown: Line = ()
 
-    def pieces(self, width: int) -> Iterable[Piece]:
-        """Return what to draw in ``width`` cells."""
-        return self._layout(width)
-
-    def render_line(self, y: int) -> Strip:
-        """Draw line ``y``; only the first has text."""
-        width = self.size.width
-        if y:
-            return Strip.blank(width, self.rich_style)
-        self._shown = tuple(self.pieces(width))
-        return self.strip(self._shown, width)
-
-    def piece_at(self, x: int) -> Piece | None:
-        """Return the piece drawn at column ``x``."""
-        for piece in self._shown:
-            x -= cells(piece.text)
-            if x < 0:
-                return piece
-        return None
-
-    async def on_click(self, event: events.Click) -> None:
-        """Run the action of the piece under the pointer."""
-        piece = self.piece_at(event.x)
-        if piece is not None and piece.action:
-            event.stop()
-            await self.run_action(piece.action)
+    def render(self) -> Content:
+        """Return what to draw."""
+        return self._layout(self.size.width)
 
 
 _ORDER: Final = {(b.id, b.tooltip): n for n, b in enumerate(b for table in TABLES.values() for b in table)}
@@ -71,6 +56,9 @@ _ORDER: Final = {(b.id, b.tooltip): n for n, b in enumerate(b for table in TABLE
 
 class KeyBar(Bar):
     """Keys of the screen and its focused widget, the most useful first; help always stays at the end."""
+
+    def __init__(self) -> None:
+        super().__init__(self._keys, id="keys")
 
     def on_mount(self) -> None:
         """Follow the bindings of the screen."""
@@ -93,68 +81,62 @@ class KeyBar(Bar):
             seen.add(binding.action)
             yield self.app.get_key_display(binding), binding, active.node
 
-    def pieces(self, size: int) -> Line:
+    def _keys(self, size: int) -> Content:
         """Return as many keys as fit, the key of help last."""
         entries = list(self.live())
         last = [entry for entry in entries if entry[1].id == "help"]
-        end = _entry(last[0]) if last else ()
-        room = size - 1 - width(end)
-        out: list[Piece] = [Piece(" ")]
+        end = _entry(last[0]) if last else Content("")
+        room = size - 1 - end.cell_length
+        out = [Content(" ")]
         for entry in entries:
-            if entry in last:
-                continue
-            parts = (*_entry(entry), Piece("  "))
-            room -= width(parts)
-            if room < 0:
+            part = text(_entry(entry), "  ")
+            room -= part.cell_length
+            if entry in last or room < 0:
                 break
-            out.extend(parts)
-        return (*out, *end)
+            out.append(part)
+        return text(*out, end)
 
-    async def on_click(self, event: events.Click) -> None:
+    async def action_run(self, name: str) -> None:
         """Run the clicked key's action where it is bound."""
-        piece = self.piece_at(event.x)
-        if piece is None or not piece.action:
-            return
-        event.stop()
         for _, binding, node in self.live():
-            if binding.action == piece.action:
+            if binding.id == name:
                 await self.app.run_action(binding.action, node)
                 return
 
 
-def _entry(entry: tuple[str, Binding, DOMNode]) -> Line:
+def _entry(entry: tuple[str, Binding, DOMNode]) -> Content:
     name, binding, _ = entry
-    return line(Piece(name, "key", binding.action), Piece(" " + binding.description, "", binding.action))
+    return acting(text((name, "key"), f" {binding.description}"), f"run('{binding.id}')")
 
 
 class FindLine(Input):
-    """An input of one line without a frame."""
+    """What is sought in a pane."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*FIND]
 
     class Stepped(DataMessage):
-        """Another line found is wanted."""
+        """The user goes to the next row found (1) or the one before (-1)."""
 
         step: int
 
     class Left(Message):
-        """The user leaves the line."""
+        """The user goes back to the pane."""
 
     def action_step(self, step: int) -> None:
-        """Ask for another line found."""
+        """Go to another row."""
         self.post_message(self.Stepped(step))
 
     def action_leave(self) -> None:
-        """Leave the line."""
+        """Go back to the pane."""
         self.post_message(self.Left())
 
 
 class FindBar(Horizontal):
-    """Shown while something is sought; the pane marks it and goes from line to line."""
+    """Seeks words in a listing and says how many rows have them; hidden while nothing is sought."""
 
     def __init__(self) -> None:
-        super().__init__(id="find")
-        self._pane: Lines | None = None
+        super().__init__()
+        self._pane: Listing | None = None
         self._found = 0
         self._place = 0
 
@@ -163,15 +145,15 @@ class FindBar(Horizontal):
         yield FindLine(placeholder="find in this pane", compact=True, max_length=100, select_on_focus=False)
         yield Bar(self._count)
 
-    def _count(self, _size: int) -> Line:
+    def _count(self, _size: int) -> Content:
         if not self.query_one(FindLine).value:
-            return ()
+            return Content("")
         if not self._found:
-            return line(("nothing found", "warn"))
+            return text(("nothing found", "warn"))
         words = f"{self._place + 1} of {count(self._found, 'line')}" if self._found > 1 else "1 line"
-        return line((words, "muted"))
+        return text((words, "muted"))
 
-    def open(self, pane: Lines) -> None:
+    def open(self, pane: Listing) -> None:
         """Seek in ``pane``."""
         self.close()
         self._pane = pane
@@ -193,7 +175,7 @@ class FindBar(Horizontal):
         self.query_one(Bar).refresh()
 
     def on_find_line_stepped(self, message: FindLine.Stepped) -> None:
-        """Go to the next line found, or to the one before."""
+        """Go to the next row found, or to the one before."""
         if self._pane is not None and self._found:
             self._place = (self._place + message.step) % self._found
             self._pane.find_next(self._place)
@@ -211,11 +193,11 @@ TICK: Final = 0.2
 """Seconds between two drawings while a probe waits."""
 
 
-class ScanPanel(Painted):
+class ScanPanel(Widget):
     """Hidden while no scan runs."""
 
     DEFAULT_CSS = """
-    ScanPanel { height: auto; display: none; }
+    ScanPanel { height: auto; display: none; text-wrap: nowrap; }
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -249,17 +231,17 @@ class ScanPanel(Painted):
         return len(self._scans) + (0 if self._compact else -(-len(self._scans[-1].probes) // columns))
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
-        """Return the lines that are needed."""
+        """Return the rows that are needed."""
         return self._height()
 
-    def render_line(self, y: int) -> Strip:
-        """Draw one line of the panel."""
-        width, now = self.size.width, self._clock()
-        lines = self._lines(width, now)
-        return self.strip(lines[y] if y < len(lines) else (), width)
+    def on_resize(self, _event: events.Resize) -> None:
+        """Lay out for the new width."""
+        self.refresh(layout=True)
 
-    def _lines(self, width: int, now: float) -> list[Line]:
-        out = [strip_line(scan, width, detail=self._compact or scan is not self._scans[-1]) for scan in self._scans]
+    def render(self) -> Content:
+        """Draw a strip per scan, and the checklist of the newest."""
+        width, now = self.size.width, self._clock()
+        rows = [strip(scan, width, detail=self._compact or scan is not self._scans[-1]) for scan in self._scans]
         if self._scans and not self._compact:
-            out += checklist(self._scans[-1], width, now)
-        return out
+            rows += checklist(self._scans[-1], width, now)
+        return Content("\n").join(rows)

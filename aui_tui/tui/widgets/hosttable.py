@@ -6,8 +6,12 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import ClassVar, Final
 
+from rich.color import Color as RichColor
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.binding import BindingType
+from textual.color import Color, ColorParseError
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -16,10 +20,8 @@ from aui_tui.model.view import Row, Window
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import TABLE
-from aui_tui.tui.columns import Column, Mode, cell, columns
-from aui_tui.tui.draw import Line, Piece
+from aui_tui.tui.columns import Cell, Column, Mode, cell, columns
 from aui_tui.tui.messages import DataMessage
-from aui_tui.tui.widgets.lines import Block, Painted, nothing
 
 LARGEST_FIRST: Final = frozenset({"score", "change"})
 """Columns whose natural order begins with the largest value: ▾ falls from top to bottom, ▴ rises."""
@@ -27,7 +29,7 @@ HEADER: Final = 1
 """Lines above the first row."""
 
 
-class HostTable(ScrollView, Painted, can_focus=True):
+class HostTable(ScrollView, can_focus=True):
     """Rows of a window with a cursor, marks and a heading whose columns sort."""
 
     DEFAULT_CSS = """
@@ -62,7 +64,6 @@ class HostTable(ScrollView, Painted, can_focus=True):
         self._sort: tuple[str, bool] = ("rank", False)
         self._wanted: tuple[str, ...] = ()
         self._place = -1
-        self._empty: Block = nothing
         self.marks: frozenset[str] = frozenset()
         self.cursor = 0
 
@@ -73,19 +74,18 @@ class HostTable(ScrollView, Painted, can_focus=True):
         mode: Mode,
         sort: tuple[str, bool],
         cursor: int,
-        empty: Block,
         chosen: tuple[str, ...] = (),
     ) -> None:
         """Show another window with the cursor on row ``cursor``, kept at its height on the screen where possible.
 
-        ``sort`` is the sort key and whether it is turned round; ``empty`` is drawn when there is no row; ``chosen``
-        are the columns that the user wants.
+        ``sort`` is the sort key and whether it is turned round; ``chosen`` are the columns that the user
+        wants.
         """
         if (mode, chosen) != (self._mode, self._wanted):
             self._place = -1
         self._wanted = chosen
         height = self.cursor - self.scroll_offset.y
-        self._window, self._mode, self._sort, self._empty = window, mode, sort, empty
+        self._window, self._mode, self._sort = window, mode, sort
         self._most = max(self._most, len(window))
         self._page = (0, ())
         self._now = self._clock()
@@ -223,24 +223,34 @@ class HostTable(ScrollView, Painted, can_focus=True):
         return ""
 
     def render_line(self, y: int) -> Strip:
-        """Draw the heading, a row, or a line of the text for an empty list."""
+        """Draw the heading or a row."""
         width = self.size.width
-        if self._window is None:
-            return Strip.blank(width, self.base)
-        if not len(self):
-            lines = self._empty(width)
-            number = y - max((self.size.height - len(lines)) // 2, 0)
-            return self.strip(lines[number] if 0 <= number < len(lines) else (), width)
-        if y < HEADER:
-            return self.strip(self._heading(), width)
         index = y - HEADER + self.scroll_offset.y
+        if self._window is None or not len(self):
+            return Strip.blank(width, self.rich_style)
+        if y < HEADER:
+            return self._paint(self._heading(), width)
         row = self.row_at(index) if index < len(self) else None
         if row is None:
-            return Strip.blank(width, self.base)
-        return self.exact(self._cells(row, index, width), width, "cursor" if index == self.cursor else "")
+            return Strip.blank(width, self.rich_style)
+        return self._paint(self._cells(row, index, width), width, here=index == self.cursor)
 
-    def _heading(self) -> Line:
-        out = [Piece(" ")]
+    def _paint(self, cells: Sequence[Cell], width: int, *, here: bool = False) -> Strip:
+        """Return cells as one strip of ``width`` cells; ``here``: under the cursor, whose row keeps its tones."""
+        base, variables, no_color = self.rich_style, self.app.theme_variables, self.app.no_color
+        ground = _style("cursor", base, variables["role-cursor-background"], variables["role-cursor"], no_color)
+        segments = []
+        for words, role in cells:
+            color = variables.get(COLORS.get(role, f"role-{role}"), "")
+            plain = here and (role in PLAIN_HERE or not color)
+            style = ground if plain else _style(role, ground if here else base, "", color, no_color)
+            if role == "chip":
+                style = ground
+            segments.append(Segment(words, style))
+        return Strip(segments).adjust_cell_length(width, ground if here else base)
+
+    def _heading(self) -> list[Cell]:
+        out = [Cell(" ")]
         key, turned = self._sort
         if key == "rank" and not any(column.sort == "rank" for column in self._columns):
             key = "score"
@@ -249,22 +259,43 @@ class HostTable(ScrollView, Painted, can_focus=True):
             if column.sort == key and key:
                 label += glyphs.FALLING if (key in LARGEST_FIRST) is not turned else glyphs.RISING
             role = "chip" if self.column == column else "header"
-            out += [Piece(fit(label, column.width, right=column.right), role), Piece(" ", "header")]
-        return tuple(out)
+            out += [Cell(fit(label, column.width, right=column.right), role), Cell(" ", "header")]
+        return out
 
-    def _cells(self, row: Row, index: int, size: int) -> list[Piece]:
-        """Return a row as pieces of exactly ``size`` cells."""
+    def _cells(self, row: Row, index: int, size: int) -> list[Cell]:
+        """Return a row as pieces of at most ``size`` cells."""
         marked = row.summary.host in self.marks
         lead = glyphs.MARK if marked else glyphs.CURSOR if index == self.cursor else " "
-        out = [Piece(lead, "accent")]
-        room = size - 1
+        out = [Cell(lead, "accent")]
         for column in self._columns:
-            piece = cell(column, row, self._now)
-            out.append(Piece(_fitted(piece.text, column.width, column.right) + " ", piece.role))
-            room -= column.width + 1
-        if room > 0:
-            out.append(Piece(" " * room))
+            found = cell(column, row, self._now)
+            out.append(Cell(_fitted(found.text, column.width, column.right) + " ", found.role))
         return out
+
+
+COLORS: Final = {"accent": "accent", "strong": "foreground", "header": "role-muted", "": ""}
+"""The variable of a role's colour, where that is not named after the role."""
+BOLD: Final = frozenset({"strong", "header", "cursor"})
+PLAIN_HERE: Final = frozenset({"", "muted", "strong", "header", "accent"})
+"""Roles that take the colour of the cursor under it; the tones of verdicts stay."""
+
+
+@lru_cache(maxsize=512)
+def _style(role: str, base: Style, ground: str, color: str, no_color: bool) -> Style:
+    """Return ``base`` in a colour of the theme, on another ground where one is given; without colours reversed."""
+    return base + Style(
+        color=_color(color),
+        bgcolor=_color(ground),
+        bold=True if role in BOLD else None,
+        reverse=True if no_color and ground else None,
+    )
+
+
+def _color(text: str) -> RichColor | None:
+    try:
+        return Color.parse(text).rich_color if text else None
+    except ColorParseError:
+        return None
 
 
 @lru_cache(maxsize=64)

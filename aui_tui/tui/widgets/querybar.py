@@ -12,17 +12,16 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.widgets import Input
+from textual.content import Content
+from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
 
 from aui_tui.errors import BadValue
 from aui_tui.model.query import FIELDS, OPERATORS, parse
 from aui_tui.text import clean, fit
-from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import QUERY
-from aui_tui.tui.draw import Line, Piece
 from aui_tui.tui.messages import DataMessage
 from aui_tui.tui.widgets.bars import Bar, Layout
-from aui_tui.tui.widgets.lines import Lines
 from aui_tui.tui.words import nearest
 
 WORD: Final = re.compile(r'(?:"[^"]*"?|[^\s"])+')
@@ -117,6 +116,8 @@ def choices(text: str) -> tuple[Choice, ...]:
 SEARCHING: Final = "-searching"
 ROOM: Final = 15
 """Cells of a choice's own words."""
+WIDTH: Final = 42
+"""Cells of a choice."""
 
 
 class Wrong(Highlighter):
@@ -130,52 +131,50 @@ class Wrong(Highlighter):
                 text.stylize("underline bold", start, end)
 
 
-class DropDown(Lines):
+class DropDown(OptionList):
     """The ways in which the last word may go on, over the list."""
 
+    can_focus = False
+
     def __init__(self) -> None:
-        super().__init__(id="choices")
-        self.can_focus = False
+        super().__init__(id="choices", markup=False)
         self.found: tuple[Choice, ...] = ()
         self.counts: dict[str, str] = {}
-        self.place = -1
+        self.entered = False
+        """Whether the user has moved into it."""
 
     def offer(self, found: Sequence[Choice]) -> None:
-        """Show other choices, none of them chosen yet."""
-        self.found, self.place = tuple(found), -1
+        """Show other choices, the first of them under the cursor."""
+        self.found, self.entered = tuple(found), False
         self.display = bool(found)
-        self._redraw(top=True)
+        self._fill(0)
 
     def count(self, counts: dict[str, str]) -> None:
         """Show how many hosts each choice would leave."""
         self.counts = counts
-        self._redraw()
+        self._fill(self.highlighted or 0)
+
+    def _fill(self, place: int) -> None:
+        self.clear_options()
+        self.add_options([Option(self._row(choice)) for choice in self.found])
+        self.highlighted = place if self.found else None
+
+    def _row(self, choice: Choice) -> Content:
+        count = self.counts.get(choice.line, "")
+        words = fit(f"{fit(choice.text, ROOM)} {choice.meaning}", WIDTH - len(count) - 1)
+        return Content(" ".join((words, count)))
 
     def step(self, step: int) -> None:
         """Go to another choice."""
         if self.found:
-            self.place = (self.place + step) % len(self.found) if self.place >= 0 or step > 0 else len(self.found) - 1
-            self._redraw()
-            self._reveal(self.place)
+            here = self.highlighted or 0
+            self.highlighted = (here + step) % len(self.found) if self.entered or step < 0 else here
+            self.entered = True
 
     @property
     def chosen(self) -> Choice | None:
-        """The choice under the cursor, in the beginning the first."""
-        return self.found[max(self.place, 0)] if self.found else None
-
-    def _redraw(self, *, top: bool = False) -> None:
-        self.styles.height = min(len(self.found), SHOWN) + 2
-        self.show(self._rows, top=top)
-
-    def _rows(self, size: int) -> list[Line]:
-        out: list[Line] = []
-        for number, choice in enumerate(self.found):
-            here = number == max(self.place, 0)
-            count = self.counts.get(choice.line, "")
-            words = fit(f"{fit(choice.text, ROOM)} {choice.meaning}", size - 2 - len(count))
-            text = fit(f"{glyphs.CURSOR if here else ' '}{words} {count}", size)
-            out.append((Piece(text, "cursor" if here else ""),))
-        return out
+        """The choice under the cursor."""
+        return self.found[self.highlighted or 0] if self.found else None
 
 
 class QueryLine(Input):
@@ -206,7 +205,7 @@ class QueryLine(Input):
 
     def action_leave(self, keep: bool) -> None:
         """Leave the line; the first esc closes a drop-down that was entered."""
-        entered = self.drop_down.place >= 0
+        entered = self.drop_down.entered
         self.drop_down.offer(())
         if keep or not entered:
             self.post_message(self.Left(keep))
@@ -264,6 +263,7 @@ class FilterBar(Horizontal):
         if not self.searching:
             self.add_class(SEARCHING)
             self.post_message(self.Entered())
+            self._line.drop_down.offer(choices(self.text) if not self.text else ())
 
     def on_descendant_blur(self, _event: events.DescendantBlur) -> None:
         """Give the chips their room again."""
@@ -273,7 +273,7 @@ class FilterBar(Horizontal):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Offer how what is typed may go on."""
         if self.searching:
-            self._line.drop_down.offer(choices(event.value) if event.value else ())
+            self._line.drop_down.offer(choices(event.value))
 
     def on_query_line_left(self) -> None:
         """Give the chips their room again."""

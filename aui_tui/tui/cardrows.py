@@ -1,0 +1,599 @@
+"""A report card as rows: the answer above, the seven panes, and the lines around them. Words come from the sections."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
+from shlex import quote
+from typing import Final, NamedTuple
+
+from textual.content import Content
+
+from aui_tui.checks import BY_FIX
+from aui_tui.model import agents
+from aui_tui.model.card import ReportCard
+from aui_tui.model.methods import WALLED_CEILING
+from aui_tui.model.observations import INCONCLUSIVE
+from aui_tui.model.points import comparable, percent, totals
+from aui_tui.model.registry import registry
+from aui_tui.model.tasks import TASK, TASKS, TaskResult
+from aui_tui.model.view import HistoryPoint, HostReport, Quota, comparable_scores
+from aui_tui.report import sections
+from aui_tui.report.changes import diff
+from aui_tui.report.sections import Item
+from aui_tui.text import cells, count, fit, wrap
+from aui_tui.tui import glyphs
+from aui_tui.tui.rows import (
+    Entry,
+    bar,
+    blank,
+    cut,
+    folded,
+    hang,
+    marked,
+    paragraph,
+    spread,
+    table,
+    text,
+    title,
+)
+from aui_tui.tui.scans import Scan, TaskRun, scan_log, scan_rows
+from aui_tui.tui.state import CardState
+from aui_tui.tui.words import FIX_TERMS, TERMS, ago, day, quota_words, seconds, signed
+
+SUMMARY, AGENTS, EVIDENCE, FIXES, SCAN_LOG, TASK_RUN, VISITS = NUMBERS = (1, 2, 3, 4, 5, 6, 7)
+NAMES: Final = ("", "Summary", "Agents", "Evidence", "Fixes", "Log", "Tasks", "Visits")
+BAR: Final = 30
+"""Cells of the bar of a score."""
+NAME: Final = 9
+"""Cells of the names beside the score."""
+
+
+# The answer
+
+
+def stance(card: ReportCard) -> Content:
+    """Return sign and word of the stance."""
+    word = "unreachable" if card.unreachable else card.stance
+    sign, tone = marked(word)
+    return text((f"{sign} {word.capitalize()}", tone))
+
+
+def sentence(report: HostReport) -> str:
+    """Return who gets in, in one sentence."""
+    return sections.verdict(report).text
+
+
+def strip(report: HostReport, size: int) -> list[Entry]:
+    """Return one row per outcome, worst first, the names of its assistants folded; chosen by its first key."""
+    items = sections.assistants(report).items
+    names = min(max((cells(item.label) for item in items), default=0), max(size * 2 // 5, 16))
+    out = []
+    for item in items:
+        gets = {"in": "yes", "part": "part"}.get(item.word, "no" if item.word in agents.SHUT else "–")
+        lead = text(" ", (f"{marked(item.word)[0]} {fit(gets, 5)} ", item.tone))
+        beside = zip_longest(wrap(item.label, names), wrap(item.text, max(size - names - 11, 8)), fillvalue="")
+        rows = [text(fit(label, names), (f"  {why}", "muted")) for label, why in beside]
+        out.append(Entry(text(lead, Content("\n" + " " * 9).join(rows)), item.key))
+    return out
+
+
+def score(state: CardState, size: int) -> Content:
+    """Return the score with its bar, the points of the pillars, and the next step."""
+    report = state.report
+    if report is None:
+        return Content("")
+    card = report.card
+    rows = [*(_unmeasured(report) if card.unreachable else _measured(card, size, state)), _next(state, size)]
+    return Content("\n").join(rows)
+
+
+def _unmeasured(report: HostReport) -> Iterator[Content]:
+    graded = [point for point in report.history if not point.unreachable]
+    last = [(point.score, point.grade, point.scanned_at[:10]) for point in graded[-1:]]
+    words = [f"   last graded {score} {grade} on {day} (h shows it)" for score, grade, day in last]
+    yield text((fit("Score", NAME), "muted"), glyphs.DASH, ("".join(words), "muted"))
+
+
+def _measured(card: ReportCard, size: int, state: CardState) -> Iterator[Content]:
+    got, possible = totals(card)
+    star = glyphs.PROVISIONAL if card.provisional is True else ""
+    lead = text(
+        (fit("Score", NAME), "muted"),
+        (f"{got} of {possible}", "strong"),
+        (f" {glyphs.ARROW} ", "muted"),
+        (f"{card.score}/100", "strong"),
+        (f"{star}  ", "muted"),
+        (card.grade, glyphs.role_of(card.grade[:1])),
+    )
+    note = "* tasks not tried" if star else ""
+    if card.stance == "Walled" and percent(got, possible) > WALLED_CEILING:
+        note = f"at most {WALLED_CEILING} while Walled"
+    room = min(BAR, size - lead.cell_length - cells(note) - 5)
+    drawn = text("   ", bar(card.score, 100, room)) if room >= 8 else ""
+    yield cut(text(lead, drawn, (f"  {note}", "muted")), size)
+    parts = [(item.cells, item.key) for item in (sections.points(state.report).items if state.report else ())]  # type: ignore[union-attr]
+    yield cut(text(" " * NAME, *(part for row, _ in parts for part in (f"{row[0]} ", (row[1], "strong"), "  "))), size)
+
+
+def _next(state: CardState, size: int) -> Content:
+    """Return the one thing to do now."""
+    report = state.report
+    assert report is not None
+    card, fix = report.card, state.fixes[0] if state.fixes else None
+    lead = text((fit("Next", NAME), "muted"))
+    if fix is None or card.unreachable:
+        item = next(item for item in sections.verdict(report).items if item.key == "next")
+        return hang(lead, item.text, size)
+    tail = text("  ", (sections.gain(card, fix.k), "good"))
+    takes = BY_FIX[fix.k].takes if fix.k in BY_FIX else ""
+    more = text((f"   {takes}   ", "muted"), ("y", "key"), " copies it")
+    rows = wrap(fix.title, size - NAME)
+    if cells(rows[-1]) + tail.cell_length + more.cell_length <= size - NAME:
+        tail = text(tail, more)
+    head = hang(lead, fix.title, size, "strong")
+    return text(head, "" if cells(rows[-1]) + tail.cell_length <= size - NAME else "\n" + " " * (NAME - 2), tail)
+
+
+# The panes
+
+
+def rows(
+    number: int, state: CardState, scan: Scan | None, now: float, size: int, can_scan: bool, run: TaskRun | None
+) -> list[Entry]:
+    """Return what pane ``number`` says in ``size`` cells; without a card, why there is none.
+
+    ``scan`` and ``run``: the newest scan and run of the tasks of this session.
+    """
+    if number == SCAN_LOG and scan is not None and (scan.running or scan.state != "done"):
+        return scan_rows(scan, size, now)
+    if number == TASK_RUN and run is not None and run.running:
+        return run.rows(size)
+    report = state.report
+    if report is None:
+        return absent(state.host, state.problem, size, can_scan) if number == SUMMARY and state.problem else []
+    panes: dict[int, Callable[[], list[Entry]]] = {
+        SUMMARY: lambda: ledger(report, size) if state.ledger else facts(report, size, now),
+        AGENTS: lambda: agent_rows(state, report, size),
+        EVIDENCE: lambda: changes(state.before, report.card, size, now) if state.changes else evidence(report, size),
+        FIXES: lambda: fixes(state, size),
+        SCAN_LOG: lambda: scan_log(report, size),
+        TASK_RUN: lambda: tasks(report, size, now),
+        VISITS: lambda: visits(report, size),
+    }
+    return panes[number]()
+
+
+def absent(host: str, problem: str, size: int, can_scan: bool) -> list[Entry]:
+    """Return why there is no card, and what can be done."""
+    keys = [("s", "scans it now")] if can_scan else []
+    keys += [("r", "looks again"), ("esc", "goes back to the list")]
+    out = [paragraph(f"There is no report card of {host}.", size, "strong"), blank()]
+    out += [paragraph(problem, size, "warn"), blank()]
+    out += [Entry(text((key, "key"), f" {words}")) for key, words in keys]
+    shell = [blank(), Entry(text(("In the shell:", "muted"))), paragraph(f"aui-tui scan {quote(host)}", size, "code")]
+    return [*out, *(shell if can_scan else [])]
+
+
+def facts(report: HostReport, size: int, now: float) -> list[Entry]:
+    """Return what the scan saw of the site."""
+    items = [*sections.facts(report).items, Item(("History",), text=history(report.history, now))]
+    declared = sections.declared(report)
+    out = [Entry(hang(text((fit(item.label, 12), "muted")), item.text, size), f"fact {item.label}") for item in items]
+    if report.card.unreachable:
+        out = [paragraph(report.card.top_evidence or "The host could not be reached.", size, "warn"), blank(), *out]
+    return out + ([blank(), title(declared.title), *table(declared, size)] if declared is not None else [])
+
+
+def history(points: tuple[HistoryPoint, ...], now: float, room: int = 12) -> str:
+    """Return the scores of the kept scans as a curve with words."""
+    if not points:
+        return "none kept"
+    since = f" since {day(points[0].scanned_at, now)}" if len(points) > 1 else ""
+    return f"{glyphs.spark(comparable_scores(points[-room:]))} {count(len(points), 'scan')}{since}"
+
+
+def ledger(report: HostReport, size: int) -> list[Entry]:
+    """Return how the score came about; a source without a ledger says so."""
+    book = sections.ledger(report)
+    if book is None:
+        words = "This source does not say how the points came about; the card has only their sums."
+        points = sections.points(report)
+        return [paragraph(words, size, "muted"), blank(), *(table(points, size) if points is not None else [])]
+    return [*table(book, size, lambda item: f"point {item.key}"), blank(), paragraph(book.text, size, "strong")]
+
+
+def agent_rows(state: CardState, report: HostReport, size: int) -> list[Entry]:
+    """Return each agent, those alike folded; crawlers below them where they were asked for."""
+    section = sections.every_agent(report)
+    if section is None:
+        return [paragraph("Nobody got an answer, so nothing is known.", size, "muted")]
+    odd = {row.key for row in agents.agent_rows(report.card, report.observations) if row.disagree}
+    first, *others = (_with_sign(item) if item.key in odd else item for item in section.items)
+    others.sort(key=lambda item: (item.cells[2] == "not asked", agents.WORST_FIRST.index(item.word)))
+    out = table(section._replace(items=(first, *folded(others, state.unfolded))), size, lambda item: item.key)
+    if state.crawlers:
+        crawlers = agents.crawler_rows(report.card, report.observations)
+        items = tuple(
+            Item((row.label, row.robots, "not asked", row.verdict), row.verdict, key=row.key) for row in crawlers
+        )
+        rest = table(section._replace(items=items), size, lambda item: item.key)[1:]
+        heading = title("Crawlers, for training and search", "shown, not scored")
+        out += [blank(), Entry(cut(heading.content, size)), *rest]
+    return out
+
+
+def _with_sign(item: Item) -> Item:
+    """Return an agent whose robots.txt and answer contradict, with the sign of that."""
+    cells = list(item.cells)
+    cells[-1] = f"{cells[-1].partition(' ≠')[0]} {glyphs.DISAGREE}"
+    return item._replace(cells=tuple(cells))
+
+
+def evidence(report: HostReport, size: int) -> list[Entry]:
+    """Return the findings, worst first."""
+    found = sections.findings(report)
+    if found is None:
+        return [paragraph("The card carries no evidence.", size, "muted")]
+    return [
+        Entry(hang(text((f" {marked(item.word)[0]} ", item.tone)), item.text, size), f"finding {place}")
+        for place, item in enumerate(found.items)
+    ]
+
+
+def fixes(state: CardState, size: int) -> list[Entry]:
+    """Return the fixes, those that let assistants in first, with what each gains; the chosen one explained."""
+    report, items = state.report, state.fixes
+    if report is None or report.card.unreachable:
+        return [paragraph("Nothing was measured, so there is nothing to fix yet.", size, "muted")]
+    if not items:
+        return [paragraph("Nothing left to fix: every point that can be measured is earned.", size, "good")]
+    out = []
+    for fix in items:
+        gains = sections.gain(report.card, fix.k)
+        takes = f"  {BY_FIX[fix.k].takes:7}" if size >= 46 and fix.k in BY_FIX else ""
+        tick = (f"{marked('good')[0]} ", "good") if fix.k in state.done else ""
+        lead = text("  ", tick, fix.title, " ")
+        out.append(Entry(spread(lead, text((f"{gains:>9}", "good"), (takes, "muted")), size), f"fix {fix.k}"))
+    fix = state.fix or items[0]
+    out += [blank(), paragraph(fix.body, size), blank()]
+    return out + [Entry(text("  ", (row or " ", "code"))) for row in fix.code.split("\n")]
+
+
+def tasks(report: HostReport, size: int, now: float) -> list[Entry]:
+    """Return the tasks with their outcomes and points, then what was done where one got stuck."""
+    section = sections.tasks(report, now=now)
+    if section is None:
+        words = "Not run. a tries six tasks in a browser on this machine; it reads and searches, and sends no form."
+        known = [Entry(text("  ", fit(task.label, 26), (f"{task.weight:2} points", "muted"))) for task in TASKS]
+        return [paragraph(words, size, "muted"), blank(), *known]
+    run = report.observations.tasks if report.observations is not None else None
+    out = [paragraph(section.text, size, "muted"), *table(section, size, lambda item: f"task {item.key}")]
+    for result in run.results if run is not None else ():
+        if result.change or any(step.mark == "stuck" for step in result.steps):
+            out += [blank(), *_steps(result, size)]
+    return out
+
+
+def _steps(result: TaskResult, size: int) -> list[Entry]:
+    label = TASK[result.task].label if result.task in TASK else result.task
+    out = [title(label, "step by step")]
+    for number, step in enumerate(result.steps, 1):
+        sign, tone = marked({"part": "half"}.get(step.mark, step.mark))
+        named = f" “{step.name}”" if step.name else ""
+        lead = text(f"{number:2} ", (f"{sign} ", tone), fit(step.verb, 9))
+        out.append(Entry(hang(lead, " ".join(part for part in (step.role + named, step.note) if part.strip()), size)))
+    return out + ([Entry(hang(text(("To change: ", "accent")), result.change, size))] if result.change else [])
+
+
+NO_VISITS: Final = (
+    "No access log read. ctrl+p, “Read an access log”, shows what real agents got. Agents are counted by name, and "
+    "their addresses held against the ranges that operators publish; only counts are kept."
+)
+
+
+def visits(report: HostReport, size: int) -> list[Entry]:
+    """Return what the logs say per agent beside what the probe got, disagreements first."""
+    section = sections.visitors(report)
+    if section is None:
+        return [paragraph(NO_VISITS, size, "muted")]
+    bare = section._replace(items=tuple(item._replace(text="") for item in section.items))
+    out = table(bare, size, lambda item: f"visit {item.key}")
+    odd = [item for item in section.items if item.word == "disagree"]
+    out += [Entry(hang(text(marked("disagree"), " "), f"{item.label}: {item.text}", size)) for item in odd]
+    return [*out, blank(), paragraph(section.text, size, "muted")]
+
+
+def changes(before: ReportCard | None, after: ReportCard, size: int, now: float) -> list[Entry]:
+    """Return what differs from an earlier scan."""
+    if before is None:
+        words = "There is no earlier scan of this host to compare with. Press s to scan it again."
+        return [paragraph(words, size, "muted")]
+    found = diff(before, after)
+    since = (day(before.scanned_at, now), "strong")
+    out = [Entry(text(("Since ", "muted"), since, (f", {ago(before.scanned_at, now)}", "muted")))]
+    out += [paragraph(found.note, size, "warn")] if found.note else []
+    if found.same:
+        return [*out, blank(), paragraph("Nothing that is measured has changed.", size, "good")]
+    pairs = {"Score": found.score, "Grade": found.grade, "Stance": found.stance, "Method": found.method}
+    for name, (was, is_now) in pairs.items():
+        if was != is_now:
+            out.append(Entry(text((fit(name, 8), "strong"), f"{was} {glyphs.ARROW} ", (str(is_now), "strong"))))
+    label = min(22, max(size // 3, 10))
+    for place, change in enumerate(found.changes):
+        role = {1: "good", -1: "critical"}.get(change.direction, "")
+        sign = {1: glyphs.RISING, -1: glyphs.FALLING}.get(change.direction, glyphs.DOT)
+        words = f"{change.before} {glyphs.ARROW} {change.after}"
+        words += f"   {change.points:+d} {change.pillar}" if change.points else ""
+        lead = text((f" {sign} ", role), f"{fit(change.label, label)} ")
+        out.append(Entry(hang(lead, words, size, role), f"change {place}"))
+    for name, items, role in (("New findings", found.new, "critical"), ("Resolved", found.resolved, "good")):
+        if items:
+            out += [blank(), title(name)]
+            out += [Entry(hang(text((f" {marked(one.t)[0]} ", role)), one.text, size)) for one in items]
+    return out
+
+
+# Why an agent fares as it does
+
+
+def every_agent(report: HostReport) -> tuple[agents.AgentRow, ...]:
+    """Return the rows of the agents and of the crawlers."""
+    given = report.card, report.observations
+    return (*agents.agent_rows(*given), *agents.crawler_rows(*given))
+
+
+def why(report: HostReport, key: str) -> str:
+    """Return why the agent ``key`` fares as it does, in whole sentences."""
+    if key.startswith("+"):
+        return "Rows that are alike are folded into one; enter unfolds them."
+    row = next((row for row in every_agent(report) if row.key == key), None)
+    return " ".join(_sentences(row)) if row is not None else ""
+
+
+def unasked(report: HostReport, key: str, size: int) -> list[Entry]:
+    """Return what is known of an assistant, agent or crawler that no probe stands for: its lines of robots.txt."""
+    surface = registry().surface(key)
+    wanted = surface.agents if surface is not None else (key,)
+    words = "It was not asked: four agents are asked under their names, the others by robots.txt."
+    if surface is not None and surface.source == "none":
+        words = "It drives a browser like a person's, so only a task run can tell what it gets."
+    out = [paragraph(words, size)]
+    for row in every_agent(report):
+        if row.key in wanted:
+            out += [blank(), title(row.label, row.token), paragraph(" ".join(_sentences(row)), size)]
+    return out
+
+
+SAID: Final = {"yes": "says yes", "part": "closes some pages", "no": "says stay out", "?": "could not be read"}
+
+
+def _sentences(row: agents.AgentRow) -> Iterator[str]:
+    if row.robots:
+        by = f" in line {row.line}: “{row.rule}”" if row.line else ""
+        yield f"robots.txt {SAID[row.robots]}{by}."
+    if not row.asked:
+        yield "This name was not sent: only four agents are asked."
+    elif row.outcome == "served":
+        yield "The site serves the page to this name" + (", against its own robots.txt." if row.disagree else ".")
+    elif row.outcome == INCONCLUSIVE:
+        detail = row.exchange.detail if row.exchange is not None else ""
+        yield f"No answer of the site proves anything{f': {detail}' if detail else ''}."
+    else:
+        kind = "a test for humans" if row.outcome == "challenged" else "an error"
+        yield f"The site answers this name with {kind} ({row.status or 'none'})."
+        if row.disagree:
+            yield "The two contradict: robots.txt lets in what the site turns away."
+
+
+# The lines around the panes
+
+
+def short_title(number: int, state: CardState) -> str:
+    """Return digit and name of a pane."""
+    name = "Ledger" if number == SUMMARY and state.ledger else NAMES[number]
+    return f"{number} {'Changes' if number == EVIDENCE and state.changes else name}"
+
+
+def amount(number: int, state: CardState) -> str:
+    """Return how much is in a pane, in a few signs: ``2✗`` findings, ``4`` fixes; a dash for nothing."""
+    report = state.report
+    if report is None:
+        return ""
+    worst = sum(item.t == "critical" for item in report.card.evidence)
+    return {
+        EVIDENCE: f"{worst}{glyphs.CRITICAL}" if worst and not state.changes else "",
+        FIXES: str(len(report.card.recommendations) or ""),
+        TASK_RUN: "" if report.card.task_runs else glyphs.DASH,
+        VISITS: "" if report.visits is not None else glyphs.DASH,
+    }.get(number, "")
+
+
+def pane_title(number: int, state: CardState, now: float) -> str:
+    """Return digit and name of a pane, and what is in it, for its border."""
+    name, report = short_title(number, state), state.report
+    if report is None:
+        return name
+    more = ""
+    if number == SUMMARY and not state.ledger:
+        return "What the site is made of"
+    if number == AGENTS:
+        section = sections.every_agent(report)
+        more = section.text if section is not None else ""
+    elif number == EVIDENCE and not state.changes:
+        found = Counter(item.t for item in report.card.evidence)
+        return " ".join(
+            (name, *(f"{found[kind]}{marked(kind)[0]}" for kind in ("critical", "warn", "good") if found[kind]))
+        )
+    elif number == FIXES and state.fixes:
+        return f"{name}  worst harm first"
+    elif number == SCAN_LOG:
+        more = log_words(report)
+    elif number == TASK_RUN:
+        section = sections.tasks(report, now=now)
+        more = section.text.rstrip(".") if section is not None else ""
+    return f"{name} {glyphs.DASH} {more}" if more else name
+
+
+LEGEND: Final = ("disagree", "in", "part", "refused", "challenged", "told no", "unclear", "not tested")
+
+
+def pane_foot(number: int, state: CardState, size: int) -> str:
+    """Return what a pane's border says below: its keys, or the legend of its marks."""
+    if state.report is None:
+        return ""
+    if number == AGENTS:
+        parts = [f"{marked(word)[0]} {word}" for word in LEGEND]
+        while parts and cells("  ".join(parts)) > size:
+            parts.pop()
+        return "  ".join(parts)
+    if number == FIXES:
+        return what_if_foot(state)
+    return "enter shows the exchange" if number == SCAN_LOG else ""
+
+
+def log_words(report: HostReport) -> str:
+    """Return the log in one line: ``10 questions in 1.66 s: 5 served, 4 not found``."""
+    seen = report.observations
+    if seen is None:
+        return "not kept by this source"
+    found = Counter(
+        "not found" if one.status in (404, 410) else "no answer" if one.outcome == INCONCLUSIVE else one.outcome
+        for one in seen.exchanges
+    )
+    parts = ", ".join(f"{number} {word}" for word, number in found.most_common())
+    return f"{count(len(seen.exchanges), 'question')} in {seconds(report.card.elapsed_ms)}: {parts}"
+
+
+class Place(NamedTuple):
+    """Where a host stands in its list: place from 1, hosts in the list, the list's filters in words."""
+
+    number: int
+    total: int
+    filters: str
+
+
+WIDE: Final = 110
+"""Cells from which on a line holds the rest."""
+
+
+def headline(state: CardState, place: Place | None, quota: Quota | None, rank: int, now: float, size: int) -> Content:
+    """Return the host at the left; place in the list, age and quota at the right as far as they fit."""
+    report, wide = state.report, size >= WIDE
+    if report is None:
+        words = ("no report card", "warn") if state.problem else ("reading …", "")
+        left, facts = text(" ", (state.host, "title")), [quota_words(quota, full=False)]
+        return _fitted(left, text("  ", words), facts, size)
+    card = report.card
+    facts = []
+    if place is not None and place.total > 1:
+        facts.append(f"{place.number:,} of {place.total:,} {place.filters if wide else ''}".strip())
+    facts += ["" if state.at else f"scanned {ago(card.scanned_at, now)}", quota_words(quota, full=size >= 140)]
+    rest = what_if(state, rank)
+    change = change_words(report, now)
+    if change and wide:
+        rest = text(rest, "  ", (change, "good" if change.startswith("+") else "critical"))
+    if state.at:
+        rest = text(rest, "  ", (f"scan of {day(card.scanned_at, now)}, not the latest", "warn"))
+    if state.pane != SUMMARY and not wide and not card.unreachable:
+        rest = text(rest, "  ", (f"{card.score} {card.grade}", "strong"))
+    if state.method:
+        rest = text(rest, "  ", (card.method, "muted"))
+    name = text(" ", (card.host, "title"))
+    more = " · ".join(("", *([card.name] if card.name != card.host else []), card.category))
+    shown = " · ".join(fact for fact in facts if fact)
+    if name.cell_length + rest.cell_length + cells(more) + cells(shown) + 4 <= size:
+        name = text(name, more)
+    return _fitted(name, rest, facts, size)
+
+
+def _fitted(name: Content, rest: Content, facts: list[str], size: int) -> Content:
+    """Return name and ``rest`` at the left, facts at the right; facts go first, then the end of the name."""
+    kept = [fact for fact in facts if fact]
+    while len(kept) > 1 and cells(" · ".join(kept)) + 3 > size - name.cell_length - rest.cell_length:
+        kept.pop(-2)
+    right = text((f"  {' · '.join(kept)} ", "muted"))
+    room = size - rest.cell_length - right.cell_length
+    if room < min(name.cell_length, 17):
+        right, room = Content(""), size - rest.cell_length
+    return spread(text(cut(name, max(room, 17)), rest), right, size)
+
+
+def what_if(state: CardState, rank: int) -> Content:
+    """Return score, grade, a changed stance and the rank that the marked fixes would give; nothing without any."""
+    report, reached = state.report, state.reached
+    if not state.done or report is None:
+        return Content("")
+    if reached is None:
+        return text((f"  {glyphs.ARROW} {glyphs.WAIT}", "muted"))
+    out = text((f"  {glyphs.ARROW} ", "accent"), (str(reached.score), "strong"), f" {reached.grade}")
+    if reached.stance != report.card.stance:
+        out = text(out, " ", marked(reached.stance))
+    return text(out, (f" rank {rank:,}", "accent")) if rank else out
+
+
+def what_if_foot(state: CardState) -> str:
+    """Return the keys of the pane of fixes, and what the marked ones would change."""
+    if not state.done or state.report is None:
+        return "space what if · y copies the change" if state.fixes else ""
+    words = f"what if {count(len(state.done), 'fix', 'fixes')}"
+    if state.reached is not None:
+        words += f": {state.report.card.score} {glyphs.ARROW} {state.reached.score}"
+        if state.reached.stance == "Walled" and state.reached.score == WALLED_CEILING:
+            words += ", no more while Walled"
+    return words
+
+
+def change_words(report: HostReport, now: float) -> str:
+    """Return the change of the score since the scan before: ``+8 since 11-12``; empty for none."""
+    if report.previous is None:
+        return ""
+    before, now_is = comparable(report.previous, report.card)
+    change = signed(now_is - before)
+    return f"{change} since {day(report.previous.scanned_at, now)}" if change else ""
+
+
+def tabs(state: CardState, size: int) -> Content:
+    """Return the names of the panes with their digits and what is in them, the shown one in brackets."""
+    fitting = (out for out in (_tabs(state, room) for room in ("full", "names")) if out.cell_length <= size)
+    return next(fitting, None) or cut(_tabs(state, "digits"), size)
+
+
+def _tabs(state: CardState, room: str) -> Content:
+    out: list[tuple[str, str]] = []
+    for number in NUMBERS:
+        shown = number == state.pane
+        inside = amount(number, state) if room == "full" else ""
+        name = short_title(number, state) if room != "digits" or shown else str(number)
+        words = f"{name} {inside}".strip()
+        out.append((f" [{words}]", "title") if shown else (f" {words} ", ""))
+    return text(*out)
+
+
+PANE_TERMS: Final = ("", "provisional", "in", "evidence", "front door", "log", "tasks", "visits")
+
+
+def foot(state: CardState, key: str, size: int) -> Content:
+    """Return the sentence on what is under the cursor, the row with ``key``."""
+    report = state.report
+    if report is None:
+        return cut(text(" ", state.problem), size)
+    name = PANE_TERMS[state.pane]
+    if state.pane == FIXES and state.fix is not None:
+        name = FIX_TERMS.get(state.fix.k, state.fix.k)
+    elif state.pane == SUMMARY and state.ledger:
+        name = "ledger"
+    elif state.pane == EVIDENCE and state.changes:
+        name = "changes"
+    elif state.pane == SUMMARY:
+        found = (one.verdict for one in agents.outcomes(report.card, report.observations) if key in one.keys)
+        name = next(found, name)
+    elif state.pane == AGENTS:
+        name = next((row.verdict for row in every_agent(report) if row.key == key), name)
+    return term(name, size)
+
+
+def term(name: str, size: int, sentence: str = "") -> Content:
+    """Return a term in bold and its sentence, cut to ``size`` cells."""
+    return cut(text(" ", (name, "strong"), "  ", sentence or TERMS.get(name, "")), size)

@@ -1,0 +1,347 @@
+"""The panes of the overview as rows of figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Final
+
+from msgspec.structs import replace
+from textual.content import Content
+
+from aui_tui.checks import BY_FIX
+from aui_tui.model.agents import SHUT, word_of
+from aui_tui.model.query import CONTRADICTIONS, Query, parse
+from aui_tui.model.registry import Surface, surfaces
+from aui_tui.model.signs import sign
+from aui_tui.model.view import Move, Moves, Overview
+from aui_tui.model.vocabulary import FIXES, STANCES
+from aui_tui.text import fit
+from aui_tui.tui import glyphs
+from aui_tui.tui.rows import Entry, Stop, cut, paragraph, text
+from aui_tui.tui.state import Changes
+from aui_tui.tui.words import FIX_TERMS
+
+NAMES: Final = ("", "Who gets in", "Scores", "Stances", "Served by", "What sites lack most", "Since")
+FOOT: Final = {
+    "agent": "in",
+    "stance": "stance",
+    "category": "stance",
+    "score": "scores",
+    "grade": "scores",
+    "edge": "served by",
+    "turned": "served by",
+    "fix": "lacking",
+    "host": "movers",
+    "contradiction": "disagree",
+    "disagree": "disagree",
+}
+"""The term that explains a figure, by its kind."""
+FATES: Final = (("in", "█"), ("part", "▓"), ("refused", "▒"), ("challenged", "#"), ("told no", "░"), ("unclear", "·"))
+"""The parts of an assistant's bar, distinguished by their filling; what nobody tested is empty."""
+FATE_TERMS: Final = {"in": "allowed,allowed-robots", "gets-in": "in", "told no": "disallowed", "not tested": "untested"}
+"""What a query calls an outcome, where that is another word."""
+ENOUGH: Final = 5
+"""Hosts of a category below which its share says little."""
+
+
+def figure(kind: str, value: str) -> str:
+    """Return the key of a figure: its kind and value, as ``narrowed`` takes them."""
+    return f"{kind} {value}".strip()
+
+
+def of_agent(surface: Surface, word: str) -> str:
+    """Return the figure of the hosts of which the assistant gets ``word``."""
+    return figure("agent", f"{surface.slug}={FATE_TERMS.get(word, word)}")
+
+
+def narrowed(query: Query, kind: str, value: str) -> Query:
+    """Return ``query`` narrowed to a figure."""
+    if kind in ("category", "stance"):
+        return replace(query, **{kind: value})
+    if kind == "host":
+        kind, value = "", f'"{value}"'
+    elif kind == "turned":
+        kind, value = "edge", f"{value} agent:any=refused,challenged"
+    elif kind == "disagree":
+        way, slug = value.split(" ")
+        kind, value = "contradiction", f"{way} agent:{slug}={'refused,challenged' if way == 'out' else 'disallowed'}"
+    term = f"{kind}:{value}" if kind and value else kind or value
+    line = f"{query.line} {term}".strip()
+    return replace(query, line=line, terms=parse(line))
+
+
+def fates_of(figures: Overview, surface: Surface) -> Counter[str]:
+    """Return how many hosts give an assistant each fate."""
+    found = Counter[str]()
+    for verdict, number in figures.verdicts.get(surface.slug, {}).items():
+        found[word_of(verdict, surface.source)] += number
+    return found
+
+
+def decade(place: int) -> str:
+    """Return the scores of a column as a query writes them: ``90..100``."""
+    return f"{10 * place}..{100 if place == 9 else 10 * place + 9}"
+
+
+def pane(number: int, figures: Overview, changes: Changes, size: int) -> list[Entry]:
+    """Return pane ``number`` in ``size`` cells."""
+    if not figures.hosts:
+        return [paragraph("No host matches, so there is nothing to count.", size, "muted")]
+    makers: dict[int, Callable[[], list[Entry]]] = {
+        1: lambda: assistants(figures, changes.moves, size),
+        2: lambda: scores(figures, size),
+        3: lambda: stances(figures, size),
+        4: lambda: servers(figures, size),
+        5: lambda: lacking(figures, size),
+        6: lambda: movers(figures, changes, size),
+    }
+    return makers[number]()
+
+
+def legend(number: int, size: int) -> str:
+    """Return what the marks of a pane mean, for its border."""
+    if number == 1:
+        words = "  ".join(f"{fill} {word}" for word, fill in FATES)
+        return words if len(words) < size - 20 else "█ in ▓ part ▒ refused # challenged ░ no"
+    if number == 3:
+        return "  ".join(f"{glyphs.STACK[word]} {word}" for word in STANCES)
+    return {4: "sites, turned away"}.get(number, "")
+
+
+# A row of figures
+
+
+class _Row:
+    """Collects the parts of a row, and where its figures stand."""
+
+    def __init__(self) -> None:
+        self._content = Content(" ")
+        self._stops: list[Stop] = []
+
+    def add(self, words: str, role: str = "", key: str = "") -> _Row:
+        """Add some text, a figure where it has a key."""
+        start = len(self._content.plain)
+        self._content = text(self._content, (words, role))
+        if key:
+            self._stops.append(Stop(key, start, start + len(words)))
+        return self
+
+    def entry(self, size: int) -> Entry:
+        """Return the row."""
+        return Entry(cut(self._content, size), self._stops[0].key if self._stops else "", tuple(self._stops))
+
+
+def bar_row(name: str, part: int, whole: int, size: int, key: str, width: int) -> Entry:
+    """Return one value: its name in ``width`` cells, a bar that ends where the value ends, number and percent."""
+    room = max(min(size - width - 20, 40), 4)
+    full, _ = glyphs.bar(part, whole, room)
+    row = _Row().add(fit(name, width) + " ", "" if part else "muted", key).add(full.ljust(room), "bar")
+    return row.add(f"{part:9,}").add(_percent(part, whole).rjust(6), "muted").entry(size)
+
+
+def _percent(part: int, whole: int) -> str:
+    share = 100 * part / whole if whole else 0.0
+    return "<1 %" if 0 < share < 1 else f"{share:.0f} %"
+
+
+# The panes
+
+
+def assistants(figures: Overview, moves: Moves, size: int) -> list[Entry]:
+    """Return one row per assistant: a bar of what it gets, the share that lets it in, who is out, what changed."""
+    words, wide = size >= 92, size >= 150
+    more = _columns(figures, moves, size, wide=wide)
+    heads = "gets in      in    part  refused  challenged  told no  unclear" if words else "gets in     out"
+    heads += "".join(head for head, _ in more)
+    room = max(min(size - 21 - len(heads), 60), 8)
+    out = [Entry(cut(text((" " * (18 + room) + heads, "header")), size))]
+    for surface in surfaces():
+        found = fates_of(figures, surface)
+        known = sum(number for word, number in found.items() if word not in ("not tested", "unclear"))
+        row = _Row().add(fit(surface.short, 15) + " ", "", of_agent(surface, "in") if known else "")
+        if not known:
+            out.append(row.add("only task runs can tell", "muted").entry(size))
+            continue
+        inside = found["in"] + found["part"]
+        for word, part in _parts(found, room):
+            row.add(part, glyphs.role_of(word), of_agent(surface, word) if part.strip() and word else "")
+        row.add(_percent(inside, known).rjust(8), "good", of_agent(surface, "gets-in"))
+        if words:
+            for word, width in (
+                ("in", 8),
+                ("part", 8),
+                ("refused", 9),
+                ("challenged", 12),
+                ("told no", 9),
+                ("unclear", 9),
+            ):
+                role = glyphs.role_of(word) if found[word] else "muted"
+                row.add(f"{found[word]:{width},}", role, of_agent(surface, word) if found[word] else "")
+        else:
+            shut = sum(found[word] for word in SHUT)
+            row.add(f"{shut:8,}", "critical" if shut else "muted", of_agent(surface, "out") if shut else "")
+        for _, maker in more:
+            row.add(*maker(surface))
+        out.append(row.entry(size))
+    return out
+
+
+def _parts(found: Counter[str], room: int) -> list[tuple[str, str]]:
+    """Return the parts of a bar of ``room`` cells; what is there has one cell at least."""
+    whole, used = found.total(), 0
+    out: list[tuple[str, str]] = []
+    for word, fill in FATES:
+        share = found[word] * room // whole
+        share = min(max(share, 1) if found[word] else share, room - used)
+        used += share
+        out.append((word, fill * share))
+    return [*out, ("", " " * (room - used))]
+
+
+Maker = Callable[[Surface], tuple[str, str, str]]
+
+
+def _columns(figures: Overview, moves: Moves, size: int, *, wide: bool) -> list[tuple[str, Maker]]:
+    """Return what fits beside the fates of an assistant: each heading, and the part below it."""
+    against = bool(figures.contradictions)
+    delta: tuple[str, Maker] = ("    Δ in", lambda surface: _turned(surface, moves))
+    if not wide:
+        out: tuple[str, Maker] = ("   ≠ out", lambda surface: _disagree(surface, figures, 0, 8))
+        return [*([out] if against and size >= 124 else []), *([delta] if size >= 60 else [])]
+    columns: list[tuple[bool, str, Maker]] = [
+        (against, "   yes, yet out", lambda surface: _disagree(surface, figures, 0, 15)),
+        (against, "  no, yet in", lambda surface: _disagree(surface, figures, 1, 12)),
+        (True, *delta),
+        (bool(moves.weeks), "       12 weeks", lambda surface: _weeks(surface, moves)),
+        (bool(figures.shut), "  most often shut out by", lambda surface: _worst(surface, figures)),
+    ]
+    return [(head, maker) for known, head, maker in columns if known]
+
+
+def _disagree(surface: Surface, figures: Overview, way: int, room: int) -> tuple[str, str, str]:
+    """Return how many hosts turn an assistant away against their robots.txt, or let it in against that (``way`` 1)."""
+    if surface.slug not in figures.disagree:
+        return glyphs.DASH.rjust(room), "muted", ""
+    number = figures.disagree[surface.slug][way]
+    key = figure("disagree", f"{CONTRADICTIONS[way]} {surface.slug}") if number else ""
+    return f"{number:,}".rjust(room), "accent" if number else "muted", key
+
+
+def _weeks(surface: Surface, moves: Moves) -> tuple[str, str, str]:
+    """Return the share of hosts that let an assistant in at the end of each week, the last one now."""
+    shares = moves.weeks.get(surface.slug, ())
+    if surface.source == "none" or max(shares, default=-1) < 0:
+        return glyphs.DASH.rjust(15), "muted", ""
+    return "   " + "".join(glyphs.spark([share]) if share >= 0 else " " for share in shares), "bar", ""
+
+
+def _turned(surface: Surface, moves: Moves) -> tuple[str, str, str]:
+    """Return how many more hosts let an assistant in than before."""
+    if surface.slug not in moves.agents or surface.source == "none":
+        return glyphs.DASH.rjust(8), "muted", ""
+    let_in, shut_out = moves.agents[surface.slug]
+    change = let_in - shut_out
+    role = "good" if change > 0 else "critical" if change < 0 else "muted"
+    return (format(change, "+,d") if change else "0").rjust(8), role, ""
+
+
+def _worst(surface: Surface, figures: Overview) -> tuple[str, str, str]:
+    """Return the category that shuts an assistant out most often."""
+    shares = {
+        category: out / known
+        for category, (out, known) in figures.shut.get(surface.slug, {}).items()
+        if out and known >= ENOUGH
+    }
+    if not shares:
+        return "  " + glyphs.DASH, "muted", ""
+    name = max(shares, key=shares.__getitem__)
+    return f"  {fit(name, 17)}{_percent(round(1000 * shares[name]), 1000):>6}", "", ""
+
+
+def scores(figures: Overview, size: int) -> list[Entry]:
+    """Return the hosts per grade, then per ten points, the most first."""
+    out = []
+    for grade, number in figures.grades.items():
+        key = figure("grade", grade.lower()) if grade in "ABCDF" and number else ""
+        out.append(bar_row(f"grade {grade}", number, figures.hosts, size, key, 9))
+    for place, number in reversed(list(enumerate(figures.scores))):
+        key = figure("score", decade(place)) if number else ""
+        out.append(bar_row(decade(place).replace("..", "-"), number, figures.hosts, size, key, 9))
+    return out
+
+
+def stances(figures: Overview, size: int) -> list[Entry]:
+    """Return one row per category: a bar of its stances, and how many hosts have each."""
+    out = []
+    room = max(min(size - 42, 40), 4)
+    for category, shares in figures.stances.items():
+        whole = sum(shares.values())
+        key = figure("category", category) if whole else ""
+        row = _Row().add(fit(category, 14) + " ", "" if whole else "muted", key)
+        used = 0
+        for stance in STANCES:
+            cells = shares.get(stance, 0) * room // whole if whole else 0
+            used += cells
+            row.add(glyphs.STACK[stance] * cells, glyphs.role_of(stance))
+        row.add(" " * (room - used))
+        for stance in STANCES:
+            row.add(f"  {sign(stance).sign}{shares.get(stance, 0):5,}", glyphs.role_of(stance) if whole else "muted")
+        out.append(row.entry(size))
+    return out
+
+
+def servers(figures: Overview, size: int) -> list[Entry]:
+    """Return for each server its sites as a bar, how many of them turn an assistant away, and their share."""
+    out = []
+    width = max(15, min(size - 32, 26))
+    room = max(min(size - width - 24, 40), 4)
+    for name, number in figures.edges.items():
+        turned, word = figures.refusing.get(name, 0), name.split(" ")[0]
+        row = _Row().add(fit(name or "none recognised", width) + " ", "", figure("edge", word) if name else "")
+        row.add(glyphs.bar(number, figures.hosts, room)[0].ljust(room), "bar").add(f"{number:7,}")
+        role = "critical" if turned else "muted"
+        row.add(f"{turned:7,}{_percent(turned, number):>6}", role, figure("turned", word) if name and turned else "")
+        out.append(row.entry(size))
+    return out or [paragraph("nothing recognised", size, "muted")]
+
+
+def lacking(figures: Overview, size: int) -> list[Entry]:
+    """Return how many hosts fail each check that has a fix."""
+    out = []
+    width = 44 if size >= 90 else 32 if size >= 60 else 15
+    for key, number in sorted(figures.failing.items(), key=lambda item: (-item[1], item[0])):
+        name = BY_FIX[key].lacking if width >= 32 and key in BY_FIX else FIX_TERMS.get(key, key)
+        out.append(bar_row(name, number, figures.hosts, size, figure("fix", key) if key in FIXES else "", width))
+    return out or [paragraph("nothing", size, "muted")]
+
+
+def movers(figures: Overview, changes: Changes, size: int) -> list[Entry]:
+    """Return how many hosts rose and fell, what contradicts itself, and the hosts that moved most."""
+    found = changes.moves
+    row = (
+        _Row()
+        .add(f"{glyphs.RISING} up {found.risen:,}", "good")
+        .add(f"  {glyphs.FALLING} down {found.fallen:,}", "critical")
+    )
+    same = "no change" if changes.since else "same or new"
+    out = [row.add(f"  {same} {found.same:,}", "muted").entry(size)]
+    if found.unknown:
+        out.append(_Row().add(f"{found.unknown:,} without a scan from before", "muted").entry(size))
+    if figures.contradictions:
+        words = f"{glyphs.DISAGREE} robots.txt and site disagree on {figures.contradictions:,}"
+        out.append(_Row().add(words, "accent", "contradiction").entry(size))
+    changed = [surface for surface in surfaces() if any(found.agents.get(surface.slug, ()))]
+    for surface in sorted(changed, key=lambda one: -sum(found.agents[one.slug])):
+        let_in, shut_out = found.agents[surface.slug]
+        said = f"  {let_in:,} let in, {shut_out:,} turned away"
+        out.append(_Row().add(f"{surface.short:<14} {let_in - shut_out:+,d}").add(said, "muted").entry(size))
+    return out + [_mover(move, size) for move in (*found.up, *found.down)]
+
+
+def _mover(move: Move, size: int) -> Entry:
+    change = move.after - move.before
+    mark, role = (glyphs.RISING, "good") if change > 0 else (glyphs.FALLING, "critical")
+    room = max(size - 21, 8)
+    row = _Row().add(f"{mark}{change:+4d}  ", role).add(fit(move.host, room), "", figure("host", move.host))
+    return row.add(f"{move.before} {glyphs.ARROW} {move.after}".rjust(10), "muted").entry(size)

@@ -1,1 +1,0 @@
-"""What a report card says, as lines: pure functions from a dossier and a width."""

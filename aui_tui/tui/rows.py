@@ -1,0 +1,184 @@
+"""Rows of text laid out to a width in cells: Textual's Content in the colours of the theme, and tables of sections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple
+
+from textual.content import Content
+
+from aui_tui.model.signs import sign
+from aui_tui.report.sections import Item, Section
+from aui_tui.text import cells, fit, wrap
+from aui_tui.tui import glyphs
+
+STYLES: Final = {
+    "": "",
+    "strong": "bold",
+    "title": "bold $primary",
+    "header": "bold $role-muted",
+    "key": "bold $accent",
+    "accent": "$accent",
+    "found": "bold $role-cursor on $role-cursor-background",
+} | {
+    tone: f"$role-{tone}"
+    for tone in ("muted", "open", "selective", "walled", "good", "warn", "critical", "bar", "rest", "code")
+}
+"""The style of each role that a text may have: a colour of the theme, read when it is drawn."""
+
+
+class Stop(NamedTuple):
+    """A figure of a row: its key, and the characters from ``start`` up to ``end`` that it takes."""
+
+    key: str
+    start: int
+    end: int
+
+
+class Entry(NamedTuple):
+    """A row of a list; one with a ``key`` can be chosen. ``stops``: its figures, the first of which has that key."""
+
+    content: Content
+    key: str = ""
+    stops: tuple[Stop, ...] = ()
+
+
+Build = Callable[[int], Sequence[Entry]]
+"""Rows for a width in cells."""
+
+
+def text(*parts: str | tuple[str, str] | Content) -> Content:
+    """Return the parts side by side: plain text, ``(text, role)``, or content."""
+    return Content.assemble(*((part[0], STYLES[part[1]]) if isinstance(part, tuple) else part for part in parts))
+
+
+def cut(content: Content, size: int) -> Content:
+    """Return one row of at most ``size`` cells; what is cut ends in an ellipsis."""
+    return content.truncate(max(size, 0), ellipsis=True)
+
+
+def pad(content: Content, size: int) -> Content:
+    """Return one row of exactly ``size`` cells."""
+    return content.truncate(max(size, 0), ellipsis=True, pad=True)
+
+
+def spread(left: Content, right: Content, size: int) -> Content:
+    """Return ``left`` and ``right`` at the two ends of ``size`` cells; the left part yields."""
+    tail = cut(right, size)
+    return text(pad(left, size - tail.cell_length), tail)
+
+
+def hang(head: Content, words: str, size: int, role: str = "") -> Content:
+    """Return ``words`` wrapped beside ``head``, further rows indented by its width."""
+    indent = head.cell_length
+    rows = wrap(words, max(size - indent, 8))
+    return text(head, ("\n" + " " * indent).join(rows) if not role else ("", ""), *_rest(rows, indent, role))
+
+
+def _rest(rows: Sequence[str], indent: int, role: str) -> list[tuple[str, str]]:
+    return [(("\n" + " " * indent).join(rows), role)] if role else []
+
+
+def paragraph(words: str, size: int, role: str = "") -> Entry:
+    """Return ``words`` wrapped to ``size`` cells."""
+    return Entry(hang(Content(""), words, size, role))
+
+
+def blank() -> Entry:
+    """Return an empty row."""
+    return Entry(Content(" "))
+
+
+def title(words: str, note: str = "") -> Entry:
+    """Return a heading between rows."""
+    return Entry(text((words, "title"), (f"  {note}", "muted")))
+
+
+def marked(word: str) -> tuple[str, str]:
+    """Return the sign of a word with its tone."""
+    found = sign(word)
+    return found.sign, found.tone
+
+
+def bar(value: float, most: float, size: int) -> Content:
+    """Return a bar of ``size`` cells."""
+    full, rest = glyphs.bar(value, most, size)
+    return text((full, "bar"), (rest, "rest"))
+
+
+LEAST: Final = 24
+"""Cells that the sentences of a table need beside its columns."""
+MARGIN: Final = 4
+"""Cells for the cursor and the sign of a row."""
+
+
+def table(section: Section, size: int, key: Callable[[Item], str] = lambda item: "") -> list[Entry]:
+    """Return the items of a section: a heading, then sign, cells and sentences of each, which ``key`` makes choosable.
+
+    Columns take what they need, the widest yields first; sentences that have no room beside them go below.
+    """
+    widths = _widths(section, size)
+    used = MARGIN + sum(width + 2 for width in widths)
+    beside = size - used >= LEAST or not widths
+    out: list[Entry] = []
+    if section.columns:
+        heads = [fit(name, width) for name, width in zip(section.columns, widths, strict=False)]
+        more = section.columns[len(widths)] if beside and len(section.columns) > len(widths) else ""
+        out.append(Entry(cut(text(("  ".join((" " * (MARGIN - 2), *heads, more)), "header")), size)))
+    return [*out, *(Entry(_row(item, widths, size, beside=beside), key(item)) for item in section.items)]
+
+
+def _widths(section: Section, size: int) -> list[int]:
+    columns = max((len(item.cells) for item in section.items), default=0)
+    heads = [*section.columns, *[""] * columns]
+    widths = [
+        max((cells(item.cells[place]) for item in section.items if place < len(item.cells)), default=0)
+        for place in range(columns)
+    ]
+    widths = [max(width, cells(heads[place])) for place, width in enumerate(widths)]
+    least = LEAST if any(item.text for item in section.items) and columns < 5 else 0
+    while widths and MARGIN + sum(width + 2 for width in widths) + least > size and max(widths) > 8:
+        widths[widths.index(max(widths))] -= 1
+    return widths
+
+
+def _row(item: Item, widths: Sequence[int], size: int, *, beside: bool) -> Content:
+    lead = text("  ", marked(item.word) if item.word else " ", " ")
+    tone = item.tone if item.tone in STYLES else ""
+    for place, width in enumerate(widths):
+        cell = item.cells[place] if place < len(item.cells) else ""
+        last = place == len(widths) - 1 and (not item.text or not beside)
+        role = tone if place and tone not in ("", "muted") and cell.startswith(item.word[:4]) else ""
+        lead = text(lead, (cell if last and cells(cell) <= width else fit(cell, width), role), "" if last else "  ")
+    if not item.text:
+        return cut(lead, size)
+    if beside:
+        return hang(lead, item.text, size, "muted" if widths else "")
+    return text(lead, "\n", hang(text(" " * MARGIN), item.text, size, "muted"))
+
+
+def folded(items: Iterable[Item], unfolded: frozenset[str]) -> list[Item]:
+    """Return the items, those alike beside their first cell as one with their number, unless their key is unfolded."""
+    groups: dict[tuple[str, ...], list[Item]] = {}
+    for item in items:
+        groups.setdefault((item.word, item.text, *item.cells[1:]), []).append(item)
+    out: list[Item] = []
+    for members in groups.values():
+        first = members[0]
+        if len(members) < 3 or first.key in unfolded:
+            out += members
+        else:
+            out.append(first._replace(cells=(f"{len(members)} agents", *first.cells[1:]), key=f"+{first.key}"))
+    return out
+
+
+def found_in(content: Content, words: str) -> Content:
+    """Return the content with every occurrence of ``words``, whatever its case, marked."""
+    plain, wanted = content.plain.lower(), words.lower()
+    if not wanted or len(plain) != len(content.plain):
+        return content
+    place = plain.find(wanted)
+    while place >= 0:
+        content = content.stylize(STYLES["found"], place, place + len(wanted))
+        place = plain.find(wanted, place + len(wanted))
+    return content

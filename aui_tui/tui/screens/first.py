@@ -1,0 +1,206 @@
+"""The first screen of an empty index: an address to type at once, and the other ways to a first list."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from aui_tui.model.view import Quota
+from aui_tui.service.protocol import KnowsOwnHosts
+from aui_tui.text import fit
+from aui_tui.tui import messages
+from aui_tui.tui.bindings import ADDRESS, FIRST
+from aui_tui.tui.context import DEMO, OTHER, Context, attempt, start
+from aui_tui.tui.rows import cut, text
+from aui_tui.tui.scans import Scan
+from aui_tui.tui.widgets.bars import Bar, ScanPanel
+
+QUESTION: Final = "Can AI assistants get into your site?"
+PROMISE: Final = "Two seconds, about ten requests for public pages. No form is sent."
+EXAMPLES: Final = "example.com, localhost:8000, 10.0.0.7, https://staging.shop.example"
+
+
+KEYS: Final = (
+    ("enter", "Scan"),
+    ("↑↓", "Choose"),
+    ("ctrl+p", "Commands"),
+    ("esc, then ,", "Settings"),
+    ("?", "Help"),
+    ("q", "Quit"),
+)
+
+
+def keys_line() -> Content:
+    """Return the keys that work here."""
+    return text(" ", *(part for key, words in KEYS for part in ((key, "key"), f" {words}  ")))
+
+
+class AddressInput(Input):
+    """An address to scan; ``about`` below it says what asking it means."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*ADDRESS]
+
+    def action_away(self, step: int) -> None:
+        """Leave the line for what stands beside it."""
+        if self.screen.query(OptionList):
+            self.screen.query_one(OptionList).focus()
+
+
+class About(Static):
+    """What the typed address means for a scan: a host of this machine, or one of the scans of the hour."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(" ", markup=False, classes="hint", id="about")
+        self._given = context
+
+    def follow(self, address: str) -> None:
+        """Say what scanning ``address`` would be."""
+        start(self, "about", self._ask, address.strip())
+
+    def say(self, words: str, *, problem: bool = False) -> None:
+        """Show one sentence."""
+        self.update(Content(words or " "))
+        self.set_class(problem, "error")
+
+    async def _ask(self, address: str) -> None:
+        if not address:
+            self.say("")
+            return
+        service, quota = self._given.service, getattr(self.app, "quota", None)
+        own = (await attempt(service.owns(address)))[0] if isinstance(service, KnowsOwnHosts) else False
+        cost = f"one of {quota.left} scans" if quota is not None else "one scan"
+        if own:
+            self.say(f"{address} is on this machine: any port, no option needed, {cost}.")
+        else:
+            self.say(f"Asked over https unless you write http://; {cost}.")
+
+
+class FirstScreen(Screen[None]):
+    """Lies over an empty list until something fills it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*FIRST]
+    AUTO_FOCUS = "AddressInput"
+
+    def __init__(self, context: Context) -> None:
+        super().__init__()
+        self.context = context
+        self._doors: list[tuple[str, str, str]] = []
+        if context.demo:
+            self._doors.append(("demo", "The demo", "32 small sites on this machine, no network"))
+        if context.starter is not None:
+            total = context.starter.total
+            self._doors.append(("known", "Known sites", f"{total} public sites, 6 minutes, in the background"))
+        if context.open_source is not None:
+            self._doors.append(("other", "Another index", "one that somebody publishes: its address"))
+
+    def compose(self) -> ComposeResult:
+        """Lay out question, address and doors."""
+        yield Bar(lambda _size: text(" ", ("AUI", "title"), "  Agentic Usability Index"), id="title")
+        with Vertical(id="first"):
+            yield Static(QUESTION, markup=False, id="question")
+            yield Static(PROMISE, markup=False, classes="hint")
+            field = AddressInput(id="address", max_length=2000, select_on_focus=False)
+            field.border_title = Content("Its address")
+            field.border_subtitle = Content("enter scans")
+            yield field
+            yield About(self.context)
+            named = (Option(Content(fit(name, 18) + words)) for _, name, words in self._doors)
+            yield OptionList(*named, markup=False, id="doors")
+        yield ScanPanel(self.context.clock)
+        yield Bar(self._foot, id="foot")
+        yield Bar(lambda _size: keys_line(), id="keys")
+
+    def on_mount(self) -> None:
+        """Follow the scans that all screens share."""
+        self.watch(self.app, "scans", self._scans)
+        self.watch(self.app, "quota", self._quota)
+        self.watch(self.app, "fed", self._fed, init=False)
+        self.query_one("#doors").display = bool(self._doors)
+
+    def _scans(self, scans: tuple[Scan, ...]) -> None:
+        self.query_one(ScanPanel).show(scans, compact=self.app.size.height < 20)
+
+    def _fed(self, count: int) -> None:
+        """Make room for the list that is being filled."""
+        if count >= 0 and self.is_current:
+            self.dismiss()
+
+    def _quota(self, _quota: Quota | None) -> None:
+        self.query_one(About).follow(self.query_one(AddressInput).value)
+
+    def _foot(self, size: int) -> Content:
+        return cut(text(" ", ("address", "strong"), "  ", EXAMPLES), size)
+
+    def refuse(self, problem: str) -> None:
+        """Say what was wrong with the address, which stays to be corrected."""
+        self.query_one(About).say(problem, problem=True)
+        self.query_one(AddressInput).focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Say what the address means."""
+        self.query_one(About).follow(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Scan."""
+        if event.value.strip():
+            self.post_message(messages.ScanRequested(event.value.strip()))
+        else:
+            self.refuse("Type an address first, such as example.com or localhost:8000.")
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Go through a door."""
+        self.choose(self._doors[event.option_index][0])
+
+    def choose(self, door: str) -> None:
+        """Open the demo, scan the known sites, or read another index."""
+        if door == "demo":
+            self.app.exit(DEMO)
+        elif door == "known":
+            self.app.fill_from_starter()  # type: ignore[attr-defined]  # AuiApp, which imports this module
+        else:
+            self._ask_source()
+
+    def _ask_source(self) -> None:
+        from aui_tui.tui.screens.windows import AskScreen
+
+        hint = "The address of an index that somebody publishes, or a file that was exported."
+        self.app.push_screen(AskScreen("Another index", hint, "", "https://index.example"), self._open_source)
+
+    def _open_source(self, address: str | None) -> None:
+        if address and self.context.open_source is not None:
+            self.context.open_source(address)
+            self.app.exit(OTHER)
+
+    def action_away(self) -> None:
+        """Leave the line, so that the other keys work, or come back to it."""
+        field = self.query_one(AddressInput)
+        if field.has_focus:
+            if self._doors:
+                self.query_one("#doors").focus()
+            else:
+                field.blur()
+        else:
+            field.focus()
+
+    def action_back(self) -> None:
+        """Stop the scan, else leave the line for the keys."""
+        running = [scan for scan in getattr(self.app, "scans", ()) if scan.running]
+        if running:
+            self.post_message(messages.ScanStopped(running[-1].number))
+        else:
+            self.action_away()
+
+    def action_list(self) -> None:
+        """Go to the list, empty as it is."""
+        self.dismiss()
+
+    def command(self) -> str:
+        """Return the shell command that does the same."""
+        return "aui-tui scan " + (self.query_one(AddressInput).value.strip() or "example.com")

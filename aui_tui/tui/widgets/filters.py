@@ -1,0 +1,33 @@
+"""Filters over everything that reaches the terminal: ASCII alone, and no colours."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+from textual.filter import LineFilter
+
+from aui_tui.model.signs import ASCII
+
+
+class AsciiFilter(LineFilter):
+    """Gives everything that reaches the terminal its ASCII form of the same width."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """Return the segments in ASCII."""
+        return [Segment(text.translate(ASCII), style, control) for text, style, control in segments]
+
+
+class NoColorFilter(LineFilter):
+    """Takes every colour away and leaves the attributes: no-color.org asks for output without colour codes."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """Return the segments without colours."""
+        return [Segment(text, None if style is None else _plain(style), control) for text, style, control in segments]
+
+
+@lru_cache(2048)
+def _plain(style: Style) -> Style:
+    return style.without_color + Style.from_meta(style.meta) if style.meta else style.without_color

@@ -1,0 +1,216 @@
+"""A list of rows laid out to its width: moves from choosable row to choosable row, else scrolls, and finds words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import events
+from textual.binding import BindingType
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from aui_tui.tui import glyphs
+from aui_tui.tui.bindings import CHOSEN, LINES
+from aui_tui.tui.messages import DataMessage
+from aui_tui.tui.rows import Build, Entry, Stop, found_in
+
+
+class Listing(OptionList):
+    """Rows of a function of the width. The chosen row is known by its key, so that it stays when rows change."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*LINES, *CHOSEN]
+
+    class Moved(Message):
+        """The cursor stands on another row, or the list has the focus now."""
+
+    class Chosen(DataMessage):
+        """A row was chosen with enter or the mouse."""
+
+        listing: Listing
+        key: str
+
+    def __init__(self, build: Build = lambda _size: (), *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  # Textual's
+        super().__init__(markup=False, id=id, classes=classes)
+        self._build_rows = build
+        self.rows: tuple[Entry, ...] = ()
+        self._laid_out = -1
+        self._drawn: int | None = None
+        self._stop = 0
+        self._words = ""
+        self._hits: list[int] = []
+        self._below: Callable[[int], str] | None = None
+
+    def show(self, build: Build, *, top: bool = False) -> None:
+        """Lay out other rows; ``top`` goes to the first."""
+        self._build_rows, self._laid_out = build, -1
+        self._lay_out()
+        if top:
+            self.highlighted = next((place for place, row in enumerate(self.rows) if row.key), None)
+            self.scroll_to(0, 0, animate=False, immediate=True)
+
+    def write_below(self, words: Callable[[int], str]) -> None:
+        """Write into the lower edge of the frame what ``words`` gives for the width, now and when that changes."""
+        self._below = words
+        self._caption()
+
+    def _caption(self) -> None:
+        if self._below is not None and self.size.width:
+            self.border_subtitle = Content(self._below(self.size.width))
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Lay out again when the width has changed."""
+        self._lay_out()
+        self._caption()
+
+    def _lay_out(self) -> None:
+        size = self.scrollable_content_region.width
+        if size <= 0 or size == self._laid_out:
+            return
+        self._laid_out = size
+        rows = tuple(self._build_rows(size))
+        if rows == self.rows:
+            return
+        here, top = self.key, self.scroll_offset.y
+        self.rows = rows
+        self.clear_options()
+        self.add_options([Option(self._prompt(place), disabled=not row.key) for place, row in enumerate(rows)])
+        places = [place for place, row in enumerate(rows) if row.key]
+        same = next((place for place in places if rows[place].key == here), None)
+        self.highlighted = same if same is not None else places[0] if places else None
+        self.scroll_to(0, top, animate=False, immediate=True)
+
+    def _prompt(self, place: int) -> Content:
+        content = self.rows[place].content
+        content = found_in(content, self._words) if self._words else content
+        if place != self.highlighted:
+            return content
+        stops = self.rows[place].stops
+        if self._stop and self._stop < len(stops):
+            content = content.stylize("reverse", stops[self._stop].start, stops[self._stop].end)
+        return Content.assemble((glyphs.CURSOR, "$accent"), content[1:]) if content.plain.startswith(" ") else content
+
+    def watch_highlighted(self, highlighted: int | None) -> None:
+        """Draw the cursor's sign, and tell."""
+        super().watch_highlighted(highlighted)
+        before, self._drawn, self._stop = self._drawn, highlighted, 0
+        for place in {before, highlighted}:
+            if place is not None and place < min(len(self.rows), self.option_count):
+                self.replace_option_prompt_at_index(place, self._prompt(place))
+        self.post_message(self.Moved())
+
+    @property
+    def key(self) -> str:
+        """The key of the row under the cursor, empty without one."""
+        place = self.highlighted
+        if place is None or place >= len(self.rows):
+            return ""
+        row = self.rows[place]
+        return row.stops[self._stop].key if self._stop < len(row.stops) else row.key
+
+    @property
+    def here(self) -> tuple[Entry, Stop]:
+        """The row under the cursor, and its figure there; for a row without any, all of it."""
+        row = self.rows[self.highlighted or 0]
+        whole = Stop(row.key, 0, len(row.content.plain))
+        return row, row.stops[self._stop] if self._stop < len(row.stops) else whole
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of all rows and figures that can be chosen, from top to bottom."""
+        return [key for row in self.rows for key in ([stop.key for stop in row.stops] or [row.key]) if key]
+
+    @property
+    def row_text(self) -> str:
+        """The row under the cursor as plain text."""
+        place = self.highlighted
+        if place is None or place >= len(self.rows):
+            return ""
+        return " ".join(self.rows[place].content.plain.split())
+
+    @property
+    def texts(self) -> list[str]:
+        """The rows as plain text."""
+        return [row.content.plain for row in self.rows]
+
+    def on_focus(self) -> None:
+        """Tell where the cursor stands."""
+        self.post_message(self.Moved())
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Tell which row was chosen."""
+        event.stop()
+        self.post_message(self.Chosen(self, self.key))
+
+    def go_to(self, key: str) -> bool:
+        """Put the cursor on the row or figure with that key; return whether there is one."""
+        for place, row in enumerate(self.rows):
+            keys = [stop.key for stop in row.stops] or [row.key]
+            if key in keys:
+                self.highlighted = place
+                self.action_side(keys.index(key) - self._stop)
+                return True
+        return False
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return the lines that the rows take, also before they are laid out."""
+        room = width - self.styles.scrollbar_size_vertical
+        return sum(row.content.plain.count("\n") + 1 for row in self._build_rows(room)) if room > 0 else 0
+
+    # Keys
+
+    def action_side(self, step: int) -> None:
+        """Go to the figure at the left or right."""
+        place = self.highlighted
+        if place is not None and self.rows[place].stops:
+            self._stop = max(0, min(self._stop + step, len(self.rows[place].stops) - 1))
+            self.replace_option_prompt_at_index(place, self._prompt(place))
+            self.post_message(self.Moved())
+
+    def action_step(self, step: int) -> None:
+        """Go to the next choosable row; past the last, scroll."""
+        places = [place for place, row in enumerate(self.rows) if row.key]
+        here = self.highlighted
+        way = [place for place in places if here is None or (place - here) * step > 0]
+        if way:
+            self.highlighted = min(way) if step > 0 else max(way)
+        else:
+            self.scroll_to(y=self.scroll_offset.y + step, animate=False, immediate=True)
+
+    def action_page(self, step: int) -> None:
+        """Scroll by pages."""
+        y = self.scroll_offset.y + step * max(self.size.height - 1, 1)
+        self.scroll_to(y=y, animate=False, immediate=True)
+
+    def action_jump(self, index: int) -> None:
+        """Go to the first or the last row."""
+        places = [place for place, row in enumerate(self.rows) if row.key]
+        if places:
+            self.highlighted = places[0] if index >= 0 else places[-1]
+        self.scroll_to(y=0 if index >= 0 else self.virtual_size.height, animate=False, immediate=True)
+
+    # Finding
+
+    def find(self, words: str) -> tuple[int, int]:
+        """Mark ``words`` and go to the first row with them; return its place among those found, and how many."""
+        self._words = words
+        wanted = words.lower()
+        self._hits = [n for n, row in enumerate(self.texts) if wanted in row.lower()] if wanted else []
+        for place in range(len(self.rows)):
+            self.replace_option_prompt_at_index(place, self._prompt(place))
+        self.find_next(0)
+        return 0, len(self._hits)
+
+    def find_next(self, place: int) -> None:
+        """Bring row ``place`` of those found into sight."""
+        if self._hits:
+            self.scroll_to_row(self._hits[place % len(self._hits)])
+
+    def scroll_to_row(self, number: int) -> None:
+        """Bring a row into sight."""
+        above = sum(row.content.plain.count("\n") + 1 for row in self.rows[:number])
+        if not self.scroll_offset.y <= above < self.scroll_offset.y + max(self.size.height, 1):
+            self.scroll_to(y=max(above - self.size.height // 2, 0), animate=False, immediate=True)
