@@ -1,0 +1,108 @@
+"""Every sentence and figure about a site agrees: stance, strip, columns, next step, counts and their lists."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+import pytest
+from msgspec.structs import replace
+
+from aui_tui.model import agents
+from aui_tui.model.card import ReportCard
+from aui_tui.model.query import Query
+from aui_tui.model.registry import registry, surfaces
+from aui_tui.model.view import HostReport
+from aui_tui.report import sections
+from aui_tui.tui import cardrows
+from aui_tui.tui.columns import Column, cell, verdict_of
+from aui_tui.tui.figures import fates_of, narrowed, of_agent
+from aui_tui.tui.screens.histogram import values_of
+from aui_tui.tui.screens.listparts import preview
+from aui_tui.tui.state import CardState
+
+from .cards import NOW, VERDICT_CYCLE, make_card
+from .memory import MemoryService
+
+OUT, BY = Column("out", "Gets in", 12), Column("by", "by", 12)
+
+
+def shuffled(number: int) -> ReportCard:
+    """Return a card whose assistants have any verdicts."""
+    card, chance = make_card(number), random.Random(number)
+    if card.unreachable:
+        return card
+    words = [*VERDICT_CYCLE, "untested"]
+    matrix = {
+        surface.slug: "untested" if surface.source == "none" else chance.choice(words)
+        for surface in registry().surfaces
+    }
+    return replace(card, matrix=matrix)
+
+
+@pytest.mark.parametrize("number", range(0, 500, 10))
+def test_strip_columns_and_preview_say_the_same(number: int) -> None:
+    for card in (make_card(number), shuffled(number + 3), shuffled(number + 7)):
+        report = HostReport(card=card)
+        state = CardState(card.host).with_report(report)
+        row = next(row for row in MemoryService([card]).rows())
+        shown = {key: item.word for item in sections.assistants(report).items for key in _keys(report, item.key)}
+        if not card.unreachable:
+            assert {key: verdict_of(row, key) for key in shown} == shown
+        word, names = agents.turned_away(card.matrix)
+        shut = [surface.short for surface in surfaces() if shown.get(surface.slug) in agents.SHUT]
+        if not card.unreachable and word not in (agents.UNCLEAR, agents.IN):
+            assert sorted(names) == sorted(shut)
+            said = cell(OUT, row, 0.0).text.split(maxsplit=1)[1]
+            assert said in {*shut, "nobody"} if len(shut) == 1 else said in {f"{len(shut)} out", "nobody"}
+            assert cell(BY, row, 0.0).text
+        if not shut and not card.unreachable:
+            assert not cell(BY, row, 0.0).text
+        sentence = cardrows.sentence(report)
+        in_preview = " ".join(" ".join(entry.content.plain for entry in preview(row, report, 60, 0.0)).split())
+        assert sentence in in_preview
+        strip = " ".join(entry.content.plain for entry in cardrows.strip(report, 100))
+        assert all(surface.short in strip for surface in surfaces() if surface.slug in card.matrix)
+        if sentence.startswith("Every assistant gets in"):
+            assert not shut
+        fixes = [fix.k for fix in state.fixes]
+        if fixes and not card.unreachable:
+            assert sections.gain(card, fixes[0]) in cardrows.score(state, 100).plain
+            assert state.fixes[0].title.split()[0] in cardrows.score(state, 100).plain
+
+
+def _keys(report: HostReport, first: str) -> tuple[str, ...]:
+    return next(one.keys for one in agents.outcomes(report.card, report.observations) if first in one.keys)
+
+
+def test_each_count_of_overview_and_histogram_is_the_length_of_the_list_that_it_opens() -> None:
+    async def compared() -> None:
+        service = MemoryService([shuffled(number) for number in range(120)])
+        figures = await service.overview(Query())
+        for surface in surfaces():
+            if surface.source == "none":
+                continue
+            for word, number in fates_of(figures, surface).items():
+                key = of_agent(surface, word)
+                kind, _, value = key.partition(" ")
+                opened = await service.index(narrowed(Query(), kind, value))
+                assert len(opened.ranked) == number, key
+            column = Column(f"matrix.{surface.slug}", surface.short, 12)
+            assert {word: n for word, n, _ in values_of(column, figures)} == dict(fates_of(figures, surface))
+        for _, number, key in values_of(OUT, figures):
+            kind, _, value = key.partition(" ")
+            opened = await service.index(narrowed(Query(), kind, value))
+            assert len(opened.ranked) == number or number == 0, key
+
+    asyncio.run(compared())
+
+
+def test_the_first_check_asks_as_an_assistant_that_is_turned_away() -> None:
+    for number in range(60):
+        card = make_card(number)
+        report = HostReport(card=card)
+        state = CardState(card.host).with_report(report)
+        refused = [one for one in agents.outcomes(card) if one.verdict in (agents.OUT, agents.WALL) and one.probe]
+        if refused and not card.unreachable and state.fixes:
+            assert state.fixes[0].k in ("wba", "robots"), card.host
+    assert NOW
