@@ -41,7 +41,8 @@ def prepare(folder: Path) -> Path:
         if isinstance(error, OSError) and error.errno in UNWRITABLE and can_read(folder / INDEX):
             return folder
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise ConfigError(f"The data folder {shown} cannot be used: {clean(str(reason), 120)}.") from None
+        what = f"The data folder {shown} cannot be used: {clean(str(reason), 120)}"
+        raise ConfigError(f"{what}; name another one by --data-dir DIR or AUI_TUI_HOME.") from None
     return folder
 
 

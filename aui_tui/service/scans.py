@@ -25,6 +25,7 @@ from aui_tui.model.observations import Observations, ProbeEvent, Progress
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.registry import Known
 from aui_tui.model.view import HostReport
+from aui_tui.model.vocabulary import UNCATEGORIZED
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.target import Target
 from aui_tui.service.grading import Grading
@@ -371,7 +372,8 @@ class Scans:
 
     def _grade(self, observations: Observations, options: ScanOptions) -> ReportCard:
         known = self._known.get(observations.host, Known())
-        category = options.category or known.category or self._kept_category(observations.host)
+        kept = self._kept_category(observations.host)
+        category = options.category or (kept if kept != UNCATEGORIZED else "") or known.category or kept
         return self._grading.card(observations, name=options.name, category=category, known=known)
 
     def _kept(self, host: str) -> Observations | None:

@@ -84,3 +84,22 @@ def test_other_networks_still_need_the_option(tmp_path: Path, url: str) -> None:
     done = here(tmp_path, "scan", url)
     assert done.code == 2
     assert "--allow-private" in done.sentence
+
+
+@pytest.mark.ci
+def test_a_wrong_category_is_corrected_for_good(tmp_path: Path) -> None:
+    """The packaged list calls github.com Developer; the user's own word outlives the next scan."""
+    Moody.refusing = False
+    with listening(Moody) as server:
+        asked = ("scan", "http://github.com", "--connect-to", f"github.com:80:127.0.0.1:{server.server_port}", "--json")
+        found = [
+            json.loads(aui(tmp_path, *asked, "--force", *more).out)["category"]
+            for more in ((), ("--category", "Retail"), ())
+        ]
+    assert found == ["Developer", "Retail", "Retail"]
+
+
+def test_a_folder_that_cannot_be_used_names_the_way_out(tmp_path: Path) -> None:
+    done = here(tmp_path, "scan", "localhost:1", "--data-dir", "/dev/null/x")
+    assert done.code == 2
+    assert "name another one by --data-dir DIR or AUI_TUI_HOME" in done.sentence
