@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
-from aui_tui.model.observations import SERVED, Arm, Exchange
+from aui_tui.model.observations import REFUSED, SERVED, Arm, Exchange
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import AWAY, INVENTED, SEARCH
 from aui_tui.scan import probes
@@ -23,6 +23,9 @@ NAMES: Final = {
 """User-Agents of the invented name and of a search engine."""
 BROKEN: Final = frozenset({"protocol", "tls"})
 """Errors by which a site may turn a client away for its greeting."""
+
+PLAIN: Final = frozenset({401, 404, 410, 451})
+"""Statuses by which no site turns programs away for what they are."""
 
 Ask = Callable[[Profile], Awaitable[Exchange]]
 """Asks for the homepage as a profile, alone."""
@@ -42,8 +45,13 @@ class RealBrowser(Protocol):
 
 
 def wanted(browser: Exchange) -> bool:
-    """Return whether a real browser would settle something: the browser probe is turned away, and for good."""
-    return not browser.limited and (browser.outcome in AWAY or browser.error in BROKEN)
+    """Return whether a real browser would settle something: the browser probe is turned away, and for good.
+
+    What a site answers when a page is missing, closed by password or law, or broken is not for a client's greeting.
+    """
+    if browser.limited or (browser.outcome == REFUSED and (browser.status in PLAIN or 500 <= browser.status <= 599)):
+        return False
+    return browser.outcome in AWAY or browser.error in BROKEN
 
 
 def groups(done: Mapping[str, Exchange], agents: Sequence[str]) -> Iterator[list[str]]:
