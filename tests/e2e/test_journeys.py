@@ -81,7 +81,7 @@ def test_an_owner_types_scans_fixes_scans_again_and_sees_the_difference(tmp_path
         terminal.press("\r")
         terminal.wait_for("[1 Summary]", here, "◌ Walled", seconds=90)
         terminal.press("4")
-        terminal.wait_for("[4 Fixes", "→")
+        terminal.wait_for("[4 Fixes", "y copies the change")
         while (fix := chosen(terminal.text)) != "llms":
             terminal.press("j")
             terminal.wait_until(lambda fix=fix: chosen(terminal.text) not in ("", fix), f"for the fix after {fix}")

@@ -19,6 +19,7 @@ from aui_tui.model.query import Query
 from aui_tui.model.view import Quota, Window
 from aui_tui.tui import cardrows, messages
 from aui_tui.tui.bindings import CARD
+from aui_tui.tui.bindings import FIXES as FIX_KEYS
 from aui_tui.tui.cardrows import AGENTS, EVIDENCE, FIXES, NUMBERS, SCAN_LOG, SUMMARY, TASK_RUN, VISITS, Place
 from aui_tui.tui.context import Context, ExportJob, attempt, file_name, start
 from aui_tui.tui.rows import paragraph
@@ -37,6 +38,12 @@ LOW: Final = 23
 """Rows of a terminal below which the answer takes most of the room."""
 SHORT: Final = 16
 """Rows of a terminal below which the answer leaves out its score."""
+
+
+class FixList(Listing):
+    """The fixes, each of which may be supposed done."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*FIX_KEYS]
 
 
 class CardScreen(Screen[str]):
@@ -74,7 +81,8 @@ class CardScreen(Screen[str]):
             for number, column in enumerate(COLUMNS):
                 with Vertical(id=f"column-{number}", classes="column"):
                     for place in column:
-                        yield Listing(id=f"pane-{place}", classes="pane")
+                        kind = FixList if place == FIXES else Listing
+                        yield kind(id=f"pane-{place}", classes="pane")
                         if place == AGENTS:
                             yield Static(id="why", classes="pane", markup=False)
         yield FindBar()

@@ -29,6 +29,7 @@ from aui_tui.tui.screens.listparts import (
     command_line,
     empty_text,
     feed_line,
+    hint_for,
     legend_lines,
     marks_line,
     row_foot,
@@ -247,7 +248,8 @@ class IndexScreen(Screen[None]):
         self.set_class(empty, "-nothing")
         if empty:
             feeding = self._fed_meanwhile or self._feeding
-            words = empty_text(self.state, self.context.service.can_scan, feeding=feeding)
+            hint = hint_for(self.state.query.line)
+            words = empty_text(self.state, self.context.service.can_scan, feeding=feeding, hint=hint)
             self.query_one("#empty", Static).update(words)
 
     def become(self, state: ListState, *, keep: bool = True) -> None:

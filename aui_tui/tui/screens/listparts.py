@@ -13,7 +13,7 @@ from aui_tui.model.card import SiteSummary
 from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import sign
 from aui_tui.model.view import HostReport, IndexView, Quota, Row
-from aui_tui.model.vocabulary import STANCES
+from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.text import ELLIPSIS, count, fit
 from aui_tui.tui import cardrows, glyphs, messages
 from aui_tui.tui.cardrows import term
@@ -119,6 +119,18 @@ def marks_line(marks: frozenset[str], size: int) -> Content:
     keys = (("=", "compare"), ("s", "scan"), ("x", "export"), ("esc", "clear"))
     right = text(*(part for key, name in keys for part in ((key, "key"), f" {name}  ")))
     return spread(text((f" {glyphs.MARK} {words}", "accent"), "  "), right, size)
+
+
+def hint_for(line: str) -> str:
+    """Return which term would match a plain word that is no part of any name; empty for one that stands for none."""
+    word = line.strip().lower()
+    slug = next((one.slug for one in surfaces() if word in (one.slug, one.short.lower(), one.label.lower())), "")
+    term = f"agent:{slug}=out finds who turns it away" if slug else ""
+    if word in (stance.lower() for stance in STANCES):
+        term = f"stance:{word} finds them"
+    elif word in (category.lower() for category in CATEGORIES):
+        term = f"category:{word if ' ' not in word else chr(34) + word + chr(34)} finds them"
+    return f"No host is named {word}. {term}." if term else ""
 
 
 def empty_text(state: ListState, can_scan: bool, *, feeding: bool, hint: str = "") -> Content:
