@@ -281,7 +281,7 @@ async def _act(visit: Visit, found: Offer, control: Node, facts: dict[str, str])
         pressed = await page.click(control)
         outline = await page.settle()
     visit.tape.step(
-        "pressed", control, note="once, as --act asks", mark="done" if pressed else "stuck", outline=outline
+        "pressed", control, note="once, as the user asks", mark="done" if pressed else "stuck", outline=outline
     )
     wanted = words(found.name)
     if pressed and _in_cart(outline, wanted, found.outline):
