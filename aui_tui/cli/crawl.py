@@ -458,5 +458,5 @@ async def _workers(
 
         async with Here(settings) as here:
             if here.capacity < speed.concurrency:
-                notice(f"At most {here.capacity} hosts in flight: the system allows no more open files.")
+                notice(f"At most {count(here.capacity, 'host')} in flight: the system allows no more open files.")
             yield here, min(speed.concurrency, here.capacity)

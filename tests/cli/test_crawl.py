@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import random
+import re
 import resource
 import signal
 import sqlite3
@@ -178,7 +179,7 @@ def test_few_open_files_mean_fewer_hosts_in_flight_and_no_wrong_card(tmp_path: P
     with begin(tmp_path, name, *web.options, "--json", preexec_fn=few_files) as process:
         out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
-    assert "At most 3 hosts in flight" in err
+    assert re.search(r"At most [1-3] hosts? in flight", err)
     assert "40 hosts scanned" in err
     cards = [json.loads(line) for line in out.splitlines()]
     assert [card["live_served"] for card in cards] == [4] * 40
