@@ -13,7 +13,7 @@ import msgspec
 from aui_tui.errors import BadValue
 from aui_tui.index.reports import Reports
 from aui_tui.index.rows import Packed
-from aui_tui.model.card import ReportCard, SiteSummary
+from aui_tui.model.card import SiteSummary
 from aui_tui.model.query import FIELDS, Query
 from aui_tui.model.view import IndexView, Overview
 
@@ -34,7 +34,6 @@ class Listing:
         self._reports = Reports(Path(folder.name) / "index.db", clock=lambda: self._now)
         self._finalizer = weakref.finalize(self, _remove, self._reports, folder)
         self._waiting: list[Packed] = []
-        self._with_cards = False
         self.size = 0
         """Rows of both lists."""
         self.repeated = 0
@@ -44,11 +43,6 @@ class Listing:
     def add(self, summary: SiteSummary, *, ranked: bool) -> None:
         """Add a row of one of the two lists; the first row of a host counts."""
         self._take(Packed.of_summary(summary, ranked=ranked))
-
-    def add_card(self, card: ReportCard) -> None:
-        """Add the row of a card to the list that it belongs to."""
-        self._with_cards = True
-        self._take(msgspec.structs.replace(Packed.of(card, None), card=None))
 
     def finish(self, scanned_at: str = "") -> Listing:
         """Make the list ready for questions; ``scanned_at`` is the index's own time, else that of its newest row."""
@@ -68,8 +62,6 @@ class Listing:
         self._check(query)
         self._now = now
         figures = self._reports.overview(query)
-        if self._with_cards:
-            return figures
         return msgspec.structs.replace(figures, failing={}, edges={}, disagree={}, refusing={})
 
     def position(self, host: str, query: Query, *, now: float) -> int:
@@ -80,7 +72,7 @@ class Listing:
 
     def _check(self, query: Query) -> None:
         unknown = sorted(name for name in query.fields if name in FIELDS and FIELDS[name].of_card)
-        if unknown and not self._with_cards:
+        if unknown:
             sentence = f"This source lists summaries only, so the query term {unknown[0]}: cannot be answered."
             raise BadValue(sentence)
 

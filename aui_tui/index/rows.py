@@ -16,7 +16,7 @@ from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED
 from aui_tui.model.points import task_points, without_tasks
 from aui_tui.model.registry import registry
 from aui_tui.model.view import Row
-from aui_tui.model.vocabulary import STANCES, VERDICTS
+from aui_tui.model.vocabulary import VERDICTS
 
 Value = str | int | None
 AGENTS: Final = names_of("matrix")
@@ -198,11 +198,6 @@ def method_of(summary: SiteSummary) -> str:
     """Return the name of the method whose pillars a summary has, empty when it is not one of ours."""
     found = (one.name for one in METHODS.values() if {pillar.key for pillar in one.pillars} == set(summary.pillars))
     return next(found, "")
-
-
-def stance_code(stance: str) -> int:
-    """Return the number by which the table ``scan`` keeps a stance."""
-    return STANCES.index(stance)
 
 
 def server(headers: Iterable[tuple[str, str]]) -> str:

@@ -11,14 +11,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, lru_cache
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET
 
 from aui_tui.errors import RecordError
-from aui_tui.model.card import Index, Ledger, Percent, Points, ReportCard, SiteSummary
-from aui_tui.model.decoding import convert, json_decoder
+from aui_tui.model.card import Index, Ledger, Points, ReportCard, SiteSummary
+from aui_tui.model.decoding import convert
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import Declared
 from aui_tui.model.registry import registry, surfaces
@@ -29,8 +29,6 @@ from aui_tui.model.vocabulary import (
     LIVE_TOTAL,
     STANCES,
     SURFACES_TOTAL,
-    UNCATEGORIZED,
-    VERDICTS,
 )
 from aui_tui.text import clean
 
@@ -112,93 +110,9 @@ def decode_summary(data: bytes) -> SiteSummary:
     return _decode(data, SiteSummary, _check_summary, "index row")
 
 
-class _PlainRow(msgspec.Struct, kw_only=True):
-    """An index row whose texts are judged afterwards, all at once; missing texts that decide nothing are empty."""
-
-    host: str
-    name: str | UnsetType = UNSET
-    category: str = UNCATEGORIZED
-    score: Percent
-    grade: str
-    stance: str
-    pillars: dict[str, Annotated[int, Meta(ge=0, le=MAX_POINTS)] | None]
-    matrix: dict[str, str]
-    scanned_at: str
-    top_evidence: str = ""
-    url: str = ""
-
-
-_PLAIN_ROWS: Final = json_decoder(list[_PlainRow])
-
-
-def decode_plain_rows(data: bytes) -> list[SiteSummary] | None:
-    """Return the rows of the JSON array ``data``; None when one of them is not plain and must be read with care.
-
-    A plain row has our names, short printable texts and whole numbers. A fifth of the time of ``decode_summary``.
-    """
-    try:
-        rows = _PLAIN_ROWS.decode(data)
-    except (ValueError, RecursionError):
-        return None
-    return [_summary(row) for row in rows] if all(map(_is_sound, rows)) else None
-
-
-def _summary(row: _PlainRow) -> SiteSummary:
-    return SiteSummary(
-        host=row.host,
-        name=row.host if row.name is UNSET else row.name,
-        category=row.category,
-        score=row.score,
-        grade=row.grade,
-        stance=row.stance,
-        pillars=row.pillars,  # type: ignore[arg-type]  # whole numbers are Points
-        matrix=row.matrix,
-        scanned_at=row.scanned_at,
-        top_evidence=row.top_evidence,
-        url=row.url,
-    )
-
-
-def _is_sound(row: _PlainRow) -> bool:
-    name, time = row.host if row.name is UNSET else row.name, row.scanned_at
-    texts = f"{row.host}{name}{row.category}{row.url}{row.top_evidence}{time}"
-    return (
-        len(texts) <= SHORT
-        and texts.isascii()
-        and texts.isprintable()
-        and row.host != ""
-        and row.grade in _GRADES
-        and row.stance in STANCES
-        and len(time) == 24
-        and time[4] + time[7] + time[10] + time[19] + time[23] == "--T.Z"
-        and _is_time(time)
-        and _is_matrix(tuple(row.matrix), tuple(row.matrix.values()))
-        and _is_plain_key("".join(row.pillars))
-    )
-
-
-_GRADES: Final = frozenset(letter + sign for letter in "ABCDEF" for sign in ("", "+", "-"))
-
-
-@lru_cache(maxsize=65536)
-def _is_matrix(slugs: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    return slugs == names_of("matrix") and all(word in VERDICTS for word in words)
-
-
-@lru_cache(maxsize=1024)
-def _is_plain_key(names: str) -> bool:
-    return _is_plain(names, SHORT)
-
-
 def decode_index(data: bytes) -> Index:
     """Return the Index in ``data``. Raises RecordError with one sentence that names the row and field at fault."""
     return _decode(data, Index, _check_index, "index")
-
-
-def _is_plain(text: str, limit: int) -> bool:
-    if text.isascii() and text.isprintable():
-        return len(text) <= limit
-    return clean(text, limit) == text
 
 
 def _encode(record: object) -> bytes:

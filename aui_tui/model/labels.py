@@ -193,13 +193,6 @@ def declared(found: Declared) -> Iterator[tuple[str, str]]:
         yield "", f"not found: {absent}"
 
 
-def declared_names(found: Declared) -> str:
-    """Return what a site declares for agents in one clause, such as for one line of the dashboard."""
-    names = ", ".join(entry.name for entry in found.of(DECLARED)) or "nothing"
-    closed = ", ".join(entry.name for entry in found.entries if entry.contradicted)
-    return names + (f"; but closed to {agent(found.agent)}: {closed}" if closed else "") + " (not scored)"
-
-
 def _declaration(entry: Declaration, name: str) -> str:
     """Return what is declared, where, and whether the agent called ``name`` gets it."""
     status = str(entry.status) if entry.status else "no answer"

@@ -279,18 +279,6 @@ WORDS: Final = MappingProxyType(
     }
 )
 """Each mark of a task in words."""
-MEANINGS: Final = MappingProxyType(
-    {
-        "done": "The task was completed: all of its points.",
-        "half": "Offered and found, not completed: half the points.",
-        "stuck": "There is nothing that an agent could operate: no points.",
-        "absent": "The site does not offer it: it does not count.",
-        "unclear": "The run could not decide it: it does not count.",
-        "act": "To decide it something would have to be sent: it does not count.",
-        "waiting": "It has not started.",
-    }
-)
-"""Each mark of a task explained in one sentence."""
 
 
 def mark_of(run: TaskRun) -> str:

@@ -85,15 +85,6 @@ def read_frame(stream: IO[bytes]) -> bytes | None:
     return data if len(data) == size else None
 
 
-async def receive_frame(reader: asyncio.StreamReader) -> bytes | None:
-    """Read the msgpack of one frame without blocking; None when the stream ends first."""
-    try:
-        size = int.from_bytes(await reader.readexactly(HEADER), "big")
-        return await reader.readexactly(size)
-    except (asyncio.IncompleteReadError, ConnectionError):
-        return None
-
-
 class ParseJob(msgspec.Struct, frozen=True, array_like=True):
     """One body to analyse: ``kind`` is ``page``, ``text`` or ``robots``; ``limit`` is in seconds."""
 

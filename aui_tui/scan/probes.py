@@ -74,11 +74,6 @@ def profile(name: str) -> Profile:
     return Profile(tuple(fields), table["http2"])
 
 
-def versions() -> tuple[bool, ...]:
-    """Return, for the browser and each live-probed agent in slot order, whether it speaks HTTP/2."""
-    return tuple(profile(name).http2 for name in (BROWSER, *(agent.key for agent in registry().live)))
-
-
 def brands(major: int) -> str:
     """Return ``sec-ch-ua`` of Chrome ``major``: the made-up brand and the order change with each version.
 

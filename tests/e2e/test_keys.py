@@ -75,7 +75,7 @@ def test_the_raw_exchange_is_two_keys_from_the_list(home: Path) -> None:
         terminal.wait_for("Ranked 3", "open.example")
         terminal.press("j")
         keys = Keys(terminal)
-        keys.press(["\r"], "Claude is refused; every other assistant gets in.", "robots.txt yes", "▸✗ no    Claude")
+        keys.press(["\r"], "Claude is refused;", "robots.txt yes", "▸✗ no    Claude")
         keys.press(["\r"], "Compared", "403 Forbidden", "200 OK", "curl -sS")
         assert keys.pressed == 2
 
@@ -171,7 +171,7 @@ def test_an_access_log_is_read_from_the_card_and_its_figures_stand_in_pane_7(hom
         terminal.press("/outlet")
         terminal.wait_for("Ranked 1 ")
         keys = Keys(terminal)
-        keys.press(["\r", "\r"], "Claude is refused; every other assistant gets in.", ":visits FILE reads one")
+        keys.press(["\r", "\r"], "Claude is refused;", ":visits FILE reads one")
         keys.press([":"], "Command")
         terminal.press(f"visits {log}")
         keys.press(["\r"], f"{truth.lines:,} lines of")

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aui_tui.errors import RecordError
-from aui_tui.model import codec
 from aui_tui.model.card import Index, ReportCard, SiteSummary
 from aui_tui.model.codec import (
     MAPS,
@@ -25,7 +24,6 @@ from aui_tui.model.codec import (
     names_of,
     slots_of,
 )
-from aui_tui.service.remote.file import row_of
 from aui_tui.text import clean
 from tests.cards import INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes, published, summaries
 
@@ -279,45 +277,3 @@ def test_a_record_changed_anywhere_is_read_or_refused(data: st.DataObject) -> No
         assert refused(changed_data)
         return
     assert decode_card(encode_card(card)) == card
-
-
-ODD = st.one_of(
-    st.text(max_size=8),
-    st.sampled_from(
-        (
-            "",
-            "2026-W01-1T00:00:00.000Z",
-            "2026-01-01T00:00:00.000Z",
-            "\x1b[2J",
-            "a\u202eb",
-            "x" * 600,
-            "\ud800",
-            "2026-13-45T00:00:00.000Z",
-            "Walled",
-            "F",
-        )
-    ),
-    st.integers(-5, 2000),
-    st.floats(0, 100),
-    st.none(),
-    st.lists(st.integers(), max_size=2),
-    st.dictionaries(
-        st.text(max_size=3), st.one_of(st.integers(0, 9), st.floats(0, 9), st.text(max_size=4)), max_size=9
-    ),
-)
-
-
-@given(field=st.sampled_from(SiteSummary.__struct_fields__), value=ODD, drop=st.booleans())
-def test_the_quick_reading_of_a_row_is_the_careful_one(field: str, value: object, drop: bool) -> None:
-    raw = json.loads(encode_summary(INDEX.ranked[0]))
-    if drop:
-        del raw[field]
-    else:
-        raw[field] = value
-    quick = codec.decode_plain_rows(json.dumps([raw]).encode("utf-8", "surrogatepass"))
-    if quick is not None:
-        assert quick == [row_of(raw)]
-
-
-def test_an_ordinary_row_is_read_quickly() -> None:
-    assert codec.decode_plain_rows(b"[" + encode_summary(INDEX.ranked[0]) + b"]") == [INDEX.ranked[0]]
