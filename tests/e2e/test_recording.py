@@ -60,7 +60,7 @@ def test_a_cached_answer_can_be_recorded_too(tmp_path: Path, serve: Serve) -> No
     ],
 )
 def test_a_bad_use_gets_one_sentence(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
-    (tmp_path / "noise.recording").write_bytes(b'{"recording": "\x1b[2J"}')
+    (tmp_path / "noise.recording").write_bytes(b'{"recording": "\\u001b[2J"}')
     done = aui(tmp_path, *(str(tmp_path / word) if word.endswith(".recording") else word for word in arguments))
     assert done.code == 2
     assert words in done.err
