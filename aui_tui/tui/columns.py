@@ -59,10 +59,10 @@ RANKED: Final = (
     Column("grade", "Gr", 3, sort="grade"),
     Column("stance", "Stance", STANCE_WIDTH, sort="stance"),
     Column("host", "Host", 18, sort="host", flex=3, most=40),
-    Column("category", "Category", 14, sort="category", drop=2),
+    Column("category", "Category", 14, sort="category", drop=1),
     Column("out", "Gets in", 12, drop=7, flex=1, most=16),
     Column("by", "by", 10, drop=3),
-    Column("age", "Age", 4, right=True, sort="age", drop=1),
+    Column("age", "Age", 4, right=True, sort="age", drop=2),
 )
 CHOICES: Final = (
     Column("next", "Next", 34, drop=1, flex=2, most=48),
@@ -85,8 +85,8 @@ UNREACHABLE: Final = (
 def columns(mode: Mode, width: int, rows: int, chosen: Sequence[str] = ()) -> tuple[Column, ...]:
     """Return the columns of ``mode`` that fit ``width`` cells in a list of ``rows`` rows, each with its final width.
 
-    ``chosen``: keys of the columns that the user wants, empty for those as delivered. Columns leave in the order Age,
-    Category, by, Δ, #; score, stance and host stay.
+    ``chosen``: keys of the columns that the user wants, empty for those as delivered. Columns leave in the order
+    Category, Age, by, Δ, #; score, stance and host stay.
     """
     if mode == "matrix":
         return _matrix(width, rows)

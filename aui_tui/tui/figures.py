@@ -334,8 +334,9 @@ def movers(figures: Overview, changes: Changes, size: int) -> list[Entry]:
     changed = [surface for surface in surfaces() if any(found.agents.get(surface.slug, ()))]
     for surface in sorted(changed, key=lambda one: -sum(found.agents[one.slug])):
         let_in, shut_out = found.agents[surface.slug]
-        said = f"  {let_in:,} let in, {shut_out:,} turned away"
-        out.append(_Row().add(f"{surface.short:<14} {let_in - shut_out:+,d}").add(said, "muted").entry(size))
+        name, said = f"{surface.short:<13}{let_in - shut_out:+,d} ", f"{let_in:,} let in, {shut_out:,} turned away"
+        said = said if len(name + said) <= size else f"{let_in:,} in, {shut_out:,} out"
+        out.append(_Row().add(name).add(said, "muted").entry(size))
     return out + [_mover(move, size) for move in (*found.up, *found.down)]
 
 

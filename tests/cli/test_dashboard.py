@@ -30,7 +30,7 @@ async def exporter(home: Path) -> AsyncIterator[FileExporter]:
 async def test_lists_marked_hosts_cards_and_snippets(tmp_path: Path) -> None:
     async with exporter(tmp_path) as write:
         job = ExportJob("list", str(tmp_path / "walled.json"), query=Query.of(stance="Walled"))
-        assert (await write(job)).startswith(f"Wrote {tmp_path / 'walled.json'}, ")
+        assert await write(job) == f"Wrote 1 host to walled.json in {tmp_path}."
         rows = json.loads((tmp_path / "walled.json").read_bytes())
         assert [row["host"] for row in rows["ranked"]] == ["tickets.example"]
         assert rows["unreachable"] == []

@@ -196,7 +196,8 @@ async def test_an_empty_index_has_three_doors(tmp_path: Path) -> None:
         text = text_of(pilot)
         for door in ("Can AI assistants get into your site?", "Known sites       230", "The demo"):
             assert door in text
-        await press(pilot, "escape", "down", "enter")
+        await press(pilot, "escape", "down")
+        await pilot.press("enter")
         await until(lambda: "known sites: 1 of 230" in text_of(pilot))
         await pilot.press("escape")
         await until(lambda: "known sites" not in text_of(pilot).splitlines()[0])
