@@ -21,6 +21,18 @@ BATCH: Final = 5000
 """Rows that are written at a time."""
 
 
+def refuse_card_terms(query: Query) -> None:
+    """Raise BadValue for a term that rows without cards cannot answer."""
+    unknown = sorted(name for name in query.fields if name in FIELDS and FIELDS[name].of_card)
+    if unknown:
+        raise BadValue(f"This source lists summaries only, so the query term {unknown[0]}: cannot be answered.")
+
+
+def without_card_figures(figures: Overview) -> Overview:
+    """Return ``figures`` without what only cards hold."""
+    return msgspec.structs.replace(figures, failing={}, edges={}, contradictions=0, disagree={}, refusing={})
+
+
 class Listing:
     """Rows of an index, one for each host: ``add`` them, then ``finish``, then ask. Every step may raise Unavailable.
 
@@ -52,29 +64,22 @@ class Listing:
 
     def view(self, query: Query, *, now: float, notice: str = "") -> IndexView:
         """Return the answer to ``query``. Raises BadValue for a term that this source cannot answer."""
-        self._check(query)
+        refuse_card_terms(query)
         self._now = now
         view = self._reports.index(query)
         return msgspec.structs.replace(view, scanned_at=self.scanned_at or view.scanned_at, notice=notice)
 
     def overview(self, query: Query, *, now: float) -> Overview:
         """Return figures over the ranked rows of ``query``; what only cards hold is empty where none are known."""
-        self._check(query)
+        refuse_card_terms(query)
         self._now = now
-        figures = self._reports.overview(query)
-        return msgspec.structs.replace(figures, failing={}, edges={}, disagree={}, refusing={})
+        return without_card_figures(self._reports.overview(query))
 
     def position(self, host: str, query: Query, *, now: float) -> int:
         """Return the index of ``host`` in its list of ``query``, -1 when it is absent."""
-        self._check(query)
+        refuse_card_terms(query)
         self._now = now
         return self._reports.position(host, query)
-
-    def _check(self, query: Query) -> None:
-        unknown = sorted(name for name in query.fields if name in FIELDS and FIELDS[name].of_card)
-        if unknown:
-            sentence = f"This source lists summaries only, so the query term {unknown[0]}: cannot be answered."
-            raise BadValue(sentence)
 
     def _take(self, row: Packed) -> None:
         self._waiting.append(row)

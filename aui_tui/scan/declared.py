@@ -47,7 +47,6 @@ from aui_tui.scan.network import Network
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.probes import Answer, Plan, Profile, Unfollowed, Url, probe
 from aui_tui.scan.retry import LEAST, LIMIT_STATUS, ROUNDS
-from aui_tui.scan.target import Origin
 from aui_tui.text import clean, count
 
 MAX_REQUESTS: Final = 18
@@ -325,7 +324,7 @@ class DeclarationScan:
             last = probes.follow(start, self._seen.browser.url, self._access)
         except Unfollowed:
             return start
-        return last if _same_site(start.origin, last.origin) else start
+        return last if target.same_site(start.origin, last.origin) else start
 
     async def run(self) -> None:
         """Ask: the homepage, the first place of each row, the agent again where it was turned away, older places."""
@@ -578,8 +577,3 @@ def _welcome(got: PlaceAnswer) -> str:
 
 def _status(got: PlaceAnswer) -> str:
     return str(got.status) if got.status else "nothing"
-
-
-def _same_site(first: Origin, last: Origin) -> bool:
-    """Whether ``last`` is ``first`` or the same site with another scheme or ``www.``."""
-    return first.host.removeprefix("www.") == last.host.removeprefix("www.")

@@ -41,7 +41,7 @@ from aui_tui.scan.policy import PUBLIC, ScanPolicy
 from aui_tui.scan.probes import Answer, Plan, Url, probe
 from aui_tui.scan.retry import Ask, Retry, Seen
 from aui_tui.scan.signing import Signer
-from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target
+from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target, same_site
 
 PATHS: Final = {
     "robots": "/robots.txt",
@@ -364,7 +364,7 @@ class _Scan:
         """Tell whether a file came from its ``path``; llms.txt may be in another folder of the site."""
         if answer.name != "llms":
             return answer.url.path == path
-        return answer.url.path.endswith(path) and str(answer.url).startswith(f"{self.origin}/")
+        return answer.url.path.endswith(path) and same_site(self.origin, answer.url.origin)
 
     def _file(self, answer: Answer) -> bool:
         check = _CHECKS.get(answer.name)

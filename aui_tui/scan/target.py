@@ -317,3 +317,8 @@ def is_public(address: str) -> bool:
             return found in _V6_OPEN and not any(found in network for network in _V6)
         found = IPv4Address((int(found) >> shift) & 0xFFFF_FFFF)
     return found is not None and not any(found in network for network in _V4)
+
+
+def same_site(first: Origin, last: Origin) -> bool:
+    """Say whether ``last`` is ``first`` or the same site with another scheme or ``www.``."""
+    return first.host.removeprefix("www.") == last.host.removeprefix("www.")

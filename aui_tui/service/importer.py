@@ -296,12 +296,14 @@ OnProgress = Callable[[int], None]
 
 
 class ImportResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of a file: records ``read``, those that are ``new`` or newer in the index, and the ``problems``.
+    """The outcome of a file: records ``read``, ``cards`` among them, those that are ``new`` or newer in the index, and
+    the ``problems``.
 
     ``problems`` are sentences that begin with the place in the file; the records they are about were passed over.
     """
 
     read: int
+    cards: int
     new: int
     problems: tuple[str, ...]
 
@@ -314,7 +316,7 @@ def take(
     A record that is older than what is known goes to the history; a summary never replaces a card. Raises Unavailable
     when the index cannot be written: what was taken before stays.
     """
-    done = new = 0
+    done = new = cards = 0
     problems: list[str] = []
     source = read(stream)
     while batch := list(islice(source, BATCH)):
@@ -322,13 +324,14 @@ def take(
         for record in batch:
             try:
                 packed.append(_packed(record))
+                cards += record.card is not None
             except (InvalidHost, RecordError) as error:
                 if len(problems) < limit:
                     problems.append(f"{record.place}: {error}")
         new += reports.put_packed(packed)
         done += len(batch)
         progress(done)
-    return ImportResult(read=done, new=new, problems=tuple(problems))
+    return ImportResult(read=done, cards=cards, new=new, problems=tuple(problems))
 
 
 def _packed(record: ImportedRecord) -> Packed:

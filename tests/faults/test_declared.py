@@ -186,10 +186,10 @@ async def test_a_site_that_declares_everything(parser: Parser) -> None:
         plain.evidence,
     )
     assert b'"declared"' not in encode_card(plain)
-    assert decode_card(encode_card(card)) == card
+    assert decode_card(encode_card(card)) == msgspec.structs.replace(card, ledger=msgspec.UNSET)
     assert json.loads(encode_card(card, "slots"))["declared"]["agent"] == "agent_01"
     foreign = encode_card(card).replace(b'"declared":{', b'"declared":{"of":"another index"},"other":{', 1)
-    assert decode_card(foreign) == plain
+    assert decode_card(foreign) == msgspec.structs.replace(plain, ledger=msgspec.UNSET)
     jsonschema.validate(json.loads(encode_card(card)), schema("card"))
     kept = Recording(observations=msgspec.structs.replace(seen, declared=declared))
     assert decode_recording(encode_recording(kept)) == kept

@@ -97,8 +97,9 @@ async def test_every_agent_challenged_while_the_browser_is_served(parser: Parser
     assert (card.live_served, card.stance) == (0, "Walled")
     assert {card.matrix[slug] for slug in list(card.matrix)[1:5]} <= {"blocked", "walled"}
     assert [len(observed.exchange(name).attempts) for name in AGENTS] == [2] * 4
-    # once with the others, twice as the control that the four share, once under its name with an agent's fields
-    assert site.places().count(BROWSER) == 4
+    # once with the others, twice as the control that the four share, twice under an invented name, once under its own
+    # with an agent's fields
+    assert site.places().count(BROWSER) == 6
 
 
 @pytest.mark.parametrize(

@@ -44,14 +44,21 @@ def released_cards(version: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in unpacked(version, "cards.ndjson.gz").splitlines()]
 
 
-def test_every_card_of_a_release_reads_as_it_was_written(home: Path, version: str) -> None:
+JUDGED = {"evidence", "recommendations", "score", "grade", "stance", "pillars", "detail", "matrix"}
+"""What the current revision of the method judges anew from what was seen."""
+
+
+def test_what_a_release_saw_reads_as_it_was_written(home: Path, version: str) -> None:
     done = aui(home, "export", "--cards", "--format", "json")
     assert done.code == 0, done.err
     now = {card["host"]: card for card in json.loads(done.out)}
     then = released_cards(version)
     assert set(now) == {card["host"] for card in then}
     for card in then:
-        assert {key: now[card["host"]][key] for key in card} == card
+        assert {key: now[card["host"]][key] for key in card.keys() - JUDGED} == {
+            key: card[key] for key in card.keys() - JUDGED
+        }
+        assert now[card["host"]].keys() >= card.keys()
 
 
 def test_the_list_of_a_release_keeps_its_order(home: Path, version: str) -> None:

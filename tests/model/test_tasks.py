@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -215,22 +213,6 @@ def test_the_list_and_the_history_compare_what_both_scans_measured(tmp_path: Pat
     kept = store.get(seen.host).observations
     assert kept is not None
     assert kept.tasks == poor.tasks
-    store.close()
-
-
-def test_an_index_from_before_the_tasks_is_brought_forward(tmp_path: Path, seen: Observations) -> None:
-    path = tmp_path / "index.db"
-    store = Reports(path)
-    store.put(grade_card(seen), seen)
-    store.close()
-    with closing(sqlite3.connect(path)) as db:
-        db.executescript("ALTER TABLE scan DROP COLUMN plain; PRAGMA user_version = 2;")
-    store = Reports(path)
-    assert store.history(seen.host)[0].score == grade_card(seen).score
-    later = msgspec.structs.replace(seen, scanned_at="2026-11-21T10:00:00.000Z").with_tasks(
-        report("done", "done"), None
-    )
-    assert store.put(grade_card(later), later)
     store.close()
 
 

@@ -167,7 +167,7 @@ def test_overlong_line_is_passed_over(store: Reports, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b"\xef\xbb\xbf"])
 def test_empty_file_holds_nothing(store: Reports, data: bytes) -> None:
-    assert taken(store, data) == ImportResult(read=0, new=0, problems=())
+    assert taken(store, data) == ImportResult(read=0, cards=0, new=0, problems=())
 
 
 def test_many_problems_are_kept_to_a_limit(store: Reports) -> None:

@@ -15,6 +15,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned, RecordError, Unavailable
+from aui_tui.index.listing import refuse_card_terms, without_card_figures
 from aui_tui.model.observations import Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing
@@ -41,20 +42,22 @@ class FileService:
         self._folder = ""
         self._read: LocalService | None = None
         self._notice = ""
+        self._has_cards = False
         self._reading = asyncio.Lock()
 
     async def index(self, query: Query) -> IndexView:
         """Return the lists of ``query``. Raises ConfigError or RecordError for what cannot be read."""
-        view = await (await self._opened()).index(query)
+        view = await (await self._asked(query)).index(query)
         return msgspec.structs.replace(view, notice=self._notice)
 
     async def overview(self, query: Query) -> Overview:
         """Return figures over the ranked rows of ``query``."""
-        return await (await self._opened()).overview(query)
+        figures = await (await self._asked(query)).overview(query)
+        return figures if self._has_cards else without_card_figures(figures)
 
     async def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in its list of ``query``, -1 when absent."""
-        return await (await self._opened()).position(host, query)
+        return await (await self._asked(query)).position(host, query)
 
     async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return the card of ``host``. Raises NeverScanned; Unavailable when the file lists the host without a card."""
@@ -105,6 +108,13 @@ class FileService:
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
 
+    async def _asked(self, query: Query) -> LocalService:
+        """Return the index once ``query`` is known to be one that it can answer. Raises BadValue."""
+        opened = await self._opened()
+        if not self._has_cards:
+            refuse_card_terms(query)
+        return opened
+
     async def _opened(self) -> LocalService:
         async with self._reading:
             if self._read is None:
@@ -125,6 +135,7 @@ class FileService:
             raise ConfigError(f"Cannot read {clean(self._source, 200)}: {error.strerror or error}.") from None
         except AuiError as error:
             raise type(error)(f"{self.label}: {error}") from None
+        self._has_cards = done.cards > 0
         count = len(done.problems)
         if done.read == count:
             raise RecordError(f"{self.label}: {done.problems[0] if count else 'It is empty.'}")

@@ -29,7 +29,7 @@ from tests.faults.h2_floods import DATA, HEADERS, PING, SETTINGS, frame
 SCRIPT = """
 from asyncio import sslproto
 usual = sslproto.SSLProtocol.max_size
-import aui_tui.service.crawl.pool, aui_tui.service.scans
+import aui_tui.service.crawl.crawl, aui_tui.service.scans
 from aui_tui.scan.network import save_tls_memory
 print(sslproto.SSLProtocol.max_size == usual)
 save_tls_memory()
