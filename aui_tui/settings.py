@@ -93,7 +93,6 @@ class Settings:
     declared: bool
     sign: bool
     signature_agent: str
-    act: bool
     first_run: str
     log_kind: str
     client_field: str
@@ -272,7 +271,6 @@ FIELDS: Final = (
     Field("declared", False, _switch, "a scan also asks what the site declares for agents; never scored"),
     Field("sign", False, _switch, "agents that were turned away ask again, signed with your key (aui-tui key)"),
     Field("signature_agent", "", _text, "address at which your key is published"),
-    Field("act", False, _switch, "tasks press “add to cart” once, on hosts of your own"),
     Field("first_run", "inconclusive", _word("pass", "inconclusive"), "--no-regress without an earlier card"),
     Field("log_kind", "", _text, "where the logs of visits were written: edge, origin, unknown; empty: by their lines"),
     Field("client_field", "", _text, "field of a log in which a trusted proxy writes the client's address"),

@@ -400,7 +400,7 @@ def _signed(probed: Sequence[Probed]) -> Iterator[Finding]:
                 "signed-anything", {"agent": who, "unsigned": status(asked["unsigned"].status), "false": false}
             )
         elif probe.signed.result == NOT_VERIFIED:
-            agentless = ", asks for a Signature-Agent field (--signature-agent)" if "none" in asked else ""
+            agentless = ", asks for a Signature-Agent field (the setting signature_agent)" if "none" in asked else ""
             facts = {"agent": who, "signed": status(valid[0].status), "agentless": agentless}
             yield Finding("signed-not-verified", facts)
         else:

@@ -52,6 +52,9 @@ Method = Annotated[
     ),
 ]
 Tasks = Annotated[bool, typer.Option("--tasks", help="Also try six tasks in a browser; see aui-tui help tasks.")]
+Act = Annotated[
+    bool, typer.Option("--act", help="Let the tasks send a search and press “add to cart” once, on your own host.")
+]
 SiteCategory = Annotated[
     str, typer.Option("--category", metavar="NAME", **words(CATEGORIES, "Category of the site in the index"))
 ]

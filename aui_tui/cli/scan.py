@@ -283,6 +283,7 @@ def scan(
     method: options.Method = "",
     category: options.SiteCategory = "",
     tasks: options.Tasks = False,
+    act: options.Act = False,
     open_: Annotated[bool, typer.Option("--open", help="Write the HTML report and open it.")] = False,
     allow_private: options.AllowPrivate = False,
     connect_to: options.ConnectTo = None,
@@ -311,6 +312,8 @@ def scan(
         fail_on=fail_on,
         no_regress=no_regress is not None,
     )
+    if act and not tasks:
+        raise BadValue("--act is for the tasks: add --tasks.")
     checked(run, control, via)
     gating = Gating.of(run, gates, no_regress)
     recording = output.endswith(RECORDING)
@@ -323,7 +326,7 @@ def scan(
         method=options.method_of(method),
         category=options.category_of(category),
         tasks=tasks,
-        act=run.settings.act and tasks,
+        act=act,
         declared=run.settings.declared,
     )
     batch = Batch(form, gating, many=len(url) > 1)
