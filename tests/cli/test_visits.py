@@ -86,11 +86,11 @@ def test_figures_are_kept_beside_the_card_and_forgotten_with_it(tmp_path: Path, 
     assert aui(tmp_path, "visits", "--host", "tickets.example").code == 3
     done = aui(tmp_path, "visits", served, "--host", "https://tickets.example/")
     assert done.code == 0, done.err
-    assert "Visits of agents to tickets.example" in done.out
+    assert "Visits in the access log" in done.out
     kept = aui(tmp_path, "visits", "--host", "tickets.example", "--json")
     assert json.loads(kept.out)["agent_lines"] == 100
     card = aui(tmp_path, "site", "tickets.example")
-    assert "Visits of agents to tickets.example" in card.out
+    assert "Visits in the access log" in card.out
     assert (
         "Access log: 2026-11-19 (UTC), access.log, combined." in aui(tmp_path, "site", "tickets.example", "--text").out
     )

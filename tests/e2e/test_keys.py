@@ -65,7 +65,7 @@ def test_a_newcomer_reads_verdict_and_next_step_without_a_key_and_more_with_ente
         text = terminal.wait_for("Ranked 3", "open.example", "✗ Claude", "# nobody")
         assert "Gets in" in text
         keys = Keys(terminal)
-        keys.press(["\r"], "Every assistant gets in, to every page.", "Score", "Next")
+        keys.press(["\r"], "Every assistant that was asked gets in.", "Score", "Next")
         assert keys.pressed == 1
 
 
@@ -75,7 +75,7 @@ def test_the_raw_exchange_is_two_keys_from_the_list(home: Path) -> None:
         terminal.wait_for("Ranked 3", "open.example")
         terminal.press("j")
         keys = Keys(terminal)
-        keys.press(["\r"], "Claude is refused;", "robots.txt yes", "▸✗ no    Claude")
+        keys.press(["\r"], "Claude is refused;", "though robots.txt", "▸✗ no    Claude")
         keys.press(["\r"], "Compared", "403 Forbidden", "200 OK", "curl -sS")
         assert keys.pressed == 2
 
@@ -110,9 +110,8 @@ def test_an_analyst_finds_the_walled_shops_that_turn_claude_away_and_exports_the
 @pytest.mark.ci
 def test_an_owner_scans_reads_the_cause_copies_the_fix_scans_again_and_sees_the_difference(tmp_path: Path) -> None:
     with PythonShop(tmp_path) as shop, Terminal(tmp_path, shop.rules, columns=140, lines=40) as terminal:
-        terminal.wait_for("No host has been scanned yet.")
+        terminal.wait_for("Can AI assistants get into your site?")
         keys = Keys(terminal)
-        keys.press(["S"], "Scan an address")
         terminal.press(f"http://{shop.host}")
         keys.press(["\r"], "Ranked 1 ", shop.host)
         keys.press(["\r"], "are refused", "refused (403)", "robots.txt", "Next")
@@ -122,27 +121,6 @@ def test_an_owner_scans_reads_the_cause_copies_the_fix_scans_again_and_sees_the_
         terminal.wait_until(lambda: "8/10" in terminal.text, "for the second scan", 90)
         keys.press(["d"], "Changes", "llms.txt")
         assert keys.pressed <= 8
-
-
-@pytest.mark.ci
-def test_a_key_is_given_with_four_keys_and_a_word_and_works_after_the_next_start(home: Path, config: Path) -> None:
-    with Terminal(home, ["--config", str(config)], columns=140, lines=40) as terminal:
-        terminal.wait_for("Ranked 3")
-        keys = Keys(terminal)
-        keys.press([","], "5 Keys", "Remembered in")
-        keys.press(["5"], "an id, a key or a word")
-        terminal.press("overview")
-        terminal.wait_for("Who gets in, scores")
-        keys.press(["\r"], "New key for overview")
-        keys.press(["Z"], "overview is Z now.")
-        assert keys.pressed == 4
-        keys.press(["\x1b"])
-        terminal.wait_until(lambda: "an id, a key" not in terminal.text)
-        keys.press(["Z"], "1 Who gets in")
-    with Terminal(home, ["--config", str(config)], columns=140, lines=40) as terminal:
-        terminal.wait_for("Ranked 3")
-        terminal.press("Z")
-        terminal.wait_for("1 Who gets in")
 
 
 @pytest.mark.ci

@@ -63,4 +63,4 @@ def test_gate_fails_snippets_are_applied_gate_passes(tmp_path: Path, kind: type[
     assert not {"semantic.main", "semantic.nav", "noscript_shell", "human_title", "edge"} & fields
     assert changed["new"] == []
     text = here(tmp_path, "diff", shop.host).out
-    assert "Claude: blocked -> allowed" in text
+    assert "Claude: refused -> in" in text

@@ -164,7 +164,7 @@ def test_hold_a_line(runner: Runner) -> None:
     runner.robots("User-agent: Claude-User\nDisallow: /\n")
     done = runner.run(server, mine[1])
     assert done.returncode == 1
-    assert "Claude: went from allowed to disallowed." in done.stderr
+    assert "Claude: went from in to told no." in done.stderr
 
 
 @pytest.mark.parametrize(("first", "code"), [("", 3), ("AUI_TUI_FIRST_RUN=pass ", 0)])
@@ -184,7 +184,7 @@ def test_the_pre_commit_hook_fails_once_an_agent_is_kept_out(runner: Runner) -> 
     runner.robots("User-agent: Claude-User\nDisallow: /\n")
     done = runner.run(server, hook["entry"])
     assert done.returncode == 1
-    assert "Claude: went from allowed to disallowed." in done.stderr
+    assert "Claude: went from in to told no." in done.stderr
 
 
 GITLAB_WAIT = next(line for line in parsed(GITLAB)["agents"]["script"] if line.startswith("curl"))

@@ -66,6 +66,6 @@ def test_bad_input_is_one_sentence(tmp_path: Path, arguments: list[str], words: 
 
 
 def test_refused_host_ends_the_watch(tmp_path: Path) -> None:
-    done = aui(tmp_path, "watch", "localhost", "--every", "6m")
+    done = aui(tmp_path, "watch", "10.0.0.7", "--every", "6m")
     assert done.code == 2
     assert "--allow-private" in done.sentence
