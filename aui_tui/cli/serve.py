@@ -111,7 +111,7 @@ def mcp(
     """
     run = options.run_of(context)
     access = policy_of(run, allow_private=allow_private, connect_to=connect_to)
-    if access is not None and not allow_scan:
+    if (allow_private or connect_to) and not allow_scan:
         raise BadValue("Options on how to reach a site need --allow-scan; add --allow-scan, or leave them out.")
     if find_spec("mcp") is None:
         raise MissingExtra("aui-tui mcp", "mcp")

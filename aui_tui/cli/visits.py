@@ -101,7 +101,7 @@ def visits(
 
     asked = gating.limits(fail_refused or ())
     options.one_of(json=as_json, format=form_name)
-    form = "json" if as_json else format_for(path_of(output), form_name, FORMS)
+    form = "json" if as_json else format_for(None if ranges else path_of(output), form_name, FORMS)
     reading = _reading_of(run, host)
     book = RangeBook(run.settings.data_dir / "ranges")
     if update_ranges:

@@ -116,6 +116,7 @@ def test_csv_and_markdown(tmp_path: Path, served: str) -> None:
         (("",), "An argument is empty: visits takes LOG"),
         (("--ranges", "iis"), "--ranges takes nginx, apache, haproxy, ipset, cloudflare"),
         (("--ranges", "nginx"), "No address ranges were fetched yet"),
+        (("--ranges", "nginx", "-o", "agents.geo"), "No address ranges were fetched yet"),
         (("{log}", "--ranges", "nginx"), "reads no log"),
         (("{log}", "--json", "--format", "csv"), "Choose one of --json and --format"),
         (("--follow", "--host", "tickets.example"), "--follow needs the access logs"),

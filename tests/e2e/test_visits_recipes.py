@@ -74,4 +74,6 @@ def test_the_cron_line_is_silent_until_the_gate_fails(folder: Path) -> None:
     log(path, 50, "Claude-User")
     done = run(folder, command)
     assert done.returncode == 1
-    assert "gate fail-refused failed: shop.example: claude: 50 of 100 requests under its name were refused" in done.stderr
+    assert (
+        "gate fail-refused failed: shop.example: claude: 50 of 100 requests under its name were refused" in done.stderr
+    )
