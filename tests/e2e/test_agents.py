@@ -215,7 +215,7 @@ def test_an_agent_that_follows_the_skill_reaches_the_promised_score(tmp_path: Pa
         changed = agent.run(diff)
         assert changed.code == 0
         assert "Claude" in changed.out
-        assert planned["scan_again"] == f"aui-tui scan {agent.site} --allow-private --force"
+        assert planned["scan_again"] == f"aui-tui scan {agent.site} --force"
     for step in planned["steps"]:
         assert step["check"]
         assert set(step["files"]) <= {file["path"] for file in planned["files"]}

@@ -122,7 +122,7 @@ def test_readable_card_and_progress(tmp_path: Path, serve: Serve) -> None:
     assert again.err == ""
     assert "from the cache" in again.out
     text = aui(tmp_path, "site", "guarded.test", "--text").out
-    assert "Claude: walled, 403 challenge." in text
+    assert "Claude, Google agent, Perplexity, challenged: cloudflare's test for humans (403)" in text
     assert not set("·✓✗◌█░│") & set(text)
 
 
