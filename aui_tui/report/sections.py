@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aui_tui.checks import BY_FIX
 from aui_tui.model import agents, labels, visits
@@ -18,8 +18,10 @@ from aui_tui.model.points import is_graded, percent, totals
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TASK, WORDS, mark_of
 from aui_tui.model.view import HostReport
-from aui_tui.report.gates import Outcome
 from aui_tui.text import clean, count
+
+if TYPE_CHECKING:
+    from aui_tui.report.gates import Outcome
 
 
 class Item(NamedTuple):

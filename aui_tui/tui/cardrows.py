@@ -20,7 +20,6 @@ from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TASK, TASKS, TaskResult
 from aui_tui.model.view import HistoryPoint, HostReport, Quota, comparable_scores
 from aui_tui.report import sections
-from aui_tui.report.changes import diff
 from aui_tui.report.sections import Item
 from aui_tui.text import cells, count, fit, wrap
 from aui_tui.tui import glyphs
@@ -307,6 +306,8 @@ def visits(report: HostReport, size: int) -> list[Entry]:
 
 def changes(before: ReportCard | None, after: ReportCard, size: int, now: float) -> list[Entry]:
     """Return what differs from an earlier scan."""
+    from aui_tui.report.changes import diff
+
     if before is None:
         words = "There is no earlier scan of this host to compare with. Press s to scan it again."
         return [paragraph(words, size, "muted")]

@@ -17,6 +17,7 @@ from aui_tui.tui.context import SETTINGS, Context, attempt
 from aui_tui.tui.preferences import PreferringApp
 from aui_tui.tui.rows import paragraph
 from aui_tui.tui.screens.windows import ReadScreen
+from aui_tui.tui.state import CardState
 from aui_tui.tui.themes import ThemeChoice, ThemedApp
 from aui_tui.tui.words import TERMS
 
@@ -125,7 +126,7 @@ class SettingCommands(_Commands):
         found: list[tuple[str, str, Callable[[], object]]] = [
             (f"Setting {words}", "settings", partial(app.change_setting, name)) for name, words in SETTINGS.items()
         ]
-        if app.card_on_show is not None:
+        if isinstance(getattr(self.screen, "state", None), CardState):
             found.append(("Read an access log", "what the real agents got, beside this card", app.ask_visits))
         views = app.context.preferences.views
         return found + [(f"List {name}", "saved list", partial(app.choose_view, name)) for name in views]

@@ -113,14 +113,27 @@ def test_an_owner_scans_reads_the_cause_copies_the_fix_scans_again_and_sees_the_
         terminal.wait_for("Can AI assistants get into your site?")
         keys = Keys(terminal)
         terminal.press(f"http://{shop.host}")
-        keys.press(["\r"], "Ranked 1 ", shop.host)
-        keys.press(["\r"], "are refused", "refused (403)", "robots.txt", "Next")
+        keys.press(["\r"], "refused", "refused (403)", "robots.txt", "Next")
         keys.press(["y"], "Copied")
         (shop.folder / "llms.txt").write_text(f"# {shop.host}\n\n> A shop.\n", encoding="utf-8")
         keys.press(["f"])
         terminal.wait_until(lambda: "8/10" in terminal.text, "for the second scan", 90)
         keys.press(["d"], "Changes", "llms.txt")
         assert keys.pressed <= 8
+
+
+@pytest.mark.ci
+def test_a_key_of_the_settings_file_works_and_the_pane_of_keys_says_where_to_write_it(home: Path, config: Path) -> None:
+    config.write_text('[keys]\noverview = "Z"\n', encoding="utf-8")
+    with Terminal(home, ["--config", str(config)], columns=140, lines=40) as terminal:
+        terminal.wait_for("Ranked 3")
+        keys = Keys(terminal)
+        keys.press([","], "5 Keys")
+        keys.press(["5"], "write its name under [keys] in")
+        assert keys.pressed == 2
+        keys.press(["\x1b"])
+        terminal.wait_until(lambda: "under [keys]" not in terminal.text)
+        keys.press(["Z"], "1 Who gets in")
 
 
 @pytest.mark.ci
@@ -149,11 +162,14 @@ def test_an_access_log_is_read_from_the_card_and_its_figures_stand_in_pane_7(hom
         terminal.press("/outlet")
         terminal.wait_for("Ranked 1 ")
         keys = Keys(terminal)
-        keys.press(["\r", "\r"], "Claude is refused;", ":visits FILE reads one")
-        keys.press([":"], "Command")
-        terminal.press(f"visits {log}")
+        keys.press(["\r", "\r"], "Claude is refused;", "ctrl+p, “Read an access log”")
+        keys.press(["\x10"])
+        terminal.press("access log")
+        terminal.wait_for("beside this card")
+        keys.press(["\r"], "An access log that outlet.example wrote")
+        terminal.press(str(log))
         keys.press(["\r"], f"{truth.lines:,} lines of")
-        text = keys.press(["7", "+"], "together", "GPTBot", "Claude")
+        text = keys.press(["7", "+"], "Together", "GPTBot", "Claude")
         row = next(row for row in text.splitlines() if " Claude " in row and "%" in row)
         assert f" {truth.agents['Claude-User']['requests']:,} " in row
-        assert keys.pressed == 6
+        assert keys.pressed == 7
