@@ -175,7 +175,8 @@ UNREACHABLE = (
 )
 CLOSED_STEPS: Final = MappingProxyType(
     {
-        401: "If it is your own site, --basic-auth-env VARIABLE sends the user:password that the variable holds",
+        401: "If it is your own site, basic_auth_env of [sites.HOST] in the settings names the variable that holds"
+        " user:password",
         404: "Check the address: there is no page at <<url>>",
         410: "Check the address: there is no page at <<url>>",
         429: "Scan again later, or with --force and AUI_TUI_PACE=15, one request every 15 s",

@@ -234,8 +234,8 @@ def _body_length(wanted: Wanted) -> int:
 class Dialler:
     """Connections for the proxy by the rules of a scan; ``may_open`` is asked about documents seen in plain text.
 
-    With certificates of the user's own (``--cacert``), or none asked for, the browser takes any certificate and each
-    server's is checked here, before its first tunnel.
+    With certificates of the user's own (the setting ``cacert``), or none asked for, the browser takes any certificate
+    and each server's is checked here, before its first tunnel.
     """
 
     def __init__(self, access: ScanPolicy, routes: Routes, may_open: Callable[[str], Awaitable[bool]]) -> None:

@@ -202,7 +202,12 @@ def test_a_refused_browser_is_no_shut_out_of_agents() -> None:
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [(401, "--basic-auth-env"), (404, "no page at https://shop.example/"), (451, "--via"), (500, "is failing")],
+    [
+        (401, "basic_auth_env of [sites.HOST]"),
+        (404, "no page at https://shop.example/"),
+        (451, "--via"),
+        (500, "is failing"),
+    ],
 )
 def test_what_everybody_gets_comes_with_what_to_do(status: int, words: str) -> None:
     seen = site.site(site.probe(BROWSER, status), lambda slot: site.probe(slot, status))
