@@ -174,6 +174,7 @@ async def test_clock_that_jumps_neither_keeps_an_answer_nor_a_limit_for_ever(
 FULL = """
 import asyncio, json, resource, signal, sys
 from pathlib import Path
+from aui_tui.model.options import ScanOptions
 from tests.loopback import listening
 from tests.service.test_local import Site, service
 from aui_tui.model.query import Query
