@@ -111,7 +111,7 @@ def test_an_edge_that_admits_published_ranges_alone_is_seen_from_server_to_card(
     assert claude["requests"] == 65 + claude["unchecked"]
     assert claude["unchecked"] <= probes + 5
 
-    card = aui(tmp_path, "site", host)
+    card = aui(tmp_path, "site", host, "--details")
     said = " ".join(card.out.split())
     assert "60 of 60 verified visits were served, while the probe was turned away" in said
     assert "The site checks addresses, and the real Claude gets in." in said
