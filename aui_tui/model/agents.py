@@ -267,7 +267,8 @@ def outcomes(card: ReportCard, seen: Observations | None = None) -> tuple[Outcom
             disagree=disagree,
             probe=next((surface.live for _, surface in members if surface.live), ""),
             source=members[0][1].source,
-            asked=members[0][1].source == "live" or (members[0][1].source == "none" and bool(card.task_runs)),
+            asked=members[0][1].source == "live"
+            or (members[0][1].source == "none" and bool(card.task_runs) and word != UNTESTED),
         )
         for (word, reason, disagree), members in found.items()
     ]

@@ -55,7 +55,7 @@ def test_a_cached_answer_can_be_recorded_too(tmp_path: Path, serve: Serve) -> No
     ("arguments", "words"),
     [
         (("regrade", "absent.recording"), "absent.recording"),
-        (("regrade", "noise.recording"), "is not JSON"),
+        (("regrade", "noise.recording"), "not a recording"),
         (("scan", "-o", "y.recording", "a.com", "b.com"), "name one host"),
     ],
 )
