@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
+
+import msgspec
 
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS
@@ -25,131 +27,50 @@ APP: Final = "aui-tui"
 PREFIX: Final = "AUI_TUI_"
 HOME_VARIABLE: Final = "AUI_TUI_HOME"
 CONFIG_VARIABLE: Final = "AUI_TUI_CONFIG"
-CONFIG_NAME: Final = "config.toml"
 BASE_URL: Final = "http://127.0.0.1:8600"
 """Where ``aui-tui serve`` answers by default; the start of every ``url`` in the records."""
+VIEW_FIELDS: Final = ("query", "stance", "category", "sort", "order", "show")
+"""What a saved list may say: the filters, the column it is ordered by, ``reverse``, and ``matrix`` or ``unreachable``
+where another list than the usual one is shown."""
 
-_WORDS: Final = MappingProxyType(
-    {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One setting: its name (also the key of the TOML file), default, reader, and what it means."""
-
-    name: str
-    default: Any
-    read: Callable[[str, Any], Any]
-    meaning: str
-
-    @property
-    def variable(self) -> str:
-        """The environment variable, such as ``AUI_TUI_THEME``."""
-        return PREFIX + self.name.upper()
+Reader = Callable[[str, Any], Any]
+"""Returns the value of a setting from its name and what was given. Raises ConfigError."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SiteSettings:
-    """How one site of the user's own is reached and advised, from ``[sites."HOST"]`` of the settings file.
+def _is(kind: Any, words: str) -> Reader:
+    """Return the reader of what msgspec takes for a ``kind``; ``words`` say what that is."""
 
-    ``headers``: fields sent to that site alone. ``basic_auth_env``: variable that holds user:password. ``public_url``
-    and ``tester``: the site's public address, and the address that is scanned from, for the files of a plan.
-    """
-
-    headers: tuple[tuple[str, str], ...] = ()
-    basic_auth_env: str = ""
-    public_url: str = ""
-    tester: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """Every setting with its value; ``origins`` says per name where it came from.
-
-    ``data_dir``: cards, cache and quota. ``source``: address of a published index, empty for the local one.
-    ``method``: scoring method of new cards. ``base_url``: start of the ``url`` of local records. ``theme``: name,
-    empty for the default. ``ascii``: glyphs of ASCII only. ``mouse``: dashboard listens to it. ``no_limit``:
-    scans of the user's own hosts are not counted. ``keys``: binding id to keys, checked by the dashboard.
-    ``columns``: keys of the columns of the list, empty for the usual ones. ``views``: saved lists by name, each with
-    some of ``VIEW_FIELDS``. ``sites``: how sites of the user's own are reached, by host. ``config_file`` may not exist.
-    The others as in ``FIELDS``.
-    """
-
-    data_dir: Path
-    config_file: Path
-    source: str
-    method: str
-    base_url: str
-    theme: str
-    ascii: bool
-    mouse: bool
-    no_limit: bool
-    cacert: str
-    insecure: bool
-    pace: float
-    text: bool
-    json_keys: str
-    declared: bool
-    sign: bool
-    signature_agent: str
-    first_run: str
-    log_kind: str
-    client_field: str
-    trusted_proxy: tuple[str, ...]
-    read_only: bool
-    publish_visits: bool
-    keys: Mapping[str, str]
-    columns: tuple[str, ...]
-    views: Mapping[str, Mapping[str, str]]
-    sites: Mapping[str, SiteSettings]
-    origins: Mapping[str, str]
-
-    @property
-    def theme_dir(self) -> Path:
-        """Folder of the user's own theme files, beside the settings file."""
-        return self.config_file.parent / "themes"
-
-
-def _text(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise ConfigError(f"{name} must be text, not {clean(repr(value), 60)}.")
-    return clean(value.strip(), 500)
-
-
-def _switch(name: str, value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    word = _WORDS.get(value.strip().lower()) if isinstance(value, str) else None
-    if word is None:
-        raise ConfigError(f"{name} must be true or false, not {clean(repr(value), 60)}.")
-    return word
-
-
-def _word(*allowed: str) -> Callable[[str, Any], str]:
-    """Return the reader of one of some words."""
-
-    def read(name: str, value: Any) -> str:
+    def read(name: str, value: Any) -> Any:
         try:
-            return choose(f"value of {name}", _text(name, value), allowed)
-        except BadValue as error:
-            raise ConfigError(str(error)) from None
+            return msgspec.convert(value, kind, strict=False)
+        except msgspec.ValidationError:
+            raise ConfigError(f"{name} must be {words}, not {clean(repr(value), 60)}.") from None
 
     return read
 
 
-def _number(most: float, *, whole: bool = True) -> Callable[[str, Any], Any]:
-    """Return the reader of a number from 0 to ``most``."""
+_plain = _is(str, "text")
 
-    def read(name: str, value: Any) -> float:
+
+def _text(name: str, value: Any) -> str:
+    return clean(_plain(name, value).strip(), 500)
+
+
+def _switch(name: str, value: Any) -> bool:
+    words = {"yes": True, "on": True, "no": False, "off": False}
+    given = words.get(value.strip().lower(), value.strip()) if isinstance(value, str) else value
+    found: bool = _is(bool, "true or false")(name, given)
+    return found
+
+
+def _word(*allowed: str) -> Reader:
+    """Return the reader of one of some words."""
+
+    def read(name: str, value: Any) -> str:
         try:
-            number = float(value) if not isinstance(value, bool) else -1.0
-        except (TypeError, ValueError):
-            number = -1.0
-        if not 0 <= number <= most or (whole and number % 1):
-            kind = "a whole number" if whole else "a number"
-            raise ConfigError(f"{name} must be {kind} from 0 to {most:g}, not {clean(repr(value), 60)}.")
-        return int(number) if whole else number
+            return choose(name.strip("-"), _text(name, value), allowed)
+        except BadValue as error:
+            raise ConfigError(str(error)) from None
 
     return read
 
@@ -157,16 +78,8 @@ def _number(most: float, *, whole: bool = True) -> Callable[[str, Any], Any]:
 def _texts(name: str, value: Any) -> tuple[str, ...]:
     """Read a list of texts; in a variable they are separated by commas."""
     items = value.split(",") if isinstance(value, str) else value
-    if not isinstance(items, list):
-        raise ConfigError(f'{name} must be a list of texts, such as ["one", "two"].')
-    return tuple(text for item in items if (text := _text(name, item)))
-
-
-def _method(name: str, value: Any) -> str:
-    try:
-        return choose("method", _text(name, value), tuple(METHODS))
-    except BadValue as error:
-        raise ConfigError(f"{name}: {error}") from None
+    found = _is(tuple[str, ...], 'a list of texts, such as ["one", "two"]')(name, items)
+    return tuple(text for item in found if (text := _text(name, item)))
 
 
 def _address(name: str, value: Any) -> str:
@@ -185,106 +98,117 @@ def _address(name: str, value: Any) -> str:
 
 def _source(name: str, value: Any) -> str:
     text = _text(name, value)
-    return _address(name, text) if "://" in text or not text else text
-
-
-def _keys(name: str, value: Any) -> Mapping[str, str]:
-    if not isinstance(value, Mapping) or not all(isinstance(item, str) for item in value.values()):
-        raise ConfigError(f'{name} must be a table of binding = "key", such as scan = "s".')
-    return MappingProxyType({str(key): item for key, item in value.items()})
-
-
-VIEW_FIELDS: Final = ("query", "stance", "category", "sort", "order", "show")
-"""What a saved list may say: the filters, the column it is ordered by, ``reverse``, and ``matrix`` or ``unreachable``
-where another list than the usual one is shown."""
-
-
-def _columns(name: str, value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ConfigError(f'{name} must be a list of column names, such as ["score", "host"].')
-    return tuple(clean(item, 40) for item in value)
+    return _address(name, text) if "://" in text else text
 
 
 def _views(name: str, value: Any) -> Mapping[str, Mapping[str, str]]:
-    out: dict[str, Mapping[str, str]] = {}
-    pairs: list[tuple[Any, Any]] = list(value.items()) if isinstance(value, Mapping) else [("", None)]
-    for title, view in pairs:
-        known = isinstance(view, Mapping) and all(key in VIEW_FIELDS and isinstance(view[key], str) for key in view)
-        if not known:
-            fields = ", ".join(VIEW_FIELDS)
-            raise ConfigError(f"{name} must be a table of lists by name, each a table of texts: {fields}.")
-        out[clean(str(title), 60)] = MappingProxyType({key: clean(text, 500) for key, text in view.items()})
-    return MappingProxyType(out)
-
-
-def _headers(name: str, value: Any) -> tuple[tuple[str, str], ...]:
-    if not isinstance(value, Mapping) or not all(isinstance(text, str) for text in value.values()):
-        raise ConfigError(f'{name} must be a table of fields, such as {{ "X-Preview" = "1" }}.')
-    return tuple((str(key), text) for key, text in value.items())
-
-
-_SITE: Final[Mapping[str, Callable[[str, Any], Any]]] = MappingProxyType(
-    {
-        "headers": _headers,
-        "basic_auth_env": _text,
-        "public_url": _text,
-        "tester": _text,
-    }
-)
-SITE_KEYS: Final = tuple(_SITE)
+    must = f"a table of lists by name, each a table of texts: {', '.join(VIEW_FIELDS)}"
+    found: dict[str, dict[str, str]] = _is(dict[str, dict[str, str]], must)(name, value)
+    for key in (key for view in found.values() for key in view):
+        _check_known(f"{name}: unknown field", key, VIEW_FIELDS)
+    return {clean(title, 60): {key: clean(text, 500) for key, text in found[title].items()} for title in found}
 
 
 def _sites(name: str, value: Any) -> Mapping[str, SiteSettings]:
-    tables = value if isinstance(value, Mapping) else {"": None}
-    found: dict[str, SiteSettings] = {}
-    for host, table in tables.items():
-        if not isinstance(table, Mapping):
-            raise ConfigError(f'{name} must be a table of sites, such as [sites."staging.shop.example"].')
+    must = 'a table of sites, such as [sites."staging.shop.example"]'
+    found: dict[str, dict[str, Any]] = _is(dict[str, dict[str, Any]], must)(name, value)
+    readers = {one.name: one.metadata["read"] for one in fields(SiteSettings)}
+    for host, table in found.items():
+        where = f"{name}.{clean(host, 80)}"
         for key in table:
-            _check_known(f"{name}.{clean(str(host), 80)}: unknown setting", str(key), tuple(_SITE))
-        read = {key: _SITE[key](f"{name}.{clean(str(host), 80)}.{key}", item) for key, item in table.items()}
-        found[str(host).casefold()] = SiteSettings(**read)
-    return MappingProxyType(found)
+            _check_known(f"{where}: unknown setting", key, SITE_KEYS)
+        found[host] = {key: readers[key](f"{where}.{key}", item) for key, item in table.items()}
+    return {host.casefold(): SiteSettings(**table) for host, table in found.items()}
 
 
-def _check_known(what: str, name: str, known: Sequence[str]) -> None:
-    """Raise ConfigError, with the nearest name or all of them, when ``name`` is not among ``known``."""
-    if name not in known:
-        near = get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"allowed are: {', '.join(known)}."
-        raise ConfigError(f"{what} {clean(name, 60)!r}; {hint}")
+def _setting(default: Any, read: Reader, meaning: str = "", *, in_file: bool = False) -> Any:
+    return field(default_factory=lambda: default, metadata={"read": read, "meaning": meaning, "in_file": in_file})
 
 
-FIELDS: Final = (
-    Field("source", "", _source, "address of a published index, or a file of one; empty: the index on this machine"),
-    Field("method", DEFAULT_METHOD, _method, "scoring method of new report cards"),
-    Field("base_url", BASE_URL, _address, "start of the url in every record of this machine"),
-    Field("theme", "", _text, "theme of the dashboard; empty: its default"),
-    Field("ascii", False, _switch, "draw with ASCII characters only"),
-    Field("mouse", True, _switch, "the dashboard listens to the mouse"),
-    Field("no_limit", False, _switch, "scans of your own hosts cost none of the ten an hour"),
-    Field("cacert", "", _text, "file of certificates (PEM) that scans trust too"),
-    Field("insecure", False, _switch, "scans do not check certificates; the card says so"),
-    Field("pace", 0.0, _number(60, whole=False), "seconds between two requests of a scan, one at a time; 0: no wait"),
-    Field("text", False, _switch, "print plain sentences, for a screen reader"),
-    Field("json_keys", "names", _word("names", "slots"), "keys in the JSON of scan, site, index and export"),
-    Field("declared", False, _switch, "a scan also asks what the site declares for agents; never scored"),
-    Field("sign", False, _switch, "agents that were turned away ask again, signed with your key (aui-tui key)"),
-    Field("signature_agent", "", _text, "address at which your key is published"),
-    Field("first_run", "inconclusive", _word("pass", "inconclusive"), "--no-regress without an earlier card"),
-    Field("log_kind", "", _text, "where the logs of visits were written: edge, origin, unknown; empty: by their lines"),
-    Field("client_field", "", _text, "field of a log in which a trusted proxy writes the client's address"),
-    Field("trusted_proxy", (), _texts, "networks of proxies whose field is trusted in logs"),
-    Field("read_only", False, _switch, "serve what is stored and scan nothing for visitors"),
-    Field("publish_visits", True, _switch, "serve the figures of access logs too"),
-)
-"""The settings that a flag, a variable or the file can give."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteSettings:
+    """How one site of the user's own is reached and advised, from ``[sites."HOST"]`` of the settings file.
 
-KEYS: Final = Field("keys", MappingProxyType({}), _keys, "keys of the dashboard by binding id; in the file only")
-COLUMNS: Final = Field("columns", (), _columns, "columns of the list in the dashboard; in the file only")
-VIEWS: Final = Field("views", MappingProxyType({}), _views, "saved lists of the dashboard by name; in the file only")
-SITES: Final = Field("sites", MappingProxyType({}), _sites, "how sites of your own are reached; in the file only")
-IN_FILE: Final = (KEYS, COLUMNS, VIEWS, SITES)
+    ``headers``: fields sent to that site alone. ``basic_auth_env``: variable that holds user:password. ``public_url``
+    and ``tester``: the site's public address, and the address that is scanned from, for the files of a plan.
+    """
+
+    headers: Mapping[str, str] = _setting({}, _is(dict[str, str], 'a table of fields, such as { "X-Preview" = "1" }'))
+    basic_auth_env: str = _setting("", _text)
+    public_url: str = _setting("", _text)
+    tester: str = _setting("", _text)
+
+
+SITE_KEYS: Final = tuple(one.name for one in fields(SiteSettings))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Every setting with its value, its reader and its meaning; ``origins`` says per name where it came from.
+
+    ``data_dir``: cards, cache and quota. ``config_file`` may not exist.
+    """
+
+    data_dir: Path
+    config_file: Path
+    origins: Mapping[str, str]
+    source: str = _setting(
+        "", _source, "address of a published index, or a file of one; empty: the index on this machine"
+    )
+    method: str = _setting(DEFAULT_METHOD, _word(*METHODS), "scoring method of new report cards")
+    base_url: str = _setting(BASE_URL, _address, "start of the url in every record of this machine")
+    theme: str = _setting("", _text, "theme of the dashboard; empty: its default")
+    ascii: bool = _setting(False, _switch, "draw with ASCII characters only")
+    mouse: bool = _setting(True, _switch, "the dashboard listens to the mouse")
+    no_limit: bool = _setting(False, _switch, "scans of your own hosts cost none of the ten an hour")
+    cacert: str = _setting("", _text, "file of certificates (PEM) that scans trust too")
+    insecure: bool = _setting(False, _switch, "scans do not check certificates; the card says so")
+    pace: float = _setting(
+        0.0,
+        _is(Annotated[float, msgspec.Meta(ge=0, le=60)], "a number from 0 to 60"),
+        "seconds between two requests of a scan, one at a time; 0: no wait",
+    )
+    text: bool = _setting(False, _switch, "print plain sentences, for a screen reader")
+    json_keys: str = _setting(
+        "names", _word("names", "slots"), "keys in the JSON of scan, site, index and export: names or slots"
+    )
+    declared: bool = _setting(False, _switch, "a scan also asks what the site declares for agents; never scored")
+    sign: bool = _setting(False, _switch, "agents that were turned away ask again, signed with your key (aui-tui key)")
+    signature_agent: str = _setting("", _text, "address at which your key is published")
+    first_run: str = _setting(
+        "inconclusive", _word("pass", "inconclusive"), "--no-regress without an earlier card: pass or inconclusive"
+    )
+    log_kind: str = _setting(
+        "", _text, "where the logs of visits were written: edge, origin, unknown; empty: by their lines"
+    )
+    client_field: str = _setting("", _text, "field of a log in which a trusted proxy writes the client's address")
+    trusted_proxy: tuple[str, ...] = _setting((), _texts, "networks of proxies whose field is trusted in logs")
+    read_only: bool = _setting(False, _switch, "serve what is stored and scan nothing for visitors")
+    publish_visits: bool = _setting(True, _switch, "serve the figures of access logs too")
+    keys: Mapping[str, str] = _setting(
+        {},
+        _is(dict[str, str], 'a table of binding = "key", such as scan = "s"'),
+        "keys of the dashboard by binding id; in the file only",
+        in_file=True,
+    )
+    columns: tuple[str, ...] = _setting(
+        (), _texts, "columns of the list in the dashboard; in the file only", in_file=True
+    )
+    views: Mapping[str, Mapping[str, str]] = _setting(
+        {}, _views, "saved lists of the dashboard by name; in the file only", in_file=True
+    )
+    sites: Mapping[str, SiteSettings] = _setting(
+        {}, _sites, "how sites of your own are reached; in the file only", in_file=True
+    )
+
+    @property
+    def theme_dir(self) -> Path:
+        """Folder of the user's own theme files, beside the settings file."""
+        return self.config_file.parent / "themes"
+
+
+FIELDS: Final = tuple(one for one in fields(Settings) if one.metadata)
+"""The settings that a flag, a variable or the file can give; those ``in_file`` only the file."""
 
 
 def load(flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None) -> Settings:
@@ -296,86 +220,60 @@ def load(flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | No
     flags = {name: value for name, value in (flags or {}).items() if value is not None}
     environ = os.environ if environ is None else environ
     origins: dict[str, str] = {}
-    config_file = _config_file(flags, environ, origins)
+    config_file = _place("config_file", "--config", CONFIG_VARIABLE, flags, environ, origins)
+    data_dir = _place("data_dir", "--data-dir", HOME_VARIABLE, flags, environ, origins)
     table = _read_table(config_file, required=origins["config_file"] != "default")
-    values: dict[str, Any] = {}
-    for field in FIELDS:
-        values[field.name], origins[field.name] = _resolve(field, flags, environ, table, config_file)
-    for field in IN_FILE:
-        origins[field.name] = str(config_file) if field.name in table else "default"
-        values[field.name] = _from(str(config_file), field, table[field.name]) if field.name in table else field.default
-    return Settings(
-        data_dir=_data_dir(flags, environ, origins),
-        config_file=config_file,
-        origins=MappingProxyType(origins),
-        **values,
-    )
+    values = {}
+    for one in FIELDS:
+        values[one.name], origins[one.name] = _resolve(one, flags, environ, table, config_file)
+    return Settings(data_dir=data_dir, config_file=config_file, origins=MappingProxyType(origins), **values)
 
 
 def _resolve(
-    field: Field, flags: Mapping[str, Any], environ: Mapping[str, str], table: Mapping[str, Any], config_file: Path
+    one: Field[Any], flags: Mapping[str, Any], environ: Mapping[str, str], table: Mapping[str, Any], config_file: Path
 ) -> tuple[Any, str]:
-    option = "--" + field.name.replace("_", "-")
-    if field.name in flags:
-        return _from("", field, flags[field.name], name=option), option
-    if environ.get(field.variable, "").strip():
-        return _from("", field, environ[field.variable], name=field.variable), field.variable
-    if field.name in table:
-        return _from(str(config_file), field, table[field.name]), str(config_file)
-    return field.default, "default"
-
-
-def _from(where: str, field: Field, value: Any, *, name: str = "") -> Any:
+    read, option, variable = one.metadata["read"], "--" + one.name.replace("_", "-"), PREFIX + one.name.upper()
+    if one.name in flags:
+        return read(option, flags[one.name]), option
+    if not one.metadata["in_file"] and environ.get(variable, "").strip():
+        return read(variable, environ[variable]), variable
+    if one.name not in table:
+        assert one.default_factory is not MISSING
+        return one.default_factory(), "default"
     try:
-        return field.read(name or field.name, value)
+        return read(one.name, table[one.name]), str(config_file)
     except ConfigError as error:
-        raise ConfigError(f"{clean(where, 200)}: {error}" if where else str(error)) from None
+        raise ConfigError(f"{clean(str(config_file), 200)}: {error}") from None
 
 
-def _config_file(flags: Mapping[str, Any], environ: Mapping[str, str], origins: dict[str, str]) -> Path:
-    named = _named_path("config_file", "--config", CONFIG_VARIABLE, flags, environ, origins)
-    if named is not None:
-        return named
-    import platformdirs
-
-    return platformdirs.user_config_path(APP, appauthor=False) / CONFIG_NAME
-
-
-def _data_dir(flags: Mapping[str, Any], environ: Mapping[str, str], origins: dict[str, str]) -> Path:
-    named = _named_path("data_dir", "--data-dir", HOME_VARIABLE, flags, environ, origins)
-    if named is not None:
-        return named
-    checkout = checkout_root()
-    if checkout is not None:
-        origins["data_dir"] = "source checkout"
-        return checkout / "cache"
-    import platformdirs
-
-    return platformdirs.user_data_path(APP, appauthor=False)
-
-
-def _named_path(
+def _place(
     name: str,
     option: str,
     variable: str,
     flags: Mapping[str, Any],
     environ: Mapping[str, str],
     origins: dict[str, str],
-) -> Path | None:
-    """Return the path that an option or a variable names, None for neither, and note its origin."""
-    value = flags.get(name) or environ.get(variable)
-    origins[name] = option if name in flags else variable if value else "default"
-    return _absolute(origins[name], flags.get(name, value)) if name in flags or value else None
+) -> Path:
+    """Return the path that an option or a variable names, else the usual one, and note its origin."""
+    if name in flags or environ.get(variable):
+        origins[name] = option if name in flags else variable
+        text = str(flags.get(name, environ.get(variable)))
+        if not text.strip() or "\0" in text:
+            raise ConfigError(f"{origins[name]} must be the path of a file or folder.")
+        try:
+            return Path(text).expanduser().absolute()
+        except (RuntimeError, OSError) as error:
+            raise ConfigError(f"{origins[name]}: {clean(str(error), 200)}.") from None
+    checkout = checkout_root() if name == "data_dir" else None
+    if checkout is not None:
+        origins[name] = "source checkout"
+        return checkout / "cache"
+    import platformdirs
 
-
-def _absolute(name: str, value: Any) -> Path:
-    text = str(value)
-    if not text.strip() or "\0" in text:
-        raise ConfigError(f"{name} must be the path of a file or folder.")
-    try:
-        return Path(text).expanduser().absolute()
-    except (RuntimeError, OSError) as error:
-        raise ConfigError(f"{name}: {clean(str(error), 200)}.") from None
+    origins[name] = "default"
+    if name == "data_dir":
+        return platformdirs.user_data_path(APP, appauthor=False)
+    return platformdirs.user_config_path(APP, appauthor=False) / "config.toml"
 
 
 def checkout_root() -> Path | None:
@@ -392,22 +290,28 @@ def checkout_root() -> Path | None:
 
 
 def _read_table(path: Path, *, required: bool) -> dict[str, Any]:
+    shown = clean(str(path), 300)
     try:
-        data = path.read_bytes()
+        table = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:
         if required:
-            raise ConfigError(f"There is no settings file {clean(str(path), 300)}.") from None
+            raise ConfigError(f"There is no settings file {shown}.") from None
         return {}
     except OSError as error:
-        raise ConfigError(f"Cannot read {clean(str(path), 300)}: {error.strerror or error}.") from None
-    try:
-        table = tomllib.loads(data.decode("utf-8-sig"))
+        raise ConfigError(f"Cannot read {shown}: {error.strerror or error}.") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{clean(str(path), 300)} is not TOML: {clean(str(error), 200)}.") from None
-    known = tuple(field.name for field in (*FIELDS, *IN_FILE))
+        raise ConfigError(f"{shown} is not TOML: {clean(str(error), 200)}.") from None
     for name in table:
-        _check_known(f"{clean(str(path), 300)}: unknown setting", name, known)
+        _check_known(f"{shown}: unknown setting", name, [one.name for one in FIELDS])
     return table
+
+
+def _check_known(what: str, name: str, known: Sequence[str]) -> None:
+    """Raise ConfigError, with the nearest name or all of them, when ``name`` is not among ``known``."""
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"allowed are: {', '.join(known)}."
+        raise ConfigError(f"{what} {clean(name, 60)!r}; {hint}")
 
 
 def remember(path: Path, name: Sequence[str], value: Any) -> None:

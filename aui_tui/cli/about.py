@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from importlib.resources import files
-from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
+import msgspec
 import typer
 
 from aui_tui import docs
@@ -19,7 +18,7 @@ from aui_tui.cli.streams import Paint
 from aui_tui.docs import TOPICS
 from aui_tui.index.folder import places as store_places
 from aui_tui.model.vocabulary import choose
-from aui_tui.settings import FIELDS, IN_FILE, Settings, SiteSettings
+from aui_tui.settings import FIELDS, Settings
 from aui_tui.text import cells, fit
 
 app = typer.Typer()
@@ -96,22 +95,14 @@ def schema(
 def table(settings: Settings) -> dict[str, dict[str, object]]:
     """Return value, origin and meaning of every setting by name."""
     meanings = {"data_dir": "folder of cards, cache and quota", "config_file": "the settings file"}
-    meanings |= {field.name: field.meaning for field in (*FIELDS, *IN_FILE)}
+    meanings |= {field.name: field.metadata["meaning"] for field in FIELDS}
+    values = msgspec.to_builtins(
+        settings, enc_hook=lambda value: dict(value) if isinstance(value, Mapping) else str(value)
+    )
     return {
-        name: {"value": _plain(getattr(settings, name)), "origin": settings.origins[name], "meaning": meaning}
+        name: {"value": values[name], "origin": settings.origins[name], "meaning": meaning}
         for name, meaning in meanings.items()
     }
-
-
-def _plain(value: Any) -> Any:
-    """Return a setting as JSON has it."""
-    if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    if isinstance(value, SiteSettings):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Path):
-        return str(value)
-    return list(value) if isinstance(value, tuple) else value
 
 
 @app.command("config", epilog="Example: aui-tui config --json")

@@ -85,7 +85,7 @@ def _applied(policy: ScanPolicy, site: SiteSettings) -> ScanPolicy:
     try:
         return replace(
             policy,
-            headers=site.headers,
+            headers=tuple(site.headers.items()),
             basic_auth=_credentials(site.basic_auth_env) if site.basic_auth_env else None,
         )
     except BadValue as error:
