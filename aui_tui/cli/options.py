@@ -18,7 +18,7 @@ from aui_tui.model.vocabulary import CATEGORIES, GRADES, SEVERITIES, STANCES, ch
 from aui_tui.text import clean
 
 DOCUMENTS: Final = ("json", "ndjson", "csv", "markdown", "html")
-REPORTS: Final = ("junit", "sarif", "github", "gitlab")
+REPORTS: Final = ("junit", "sarif")
 """Formats of a list, and those of cards alone; the table of ``report`` is not loaded for a help."""
 
 EVERYWHERE, FILTERS, REACH, OUTPUT = "Everywhere", "Filters", "How to reach the site", "Output"

@@ -1,6 +1,6 @@
-"""Formats of CI systems: JUnit XML, SARIF, GitHub annotations, GitLab code quality; each problem of a card once.
+"""Formats of CI systems: JUnit XML and SARIF; each problem of a card once.
 
-A problem has a rule, its fix, and the place that it belongs to. No text of a site can begin a command or markup.
+A problem has a rule, its fix, and the place that it belongs to. No text of a site can become markup.
 """
 
 from __future__ import annotations
@@ -8,12 +8,11 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import chain, count
+from itertools import chain
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote
-from xml.sax.saxutils import escape, quoteattr
+from xml.etree import ElementTree
 
 import msgspec
 
@@ -54,8 +53,7 @@ PATHS: Final = MappingProxyType(
 """The path on the site that a fix is about; others are about the homepage."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(NamedTuple):
     """A kind of problem: its id, level, a short text, help, and where to read on."""
 
     id: str
@@ -65,8 +63,7 @@ class Rule:
     uri: str = HTTP
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(NamedTuple):
     """One problem of one host. ``text``: sentences; ``code``: a snippet to paste, may be empty.
 
     ``path``: where on the site, empty for the homepage. ``fingerprint``: the same in another run while only figures
@@ -75,10 +72,10 @@ class Problem:
 
     rule: Rule
     text: str
-    code: str = ""
-    path: str = ""
-    fingerprint: str = ""
-    about: dict[str, Any] = field(default_factory=dict)
+    code: str
+    path: str
+    fingerprint: str
+    about: dict[str, Any]
 
 
 def problems(card: ReportCard, options: Options) -> Iterator[Problem]:
@@ -88,44 +85,32 @@ def problems(card: ReportCard, options: Options) -> Iterator[Problem]:
     for found in card.findings:
         if found.severity in LEVELS and found.id != QUOTE:
             seen[found.id] += 1
-            identity, path = str(seen[found.id]) if found.id else found.text, PATHS.get(found.fix, "")
-            yield _problem(card, _rule_of(found), clean(found.text), fixes.pop(found.fix, None), identity, path)
+            identity = str(seen[found.id]) if found.id else found.text
+            yield _problem(card, _rule_of(found), found.text, identity, key=found.fix, fix=fixes.pop(found.fix, None))
     outcome = options.gates.get(card.host)
     for failure in outcome.failures if outcome else ():
-        gate = Rule(
-            id=f"gate/{failure.gate}",
-            level=ERROR,
-            text=f"The condition --{failure.gate} is not met.",
-            help="A condition that was asked for on the command line; an inconclusive one never passes.",
-        )
-        yield _problem(
-            card, gate, clean(f"{failure.gate}: {failure.message}"), None,
-            identity=failure.message if failure.gate == "must-serve" else "",
-            about={"inconclusive": failure.inconclusive},
-        )  # fmt: skip
-    for key, fix in fixes.items():
         rule = Rule(
-            id=f"fix/{clean(key, 60)}", level=NOTE, text=clean(fix.title), help=_help(key), uri=HELP.get(key, HTTP)
+            f"gate/{failure.gate}",
+            ERROR,
+            f"The condition --{failure.gate} is not met.",
+            "A condition that was asked for on the command line; an inconclusive one never passes.",
         )
-        yield _problem(card, rule, "", fix, identity="", path=PATHS.get(key, ""))
+        identity = failure.message if failure.gate == "must-serve" else ""
+        about = {"inconclusive": failure.inconclusive}
+        yield _problem(card, rule, f"{failure.gate}: {failure.message}", identity, about=about)
+    for key, fix in fixes.items():
+        rule = Rule(f"fix/{clean(key, 60)}", NOTE, clean(fix.title), _help(key), HELP.get(key, HTTP))
+        yield _problem(card, rule, "", "", key=key, fix=fix)
 
 
 def _rule_of(finding: Finding) -> Rule:
-    line = sentences().get(finding.id)
+    level, line = LEVELS[finding.severity], sentences().get(finding.id)
     if line is None:
-        return Rule(
-            id=f"finding/{finding.id or finding.severity}",
-            level=LEVELS[finding.severity],
-            text=f"A finding of severity {finding.severity}.",
-            help="A finding of another index or of an earlier version.",
-        )
-    return Rule(
-        id=f"finding/{finding.id}",
-        level=LEVELS[finding.severity],
-        text=clean(PLACE.sub("...", line.text)),
-        help=_help(finding.fix),
-        uri=HELP.get(finding.fix, HTTP),
-    )
+        name = f"finding/{finding.id or finding.severity}"
+        about = "A finding of another index or of an earlier version."
+        return Rule(name, level, f"A finding of severity {finding.severity}.", about)
+    text = clean(PLACE.sub("...", line.text))
+    return Rule(f"finding/{finding.id}", level, text, _help(finding.fix), HELP.get(finding.fix, HTTP))
 
 
 def _help(key: str) -> str:
@@ -136,75 +121,20 @@ def _problem(
     card: ReportCard,
     rule: Rule,
     text: str,
-    fix: Recommendation | None,
     identity: str,
-    path: str = "",
     *,
+    key: str = "",
+    fix: Recommendation | None = None,
     about: dict[str, Any] | None = None,
 ) -> Problem:
-    code = clean(fix.code, block=True) if fix else ""
+    text, code, about = clean(text), "", about or {}
     if fix:
         advice = f"{clean(fix.title)} (+{fix.pts} {clean(fix.pillar)}). {clean(fix.body)}"
-        text = f"{text} Fix: {advice}" if text else advice
-        about = {"points": fix.pts, "pillar": clean(fix.pillar)} | (about or {})
-    stable = "\n".join((card.host, rule.id, identity))
-    return Problem(
-        rule=rule,
-        text=text or rule.id,
-        code=code,
-        path=path,
-        fingerprint=hashlib.sha256(stable.encode("utf-8", "replace")).hexdigest()[:32],
-        about=about or {},
-    )
-
-
-SEVERITIES: Final = MappingProxyType({"error": "major", "warning": "minor", "note": "info"})
-"""Levels as GitLab calls them."""
-COMMANDS: Final = MappingProxyType({"error": "error", "warning": "warning", "note": "notice"})
-"""Levels as GitHub calls them."""
-ANY_FILE: Final = "README.md"
-"""What GitLab is given where no file of the repository fits: its report takes no problem without one."""
-
-
-def github_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
-    """Yield a workflow command a problem, such as ``::error title=...::...``; no text can begin another."""
-    for card in cards:
-        for found in problems(card, options):
-            place = options.locate(found.path)
-            fields = {"file": place, "line": "1" if place else "", "title": f"{card.host}: {found.rule.id}"}
-            written = ",".join(f"{name}={_property(value)}" for name, value in fields.items() if value)
-            yield f"::{COMMANDS[found.rule.level]} {written}::{_data(_whole(found))}\n"
-    for refused in options.refused:
-        yield f"::error title={_property(refused.host)}::{_data(refused.detail)}\n"
-
-
-def gitlab_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
-    """Yield one code quality report: a JSON array with an entry a problem."""
-    found: list[dict[str, Any]] = []
-    for card in cards:
-        found += [
-            {
-                "description": f"{card.host}: {_whole(one)}",
-                "check_name": one.rule.id,
-                "fingerprint": one.fingerprint,
-                "severity": SEVERITIES[one.rule.level],
-                "location": {"path": options.locate(one.path) or ANY_FILE, "lines": {"begin": 1}},
-            }
-            for one in problems(card, options)
-        ]
-    yield msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n"
-
-
-def _whole(found: Problem) -> str:
-    return f"{found.text}\n{found.code}" if found.code else found.text
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+        text, code = f"{text} Fix: {advice}" if text else advice, clean(fix.code, block=True)
+        about = {"points": fix.pts, "pillar": clean(fix.pillar)}
+    stable = "\n".join((card.host, rule.id, identity)).encode("utf-8", "replace")
+    fingerprint = hashlib.sha256(stable).hexdigest()[:32]
+    return Problem(rule, text or rule.id, code, PATHS.get(key, ""), fingerprint, about)
 
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -222,69 +152,64 @@ def sarif_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
 
 
 def _run(card: ReportCard, options: Options) -> dict[str, Any]:
-    reached = not card.unreachable
-    invocation: dict[str, Any] = {"executionSuccessful": reached}
-    if not options.deterministic:
-        invocation["startTimeUtc"] = card.scanned_at
-    if not reached:
-        invocation |= _notification(clean(card.top_evidence) or "Nothing was measured.")
-    figures = {"score": card.score, "grade": card.grade, "stance": card.stance} if reached else {}
     found = tuple(problems(card, options))
-    return _run_of(card, card.host, invocation, found, options) | {
-        "properties": {"host": clean(card.host), "method": clean(card.method), **figures}
-    }
+    rules = list(dict.fromkeys(problem.rule for problem in found))
+    reason = (clean(card.top_evidence) or "Nothing was measured.") if card.unreachable else ""
+    names = ("host", "method") if card.unreachable else ("host", "method", "score", "grade", "stance")
+    figures = {name: clean(value) if isinstance(value := getattr(card, name), str) else value for name in names}
+    run = _log_of(card.host, reason, rules, figures)
+    if not options.deterministic:
+        run["invocations"][0]["startTimeUtc"] = card.scanned_at
+    run["results"] = [_result(card, problem, rules.index(problem.rule), options) for problem in found]
+    return run
 
 
 def _failed_run(refused: Refusal) -> dict[str, Any]:
-    invocation = {"executionSuccessful": False} | _notification(clean(refused.detail))
-    return _run_of(None, refused.host, invocation, (), Options()) | {"properties": {"host": clean(refused.host)}}
+    return _log_of(refused.host, clean(refused.detail), (), {"host": clean(refused.host)})
 
 
-def _notification(words: str) -> dict[str, Any]:
-    return {"toolExecutionNotifications": [{"level": "error", "message": {"text": words}}]}
-
-
-def _run_of(
-    card: ReportCard | None, host: str, invocation: dict[str, Any], found: Sequence[Problem], options: Options
-) -> dict[str, Any]:
-    rules = list(dict.fromkeys(problem.rule for problem in found))
+def _log_of(host: str, failed: str, rules: Sequence[Rule], figures: dict[str, Any]) -> dict[str, Any]:
+    """Return a run without results; ``failed`` says why nothing was measured, empty where something was."""
+    invocation: dict[str, Any] = {"executionSuccessful": not failed}
+    if failed:
+        invocation["toolExecutionNotifications"] = [{"level": ERROR, "message": {"text": failed}}]
+    described = [
+        {
+            "id": rule.id,
+            "shortDescription": {"text": rule.text},
+            "help": {"text": rule.help},
+            "helpUri": rule.uri,
+            "defaultConfiguration": {"level": rule.level},
+        }
+        for rule in rules
+    ]
     return {
-        "tool": {"driver": {"name": "aui-tui", "semanticVersion": __version__, "rules": [_rule(one) for one in rules]}},
+        "tool": {"driver": {"name": "aui-tui", "semanticVersion": __version__, "rules": described}},
         "automationDetails": {"id": f"aui-tui/{clean(host)}/"},
         "invocations": [invocation],
-        "results": [_result(card, problem, rules.index(problem.rule), options) for problem in found if card],
+        "results": [],
         "columnKind": "unicodeCodePoints",
-    }
-
-
-def _rule(rule: Rule) -> dict[str, Any]:
-    return {
-        "id": rule.id,
-        "shortDescription": {"text": rule.text},
-        "help": {"text": rule.help},
-        "helpUri": rule.uri,
-        "defaultConfiguration": {"level": rule.level},
+        "properties": figures,
     }
 
 
 def _result(card: ReportCard, found: Problem, index: int, options: Options) -> dict[str, Any]:
-    place = options.locate(found.path) or _uri_of(card.host) + found.path
-    location = {
-        "logicalLocations": [{"fullyQualifiedName": clean(card.host), "kind": "resource"}],
-        "physicalLocation": {"artifactLocation": {"uri": place}, "region": {"startLine": 1}},
-    }
     message = {"text": found.text}
     if found.code:
-        message = {
-            "text": f"{found.text}\n\n{found.code}",
-            "markdown": f"{found.text}\n\n{fenced(found.code).rstrip()}",
-        }
+        markdown = f"{found.text}\n\n{fenced(found.code).rstrip()}"
+        message = {"text": f"{found.text}\n\n{found.code}", "markdown": markdown}
+    place = options.locate(found.path) or _uri_of(card.host) + found.path
     result: dict[str, Any] = {
         "ruleId": found.rule.id,
         "ruleIndex": index,
         "level": found.rule.level,
         "message": message,
-        "locations": [location],
+        "locations": [
+            {
+                "logicalLocations": [{"fullyQualifiedName": clean(card.host), "kind": "resource"}],
+                "physicalLocation": {"artifactLocation": {"uri": place}, "region": {"startLine": 1}},
+            }
+        ],
         "partialFingerprints": {"auiTui/v1": found.fingerprint},
     }
     return result | ({"properties": found.about} if found.about else {})
@@ -302,11 +227,11 @@ ANSWERS: Final = "the site answers"
 """The case of a host without figures."""
 EPOCH: Final = "1970-01-01T00:00:00"
 """The time of a deterministic suite and of one without a scan, as the attribute must be there."""
+RESULTS: Final = MappingProxyType({"failures": "failure", "errors": "error", "skipped": "skipped"})
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A test case: ``result`` is empty (passed), ``failure``, ``error`` or ``skipped``."""
+class Case(NamedTuple):
+    """A test case: ``result`` is empty (passed) or one of RESULTS."""
 
     group: str
     name: str
@@ -318,52 +243,53 @@ class Case:
 def junit_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
     """Yield one document with a suite a card, and a host without a card."""
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
-    numbers = count()
-    for card in cards:
-        yield from _suite(next(numbers), card, options)
-    for refused in options.refused:
-        yield from _refused(next(numbers), refused)
+    for number, suite in enumerate(chain((_suite(card, options) for card in cards), map(_refused, options.refused))):
+        suite.set("id", str(number))
+        yield ElementTree.tostring(suite, encoding="unicode") + "\n"
     yield "</testsuites>\n"
 
 
-def _suite(number: int, card: ReportCard, options: Options) -> Iterator[str]:
-    cases = list(_cases(card, options))
-    seconds = "0" if options.deterministic else f"{card.elapsed_ms / 1000:.3f}"
-    counts = {kind: sum(case.result == kind for case in cases) for kind in ("failure", "error", "skipped")}
-    yield (
-        f"<testsuite name={_xml_attribute(card.host)} tests={quoteattr(str(len(cases)))}"
-        f' failures="{counts["failure"]}" errors="{counts["error"]}" skipped="{counts["skipped"]}"'
-        f' time="{seconds}" timestamp="{EPOCH if options.deterministic else card.scanned_at[:19]}"'
-        f' hostname={_xml_attribute(card.host)} id="{number}" package="aui-tui">\n<properties>\n'
-    )
-    for name in ("method",) if card.unreachable else ("method", "score", "grade", "stance"):
-        yield f'<property name="{name}" value={_xml_attribute(str(getattr(card, name)))}/>\n'
-    yield "</properties>\n"
-    for case in cases:
-        yield from _case(card.host, case)
+def _suite(card: ReportCard, options: Options) -> ElementTree.Element:
+    names = ("method",) if card.unreachable else ("method", "score", "grade", "stance")
     said = "\n".join(f"{item.t}: {item.text}" for item in card.evidence)
-    yield f"<system-out>{_xml_text(said)}</system-out>\n<system-err></system-err>\n</testsuite>\n"
+    suite = _suite_of(card.host, list(_cases(card, options)), {name: str(getattr(card, name)) for name in names}, said)
+    if not options.deterministic:
+        suite.set("time", f"{card.elapsed_ms / 1000:.3f}")
+        suite.set("timestamp", card.scanned_at[:19])
+    return suite
 
 
-def _refused(number: int, refused: Refusal) -> Iterator[str]:
-    name = _xml_attribute(refused.host)
-    yield (
-        f'<testsuite name={name} tests="1" failures="0" errors="1" skipped="0" time="0" timestamp="{EPOCH}"'
-        f' hostname={name} id="{number}" package="aui-tui">\n'
+def _refused(refused: Refusal) -> ElementTree.Element:
+    return _suite_of(refused.host, [Case("agents", ANSWERS, "error", refused.title, refused.detail)], {}, "")
+
+
+def _suite_of(host: str, cases: Sequence[Case], figures: dict[str, str], said: str) -> ElementTree.Element:
+    counts = {name: str(sum(case.result == kind for case in cases)) for name, kind in RESULTS.items()}
+    suite = ElementTree.Element(
+        "testsuite",
+        {"name": _line(host), "hostname": _line(host), "package": "aui-tui", "tests": str(len(cases)), **counts},
+        time="0",
+        timestamp=EPOCH,
     )
-    yield from _case(refused.host, Case("agents", ANSWERS, "error", refused.title, refused.detail))
-    yield "<system-out></system-out>\n<system-err></system-err>\n</testsuite>\n"
+    listed = ElementTree.SubElement(suite, "properties") if figures else suite
+    for name, value in figures.items():
+        ElementTree.SubElement(listed, "property", name=name, value=_line(value))
+    for case in cases:
+        made = ElementTree.SubElement(suite, "testcase", classname=_line(f"{host}.{case.group}"), name=_line(case.name))
+        made.set("time", "0")
+        if case.result:
+            result = ElementTree.SubElement(made, case.result)
+            result.text = clean(case.message, block=True)
+            if case.result != "skipped":
+                result.attrib |= {"message": _line(case.message), "type": _line(case.kind)}
+    ElementTree.SubElement(suite, "system-out").text = clean(said, block=True)
+    ElementTree.SubElement(suite, "system-err")
+    ElementTree.indent(suite)
+    return suite
 
 
-def _case(host: str, case: Case) -> Iterator[str]:
-    yield f'<testcase classname={_xml_attribute(host + "." + case.group)} name={_xml_attribute(case.name)} time="0"'
-    if not case.result:
-        yield "/>\n"
-    elif case.result == "skipped":
-        yield f"><skipped>{_xml_text(case.message)}</skipped></testcase>\n"
-    else:
-        attributes = f"message={_xml_attribute(case.message)} type={_xml_attribute(case.kind)}"
-        yield f"><{case.result} {attributes}>{_xml_text(case.message)}</{case.result}></testcase>\n"
+def _line(text: str) -> str:
+    return " ".join(clean(text).split()) or "none"
 
 
 def _cases(card: ReportCard, options: Options) -> Iterator[Case]:
@@ -406,11 +332,3 @@ def _checks(card: ReportCard) -> Iterator[Case]:
             yield Case("checks", name, "error", key, "No probed agent got an answer.")
         else:
             yield Case("checks", name)
-
-
-def _xml_attribute(text: str) -> str:
-    return quoteattr(" ".join(clean(text).split()) or "none")
-
-
-def _xml_text(text: str) -> str:
-    return escape(clean(text, block=True))

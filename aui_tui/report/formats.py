@@ -14,7 +14,6 @@ from aui_tui.errors import BadValue
 from aui_tui.model.card import ReportCard, card_without_volatile
 from aui_tui.model.codec import Keys
 from aui_tui.model.view import HostReport
-from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import choose
 from aui_tui.report.gates import Outcome
 from aui_tui.report.options import Listing, Options, Path, Refusal, Tree, card_tree, row_tree, select
@@ -52,8 +51,6 @@ _ALL: Final = (
     Format("html", ".html", "page", prose=True),
     Format("junit", ".xml", "ci", listing=False),
     Format("sarif", ".sarif", "ci", listing=False),
-    Format("github", ".github", "ci", listing=False),
-    Format("gitlab", ".gitlab", "ci", listing=False),
 )
 
 FORMATS: Final = MappingProxyType({entry.name: entry for entry in _ALL})
@@ -71,7 +68,6 @@ def write_cards(
     many: bool = False,
     gates: Mapping[str, Outcome] | None = None,
     refused: Sequence[Refusal] = (),
-    visits: Mapping[str, Visits] | None = None,
     locate: Callable[[str], str] = lambda path: "",
 ) -> Iterator[str]:
     """Return reports, or cards alone, in the format called ``name``, chunk by chunk, as they are read.
@@ -93,7 +89,6 @@ def write_cards(
             many=many,
             gates=gates or {},
             refused=refused,
-            visits=visits or {},
             locate=locate,
         ),
     )
@@ -109,7 +104,7 @@ def write_listing(
     chosen = FORMATS[choose("format", name, LIST_FORMATS)]
     write: ListWriter = chosen.writer("listing")
     paths = _paths(chosen, fields, row_tree())
-    return write(listing, Options(keys=keys, paths=paths, deterministic=deterministic, title=listing.title))
+    return write(listing, Options(keys=keys, paths=paths, deterministic=deterministic))
 
 
 def _paths(chosen: Format, fields: str, tree: Tree) -> tuple[Path, ...]:

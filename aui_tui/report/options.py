@@ -13,8 +13,6 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-import msgspec
-
 from aui_tui.errors import BadValue
 from aui_tui.model.card import (
     AgentAccess,
@@ -29,7 +27,6 @@ from aui_tui.model.methods import METHODS
 from aui_tui.model.registry import Agent, Crawler, Surface, fold, registry
 from aui_tui.model.registry import names_of as registry_names
 from aui_tui.model.view import HostReport, IndexView, Row, rows
-from aui_tui.model.visits import Visits
 from aui_tui.report.gates import Outcome
 from aui_tui.report.sections import Section, sections
 from aui_tui.text import clean
@@ -57,9 +54,8 @@ class Options:
     """``keys``: product names or slots. ``paths``: the chosen fields, empty for all. ``deterministic``: no VOLATILE.
 
     ``many``: several cards are written as a list even when there is one. ``gates``: what the gates said, per host.
-    ``refused``: hosts without a card, written after the cards. ``title``: what the document is about, in words.
-    ``locate``: the file of the repository for a path on the site, empty where none is known.
-    ``visits``: what access logs said, per host.
+    ``refused``: hosts without a card, written after the cards. ``locate``: the file of the repository for a path on the
+    site, empty where none is known.
     """
 
     keys: Keys = "names"
@@ -68,16 +64,11 @@ class Options:
     many: bool = False
     gates: Mapping[str, Outcome] = field(default_factory=dict)
     refused: Sequence[Refusal] = ()
-    title: str = ""
     locate: Callable[[str], str] = lambda path: ""
-    visits: Mapping[str, Visits] = field(default_factory=dict)
 
     def sections(self, report: HostReport) -> list[Section]:
-        """Return the sections of ``report`` with its gates and visits; deterministic ones name no time."""
-        host = report.card.host
-        if host in self.visits:
-            report = msgspec.structs.replace(report, visits=self.visits[host])
-        first, *rest = sections(report, gates=self.gates.get(host))
+        """Return the sections of ``report`` with its gates; deterministic ones name no time."""
+        first, *rest = sections(report, gates=self.gates.get(report.card.host))
         if self.deterministic:
             first = first._replace(items=tuple(item for item in first.items if item.key != "scanned"))
         return [first, *rest]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from csv import DictReader
 from io import StringIO
 from pathlib import Path
@@ -19,7 +18,7 @@ from msgspec.structs import replace
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.cli.output import located
-from aui_tui.model.card import Evidence, ReportCard
+from aui_tui.model.card import ReportCard
 from aui_tui.model.vocabulary import GRADES
 from aui_tui.report.ci import problems
 from aui_tui.report.formats import write_cards
@@ -194,25 +193,6 @@ def test_a_problem_stands_at_a_file_that_exists(tmp_path: Path, monkeypatch: pyt
     (run,) = json.loads("".join(write_cards("sarif", [WALLED], locate=located)))["runs"]
     for result in run["results"]:
         assert (tmp_path / result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]).is_file()
-
-
-def test_github_gets_a_command_a_line_that_no_text_can_break_out_of() -> None:
-    evil = replace(WALLED, evidence=(Evidence("critical", "100 % bad\n::error::x, y: z"), *WALLED.evidence))
-    lines = gated("github", evil).splitlines()
-    assert all(re.match(r"::(error|warning|notice) title=[^:]*::[^\n]", line) for line in lines)
-    assert "100 %25 bad" in lines[0]
-    assert len(lines) == len(list(problems(evil, Options(gates={evil.host: check(evil, GATES)}))))
-    at = "".join(write_cards("github", [WALLED], locate=lambda path: "a,b:c.txt"))
-    assert "file=a%2Cb%3Ac.txt,line=1,title=" in at
-
-
-def test_gitlab_gets_a_code_quality_report() -> None:
-    found = json.loads(gated("gitlab", WALLED))
-    assert {"description", "check_name", "fingerprint", "severity", "location"} == set(found[0])
-    assert {entry["severity"] for entry in found} <= {"info", "minor", "major", "critical", "blocker"}
-    assert len({entry["fingerprint"] for entry in found}) == len(found)
-    assert all(entry["location"] == {"path": "README.md", "lines": {"begin": 1}} for entry in found)
-    assert json.loads(gated("gitlab", DEAD))
 
 
 @pytest.mark.parametrize(
