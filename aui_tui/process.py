@@ -10,12 +10,9 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import aui_tui
-
-if TYPE_CHECKING:
-    from multiprocessing.context import SpawnContext
 
 _BOOT: Final = """\
 import importlib, json, sys
@@ -40,15 +37,6 @@ def command(module: str, *arguments: str) -> list[str]:
 def interpreter() -> str:
     """Return the absolute path of the interpreter that runs this program."""
     return str(Path(sys.executable).absolute())
-
-
-def spawning() -> SpawnContext:
-    """Return the context in which the standard library starts processes of ours."""
-    import multiprocessing
-
-    protect()
-    multiprocessing.set_executable(interpreter())
-    return multiprocessing.get_context("spawn")
 
 
 def protect() -> None:

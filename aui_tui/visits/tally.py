@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from heapq import nlargest
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final
 from urllib.parse import unquote
 
@@ -16,7 +16,7 @@ from aui_tui.model.card import stamp
 from aui_tui.model.visits import Addresses, Gap, PathCount, Visitor
 from aui_tui.text import clean
 from aui_tui.visits.clients import Client, without_addresses
-from aui_tui.visits.lines import Visit
+from aui_tui.visits.lines import Entry
 
 PATH_LIMIT: Final = 20_000
 """Different paths of one client up to which its counts are exact; then the rarer half is dropped, and that is said."""
@@ -26,7 +26,7 @@ PATH_LENGTH: Final = 200
 REFUSALS: Final = frozenset({401, 402, 403, 405, 406, 429, 451, 503})
 MISSING: Final = frozenset({404, 410})
 HOUR: Final = 3600
-MOST_SPANS: Final = 4096
+MOST_HOURS: Final = 100_000
 MOST_GAPS: Final = 100
 
 LONGEST_TARGET: Final = 2_000
@@ -102,12 +102,6 @@ class Paths:
             self.exact = False
             self.counts = Counter(dict(self.counts.most_common(PATH_LIMIT // 2)))
 
-    def join(self, other: Paths) -> None:
-        """Add the counts of ``other``."""
-        self.exact = self.exact and other.exact
-        for path, number in other.counts.items():
-            self.add(path, number)
-
     def top(self) -> tuple[PathCount, ...]:
         """Return the most frequent paths, equal ones by name."""
         best = sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))[:PATHS_SHOWN]
@@ -143,9 +137,9 @@ class Row:
     outside: int = 0
     pending: dict[tuple[str, int, bool | None, bool], int] = field(default_factory=dict)
 
-    def add(self, visit: Visit, *, inside: bool | None) -> None:
+    def add(self, entry: Entry, *, inside: bool | None) -> None:
         """Count one visit; ``inside`` says whether its address is published, None when that is not known."""
-        moment = visit.moment
+        moment = entry.moment
         if not self.requests:
             self.first = self.last = moment
         elif moment > self.last:
@@ -154,11 +148,11 @@ class Row:
             self.first = moment
         self.requests += 1
         self.days[moment // 86400] += 1
-        self.bytes += visit.size
-        if visit.seconds is not None and 0 <= visit.seconds < 1e6:
-            self.times[bucket(visit.seconds)] += 1
-        markdown = visit.accept is not None and "text/markdown" in visit.accept.lower()
-        key = path_of(visit.target), visit.status, inside, markdown
+        self.bytes += entry.size
+        if entry.seconds is not None and 0 <= entry.seconds < 1e6:
+            self.times[bucket(entry.seconds)] += 1
+        markdown = entry.accept is not None and "text/markdown" in entry.accept.lower()
+        key = path_of(entry.target), entry.status, inside, markdown
         self.pending[key] = self.pending.get(key, 0) + 1
         if len(self.pending) > MOST_PENDING:
             self.flush()
@@ -186,19 +180,6 @@ class Row:
                 self.verified_served += (inside and served) * number
                 self.verified_refused += (inside and refused) * number
         self.pending.clear()
-
-    def join(self, other: Row) -> None:
-        """Add the figures of ``other``, which has at least one visit."""
-        self.flush()
-        other.flush()
-        self.first = min(self.first, other.first) if self.requests else other.first
-        self.last = max(self.last, other.last) if self.requests else other.last
-        for name in ("paths", "refused_paths", "missing_paths"):
-            getattr(self, name).join(getattr(other, name))
-        for name in ("days", "status", "times"):
-            getattr(self, name).update(getattr(other, name))
-        for name in _SUMS:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
 
     def visitor(self, client: Client, addresses: Addresses, shared_with: Sequence[str]) -> Visitor:
         """Return the record."""
@@ -259,38 +240,26 @@ def bucket(seconds: float) -> int:
 
 def median(times: Counter[int]) -> float | None:
     """Return the median of bucketed times in seconds, the mean of the two middle ones; None of no times."""
-    total = sum(times.values())
-    if not total:
+    if not times:
         return None
-    middle: list[int] = []
-    seen = 0
-    wanted = [(total - 1) // 2, total // 2]
-    for value, number in sorted(times.items()):
-        seen += number
-        while len(middle) < 2 and wanted[len(middle)] < seen:
-            middle.append(value)
+    values = sorted(times)
+    up_to = list(accumulate(times[value] for value in values))
+    middle = (values[bisect_right(up_to, at)] for at in ((up_to[-1] - 1) // 2, up_to[-1] // 2))
     return sum(middle) / 2 / 10_000
 
 
 class Spans:
-    """The times that a log covers: stretches without a pause of over an hour."""
+    """The times that a log covers, by hour: the first and the last moment of each."""
 
     def __init__(self) -> None:
-        self._found: list[tuple[int, int]] = []
+        self._hours: dict[int, tuple[int, int]] = {}
 
-    def add(self, first: int, last: int) -> None:
-        """Add a stretch."""
-        if self._found and self._found[-1][0] <= first <= self._found[-1][1] + HOUR:
-            self._found[-1] = (self._found[-1][0], max(self._found[-1][1], last))
-        else:
-            self._found.append((first, last))
-            if len(self._found) > MOST_SPANS:
-                self._found = self.merged()
-
-    def join(self, other: Spans) -> None:
-        """Add the stretches of ``other``."""
-        for first, last in other._found:
-            self.add(first, last)
+    def add(self, moment: int) -> None:
+        """Add a moment; beyond MOST_HOURS those of a new hour are left out."""
+        hour = moment // HOUR
+        first, last = self._hours.get(hour, (moment, moment))
+        if hour in self._hours or len(self._hours) < MOST_HOURS:
+            self._hours[hour] = min(first, moment), max(last, moment)
 
     def read(self, lines: Sequence[bytes], moment: Callable[[bytes], int | None]) -> None:
         """Add the times of ``lines``, which are in order or nearly so; few of them are parsed."""
@@ -301,38 +270,22 @@ class Spans:
             high, last = _nearest(lines, moment, range(high, low - 1, -1))
             if first is None or last is None:
                 continue
-            first, last = min(first, last), max(first, last)
-            if last - first <= HOUR:
-                self.add(first, last)
-            elif high - low < 2:
-                self.add(first, first)
-                self.add(last, last)
-            else:
+            self.add(first)
+            self.add(last)
+            if abs(last - first) > HOUR and high - low > 1:
                 middle = (low + high) // 2
                 todo += [(middle, high), (low, middle)]
 
-    def merged(self) -> list[tuple[int, int]]:
-        """Return the stretches in order, those that touch joined; beyond MOST_SPANS the nearest are joined too."""
-        whole: list[tuple[int, int]] = []
-        for first, last in sorted(self._found):
-            if whole and first <= whole[-1][1] + HOUR:
-                whole[-1] = (whole[-1][0], max(whole[-1][1], last))
-            else:
-                whole.append((first, last))
-        if len(whole) > MOST_SPANS // 2:
-            pauses = range(1, len(whole))
-            longest = nlargest(MOST_SPANS // 2 - 1, pauses, key=lambda at: whole[at][0] - whole[at - 1][1])
-            begins = [0, *sorted(longest)]
-            ends = [*(at - 1 for at in begins[1:]), len(whole) - 1]
-            whole = [(whole[begin][0], whole[end][1]) for begin, end in zip(begins, ends, strict=True)]
-        return whole
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """The first and the last moment; empty where no line has a time."""
+        return (self._hours[min(self._hours)][0], self._hours[max(self._hours)][1]) if self._hours else ()
 
     def gaps(self) -> Iterator[Gap]:
         """Yield the pauses of over an hour, the longest MOST_GAPS of them, in order."""
-        whole = self.merged()
-        pauses = [(a[1], b[0]) for a, b in pairwise(whole)]
-        longest = sorted(sorted(pauses, key=lambda pause: pause[0] - pause[1])[:MOST_GAPS])
-        for first, last in longest:
+        pairs = pairwise(found for _, found in sorted(self._hours.items()))
+        pauses = [(before[1], after[0]) for before, after in pairs if after[0] - before[1] > HOUR]
+        for first, last in sorted(sorted(pauses, key=lambda pause: pause[0] - pause[1])[:MOST_GAPS]):
             yield Gap(first=stamp(first), last=stamp(last))
 
 

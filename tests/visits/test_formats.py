@@ -34,7 +34,7 @@ LINE = b'198.51.100.7 - - [19/Nov/2026:04:54:%02d +0000] "GET /%s HTTP/1.1" 200 
 def read(*files: Path | str, **options: object) -> Visits:
     chosen = Options(**options)  # type: ignore[arg-type]
     names = files_of([str(file) for file in files])
-    return logs.record(logs.count(names, chosen, {}, jobs=1), names, chosen, {})
+    return logs.record(logs.count(names, chosen, {}), names, chosen, {})
 
 
 def counts(record: Visits) -> dict[str, int]:
@@ -105,7 +105,7 @@ def test_a_header_of_the_client_is_not_a_field_of_the_log(tmp_path: Path) -> Non
     assert b'"Client_ip":["160.79.104.11"]' in last
     found = JsonLines().parse(last)
     assert found is not None
-    assert found[1].address == "127.0.0.1"
+    assert found.address == "127.0.0.1"
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd.compress])
@@ -234,7 +234,7 @@ def test_forwarded_addresses_count_only_where_a_proxy_is_trusted(
     chosen = Options(**options)  # type: ignore[arg-type]
     files = [str(tmp_path / "access.log")]
     for address, verified in ((inside, 20), ("160.79.104.11", 0)):
-        counted = logs.count(files, chosen, {url: Ranges([address])}, jobs=1)
+        counted = logs.count(files, chosen, {url: Ranges([address])})
         assert next(iter(counted.rows.values())).verified == verified
 
 
@@ -263,7 +263,7 @@ def test_a_trusted_proxy_may_name_the_client_in_any_field(tmp_path: Path, name: 
         (strangers, "198.51.100.8", 0),
         (strangers, "192.0.2.1", 1),
     ):
-        counted = logs.count(files, options, {url: Ranges([published])}, jobs=1)
+        counted = logs.count(files, options, {url: Ranges([published])})
         assert next(iter(counted.rows.values())).verified == verified
 
 

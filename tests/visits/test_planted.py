@@ -1,4 +1,4 @@
-"""A log with known truth: every figure exact, whether one process reads it or several."""
+"""A log with known truth: every figure exact."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tests.visits.planted import RANGES, Truth, plant
 FETCHED = {url: RangeList(url=url, fetched_at="2026-11-21T00:00:00.000Z") for url in RANGES}
 
 
-def read(files: list[str], jobs: int = 1, **options: object) -> Visits:
+def read(files: list[str], **options: object) -> Visits:
     chosen = Options(**options)  # type: ignore[arg-type]
-    whole = logs.count(files, chosen, {url: Ranges(found) for url, found in RANGES.items()}, jobs=jobs)
+    whole = logs.count(files, chosen, {url: Ranges(found) for url, found in RANGES.items()})
     return logs.record(whole, files, chosen, FETCHED)
 
 
@@ -65,8 +65,6 @@ def test_small_log_is_counted_exactly(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_million_lines_are_counted_exactly_by_several_processes(tmp_path: Path) -> None:
+def test_a_million_lines_are_counted_exactly(tmp_path: Path) -> None:
     truth = plant(tmp_path / "access.log", 1_000_000)
-    record = read([str(tmp_path / "access.log")], jobs=3)
-    check(record, truth)
-    assert (tmp_path / "access.log").stat().st_size > 2 * logs.PART
+    check(read([str(tmp_path / "access.log")]), truth)

@@ -81,7 +81,7 @@ async def verified(folder: Path, *addresses: str) -> Visits:
     log.write_text("".join(LINE.format(address=one) for one in addresses))
     ranges, fetched = RangeBook(folder / "ranges").ranges()
     files = [str(log)]
-    return logs.record(logs.count(files, Options(), ranges, jobs=1), files, Options(), fetched)
+    return logs.record(logs.count(files, Options(), ranges), files, Options(), fetched)
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -147,7 +147,7 @@ async def test_not_fetched_none_published_and_outside_are_three_words(
     assert (claude.addresses, claude.outside) == ("checked", 1)
     devin = tmp_path / "devin.log"
     devin.write_text(LINE.format(address="198.51.100.1").replace("Claude-User", "Devin"))
-    record = logs.record(logs.count([str(devin)], Options(), {}, jobs=1), [str(devin)], Options(), {})
+    record = logs.record(logs.count([str(devin)], Options(), {}), [str(devin)], Options(), {})
     assert record.visitors[0].addresses == "none published"
 
 
