@@ -1,28 +1,25 @@
-"""Worker processes: how one is started, the frames of its messages, and those that analyse pages off the event loop.
-
-A frame is msgpack after its length as a big-endian number of HEADER octets.
+"""Worker processes that analyse pages off the event loop.
 
 No parser callable from Python is safe on hostile pages, and none of them stops at a signal or when its task is
 cancelled; a process can be killed. Small bodies that cannot take a parser long are read in place.
 
-A worker imports the parsers only, reads one job after another from its standard input and writes each result to its
-output. A job that overruns ends it from inside as well, so that none is left behind when its parent is gone.
+A worker reads one job after another from its standard input and writes each result to its output: msgpack after its
+length as a big-endian number of HEADER octets. A job that overruns ends it from inside as well, so that none is left
+behind when its parent is gone.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
 import os
-import queue
 import signal
 import subprocess
 import sys
 import threading
-import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Final, TypeVar
 
 import msgspec
@@ -45,44 +42,13 @@ JOBS: Final = 1_000
 INLINE_BYTES: Final = 1 << 15
 INLINE_TAGS: Final = 250
 """A page within both limits, like a robots.txt within the first, is read in this process."""
-
 MEMORY: Final = 256 << 20
 """Bytes of address space that a worker may take."""
+HEADER: Final = 4
 READY: Final = b"R"
+CLOSED: Final = "the parser is closed"
 
 _Facts = TypeVar("_Facts", PageFacts, PageText, RobotsFacts)
-
-
-HEADER: Final = 4
-"""Octets of the length before each frame, in either direction."""
-
-
-def take_pipes() -> tuple[int, int]:
-    """Return descriptors of what were standard input and output; both become the null device.
-
-    Whatever a library prints can then break no frame.
-    """
-    inbox, outbox = os.dup(0), os.dup(1)
-    with open(os.devnull, "r+b") as nothing:  # noqa: PTH123 (Path.open would do the same)
-        os.dup2(nothing.fileno(), 0)
-        os.dup2(nothing.fileno(), 1)
-    return inbox, outbox
-
-
-def frame(value: object) -> bytes:
-    """Return ``value`` as a frame."""
-    data = msgspec.msgpack.encode(value)
-    return len(data).to_bytes(HEADER, "big") + data
-
-
-def read_frame(stream: IO[bytes]) -> bytes | None:
-    """Read the msgpack of one frame; None when the stream ends first."""
-    header = stream.read(HEADER)
-    if len(header) < HEADER:
-        return None
-    size = int.from_bytes(header, "big")
-    data = stream.read(size)
-    return data if len(data) == size else None
 
 
 class ParseJob(msgspec.Struct, frozen=True, array_like=True):
@@ -104,61 +70,11 @@ def run(job: ParseJob) -> PageFacts | PageText | RobotsFacts:
     return page.read(job.body, job.content_type)
 
 
-class Watchdog:
-    """Calls ``bite`` when the work under way is late, at most once for each piece. Must be closed."""
-
-    def __init__(self, bite: Callable[[], None]) -> None:
-        self._bite = bite
-        self._changed = threading.Condition()
-        self._due = math.inf
-        self._wakes = math.inf
-        self._closed = False
-        threading.Thread(target=self._watch, name="aui-watchdog", daemon=True).start()
-
-    @contextlib.contextmanager
-    def within(self, seconds: float) -> Iterator[None]:
-        """Watch the body of the ``with``: it may take ``seconds``. One at a time."""
-        with self._changed:
-            self._due = time.monotonic() + seconds
-            if self._due < self._wakes:
-                self._changed.notify()
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._due = math.inf
-
-    def close(self) -> None:
-        """End the thread."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify()
-
-    def _watch(self) -> None:
-        with self._changed:
-            while not self._closed:
-                left = self._due - time.monotonic()
-                if left <= 0:
-                    self._due = math.inf
-                    self._bite()
-                else:
-                    self._wakes = self._due
-                    self._changed.wait(left if left < math.inf else None)
-
-
-class _Died(Exception):
-    """The worker ended during a job."""
-
-
-class _Refused(Exception):
-    """The worker was gone before it had the whole job."""
-
-
-class _Process:
+class _Worker:
     """One worker process, used by one thread at a time."""
 
     def __init__(self) -> None:
-        self._child: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603 (our own interpreter and module)
+        self.child: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603 (our own interpreter and module)
             command("aui_tui.scan.parser_pool"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -167,156 +83,127 @@ class _Process:
             cwd=os.sep if os.name == "posix" else None,
             process_group=0 if os.name == "posix" else None,
         )
-        self._watchdog = Watchdog(self._overrun)
-        self._ready = False
-        self.timed_out = False
         self.jobs = 0
+        self.late = False
 
-    @property
-    def pid(self) -> int:
-        return self._child.pid
+    def await_ready(self) -> None:
+        """Wait until the process has come up. Raises OSError."""
+        assert self.child.stdout is not None
+        with self._within(START_LIMIT):
+            if self.child.stdout.read(1) != READY:
+                raise BrokenPipeError
 
-    def ask(self, job: ParseJob) -> bytes:
-        """Send a job and wait for its result; the process is killed when it overruns."""
-        self._await_ready()
+    def ask(self, job: ParseJob) -> bytes | None:
+        """Return the result of ``job``; None when the process ended first, killed if it was ``late``.
+
+        Raises OSError where it was gone before it had the job.
+        """
+        assert self.child.stdin is not None
+        assert self.child.stdout is not None
         self.jobs += 1
-        assert self._child.stdin is not None
-        assert self._child.stdout is not None
-        with self._watchdog.within(job.limit):
-            try:
-                self._child.stdin.write(frame(job))
-                self._child.stdin.flush()
-            except (OSError, ValueError):
-                raise (_Died if self.timed_out else _Refused) from None
-            try:
-                answer = read_frame(self._child.stdout)
-            except (OSError, ValueError):
-                answer = None
-        if answer is None:
-            raise _Died
-        return answer
+        with self._within(job.limit):
+            _send(self.child.stdin, job)
+            return _receive(self.child.stdout)
 
     def kill(self) -> None:
         with contextlib.suppress(OSError):
-            self._child.kill()
+            self.child.kill()
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            self._child.wait(5)
+            self.child.wait(5)
 
-    def discard(self) -> None:
-        """Kill the process and close its pipes; from the thread that uses it."""
-        self._watchdog.close()
-        self.kill()
-        for stream in (self._child.stdin, self._child.stdout):
-            with contextlib.suppress(OSError, ValueError):
-                if stream is not None:
-                    stream.close()
+    @contextlib.contextmanager
+    def _within(self, seconds: float) -> Iterator[None]:
+        """Kill the process when the body of the ``with`` takes longer than ``seconds``."""
 
-    def _await_ready(self) -> None:
-        if self._ready:
-            return
-        assert self._child.stdout is not None
-        with self._watchdog.within(START_LIMIT):
-            try:
-                self._ready = self._child.stdout.read(1) == READY
-            except (OSError, ValueError):
-                self._ready = False
-        if not self._ready:
-            raise _Refused
+        def overrun() -> None:
+            self.late = True
+            self.kill()
 
-    def _overrun(self) -> None:
-        self.timed_out = True
-        self.kill()
+        timer = threading.Timer(seconds, overrun)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
 
 class _Pool:
-    """Threads that each keep one worker process and take jobs from one queue."""
+    """Threads that each ask one worker at a time; a worker is started when there is none to spare."""
 
     def __init__(self, size: int) -> None:
-        self.size = size
-        self.jobs: queue.SimpleQueue[tuple[ParseJob | None, Callable[[bytes | str], None]] | None] = queue.SimpleQueue()
-        self.processes: set[_Process] = set()
-        self.threads: list[threading.Thread] = []
-        self.lock = threading.Lock()
+        self.threads = ThreadPoolExecutor(size, thread_name_prefix="aui-parser")
+        self.workers: set[_Worker] = set()
         self.closed = False
-        self.waiting = 0
+        self._spare: list[_Worker] = []
+        self._lock = threading.Lock()
 
-    def submit(self, job: ParseJob | None, done: Callable[[bytes | str], None]) -> None:
-        with self.lock:
-            if self.closed:
-                done("the parser is closed")
-                return
-            self.waiting += 1
-            if len(self.threads) < min(self.size, self.waiting):
-                thread = threading.Thread(target=self._serve, name="aui-parser", daemon=True)
-                self.threads.append(thread)
-                thread.start()
-        self.jobs.put((job, done))
+    def do(self, job: ParseJob) -> bytes | str:
+        """Return the result of ``job``, or why there is none."""
+        for _ in range(2):
+            try:
+                worker = self._take()
+            except OSError as error:
+                return CLOSED if self.closed else f"no worker process could be started: {error.__class__.__name__}"
+            try:
+                answer, asked = worker.ask(job), True
+            except OSError:
+                answer, asked = None, worker.late
+            if answer is not None:
+                self._give_back(worker)
+                return answer
+            late = worker.late
+            self._drop(worker)
+            if asked:
+                return f"it took the parser over {job.limit:g} s" if late else "the parser crashed"
+        return "no worker process could be started"
+
+    def start(self) -> None:
+        """Have a worker to spare."""
+        with contextlib.suppress(OSError):
+            self._give_back(self._take())
 
     def close(self) -> None:
-        with self.lock:
+        """Kill the workers; what they do ends with a reason."""
+        with self._lock:
             self.closed = True
-            threads, processes = list(self.threads), list(self.processes)
-        for _ in threads:
-            self.jobs.put(None)
-        for process in processes:
-            process.kill()
+            workers, spare = list(self.workers), list(self._spare)
+        for worker in workers:
+            worker.kill()
+        for worker in spare:
+            self._drop(worker)
+        self.threads.shutdown(wait=False)
 
-    def join(self) -> None:
-        for thread in self.threads:
-            thread.join(5)
+    def _take(self) -> _Worker:
+        """Return a worker that is up. Raises OSError."""
+        with self._lock:
+            if self.closed:
+                raise BrokenPipeError
+            if self._spare:
+                return self._spare.pop()
+            worker = _Worker()
+            self.workers.add(worker)
+        try:
+            worker.await_ready()
+        except OSError:
+            self._drop(worker)
+            raise
+        return worker
 
-    def _serve(self) -> None:
-        process: _Process | None = None
-        while True:
-            item = self.jobs.get()
-            if item is None:
-                break
-            job, done = item
-            try:
-                process, answer = self._do(process, job)
-            except Exception as error:  # a lost process is an answer too: the page has no facts
-                answer = f"the analysis failed: {error.__class__.__name__}"
-            with self.lock:
-                self.waiting -= 1
-            done(answer)
-        if process is not None:
-            self._drop(process)
+    def _give_back(self, worker: _Worker) -> None:
+        with self._lock:
+            if not self.closed and worker.jobs < JOBS and not worker.late:
+                self._spare.append(worker)
+                return
+        self._drop(worker)
 
-    def _do(self, process: _Process | None, job: ParseJob | None) -> tuple[_Process | None, bytes | str]:
-        for _ in range(2):
-            if process is not None and (process.jobs >= JOBS or process.timed_out):
-                self._drop(process)
-                process = None
-            try:
-                process = process or self._start()
-            except (OSError, ValueError) as error:
-                return None, f"no worker process could be started: {error.__class__.__name__}"
-            if process is None:
-                return None, "the parser is closed"
-            try:
-                return process, process.ask(job) if job is not None else b""
-            except _Refused:
-                self._drop(process)
-                process = None
-            except _Died:
-                late = process.timed_out
-                self._drop(process)
-                return None, f"it took the parser over {job.limit:g} s" if late and job else "the parser crashed"
-        return None, "no worker process could be started"
-
-    def _start(self) -> _Process | None:
-        process = _Process()
-        with self.lock:
-            if not self.closed:
-                self.processes.add(process)
-                return process
-        process.discard()
-        return None
-
-    def _drop(self, process: _Process) -> None:
-        with self.lock:
-            self.processes.discard(process)
-        process.discard()
+    def _drop(self, worker: _Worker) -> None:
+        self.workers.discard(worker)
+        worker.kill()
+        for stream in (worker.child.stdin, worker.child.stdout):
+            with contextlib.suppress(OSError):
+                if stream is not None:
+                    stream.close()
 
 
 class Parser:
@@ -340,8 +227,8 @@ class Parser:
 
     def prestart(self) -> None:
         """Start a worker now, in the background, so that the first large body does not wait for it."""
-        if not self._pool.threads:
-            self._pool.submit(None, lambda _: None)
+        if not (self._pool.workers or self._pool.closed):
+            self._pool.threads.submit(self._pool.start)
 
     async def homepage(self, body: bytes, content_type: str = "") -> PageFacts:
         """Return the facts of a homepage; ``problem`` says why one was not analysed, and then all counts are 0."""
@@ -365,12 +252,11 @@ class Parser:
     async def aclose(self) -> None:
         """End the worker processes; a job under way ends with a ``problem``."""
         self._finalizer()
-        await asyncio.to_thread(self._pool.join)
+        await asyncio.to_thread(self._pool.threads.shutdown)
 
     def pids(self) -> tuple[int, ...]:
         """Return the process ids of the workers that are up."""
-        with self._pool.lock:
-            return tuple(process.pid for process in self._pool.processes)
+        return tuple(worker.child.pid for worker in list(self._pool.workers) if worker.child.poll() is None)
 
     async def _read(self, job: ParseJob, kind: type[_Facts], *, small: bool) -> _Facts | str:
         """Return the facts of a body, read here where it is ``small``; else why a worker could not read it."""
@@ -378,23 +264,10 @@ class Parser:
             facts = run(job)
             assert isinstance(facts, kind)
             return facts
-        answer = await self._ask(job)
+        if self._pool.closed:
+            return CLOSED
+        answer = await asyncio.get_running_loop().run_in_executor(self._pool.threads, self._pool.do, job)
         return answer if isinstance(answer, str) else from_msgpack(answer, kind)
-
-    async def _ask(self, job: ParseJob) -> bytes | str:
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[bytes | str] = loop.create_future()
-
-        def settle(answer: bytes | str) -> None:
-            if not future.done():
-                future.set_result(answer)
-
-        def done(answer: bytes | str) -> None:
-            with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(settle, answer)
-
-        self._pool.submit(job, done)
-        return await future
 
 
 def _is_small(body: bytes) -> bool:
@@ -402,24 +275,32 @@ def _is_small(body: bytes) -> bool:
     return len(body) <= INLINE_BYTES and body.count(b"<") <= INLINE_TAGS and b"\0" not in body
 
 
+def _send(stream: IO[bytes], value: object) -> None:
+    data = msgspec.msgpack.encode(value)
+    stream.write(len(data).to_bytes(HEADER, "big") + data)
+    stream.flush()
+
+
+def _receive(stream: IO[bytes]) -> bytes | None:
+    """Return the msgpack of one message; None when the stream ends first."""
+    size = int.from_bytes(stream.read(HEADER), "big")
+    data = stream.read(size)
+    return data if data and len(data) == size else None
+
+
 def main() -> None:
     """Serve jobs until the input ends."""
-    pipes = take_pipes()
-    inbox, outbox = os.fdopen(pipes[0], "rb"), os.fdopen(pipes[1], "wb")
     _restrain()
+    inbox, outbox = sys.stdin.buffer, sys.stdout.buffer
     outbox.write(READY)
     outbox.flush()
     decoder = msgpack_decoder(ParseJob)
-    while True:
-        data = read_frame(inbox)
-        if data is None:
-            return
+    while (data := _receive(inbox)) is not None:
         job = decoder.decode(data)
         _alarm(job.limit + 1.0)
-        result = frame(run(job))
+        result = run(job)
         _alarm(0.0)
-        outbox.write(result)
-        outbox.flush()
+        _send(outbox, result)
 
 
 def _restrain() -> None:
@@ -430,10 +311,9 @@ def _restrain() -> None:
     import resource
 
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    for limit, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CORE, 0)):
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(limit, (most, resource.getrlimit(limit)[1]))
 
 
 def _alarm(seconds: float) -> None:
