@@ -1,8 +1,7 @@
 """Where a scan may connect: names looked up once, every address checked, the checked one dialled (threats 1 to 7).
 
-``getaddrinfo`` has no time limit and cannot be cancelled. Every look-up starts in the quick tier of threads; one that
-takes longer than ``patience`` moves, with its thread, into the slow tier and frees its place, so that names with dead
-servers never queue in front of others. Threads are daemons: none keeps the process from ending.
+``getaddrinfo`` has no time limit and cannot be cancelled, so each look-up has a thread, which keeps its place until it
+ends; there are more places than a crawl meets dead names. Threads are daemons: none keeps the process from ending.
 """
 
 from __future__ import annotations
@@ -26,10 +25,8 @@ from aui_tui.scan.network import streams
 from aui_tui.scan.network.streams import NetworkError
 from aui_tui.scan.policy import ScanPolicy, Via
 
-QUICK: Final = 64
-SLOW: Final = 256
-SLOW_AFTER: Final = 1.0
-"""Seconds after which a look-up counts as slow."""
+LOOKUPS: Final = 320
+"""Look-ups that run at a time."""
 
 T = TypeVar("T")
 Lookup = Callable[[str], Sequence[str]]
@@ -41,41 +38,19 @@ def system_lookup(host: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-class TieredResolver:
-    """Look-ups for one event loop; at most ``quick`` fresh and ``slow`` overdue ones run at a time."""
+class SystemResolver:
+    """Look-ups for one event loop, each in a thread of its own; at most ``places`` run at a time."""
 
-    def __init__(
-        self, lookup: Lookup = system_lookup, *, quick: int = QUICK, slow: int = SLOW, patience: float = SLOW_AFTER
-    ) -> None:
+    def __init__(self, lookup: Lookup = system_lookup, *, places: int = LOOKUPS) -> None:
         self._lookup = lookup
-        self._patience = patience
-        self._places = asyncio.Semaphore(quick)
-        self._slow_places = slow
+        self._places = asyncio.Semaphore(places)
 
     async def __call__(self, host: str) -> Sequence[str]:
         """Return the addresses of ``host``. Raises OSError (``socket.gaierror`` when there is no such name)."""
         await self._places.acquire()
-        return await asyncio.shield(self._start(host))
-
-    def _start(self, host: str) -> asyncio.Future[Sequence[str]]:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Sequence[str]] = loop.create_future()
-        slow = False
-
-        def overdue() -> None:
-            nonlocal slow
-            if self._slow_places > 0 and not answer.done():
-                slow = True
-                self._slow_places -= 1
-                self._places.release()
-
-        def ended(future: asyncio.Future[Sequence[str]]) -> None:
-            timer.cancel()
-            if slow:
-                self._slow_places += 1
-            else:
-                self._places.release()
-            _consume(future)
+        answer.add_done_callback(self._ended)
 
         def work() -> None:
             result: Sequence[str] = ()
@@ -89,10 +64,12 @@ class TieredResolver:
             with suppress(RuntimeError):  # the loop has ended: nobody waits any more
                 loop.call_soon_threadsafe(settle, answer, result, error)
 
-        timer = loop.call_later(self._patience, overdue)
-        answer.add_done_callback(ended)
         threading.Thread(target=work, name="aui-lookup", daemon=True).start()
-        return answer
+        return await asyncio.shield(answer)
+
+    def _ended(self, answer: asyncio.Future[Sequence[str]]) -> None:
+        self._places.release()
+        _consume(answer)
 
 
 def settle(future: asyncio.Future[T], result: T, error: Exception | None = None) -> None:
@@ -105,13 +82,13 @@ def settle(future: asyncio.Future[T], result: T, error: Exception | None = None)
         future.set_exception(error)
 
 
-_resolvers: WeakKeyDictionary[asyncio.AbstractEventLoop, TieredResolver] = WeakKeyDictionary()
+_resolvers: WeakKeyDictionary[asyncio.AbstractEventLoop, SystemResolver] = WeakKeyDictionary()
 
 
-def system_resolver() -> TieredResolver:
+def system_resolver() -> SystemResolver:
     """Return the running event loop's resolver, shared by all its scans."""
     loop = asyncio.get_running_loop()
-    return _resolvers.get(loop) or _resolvers.setdefault(loop, TieredResolver())
+    return _resolvers.get(loop) or _resolvers.setdefault(loop, SystemResolver())
 
 
 STAGGER: Final = 0.25

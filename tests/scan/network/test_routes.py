@@ -14,7 +14,7 @@ from aui_tui.errors import Unavailable
 from aui_tui.scan.network import NetworkError, streams
 from aui_tui.scan.network import routes as network_routes
 from aui_tui.scan.network.client import Backend
-from aui_tui.scan.network.routes import Routes, TieredResolver, system_lookup, system_resolver
+from aui_tui.scan.network.routes import Routes, SystemResolver, system_lookup, system_resolver
 from aui_tui.scan.network.streams import ConnectFailed
 from aui_tui.scan.policy import Limits, ScanPolicy
 
@@ -113,7 +113,7 @@ class Lookup:
         self.gate = threading.Event()
         self.running = 0
 
-    async def hold(self, resolver: TieredResolver, names: int, running: int) -> list[asyncio.Future[Sequence[str]]]:
+    async def hold(self, resolver: SystemResolver, names: int, running: int) -> list[asyncio.Future[Sequence[str]]]:
         """Ask for ``names`` that hang and return once so many look-ups are ``running``."""
         asked = [asyncio.ensure_future(resolver(f"dead{number}")) for number in range(names)]
         async with asyncio.timeout(25):
@@ -138,15 +138,15 @@ def lookup() -> Iterator[Lookup]:
 
 
 async def test_dead_names_delay_no_good_one(lookup: Lookup) -> None:
-    resolver = TieredResolver(lookup, quick=4, slow=100, patience=0.05)
+    resolver = SystemResolver(lookup, places=100)
     dead = await lookup.hold(resolver, 40, 40)
     assert await asyncio.wait_for(resolver("good"), 20) == ("192.0.2.1",)
     for task in dead:
         task.cancel()
 
 
-async def test_the_slow_tier_is_bounded_and_frees_itself(lookup: Lookup) -> None:
-    resolver = TieredResolver(lookup, quick=2, slow=3, patience=0.02)
+async def test_look_ups_are_bounded_and_free_their_places(lookup: Lookup) -> None:
+    resolver = SystemResolver(lookup, places=5)
     dead = await lookup.hold(resolver, 9, 5)
     await asyncio.sleep(0.1)
     assert lookup.running == 5
@@ -160,7 +160,7 @@ async def test_the_slow_tier_is_bounded_and_frees_itself(lookup: Lookup) -> None
 
 
 async def test_an_abandoned_look_up_gives_its_place_back(lookup: Lookup) -> None:
-    resolver = TieredResolver(lookup, quick=1, slow=1, patience=10)
+    resolver = SystemResolver(lookup, places=1)
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(resolver("dead"), 0.05)
     lookup.gate.set()
@@ -175,4 +175,4 @@ async def test_the_system_knows_localhost() -> None:
 
 async def test_a_name_that_no_resolver_takes_is_an_os_error() -> None:
     with pytest.raises(OSError):  # noqa: PT011
-        await TieredResolver()("a" * 64 + ".test")
+        await SystemResolver()("a" * 64 + ".test")
