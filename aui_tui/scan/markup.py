@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
 from aui_tui.text import clean
@@ -29,8 +30,7 @@ _REST: Final = rb"""(?:[^=>]++|=[\t\n\f\r ]*+(?:"[^"]*+"|'[^']*+'|(?!["'])))*+>"
 """What follows the name of a tag up to its end, quoted attribute values passed over."""
 _OPENING: Final = re.compile(rb"<(?:(/?)([a-z][^\t\n\f\r />]*+)(" + _REST + rb")?+|(!--)|[!?/])")
 _COMMENT_END: Final = re.compile(rb"--!?>")
-_SPACE: Final = b"\t\n\f\r "
-_RAW: Final = frozenset((b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes"))
+RAW: Final = frozenset((b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes"))
 _VOID: Final = frozenset(b"area base br col embed hr img input link meta source track wbr param keygen".split())
 _SELF_CLOSING: Final = frozenset(b"p li dt dd tr td th thead tbody tfoot option optgroup rp rt colgroup".split())
 _FLAT: Final = _VOID | _SELF_CLOSING
@@ -84,10 +84,10 @@ spent.
 """
 
 
-def tags(page: bytes, budget: int | None = None) -> Iterator[Tag]:
+def tags(page: bytes, budget: int | None = None, *, raw: frozenset[bytes] = RAW) -> Iterator[Tag]:
     """Yield the tags of ``page`` in order, comments passed over; at most ``budget`` of both.
 
-    A tag that the end of the input cuts off ends there.
+    A tag that the end of the input cuts off ends there. ``raw``: elements whose text is not markup.
     """
     lowered = page.lower()
     size = len(page)
@@ -105,7 +105,7 @@ def tags(page: bytes, budget: int | None = None) -> Iterator[Tag]:
         slash, name, rest, comment = opening.groups()
         if name is not None:
             end = opening.end() if rest else size
-            at = _raw_end(lowered, name, end) if name in _RAW and not slash else end
+            at = _raw_end(lowered, name, end) if name in raw and not slash else end
             yield name, bool(slash), start, end, at
         elif comment is not None:
             ending = _COMMENT_END.search(page, start + 2)
@@ -131,10 +131,10 @@ def trouble(page: bytes) -> str:
     opened: dict[bytes, int] = {}
     merged = 0
     for name, closing, start, end, _ in tags(page):
-        if end - start > 2 * MAX_ATTRIBUTES and _attributes(page[start:end], len(name)) > MAX_ATTRIBUTES:
+        if end - start > 2 * MAX_ATTRIBUTES and _count_attributes(page[start:end], name) > MAX_ATTRIBUTES:
             return f"a tag has more than {MAX_ATTRIBUTES} attributes"
         if name in _MERGED:
-            merged += _attributes(page[start:end], len(name))
+            merged += _count_attributes(page[start:end], name)
             if merged > MAX_ATTRIBUTES:
                 return f"an element has more than {MAX_ATTRIBUTES} attributes"
         if not deep or name in _FLAT:
@@ -183,20 +183,44 @@ def readable(page: bytes, enough: int = READABLE_ENOUGH) -> int:
     White space counts as one character between words. A page of more tags than the budget counts as enough.
     """
     total = 0
-    at = 0
-    hidden = 0
+    for words in _shown(page):
+        if words is None or total > enough:
+            return enough
+        total += sum(map(len, words)) + len(words)
+    return min(max(total - 1, 0), enough)
+
+
+def text(page: bytes, limit: int) -> str:
+    """Return the first ``limit`` readable characters outside script, style, noscript, template and title.
+
+    White space is collapsed; a page of more tags than the budget is read up to it.
+    """
+    parts: list[str] = []
+    found = 0
+    for words in _shown(page):
+        parts += words or ()
+        found += sum(map(len, words or ())) + len(words or ())
+        if found > limit:
+            break
+    return " ".join(parts)[:limit]
+
+
+def _shown(page: bytes) -> Iterator[list[str] | None]:
+    """Yield the words between the tags, as far as they are shown; None when the budget of tags is spent."""
     page = _bounded(page)
+    doctype = _DOCTYPE.match(page)
+    at, hidden = doctype.end() if doctype else 0, 0
     for name, closing, start, _, after in tags(page, TAG_BUDGET):
         if not hidden:
-            total += _shown(page[at:start])
-        if not name or total > enough:
-            return enough
+            yield _words(page[at:start])
+        if not name:
+            yield None
+            return
         at = after
         if name in _HIDDEN:
             hidden = max(hidden + (-1 if closing else 1), 0)
     if not hidden:
-        total += _shown(page[at:])
-    return min(max(total - 1, 0), enough)
+        yield _words(page[at:])
 
 
 class Parts(NamedTuple):
@@ -250,30 +274,6 @@ def _is_root(name: bytes, tag: bytes) -> bool:
     return (known is not None and known[1].decode() in APP_ROOTS) or any(mark.encode() in tag for mark in APP_MARKS)
 
 
-def text(page: bytes, limit: int) -> str:
-    """Return the first ``limit`` readable characters outside script, style, noscript, template and title.
-
-    White space is collapsed; a page of more tags than the budget is read up to it.
-    """
-    parts: list[str] = []
-    page = _bounded(page)
-    doctype = _DOCTYPE.match(page)
-    found, at, hidden = 0, doctype.end() if doctype else 0, 0
-    for name, closing, start, _, after in tags(page, TAG_BUDGET):
-        if not hidden:
-            words = " ".join(_words(page[at:start]))
-            parts += [words] if words else []
-            found += len(words) + 1
-        at = after
-        if not name or found > limit:
-            break
-        if name in _HIDDEN:
-            hidden = max(hidden + (-1 if closing else 1), 0)
-    else:
-        parts += [] if hidden else [" ".join(_words(page[at:]))]
-    return " ".join(part for part in parts if part)[:limit]
-
-
 def _words(octets: bytes) -> list[str]:
     return unescape(octets.strip()[:20_000].decode("utf-8", "replace")).split()
 
@@ -282,10 +282,6 @@ def letters(text: str) -> int:
     """Count the characters of the words of ``text``, with one for the gap after each."""
     words = text.split()
     return sum(map(len, words)) + len(words)
-
-
-def _shown(octets: bytes) -> int:
-    return letters(unescape(octets.strip()[:20_000].decode("utf-8", "replace")))
 
 
 def _bounded(page: bytes) -> bytes:
@@ -305,28 +301,18 @@ def _raw_end(lowered: bytes, name: bytes, at: int) -> int:
         at = after
 
 
-def _attributes(tag: bytes, name: int) -> int:
-    """Count the attributes of one tag with a name of ``name`` octets, from above."""
-    tag = tag.removesuffix(b">")
-    count = 0
-    at, size = 1 + name, len(tag)
-    while at < size:
-        equals = tag.find(b"=", at)
-        piece = tag[at : equals if equals >= 0 else size]
-        count += len(piece.replace(b"/", b" ").split())
-        if equals < 0:
-            break
-        at = equals + 1
-        while at < size and tag[at] in _SPACE:
-            at += 1
-        if at < size and tag[at] in b"\"'":
-            at = tag.find(tag[at : at + 1], at + 1) + 1
-            if at == 0:
-                break
-        else:
-            while at < size and tag[at] not in b"\t\n\f\r >":
-                at += 1
-    return count
+_ATTRIBUTE: Final = re.compile(
+    rb"""([^\t\n\f\r />][^\t\n\f\r />=]*+)"""
+    rb"""(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:"([^"]*+)"?+|'([^']*+)'?+|([^\t\n\f\r >]*+)))?+"""
+)
+
+
+def attributes(inside: bytes) -> dict[bytes, bytes]:
+    """Return the attributes in what follows the name of a tag: names in lower case, the first of each counts."""
+    found: dict[bytes, bytes] = {}
+    for name, *values in _ATTRIBUTE.findall(inside):
+        found.setdefault(name.lower(), b"".join(values))
+    return found
 
 
 def styles(attribute: str) -> dict[str, str]:
@@ -377,14 +363,21 @@ def _css_character(escape: re.Match[str]) -> str:
     return escape[2] or (chr(code) if 0 < code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else "\ufffd")
 
 
+def _count_attributes(tag: bytes, name: bytes) -> int:
+    """Count the attributes of a tag, repeated ones each time, up to one more than a tag may have."""
+    found = _ATTRIBUTE.finditer(tag, 1 + len(name), len(tag) - tag.endswith(b">"))
+    return sum(1 for _ in islice(found, MAX_ATTRIBUTES + 1))
+
+
+def _said(inside: dict[bytes, bytes], name: bytes) -> str:
+    return unescape(inside.get(name, b"").decode("utf-8", "replace")).strip()
+
+
 DECLARING_TAGS: Final = 20_000
 """Tags of a homepage that are looked at for declarations."""
 
 _LINK: Final = re.compile(r"<([^<>]{1,2000})>([^<]{0,2000})")
 _PARAMETER: Final = re.compile(r";\s*(rel|type)\s*=\s*(?:\"([^\"]*)\"|([^\s;,\"]+))", re.IGNORECASE)
-_ATTRIBUTE: Final = re.compile(
-    rb"[\s\"'/](rel|type|href|toolname)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]++))", re.IGNORECASE
-)
 _REGISTERS: Final = re.compile(rb"\bmodelContext\s{0,20}\??\.\s{0,20}(?:registerTool|provideContext)\s{0,20}\(")
 
 
@@ -419,14 +412,12 @@ def declares(page: bytes) -> Declares:
         if closing:
             continue
         if name in (b"link", b"form"):
-            said = {
-                key.lower().decode(): unescape(b"".join(values).decode("utf-8", "replace")).strip()
-                for key, *values in _ATTRIBUTE.findall(page[start : min(end, start + 10_000)])
-            }
+            inside = attributes(page[start + 1 + len(name) : min(end, start + 10_000)].removesuffix(b">"))
+            rel, kind, href, tool = (_said(inside, key) for key in (b"rel", b"type", b"href", b"toolname"))
             if name == b"link":
-                links.append((said.get("rel", "").lower(), said.get("type", "").lower(), said.get("href", "")))
-            elif said.get("toolname"):
-                tools.append(said["toolname"])
+                links.append((rel.lower(), kind.lower(), href))
+            elif tool:
+                tools.append(tool)
         elif name == b"script":
             registers = registers or _REGISTERS.search(page[end:after]) is not None
     return Declares(tuple(links), tuple(tools), registers)
