@@ -527,17 +527,6 @@ def agree(pages: Sequence[PageText]) -> bool:
     return not first.problem and all(_agree(first, other) for other in others)
 
 
-def is_another(page: PageText, browser: PageText) -> bool:
-    """Tell whether ``page`` is another page than the ``browser``'s: nothing to read, or far less and other text."""
-    if page.problem or browser.problem:
-        return False
-    if page.readable == 0 and page.acts and browser.readable < READABLE_ENOUGH:
-        return False
-    if page.nothing:
-        return not browser.nothing
-    return page.readable * MUCH_LESS < browser.readable and share(page, browser) < HALF
-
-
 def says_blocked(page: PageText, browser: PageText, words: Iterable[str], browser_words: Iterable[str]) -> bool:
     """Tell whether a short ``page`` with other text than the ``browser``'s says that it blocks, and that one does not.
 
