@@ -17,6 +17,8 @@ import msgspec
 from aui_tui.errors import ConfigError, MissingExtra
 from aui_tui.text import clean
 
+NAME: Final = "Agentic usability index"
+SUMMARY: Final = "How usable websites are by AI agents that act live for a person: scores, grades, evidence and fixes."
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 MAX_TARGET: Final = 4096
@@ -147,6 +149,11 @@ def origin_of(url: str) -> str | None:
 
 NEEDED: Final = ("starlette", "uvicorn", "jinja2")
 """Packages of the extra ``serve`` without which nothing can be served."""
+
+
+def serves_tools() -> bool:
+    """Say whether the tool server can run here: the ``mcp`` library is installed."""
+    return find_spec("mcp") is not None
 
 
 def check_installed() -> None:

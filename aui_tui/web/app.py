@@ -15,7 +15,7 @@ import multiprocessing
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Final
@@ -28,17 +28,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.supervisors.multiprocess import Multiprocess, Process
+from uvicorn.supervisors import Multiprocess
 
 from aui_tui import web
 from aui_tui.errors import AuiError, ConfigError
 from aui_tui.service.protocol import Published
-from aui_tui.web import ApiConfig, address_of, discovery, listen, problems
-from aui_tui.web.guard import LOGGING, Connection, GuardMiddleware, TooLarge
-from aui_tui.web.messages import Representation, is_cross_site
+from aui_tui.web import ApiConfig, address_of, listen, problems, serves_tools
+from aui_tui.web.guard import LOGGING, Connection, GuardMiddleware
+from aui_tui.web.messages import is_cross_site
 from aui_tui.web.pages import Pages
-from aui_tui.web.problems import Problem
-from aui_tui.web.routes import JSON, Endpoints, Feeds, fixed
+from aui_tui.web.problems import Problem, problem
+from aui_tui.web.routes import Endpoints
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -51,7 +51,7 @@ def create_app(service: Published, config: ApiConfig) -> ASGIApp:
     """Return the HTTP API and the web pages over ``service``, which is closed when the application stops."""
     endpoints = Endpoints(service, config)
     pages = Pages(endpoints)
-    tools = ToolServer(service, config) if discovery.serves_tools() else None
+    tools = ToolServer(service, config) if serves_tools() else None
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -61,19 +61,16 @@ def create_app(service: Published, config: ApiConfig) -> ASGIApp:
         await service.aclose()
 
     async def refuse(request: Request, error: Exception) -> Response:
-        problem = problem_of(request, error)
-        if wants_page(request):
-            return pages.problem(request, problem)
-        return problems.response(problem, config.base_url)
+        found = problem_of(request, error)
+        return pages.problem(found) if wants_page(request) else problems.response(found, config.base_url)
 
-    routes = [*endpoints.routes(), *Feeds(endpoints).routes(), *pages.routes()]
+    routes = [*endpoints.routes(), *pages.routes()]
     if tools is not None:
-        card = Representation(discovery.card(config.base_url), JSON)
-        routes += [Route("/.well-known/mcp.json", fixed(card)), Route("/mcp", tools)]
+        routes.append(Route("/mcp", tools))
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        exception_handlers=dict.fromkeys((AuiError, TooLarge, HTTPException, Exception), refuse),
+        exception_handlers=dict.fromkeys((AuiError, HTTPException, Exception), refuse),
     )
     app.router.redirect_slashes = False
     layered: ASGIApp = app
@@ -88,13 +85,11 @@ def problem_of(request: Request, error: Exception) -> Problem:
     """Return what ``request`` is answered after ``error``."""
     if isinstance(error, AuiError):
         return problems.of(error)
-    if isinstance(error, TooLarge):
-        return problems.too_large(413, str(error))
     if not isinstance(error, HTTPException):
-        return problems.problem("internal-error")
+        return problem("internal-error")
     if error.status_code == 405:
         return problems.not_allowed(request.method, (error.headers or {}).get("Allow", "GET"))
-    return problems.not_found()
+    return problem("not-found")
 
 
 def wants_page(request: Request) -> bool:
@@ -122,13 +117,13 @@ class ToolServer:
 
         Without sessions there is nothing to listen to, so GET is refused too (streamable HTTP allows a 405).
         """
+        refusal: Problem | None = None
         if scope["method"] != "POST":
-            problem = problems.not_allowed(scope["method"], "POST")
-            await problems.response(problem, self._config.base_url)(scope, receive, send)
-            return
-        if is_cross_site(Request(scope), self._config):
-            problem = problems.cross_site(self._config.base_url)
-            await problems.response(problem, self._config.base_url)(scope, receive, send)
+            refusal = problems.not_allowed(scope["method"], "POST")
+        elif is_cross_site(Request(scope), self._config):
+            refusal = problems.cross_site(self._config.base_url)
+        if refusal is not None:
+            await problems.response(refusal, self._config.base_url)(scope, receive, send)
             return
         if self._ready is None:
             self._ready = asyncio.get_running_loop().create_future()
@@ -170,25 +165,12 @@ INTERRUPTED: Final = 128 + signal.SIGINT
 
 
 class Server(uvicorn.Server):
-    """A server that ends quietly when it is asked to stop: the signal is not raised again afterwards."""
+    """A server that remembers what asked it to stop."""
 
     interrupted = False
 
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Stop on SIGINT and SIGTERM; a second SIGINT stops at once."""
-        handled = [signal.SIGINT, signal.SIGTERM]
-        before = {}
-        with contextlib.suppress(ValueError):
-            before = {number: signal.signal(number, self.handle_exit) for number in handled}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Take note of a signal to stop."""
+        """Take note of a signal to stop; a second SIGINT stops at once."""
         if not self.should_exit:
             log.info("Stopping; running scans finish first.")
         self.interrupted |= sig == signal.SIGINT
@@ -204,25 +186,6 @@ class Supervisor(Multiprocess):
         """Stop every worker."""
         self.interrupted = True
         super().handle_int()
-
-    def keep_subprocess_alive(self) -> None:
-        """Put another worker in the place of each that has died.
-
-        uvicorn's own also asks every worker for a sign of life; while it waits for one that was killed in that moment
-        it receives no signal.
-        """
-        for place, worker in enumerate(self.processes):
-            if self.should_exit.is_set() or worker.process.is_alive():
-                continue
-            worker.kill()
-            worker.join()
-            if worker.exitcode == uvicorn.config.STARTUP_FAILURE:
-                log.error("Worker process %s cannot start; stopping.", worker.pid)
-                self.should_exit.set()
-                return
-            log.warning("Worker process %s has died; another takes its place.", worker.pid)
-            self.processes[place] = Process(self.config, self.sockets)
-            self.processes[place].start()
 
 
 def serve(
@@ -267,7 +230,9 @@ def serve(
         running: Server | Supervisor
         if workers == 1:
             running = Server(server_config)
-            running.run(sockets=[listener])
+            signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn raises what stopped it once more at its end
+            with contextlib.suppress(KeyboardInterrupt):
+                running.run(sockets=[listener])
         else:
             running = Supervisor(server_config, [listener])
             running.run()

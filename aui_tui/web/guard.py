@@ -1,8 +1,4 @@
-"""What comes before the application: time limits of connections, requests refused before any work, the access log.
-
-uvicorn leaves the time limits open; a connection also sends the head of an answer together with its body. Lines of the
-access log are written several at a time.
-"""
+"""Limits before the application: time and number of connections, requests refused before any work, the access log."""
 
 from __future__ import annotations
 
@@ -13,15 +9,13 @@ import logging
 import re
 import time
 from collections import Counter
-from collections.abc import MutableMapping
-from functools import lru_cache
-from ipaddress import ip_address
 from typing import Any, ClassVar, Final, TextIO
 
 import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from aui_tui.errors import AuiError
 from aui_tui.text import clean
 from aui_tui.web import (
     HEAD_SECONDS,
@@ -37,73 +31,8 @@ from aui_tui.web import (
     Network,
     problems,
 )
-from aui_tui.web.messages import identify
-from aui_tui.web.problems import Problem
-
-FULL: Final = 64 * 1024
-"""Bytes from which on nothing more is waited for."""
-
-
-class Joined(asyncio.Transport):
-    """Passes on what is written in one turn of the event loop as one write: one packet and one system call.
-
-    The HTTP server writes head and body one after the other.
-    """
-
-    def __init__(self, inner: asyncio.Transport) -> None:
-        super().__init__()
-        self._inner = inner
-        self._loop = asyncio.get_running_loop()
-        self._held: list[bytes] = []
-        self._size = 0
-
-    def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Take ``data``; it goes out in this turn of the loop."""
-        if not self._held:
-            self._loop.call_soon(self._send)
-        self._held.append(bytes(data))
-        self._size += len(data)
-        if self._size >= FULL:
-            self._send()
-
-    def _send(self) -> None:
-        if self._held:
-            data = b"".join(self._held) if len(self._held) > 1 else self._held[0]
-            self._held.clear()
-            self._size = 0
-            self._inner.write(data)
-
-    def close(self) -> None:
-        """Send what is held, then close."""
-        self._send()
-        self._inner.close()
-
-    def abort(self) -> None:
-        """Close at once; what is held is lost."""
-        self._held.clear()
-        self._size = 0
-        self._inner.abort()
-
-    def get_write_buffer_size(self) -> int:
-        """Return the bytes that have not left yet."""
-        return self._inner.get_write_buffer_size() + self._size
-
-    def is_closing(self) -> bool:
-        """Return whether the transport is closing or closed."""
-        return self._inner.is_closing()
-
-    def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """Return what is known of the connection."""
-        return self._inner.get_extra_info(name, default)
-
-    def pause_reading(self) -> None:
-        """Stop reading."""
-        self._inner.pause_reading()
-
-    def resume_reading(self) -> None:
-        """Go on reading."""
-        self._inner.resume_reading()
-
+from aui_tui.web.messages import identify, is_inside
+from aui_tui.web.problems import AGAIN, Problem, problem
 
 BAD_REQUEST: Final = msgspec.json.encode(
     {"type": "about:blank", "title": "Bad Request", "status": 400, "detail": "This is not a valid HTTP request."}
@@ -114,7 +43,7 @@ class Connection(H11Protocol):
     """Closes a peer that is slow to send a request head or to take an answer, or that opens too many connections.
 
     The class attributes hold for a whole process: limits, ``trusted`` (networks of the operator's proxies, set when
-    the application is built), and the connections that are open, in all and by peer.
+    the application is built), and the connections that are open.
     """
 
     head_seconds: ClassVar[float] = HEAD_SECONDS
@@ -122,78 +51,62 @@ class Connection(H11Protocol):
     most: ClassVar[int] = MAX_CONNECTIONS
     per_peer: ClassVar[int] = MAX_PER_PEER
     trusted: ClassVar[tuple[Network, ...]] = ()
-    waiting: ClassVar[dict[Connection, None]] = {}
-    """Connections that wait for a request or for the rest of its head, the longest waiting first."""
-    open_now: ClassVar[int] = 0
-    open_by_peer: ClassVar[Counter[str]] = Counter()
+    open_now: ClassVar[set[Connection]] = set()
 
-    _head_timer: asyncio.TimerHandle | None = None
-    _stall_timer: asyncio.TimerHandle | None = None
     _peer = ""
-
-    @classmethod
-    def crowded(cls) -> bool:
-        """Return whether more connections are open than the process serves."""
-        return cls.open_now > cls.most
+    _since = 0.0
+    _clock: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn names a narrower type
-        """Count the peer's connections, and start the clock for the first request head."""
-        super().connection_made(Joined(transport))
-        Connection.open_now += 1
+        """Keep the number of connections in bounds, and start the clock for the first request head."""
+        super().connection_made(transport)
+        self.open_now.add(self)
         address = self.client[0] if self.client else ""
-        if address and not self._is_proxy(address):
-            self._peer = identify(address, (), ())
-            self.open_by_peer[self._peer] += 1
-            if self.open_by_peer[self._peer] > self.per_peer:
-                self.transport.abort()
-                return
-        if Connection.open_now > self.most:
-            self._make_room()
-        self._await_head()
+        self._peer = "" if is_inside(address, self.trusted) else identify(address, (), ())
+        held = Counter(one._peer for one in self.open_now)
+        if self._peer and held[self._peer] > self.per_peer:
+            self.transport.abort()
+            return
+        if len(self.open_now) > self.most:
+            others = [one for one in self.open_now if one is not self and not one.transport.is_closing()]
+            waiting = [one for one in others if one._is_waiting()]
+            if waiting:
+                max(waiting, key=lambda one: (held[one._peer], -one._since)).transport.abort()
+        self._allow(self.head_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
-        Connection.open_now -= 1
-        self.waiting.pop(self, None)
-        for timer in (self._head_timer, self._stall_timer):
-            if timer is not None:
-                timer.cancel()
-        self._head_timer = self._stall_timer = None
-        if self._peer:
-            self.open_by_peer[self._peer] -= 1
-            if self.open_by_peer[self._peer] <= 0:
-                del self.open_by_peer[self._peer]
-            self._peer = ""
+        self.open_now.discard(self)
+        self._stop_clock()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Take bytes of a request; the clock for its head runs until the head is whole."""
         super().data_received(data)
-        if self.cycle is not None and not self.cycle.response_complete:
-            self._head_is_here()
-        elif self._head_timer is None:
-            self._await_head()
+        if self._is_waiting():
+            if self._clock is None:
+                self._allow(self.head_seconds)
+        elif not self.flow.write_paused:
+            self._stop_clock()
 
     def on_response_complete(self) -> None:
         """Close a peer that does not take the end of the answer."""
         super().on_response_complete()
-        if self.cycle is None or self.cycle.response_complete:
-            self.waiting[self] = None
-        if self.transport.get_write_buffer_size() and self._stall_timer is None:
-            self._stall_timer = self.loop.call_later(self.stall_seconds, self._cut_if_stalled)
+        self._since = self.loop.time()
+        if self.transport.get_write_buffer_size():
+            self._allow(self.stall_seconds)
 
     def pause_writing(self) -> None:
         """Start the clock for a peer that does not take the answer."""
         super().pause_writing()
-        if self._stall_timer is None:
-            self._stall_timer = self.loop.call_later(self.stall_seconds, self._cut_if_stalled)
+        self._allow(self.stall_seconds)
 
     def resume_writing(self) -> None:
-        """Stop that clock."""
+        """Stop that clock, or start it anew for the rest of a whole answer."""
         super().resume_writing()
-        if self._stall_timer is not None:
-            self._stall_timer.cancel()
-            self._stall_timer = None
+        self._stop_clock()
+        if self._is_waiting():
+            self._allow(self.stall_seconds)
 
     def send_400_response(self, msg: str) -> None:
         """Answer bytes that are not an HTTP request with problem details, and close."""
@@ -204,47 +117,25 @@ class Connection(H11Protocol):
         self.transport.write(head.encode() + BAD_REQUEST)
         self.transport.close()
 
-    def _is_proxy(self, address: str) -> bool:
-        try:
-            peer = ip_address(address.partition("%")[0])
-        except ValueError:
-            return False
-        return any(peer in network for network in self.trusted)
+    def _is_waiting(self) -> bool:
+        """Return whether no request is being answered."""
+        return self.cycle is None or self.cycle.response_complete
 
-    @classmethod
-    def _make_room(cls) -> None:
-        """Close the connection that has waited for a request for the longest time, of the peer that holds the most."""
-        if cls.waiting:
-            idle = max(cls.waiting, key=lambda one: cls.open_by_peer[one._peer])
-            cls.waiting.pop(idle)
-            idle.transport.abort()
+    def _allow(self, seconds: float) -> None:
+        self._stop_clock()
+        self._since = self.loop.time()
+        self._clock = self.loop.call_later(seconds, self.transport.abort)
 
-    def _await_head(self) -> None:
-        self._head_is_here()
-        self.waiting[self] = None
-        self._head_timer = self.loop.call_later(self.head_seconds, self._cut)
-
-    def _head_is_here(self) -> None:
-        self.waiting.pop(self, None)
-        if self._head_timer is not None:
-            self._head_timer.cancel()
-            self._head_timer = None
-
-    def _cut(self) -> None:
-        self.transport.abort()
-
-    def _cut_if_stalled(self) -> None:
-        self._stall_timer = None
-        if self.transport.get_write_buffer_size():
-            self.transport.abort()
+    def _stop_clock(self) -> None:
+        if self._clock is not None:
+            self._clock.cancel()
+            self._clock = None
 
 
 ACCESS: Final = "aui_tui.access"
 """Name of the logger of requests."""
 DELAY: Final = 0.1
 """Seconds that a line of the access log may wait for others."""
-MOST: Final = 256
-"""Lines that may wait."""
 
 LOGGING: Final[dict[str, Any]] = {
     "version": 1,
@@ -267,16 +158,12 @@ class LineFormatter(logging.Formatter):
         said, error = record.getMessage(), record.exc_info[1] if record.exc_info else None
         if error is not None:
             said = f"{said.strip()}: {type(error).__name__}: {error}"
-        return clean(f"{_second(int(record.created))}.{int(record.msecs):03d}Z {record.name} {said}", 2000)
-
-
-@lru_cache(maxsize=2)
-def _second(epoch: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(epoch))
+        second = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+        return clean(f"{second}.{int(record.msecs):03d}Z {record.name} {said}", 2000)
 
 
 class BatchedHandler(logging.StreamHandler[TextIO]):
-    """Writes a line at once with those that wait; a line of the access log waits DELAY seconds for others.
+    """Writes the lines of the access log every DELAY seconds, together with those of any other event at once.
 
     Writing each by itself costs a third of the time of a short answer.
     """
@@ -284,38 +171,26 @@ class BatchedHandler(logging.StreamHandler[TextIO]):
     def __init__(self, stream: Any = None) -> None:
         super().__init__(stream)
         self._lines: list[str] = []
-        self._due = 0.0
 
     def emit(self, record: logging.LogRecord) -> None:
         """Take the line of ``record``."""
+        self._lines.append(self.format(record) + self.terminator)
         try:
-            self._lines.append(self.format(record) + self.terminator)
-        except Exception:  # as logging's own handlers do
-            self.handleError(record)
-            return
-        if record.name != ACCESS or not self._may_wait():
-            self.flush()
-
-    def _may_wait(self) -> bool:
-        """Return whether a flush is on its way, having asked for one for the first line."""
-        now = time.monotonic()
-        if len(self._lines) > 1:
-            return len(self._lines) < MOST and now < self._due
-        try:
-            asyncio.get_running_loop().call_later(DELAY, self.flush)
+            loop = asyncio.get_running_loop() if record.name == ACCESS else None
         except RuntimeError:
-            return False
-        self._due = now + 2 * DELAY
-        return True
+            loop = None
+        if loop is None:
+            self.flush()
+        elif len(self._lines) == 1:
+            loop.call_later(DELAY, self.flush)
 
     def flush(self) -> None:
         """Write what waits; a reader that is gone is not an error."""
-        with self.lock or contextlib.nullcontext():
-            lines, self._lines = self._lines, []
-            if lines:
-                with contextlib.suppress(OSError, ValueError):
-                    self.stream.write("".join(lines))
-                    self.stream.flush()
+        lines, self._lines = self._lines, []
+        if lines:
+            with contextlib.suppress(OSError, ValueError):
+                self.stream.write("".join(lines))
+                self.stream.flush()
 
 
 access = logging.getLogger(ACCESS)
@@ -332,14 +207,14 @@ FIELDS: Final = (
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 """Fields of every answer that does not set them itself."""
+CLOSE: Final = {"Connection": "close"}
 
 
-LINE: Final = '%s "%s %s" %d %d %.1fms'
-"""The access log: client, request line, status, bytes of the body, milliseconds."""
-
-
-class TooLarge(Exception):
+class TooLarge(AuiError):
     """The body of the request is larger than MAX_BODY."""
+
+    http_status = 413
+    title = "Request too large"
 
     def __init__(self) -> None:
         super().__init__(f"The body of a request may have {MAX_BODY} bytes.")
@@ -361,63 +236,82 @@ class GuardMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
-        if scope["type"] == "lifespan":
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if scope["type"] != "http":
-            return
-        exchange = _Exchange(scope, receive, send, self._fields)
-        scope["client_id"] = self._client(scope)
+        started = time.perf_counter()
+        status = sent = taken = 0
+
+        async def take() -> Message:
+            nonlocal taken
+            message = await receive()
+            taken += len(message.get("body", b""))
+            if taken > MAX_BODY:
+                raise TooLarge
+            return message
+
+        async def give(message: Message) -> None:
+            nonlocal status, sent
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                present = {name.lower() for name, _ in message["headers"]}
+                added = [field for field in self._fields if field[0] not in present]
+                message = {**message, "headers": [*message["headers"], *added]}
+            sent += len(message.get("body", b""))
+            await send(message)
+
+        async def tell(found: Problem) -> None:
+            if not status:
+                await problems.response(found, self._config.base_url)(scope, take, give)
+
+        client = scope["client_id"] = self._client(scope)
         try:
             refusal = self._refusal(scope)
             if refusal is not None:
-                await self._tell(refusal, exchange)
+                await tell(refusal)
             else:
                 async with asyncio.timeout(self._seconds):
-                    await self._app(scope, exchange.receive, exchange.send)
+                    await self._app(scope, take, give)
         except TimeoutError:
             faults.warning("Timed out: %s", _target(scope))
-            await self._tell(problems.problem("unavailable", "The answer took too long."), exchange)
-        except TooLarge as error:
-            await self._tell(problems.too_large(413, str(error)), exchange)
+            await tell(problem("unavailable", "The answer took too long."))
         except Exception as error:  # whatever fails, the client gets an answer
             faults.error("Fault at %s: %s: %s", _target(scope), type(error).__name__, clean(str(error), 300))
             faults.debug("Trace of the fault", exc_info=error)
-            await self._tell(problems.problem("internal-error"), exchange)
+            await tell(problem("internal-error"))
         finally:
-            exchange.log()
-
-    async def _tell(self, problem: Problem, exchange: _Exchange) -> None:
-        if not exchange.status:
-            await problems.response(problem, self._config.base_url)(exchange.scope, exchange.receive, exchange.send)
+            method, took = scope["method"], 1000 * (time.perf_counter() - started)
+            body = 0 if method == "HEAD" else sent
+            access.info('%s "%s %s" %d %d %.1fms', client, clean(method, 20), _target(scope), status, body, took)
 
     def _client(self, scope: Scope) -> str:
         peer = scope.get("client")
-        forwarded = (
-            [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
-            if self._trusted
-            else ()
-        )
+        forwarded = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
         return identify(peer[0] if peer else "", forwarded, self._trusted)
 
     def _refusal(self, scope: Scope) -> Problem | None:
-        if Connection.crowded():
-            return problems.crowded()
-        if len(scope["raw_path"]) + len(scope["query_string"]) >= MAX_TARGET:
-            return problems.too_large(414, f"The address of a request may have {MAX_TARGET} bytes.")
         headers = scope["headers"]
+        names = [name for name, _ in headers]
+        if len(Connection.open_now) > Connection.most:
+            sentence = "Too many connections are open; please try again in a moment."
+            return problem("unavailable", sentence, headers={**AGAIN, **CLOSE})
+        if len(scope["raw_path"]) + len(scope["query_string"]) >= MAX_TARGET:
+            sentence = f"The address of a request may have {MAX_TARGET} bytes."
+            return problem("request-too-large", sentence, status=414)
         if len(headers) > MAX_FIELDS:
-            return problems.too_large(431, f"A request may have {MAX_FIELDS} header fields.")
+            return problem("request-too-large", f"A request may have {MAX_FIELDS} header fields.", status=431)
         if sum(len(name) + len(value) for name, value in headers) > MAX_HEAD:
-            return problems.too_large(431, f"The header fields of a request may have {MAX_HEAD} bytes.")
-        if {b"content-length", b"transfer-encoding"} <= {name for name, _ in headers}:
-            return problems.two_lengths()
+            sentence = f"The header fields of a request may have {MAX_HEAD} bytes."
+            return problem("request-too-large", sentence, status=431)
+        if b"content-length" in names and b"transfer-encoding" in names:
+            sentence = "A request has either Content-Length or Transfer-Encoding, not both."
+            return problem("bad-request", sentence, headers=CLOSE)
         host = next((value for name, value in headers if name == b"host"), b"")
+        asked = clean(host.decode("latin-1"), 80)
         if not HOST.fullmatch(host):
-            return problems.bad_host(host.decode("latin-1"))
+            return problem("bad-request", f"The Host field {asked!r} is not a host name with an optional port.")
         if not self._is_ours(host.decode("latin-1"), scope):
-            asked = clean(host.decode("latin-1"), 80)
-            return problems.problem("misdirected-request", f"This service is {self._config.base_url}, not {asked!r}.")
+            return problem("misdirected-request", f"This service is {self._config.base_url}, not {asked!r}.")
         return None
 
     def _is_ours(self, host: str, scope: Scope) -> bool:
@@ -429,54 +323,7 @@ class GuardMiddleware:
         except ValueError:
             return False
         server = scope.get("server")
-        ours = address.is_loopback or (server is not None and str(address) == server[0])
-        if ours and len(self._names) < 64:
-            self._names.add(name)
-        return ours
-
-
-class _Exchange:
-    """One request and its outcome."""
-
-    def __init__(self, scope: Scope, receive: Receive, send: Send, fields: tuple[tuple[bytes, bytes], ...]) -> None:
-        self.scope = scope
-        self.status = 0
-        self._receive = receive
-        self._send = send
-        self._fields = fields
-        self._started = time.perf_counter()
-        self._sent = 0
-        self._taken = 0
-
-    async def receive(self) -> MutableMapping[str, Any]:
-        message = await self._receive()
-        self._taken += len(message.get("body", b""))
-        if self._taken > MAX_BODY:
-            raise TooLarge
-        return message
-
-    async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            headers = list(message.get("headers", ()))
-            present = {name.lower() for name, _ in headers}
-            headers.extend(field for field in self._fields if field[0] not in present)
-            message = {**message, "headers": headers}
-        else:
-            self._sent += len(message.get("body", b""))
-        await self._send(message)
-
-    def log(self) -> None:
-        if access.isEnabledFor(logging.INFO):
-            fields = (
-                self.scope["client_id"],
-                clean(self.scope["method"], 20),
-                _target(self.scope),
-                self.status,
-                0 if self.scope["method"] == "HEAD" else self._sent,
-                1000 * (time.perf_counter() - self._started),
-            )
-            access.handle(logging.LogRecord(access.name, logging.INFO, "", 0, LINE, fields, None))
+        return address.is_loopback or (server is not None and str(address) == server[0])
 
 
 def host_of(field: str) -> str:

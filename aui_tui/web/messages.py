@@ -9,14 +9,15 @@ conditions and compression.
 from __future__ import annotations
 
 import asyncio
+import gzip
 import hashlib
 import ipaddress
-import zlib
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote
 
@@ -31,8 +32,6 @@ from aui_tui.model.card import ReportCard, SiteSummary
 from aui_tui.model.view import IndexView, Window
 from aui_tui.text import clean
 from aui_tui.web import ApiConfig, Network, origin_of
-
-TRUE, FALSE = ("true", "1"), ("false", "0")
 
 
 class Parameters:
@@ -67,11 +66,11 @@ class Parameters:
 
     def flag(self, name: str) -> bool:
         """Return a boolean, False when absent. Raises BadValue when it is neither true nor false."""
-        value = (self.one(name) or "").lower() if self.one(name) is not None else "false"
-        if value in TRUE:
-            return True
-        if value in FALSE:
+        value = self.one(name)
+        if value is None or value.lower() in ("false", "0"):
             return False
+        if value.lower() in ("true", "1"):
+            return True
         raise BadValue(
             f"The parameter {name} must be true or false, not {clean(value, 40)!r}.", allowed=("true", "false")
         )
@@ -145,16 +144,19 @@ def identify(peer: str, forwarded: Iterable[str], trusted: Sequence[Network]) ->
     address = _address(peer)
     if address is None:
         return "local"
-    if trusted and _inside(address, trusted):
-        hops = [hop.strip() for value in forwarded for hop in value.split(",")]
-        for hop in reversed(hops):
-            found = _address(_without_port(hop))
-            if found is None:
-                break
-            address = found
-            if not _inside(found, trusted):
-                break
-    return _name(address)
+    hops = [hop.strip() for value in forwarded for hop in value.split(",")]
+    while hops and any(address in network for network in trusted):
+        found = _address(_without_port(hops.pop()))
+        if found is None:
+            break
+        address = found
+    return str(address if address.version == 4 else ipaddress.ip_network((address, 64), strict=False))
+
+
+def is_inside(peer: str, networks: Sequence[Network]) -> bool:
+    """Return whether ``peer`` is an address in one of ``networks``."""
+    address = _address(peer)
+    return address is not None and any(address in network for network in networks)
 
 
 @lru_cache(maxsize=4096)
@@ -163,9 +165,8 @@ def _address(text: str) -> Address | None:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
         return None
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-        return address.ipv4_mapped
-    return address
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
 
 
 def _without_port(hop: str) -> str:
@@ -174,47 +175,34 @@ def _without_port(hop: str) -> str:
     return hop.partition(":")[0] if hop.count(":") == 1 else hop
 
 
-def _inside(address: Address, networks: Sequence[Network]) -> bool:
-    return any(address in network for network in networks)
-
-
-@lru_cache(maxsize=4096)
-def _name(address: Address) -> str:
-    if isinstance(address, ipaddress.IPv6Address):
-        return str(ipaddress.ip_network((address, 64), strict=False))
-    return str(address)
-
-
 REVALIDATE: Final = "no-cache"
 """Cache-Control of what changes with the next scan: keep it, but ask before using it."""
 GZIP_LEVEL: Final = 5
 WORTH_PACKING: Final = 600
 """Bytes below which compression gains nothing."""
-WORTH_A_THREAD: Final = 64 * 1024
 
 
 class Representation:
     """Bytes of one answer with their validators; the compressed form is made once, when first asked for.
 
-    ``etag`` is weak: the plain and the compressed form share it. ``modified`` is a UTC time or None. ``more``: of a
-    list, there are rows after these.
+    ``etag`` is weak: the plain and the compressed form share it. ``modified`` is a UTC time or None. ``following``: of
+    a part of a list, the address of the rows after these.
     """
 
-    __slots__ = ("_packed", "body", "etag", "media_type", "modified", "more")
+    __slots__ = ("_packed", "body", "etag", "following", "media_type", "modified")
 
-    def __init__(self, body: bytes, media_type: str, *, modified: datetime | None = None) -> None:
+    def __init__(self, body: bytes, media_type: str, *, modified: datetime | None = None, following: str = "") -> None:
         self.body = body
         self.media_type = media_type
         self.etag = tag(body)
         self.modified = modified
-        self.more = False
+        self.following = following
         self._packed: bytes | None = None
 
     async def packed(self) -> bytes:
         """Return the gzip form."""
         if self._packed is None:
-            long = len(self.body) > WORTH_A_THREAD
-            self._packed = await asyncio.to_thread(pack, self.body) if long else pack(self.body)
+            self._packed = await asyncio.to_thread(gzip.compress, self.body, GZIP_LEVEL, mtime=0)
         return self._packed
 
 
@@ -259,27 +247,14 @@ def tag(*parts: bytes | str) -> str:
     return f'W/"{digest.hexdigest()}"'
 
 
-def pack(body: bytes) -> bytes:
-    """Return ``body`` in gzip form."""
-    packer = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, 31)
-    return packer.compress(body) + packer.flush()
-
-
 def wants_gzip(request: Request) -> bool:
     """Say whether the client accepts gzip (RFC 9110 section 12.5.3)."""
-    accepted = request.headers.get("accept-encoding", "")
-    if not accepted:
-        return False
-    star = False
-    for item in accepted.lower().split(","):
+    weights = {}
+    for item in request.headers.get("accept-encoding", "").lower().split(","):
         coding, _, parameter = item.partition(";")
-        name, _, value = parameter.partition("=")
-        refused = name.strip() == "q" and value.strip() in ("0", "0.0", "0.00", "0.000")
-        if coding.strip() in ("gzip", "x-gzip"):
-            return not refused
-        if coding.strip() == "*":
-            star = not refused
-    return star
+        name, _, weight = parameter.partition("=")
+        weights[coding.strip()] = name.strip() != "q" or bool(weight.strip(" 0."))
+    return weights.get("gzip", weights.get("x-gzip", weights.get("*", False)))
 
 
 @lru_cache(maxsize=4096)
@@ -290,9 +265,9 @@ def http_date(instant: datetime) -> str:
 
 def unchanged(request: Request, etag: str, modified: datetime | None) -> bool:
     """Say whether the client's copy is current: If-None-Match decides, If-Modified-Since only without it."""
-    known = request.headers.getlist("if-none-match")
+    known = [item.strip() for value in request.headers.getlist("if-none-match") for item in value.split(",")]
     if known:
-        return bool(etag) and _listed(etag, known)
+        return bool(etag) and ("*" in known or etag.removeprefix("W/") in [item.removeprefix("W/") for item in known])
     since = request.headers.get("if-modified-since")
     if since is None or modified is None:
         return False
@@ -300,15 +275,7 @@ def unchanged(request: Request, etag: str, modified: datetime | None) -> bool:
         limit = parsedate_to_datetime(since)
     except (ValueError, OverflowError):
         return False
-    if limit.tzinfo is None:
-        limit = limit.replace(tzinfo=UTC)
-    return modified.replace(microsecond=0) <= limit
-
-
-def _listed(etag: str, values: Iterable[str]) -> bool:
-    wanted = etag.removeprefix("W/")
-    tags = [item.strip().removeprefix("W/") for value in values for item in value.split(",")]
-    return wanted in tags or "*" in tags
+    return modified.replace(microsecond=0) <= (limit if limit.tzinfo else limit.replace(tzinfo=UTC))
 
 
 def validators(etag: str, modified: datetime | None, cache: str = REVALIDATE) -> dict[str, str]:
@@ -321,25 +288,21 @@ def validators(etag: str, modified: datetime | None, cache: str = REVALIDATE) ->
     return fields
 
 
-def not_modified(etag: str, modified: datetime | None, cache: str = REVALIDATE) -> Response:
-    """Return a 304 with the fields that RFC 9110 section 15.4.5 asks for."""
-    return Response(status_code=304, headers=validators(etag, modified, cache))
-
-
 async def answer(
     request: Request,
     made: Representation,
     *,
     cache: str = REVALIDATE,
-    headers: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] = MappingProxyType({}),
     status: int = 200,
 ) -> Response:
     """Return ``made`` as the answer to ``request``: 304 when its copy is current, gzip when it takes that."""
+    fields = validators(made.etag, made.modified, cache) if status == 200 else validators("", None, cache)
     if status == 200 and unchanged(request, made.etag, made.modified):
-        return not_modified(made.etag, made.modified, cache)
-    fields = validators(made.etag if status == 200 else "", made.modified if status == 200 else None, cache)
-    if headers:
-        fields.update(headers)
+        return Response(status_code=304, headers=fields)
+    fields |= headers
+    if made.following:
+        fields["Link"] = f'<{made.following}>; rel="next"'
     body = made.body
     if len(body) >= WORTH_PACKING and wants_gzip(request):
         body = await made.packed()
@@ -359,10 +322,8 @@ async def _pieces(body: bytes) -> AsyncIterator[bytes]:
         yield body[start : start + PIECE]
 
 
-SLICE: Final = 250
-"""Rows read and encoded at once on the event loop."""
-LONG_SLICE: Final = 2000
-"""Rows read and encoded at once on a thread, for a list longer than this."""
+SLICE: Final = 1000
+"""Rows read and encoded at once, on a thread."""
 
 
 def site_url(base_url: str, host: str) -> str:
@@ -391,45 +352,20 @@ def summary_members(summary: SiteSummary, base_url: str) -> dict[str, Any]:
     return members | {"url": site_url(base_url, summary.host)}
 
 
-def size(view: IndexView) -> int:
-    """Return the number of rows of both lists."""
-    return len(view.ranked) + len(view.unreachable)
-
-
 async def index_chunks(view: IndexView, base_url: str, offset: int = 0, limit: int = 0) -> AsyncIterator[bytes]:
     """Yield the Index (specification 4.1) as JSON in pieces; ``limit`` rows of each list from ``offset`` on, 0: all."""
     yield b'{"scanned_at":' + msgspec.json.encode(view.scanned_at)
     for name, window in ((b"ranked", view.ranked), (b"unreachable", view.unreachable)):
         yield b',"' + name + b'":['
-        between = b""
         end = min(len(window), offset + limit) if limit else len(window)
-        async for part in _parts(window, offset, end, base_url):
-            yield between + part
-            between = b","
+        for start in range(offset, end, SLICE):
+            span = slice(start, min(start + SLICE, end))
+            yield (b"," if start > offset else b"") + await asyncio.to_thread(_rows_json, window, span, base_url)
         yield b"]"
     yield b"}"
-
-
-async def _parts(window: Window, begin: int, end: int, base_url: str) -> AsyncIterator[bytes]:
-    """Yield the rows of ``window`` slice by slice, letting other requests run in between."""
-    size = LONG_SLICE if end - begin > LONG_SLICE else SLICE
-    for start in range(begin, end, size):
-        span = slice(start, min(start + size, end))
-        if size == LONG_SLICE:
-            part = await asyncio.to_thread(_rows_json, window, span, base_url)
-        else:
-            part = _rows_json(window, span, base_url)
-            await asyncio.sleep(0)
-        if part:
-            yield part
 
 
 def _rows_json(window: Window, span: slice, base_url: str) -> bytes:
     summaries = [row.summary for row in window[span]]
     published = [msgspec.structs.replace(summary, url=site_url(base_url, summary.host)) for summary in summaries]
     return msgspec.json.encode(published)[1:-1]
-
-
-async def joined(chunks: AsyncIterator[bytes]) -> bytes:
-    """Return all of ``chunks``."""
-    return b"".join([chunk async for chunk in chunks])

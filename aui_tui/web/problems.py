@@ -13,7 +13,6 @@ from starlette.responses import Response
 
 from aui_tui.errors import AuiError, BadValue, RateLimited
 from aui_tui.model.view import Quota
-from aui_tui.text import clean
 
 MEDIA_TYPE: Final = "application/problem+json"
 POLICY: Final = "scan"
@@ -96,36 +95,25 @@ def of(error: AuiError) -> Problem:
 
     What failed inside the service stays inside: it may name paths and addresses of the operator.
     """
-    if isinstance(error, RateLimited):
-        return _limited(error)
-    status = error.http_status
-    if status >= 500:
+    if error.http_status >= 500:
         return problem("unavailable", headers=AGAIN)
     extra: dict[str, Any] = {}
-    if isinstance(error, BadValue) and error.allowed:
-        extra["allowed"] = list(error.allowed)
+    headers = NOTHING
+    if isinstance(error, RateLimited):
+        wait = max(1, error.retry_after)
+        instant = datetime.fromtimestamp(error.reset_at, UTC)
+        extra = {"retry_after": wait, "reset_at": instant.isoformat(timespec="milliseconds").replace("+00:00", "Z")}
+        headers = {"Retry-After": str(wait)}
+    elif isinstance(error, BadValue) and error.allowed:
+        extra = {"allowed": list(error.allowed)}
     return Problem(
-        kind=error.title.lower().replace(" ", "-"), status=status, title=error.title, detail=str(error), extra=extra
-    )
-
-
-def _limited(error: RateLimited) -> Problem:
-    wait = max(1, error.retry_after)
-    instant = datetime.fromtimestamp(error.reset_at, UTC)
-    reset_at = instant.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return Problem(
-        kind="rate-limited",
-        status=429,
+        kind=error.title.lower().replace(" ", "-"),
+        status=error.http_status,
         title=error.title,
         detail=str(error),
-        extra={"retry_after": wait, "reset_at": reset_at},
-        headers={"Retry-After": str(wait)},
+        extra=extra,
+        headers=headers,
     )
-
-
-def not_found(detail: str = "") -> Problem:
-    """Return the problem of an address that is not served."""
-    return problem("not-found", detail)
 
 
 def not_allowed(method: str, allow: str) -> Problem:
@@ -140,41 +128,31 @@ def cross_site(base_url: str) -> Problem:
     return problem("cross-site-request-refused", sentence)
 
 
-def too_large(status: int, detail: str) -> Problem:
-    """Return the problem of a request that is over a limit: 413, 414 or 431."""
-    return problem("request-too-large", detail, status=status)
+class ProblemDetails(msgspec.Struct, kw_only=True):
+    """RFC 9457 problem details with the members that this service adds."""
 
-
-def crowded() -> Problem:
-    """Return the problem of a connection too many; the answer ends it."""
-    sentence = "Too many connections are open; please try again in a moment."
-    return problem("unavailable", sentence, headers={**AGAIN, "Connection": "close"})
-
-
-def two_lengths() -> Problem:
-    """Return the problem of a request with two framings (RFC 9112 6.3); the answer ends the connection."""
-    sentence = "A request has either Content-Length or Transfer-Encoding, not both."
-    return problem("bad-request", sentence, headers={"Connection": "close"})
-
-
-def bad_host(value: str) -> Problem:
-    """Return the problem of a Host field that names no host."""
-    return problem("bad-request", f"The Host field {clean(value, 80)!r} is not a host name with an optional port.")
+    type: str
+    title: str
+    status: int
+    detail: str
+    found: bool | msgspec.UnsetType = msgspec.UNSET
+    allowed: list[str] | msgspec.UnsetType = msgspec.UNSET
+    retry_after: int | msgspec.UnsetType = msgspec.UNSET
+    reset_at: str | msgspec.UnsetType = msgspec.UNSET
 
 
 def response(problem: Problem, base_url: str) -> Response:
     """Return ``problem`` as an answer of the API."""
-    members: dict[str, Any] = {
-        "type": f"{base_url}/problems#{problem.kind}",
-        "title": problem.title,
-        "status": problem.status,
-        "detail": problem.detail,
-    }
-    if problem.status == 404:
-        members["found"] = False
-    members.update(problem.extra)
+    details = ProblemDetails(
+        type=f"{base_url}/problems#{problem.kind}",
+        title=problem.title,
+        status=problem.status,
+        detail=problem.detail,
+        found=False if problem.status == 404 else msgspec.UNSET,
+        **problem.extra,
+    )
     return Response(
-        msgspec.json.encode(members),
+        msgspec.json.encode(details),
         status_code=problem.status,
         media_type=MEDIA_TYPE,
         headers={"Cache-Control": "no-store", **problem.headers},

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib.resources import files
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
-from xml.sax.saxutils import escape
 
 import msgspec
 from starlette.concurrency import iterate_in_threadpool
@@ -22,42 +23,54 @@ from starlette.routing import Route
 
 from aui_tui import docs
 from aui_tui.errors import AuiError, InvalidHost, NeverScanned
+from aui_tui.model.card import Index, ReportCard
+from aui_tui.model.methods import METHODS
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
-from aui_tui.model.tasks import encode_report
+from aui_tui.model.tasks import OUTCOMES, TaskReport, encode_report
 from aui_tui.model.view import HostReport, Row
-from aui_tui.model.visits import encode_visits
+from aui_tui.model.visits import Visits, encode_visits
+from aui_tui.model.vocabulary import CATEGORIES, FIXES, SEVERITIES, STANCES, VERDICTS
 from aui_tui.report.data import csv_listing
 from aui_tui.report.options import Listing, Options
 from aui_tui.report.page import badge
 from aui_tui.service.protocol import Published, Service
-from aui_tui.web import ApiConfig, discovery, messages, problems
-from aui_tui.web.messages import (
-    Parameters,
-    Representation,
-    Shelf,
-    answer,
-    is_cross_site,
-    not_modified,
-    tag,
-    unchanged,
-    validators,
-)
+from aui_tui.web import ApiConfig, messages, problems, serves_tools
+from aui_tui.web.messages import Parameters, Representation, Shelf, answer, is_cross_site, tag, unchanged, validators
+from aui_tui.web.problems import problem
+from aui_tui.web.rendering import environment
 
 JSON: Final = "application/json"
 DIRECTORY: Final = "application/http-message-signatures-directory+json"
 TEXT: Final = "text/plain; charset=utf-8"
+XML: Final = "application/xml; charset=utf-8"
+ATOM: Final = "application/atom+xml; charset=utf-8"
+CSV: Final = "text/csv; charset=utf-8"
+LINKSET: Final = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
+FILES: Final = (
+    ("/robots.txt", "robots.txt", TEXT),
+    ("/llms.txt", "llms.txt", TEXT),
+    ("/.well-known/api-catalog", "api-catalog.json", LINKSET),
+    ("/.well-known/mcp.json", "mcp.json", JSON),
+)
+"""What the service says of itself: path, template, media type."""
+STATIC_CACHE: Final = "public, max-age=3600"
 WHOLE: Final = 110_000
 """An index of at most this many rows is made once and kept, packed too; a longer one is streamed each time."""
 STREAMS: Final = 4
-"""Longer indexes streamed at once by one worker; further ones wait."""
+"""Longer indexes, or lists as CSV, streamed at once by one worker; further ones wait."""
 LARGEST_PAGE: Final = 100_000
 """Rows that may be asked for at a time."""
-STATIC_CACHE: Final = "public, max-age=3600"
+ENTRIES: Final = 50
+"""Entries of the feed: the newest scans."""
+PART: Final = 10_000
+"""Hosts of one sitemap; a longer index has several."""
+CHUNK: Final = 64 * 1024
+NONE: Final[Mapping[str, str]] = MappingProxyType({})
 Chunk = TypeVar("Chunk", bytes, str)
 
 
-def fixed(made: Representation, fields: Mapping[str, str] | None = None) -> Callable[[Request], Awaitable[Response]]:
+def fixed(made: Representation, fields: Mapping[str, str] = NONE) -> Callable[[Request], Awaitable[Response]]:
     """Return the endpoint that answers every request with ``made`` and the header ``fields``."""
 
     async def respond(request: Request) -> Response:
@@ -81,32 +94,64 @@ def _without_length(fields: Mapping[str, str]) -> Response:
 
 
 class Endpoints:
-    """The API over one service: every method is one route."""
+    """The API over one service: every public method that takes a request is one route."""
 
     def __init__(self, service: Published, config: ApiConfig) -> None:
         self.service = service
         self.config = config
-        self.shelf = Shelf()
+        self.environment = environment(config, scans=service.can_scan)
+        self._shelf = Shelf()
         self._making = asyncio.Lock()
         self._streams = asyncio.Semaphore(STREAMS)
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the routes; RFC 9727, section 2, asks for the Link field of the catalogue in answers to HEAD."""
         base = self.config.base_url
+        link = {"Link": f'<{base}/.well-known/api-catalog>; rel="api-catalog"'}
+        told = [
+            Route(path, fixed(Representation(self.render(template), kind), link if kind == LINKSET else NONE))
+            for path, template, kind in FILES
+            if template != "mcp.json" or serves_tools()
+        ]
         return [
+            *told,
             Route("/api/index.json", self.index),
             Route("/api/site/{host:path}.json", self.site),
             Route("/api/visits/{host:path}.json", self.visits),
             Route("/api/tasks/{host:path}.json", self.tasks),
             Route("/api/scan", self.scan),
-            Route("/openapi.json", fixed(Representation(discovery.document(base), JSON))),
+            Route("/openapi.json", fixed(Representation(description(base), JSON))),
             Route("/healthz", self.health),
-            Route("/robots.txt", fixed(Representation(discovery.robots(base), TEXT))),
             Route("/.well-known/http-message-signatures-directory", self.signature_directory),
-            Route("/llms.txt", fixed(Representation(discovery.llms(base), TEXT))),
+            Route("/index.csv", self.csv),
+            Route("/feed.atom", self.atom),
+            Route("/badge/{host:path}.svg", self.badge),
+            Route("/sitemap.xml", self.sitemap),
+            Route("/sitemap-{number:int}.xml", self.sitemap),
         ]
 
-    async def modified(self) -> datetime | None:
+    def render(self, template: str, **values: Any) -> bytes:
+        """Return ``template`` filled with ``values``."""
+        return self.environment.get_template(template).render(**values).encode("utf-8", "replace")
+
+    async def kept(
+        self,
+        request: Request,
+        key: tuple[str, ...],
+        media_type: str,
+        make: Callable[[], Awaitable[bytes]],
+        headers: Mapping[str, str] = NONE,
+    ) -> Response:
+        """Return what ``make`` gives, made once for each state of the index."""
+        stamp = await self.service.stamp()
+        found = self._shelf.get(key, stamp)
+        if found is None:
+            modified = await self._modified()
+            found = Representation(await make(), media_type, modified=modified)
+            self._shelf.put(key, stamp, found)
+        return await answer(request, found, headers=headers)
+
+    async def _modified(self) -> datetime | None:
         """Return when what is published last changed, to be asked before it is read; None: not known."""
         at = await self.service.changed()
         return None if at is None else datetime.fromtimestamp(at, UTC)
@@ -118,47 +163,38 @@ class Endpoints:
         limit, offset = parameters.number("limit", LARGEST_PAGE), parameters.number("offset", 1 << 31)
         stamp = await self.service.stamp()
         key = ("index", query.category, query.stance, str(limit), str(offset))
-        made = self.shelf.get(key, stamp)
-        if made is None:
-            async with self._making:
-                made = self.shelf.get(key, stamp)
-                if made is None:
-                    modified = await self.modified()
-                    view = await self.service.index(query)
-                    chunks = messages.index_chunks(view, self.config.base_url, offset, limit)
-                    if messages.size(view) > WHOLE and not limit:
-                        return await self._stream(request, chunks, tag(stamp, *key) if stamp else "", modified)
-                    made = Representation(await messages.joined(chunks), JSON, modified=modified)
-                    made.more = bool(limit) and offset + limit < max(len(view.ranked), len(view.unreachable))
-                    if messages.size(view):
-                        self.shelf.put(key, stamp, made)
-        fields = {"limit": str(limit), "offset": str(offset + limit)}
-        for name, value in (("category", query.category), ("stance", query.stance)):
-            fields |= {name: value} if value else {}
-        following = f'<{self.config.base_url}/api/index.json?{urlencode(fields)}>; rel="next"'
-        return await answer(request, made, headers={"Link": following} if made.more else None)
+        made = self._shelf.get(key, stamp)
+        if made is not None:
+            return await answer(request, made)
+        async with self._making:
+            made = self._shelf.get(key, stamp)
+            if made is None:
+                modified = await self._modified()
+                view = await self.service.index(query)
+                longer = max(len(view.ranked), len(view.unreachable))
+                chunks = messages.index_chunks(view, self.config.base_url, offset, limit)
+                if longer > WHOLE and not limit:
+                    return await self._stream(request, chunks, tag(stamp, *key) if stamp else "", modified)
+                following = self._page(query, limit, offset + limit) if limit and offset + limit < longer else ""
+                body = b"".join([chunk async for chunk in chunks])
+                made = Representation(body, JSON, modified=modified, following=following)
+                self._shelf.put(key, stamp, made)
+        return await answer(request, made)
+
+    def _page(self, query: Query, limit: int, offset: int) -> str:
+        fields = {"limit": limit, "offset": offset, "category": query.category, "stance": query.stance}
+        given = {name: value for name, value in fields.items() if value}
+        return f"{self.config.base_url}/api/index.json?{urlencode(given)}"
 
     async def _stream(
         self, request: Request, chunks: AsyncIterator[bytes], etag: str, modified: datetime | None
     ) -> Response:
-        if unchanged(request, etag, modified):
-            return not_modified(etag, modified)
         fields = validators(etag, modified)
+        if unchanged(request, etag, modified):
+            return Response(status_code=304, headers=fields)
         if request.method == "HEAD":
             return _without_length(fields)
         return StreamingResponse(_in_turn(self._streams, chunks), media_type=JSON, headers=fields)
-
-    async def kept(
-        self, request: Request, key: tuple[str, ...], media_type: str, make: Callable[[], Awaitable[bytes]]
-    ) -> Response:
-        """Return what ``make`` gives, made once for each state of the index."""
-        stamp = await self.service.stamp()
-        found = self.shelf.get(key, stamp)
-        if found is None:
-            modified = await self.modified()
-            found = Representation(await make(), media_type, modified=modified)
-            self.shelf.put(key, stamp, found)
-        return await answer(request, found)
 
     async def report(self, host: str) -> HostReport:
         """Return what is stored of ``host``. Raises NeverScanned, of what cannot be a host too."""
@@ -178,19 +214,20 @@ class Endpoints:
 
     async def visits(self, request: Request) -> Response:
         """GET /api/visits/<host>.json: what the operator's access logs say of the host; 404 when none was read."""
-        host: str = request.path_params["host"]
-        record = await self.service.visits(host)
+        record = await self.service.visits(request.path_params["host"])
         if record is None:
-            return problems.response(problems.not_found(), self.config.base_url)
+            return self._not_found()
         return await answer(request, Representation(encode_visits(record), JSON))
 
     async def tasks(self, request: Request) -> Response:
         """GET /api/tasks/<host>.json: the transcript of the last run of the tasks; 404 when none is kept."""
-        host: str = request.path_params["host"]
-        seen = (await self.report(host)).observations
+        seen = (await self.report(request.path_params["host"])).observations
         if seen is None or seen.tasks is None:
-            return problems.response(problems.not_found(), self.config.base_url)
+            return self._not_found()
         return await answer(request, Representation(encode_report(seen.tasks), JSON))
+
+    def _not_found(self) -> Response:
+        return problems.response(problem("not-found"), self.config.base_url)
 
     async def scan(self, request: Request) -> Response:
         """GET /api/scan?url=&force= (4.3)."""
@@ -205,9 +242,9 @@ class Endpoints:
             if found is None:
                 return problems.response(problems.cross_site(self.config.base_url), self.config.base_url)
         except AuiError as error:
-            problem = problems.of(error)
-            refusal = problems.response(problem, self.config.base_url)
-            if problem.status == 429:
+            refused = problems.of(error)
+            refusal = problems.response(refused, self.config.base_url)
+            if refused.status == 429:
                 refusal.headers.update(problems.quota_fields(await service.quota(), time.time()))
             return refusal
         made = Representation(messages.card_bytes(found.card, self.config.base_url), JSON)
@@ -239,7 +276,7 @@ class Endpoints:
         """
         found = await self.service.signature_directory(self.config.base_url + request.scope["path"])
         if found is None:
-            return problems.response(problems.not_found(), self.config.base_url)
+            return self._not_found()
         body, fields = found
         return Response(body, media_type=DIRECTORY, headers={**fields, "Cache-Control": "public, max-age=300"})
 
@@ -248,6 +285,60 @@ class Endpoints:
         await self.service.stamp()
         return Response(b'{"status":"ok"}', media_type=JSON, headers={"Cache-Control": "no-store"})
 
+    async def csv(self, request: Request) -> Response:
+        """GET /index.csv: every row as CSV, under the same filters as the JSON."""
+        parameters = Parameters(request.scope["query_string"])
+        query = Query.of(category=parameters.word("category"), stance=parameters.word("stance"))
+        listing = Listing.of_view(await self.service.index(query))
+        named = replace(
+            listing, ranked=map(self._named, listing.ranked), unreachable=map(self._named, listing.unreachable)
+        )
+        fields = {"Content-Disposition": 'attachment; filename="index.csv"', "Cache-Control": "no-cache"}
+        if request.method == "HEAD":
+            return Response(media_type=CSV, headers=fields)
+        chunks = _in_turn(self._streams, iterate_in_threadpool(_gathered(csv_listing(named, Options()))))
+        return StreamingResponse(chunks, media_type=CSV, headers=fields)
+
+    def _named(self, row: Row) -> Row:
+        url = messages.site_url(self.config.base_url, row.summary.host)
+        return msgspec.structs.replace(row, summary=msgspec.structs.replace(row.summary, url=url))
+
+    async def atom(self, request: Request) -> Response:
+        """GET /feed.atom: the newest scans (RFC 4287)."""
+
+        async def made() -> bytes:
+            view = await self.service.index(Query.of(sort="age"))
+            sites = [row.summary for row in view.ranked[:ENTRIES]]
+            return self.render("feed.atom", updated=view.scanned_at, sites=sites)
+
+        return await self.kept(request, ("feed",), ATOM, made)
+
+    async def badge(self, request: Request) -> Response:
+        """GET /badge/<host>.svg: grade and score of one host as a picture."""
+        host: str = request.path_params["host"]
+
+        async def made() -> bytes:
+            return badge((await self.report(host)).card).encode("utf-8", "replace")
+
+        return await self.kept(request, ("badge", host), "image/svg+xml", made)
+
+    async def sitemap(self, request: Request) -> Response:
+        """GET /sitemap.xml: every page, of a long index a list of sitemaps; GET /sitemap-<n>.xml: a part, from 1."""
+        ranked = (await self.service.index(Query())).ranked
+        parts = max(1, -(-len(ranked) // PART))
+        number: int = request.path_params.get("number", 0 if parts > 1 else 1)
+        if number > parts or (not number and "number" in request.path_params):
+            return self._not_found()
+
+        async def made() -> bytes:
+            if not number:
+                return self.render("sitemap.xml", parts=parts)
+            own = ("/", "/help", *(f"/help/{topic}" for topic in docs.TOPICS), "/problems") if number == 1 else ()
+            sites = [row.summary for row in ranked[(number - 1) * PART : number * PART]]
+            return self.render("sitemap.xml", parts=0, paths=own, sites=sites)
+
+        return await self.kept(request, ("sitemap", str(number)), XML, made)
+
 
 def cache_status(found: HostReport, *, force: bool) -> str:
     """Return a Cache-Status field (RFC 9211) that says where a card comes from."""
@@ -255,108 +346,6 @@ def cache_status(found: HostReport, *, force: bool) -> str:
         return "aui-tui; hit"
     status = f"aui-tui; fwd={'request' if force else 'miss'}; stored"
     return status + "; collapsed" if found.source == "shared" else status
-
-
-XML: Final = "application/xml; charset=utf-8"
-ATOM: Final = "application/atom+xml; charset=utf-8"
-LINKSET: Final = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
-ENTRIES: Final = 50
-"""Entries of the feed: the newest scans."""
-PART: Final = 10_000
-"""Hosts of one sitemap; a longer index has several."""
-CSV_STREAMS: Final = 2
-"""Lists written as CSV at once by one worker; further ones wait."""
-CHUNK: Final = 64 * 1024
-
-
-class Feeds:
-    """The routes over the same service as the endpoints."""
-
-    def __init__(self, endpoints: Endpoints) -> None:
-        self._endpoints = endpoints
-        self._base = endpoints.config.base_url
-        self._streams = asyncio.Semaphore(CSV_STREAMS)
-
-    def routes(self) -> list[Route]:
-        """Return the routes; RFC 9727, section 2, asks for the Link field of the catalogue in answers to HEAD."""
-        link = {"Link": f'<{self._base}/.well-known/api-catalog>; rel="api-catalog"'}
-        return [
-            Route("/index.csv", self.csv),
-            Route("/feed.atom", self.atom),
-            Route("/badge/{host:path}.svg", self.badge),
-            Route("/sitemap.xml", self.sitemap),
-            Route("/sitemap-{number:int}.xml", self.sitemap_part),
-            Route("/.well-known/api-catalog", fixed(Representation(discovery.catalogue(self._base), LINKSET), link)),
-        ]
-
-    async def csv(self, request: Request) -> Response:
-        """GET /index.csv: every row as CSV, under the same filters as the JSON."""
-        parameters = Parameters(request.scope["query_string"])
-        query = Query.of(category=parameters.word("category"), stance=parameters.word("stance"))
-        listing = Listing.of_view(await self._endpoints.service.index(query))
-        named = replace(
-            listing, ranked=map(self._named, listing.ranked), unreachable=map(self._named, listing.unreachable)
-        )
-        fields = {"Content-Disposition": 'attachment; filename="index.csv"', "Cache-Control": "no-cache"}
-        if request.method == "HEAD":
-            return Response(media_type="text/csv; charset=utf-8", headers=fields)
-        chunks = _in_turn(self._streams, iterate_in_threadpool(_gathered(csv_listing(named, Options()))))
-        return StreamingResponse(chunks, media_type="text/csv; charset=utf-8", headers=fields)
-
-    def _named(self, row: Row) -> Row:
-        url = messages.site_url(self._base, row.summary.host)
-        return msgspec.structs.replace(row, summary=msgspec.structs.replace(row.summary, url=url))
-
-    async def atom(self, request: Request) -> Response:
-        """GET /feed.atom: the newest scans (RFC 4287)."""
-
-        async def made() -> bytes:
-            view = await self._endpoints.service.index(Query.of(sort="age"))
-            return _utf8(_feed(self._base, view.scanned_at, view.ranked[:ENTRIES]))
-
-        return await self._endpoints.kept(request, ("feed",), ATOM, made)
-
-    async def badge(self, request: Request) -> Response:
-        """GET /badge/<host>.svg: grade and score of one host as a picture."""
-        host: str = request.path_params["host"]
-
-        async def made() -> bytes:
-            return _utf8([badge((await self._endpoints.report(host)).card)])
-
-        return await self._endpoints.kept(request, ("badge", host), "image/svg+xml", made)
-
-    async def sitemap(self, request: Request) -> Response:
-        """GET /sitemap.xml: every page; of a long index a list of sitemaps (sitemaps.org)."""
-
-        async def made() -> bytes:
-            ranked = (await self._endpoints.service.index(Query())).ranked
-            if len(ranked) <= PART:
-                return _utf8(_urls(self._base, ranked[:], first=True))
-            parts = range(1, -(-len(ranked) // PART) + 1)
-            listed = "".join(f"<sitemap><loc>{self._base}/sitemap-{number}.xml</loc></sitemap>\n" for number in parts)
-            return _utf8([f"{_HEAD}<sitemapindex {_SITEMAPS}>\n{listed}</sitemapindex>\n"])
-
-        return await self._endpoints.kept(request, ("sitemap",), XML, made)
-
-    async def sitemap_part(self, request: Request) -> Response:
-        """GET /sitemap-<n>.xml: a part of a long index, from 1."""
-        number: int = request.path_params["number"]
-        ranked = (await self._endpoints.service.index(Query())).ranked
-        if not 1 <= number <= max(1, -(-len(ranked) // PART)):
-            return problems.response(problems.not_found(), self._base)
-
-        async def made() -> bytes:
-            return _utf8(_urls(self._base, ranked[(number - 1) * PART : number * PART], first=number == 1))
-
-        return await self._endpoints.kept(request, ("sitemap", str(number)), XML, made)
-
-
-_HEAD: Final = '<?xml version="1.0" encoding="utf-8"?>\n'
-_SITEMAPS: Final = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
-
-
-def _utf8(lines: Iterable[str]) -> bytes:
-    return "".join(lines).encode("utf-8", "replace")
 
 
 def _gathered(lines: Iterator[str]) -> Iterator[str]:
@@ -372,28 +361,33 @@ def _gathered(lines: Iterator[str]) -> Iterator[str]:
     yield "".join(held)
 
 
-def _feed(base: str, updated: str, rows: Any) -> Iterator[str]:
-    yield f'{_HEAD}<feed xmlns="http://www.w3.org/2005/Atom">\n<title>{escape(discovery.NAME)}</title>\n'
-    yield f"<id>{escape(base)}/</id>\n<updated>{escape(updated)}</updated>\n"
-    yield f'<link rel="self" type="application/atom+xml" href="{escape(base)}/feed.atom"/>\n'
-    yield f'<link rel="alternate" type="text/html" href="{escape(base)}/"/>\n'
-    yield f"<author><name>{escape(discovery.NAME)}</name></author>\n"
-    for row in rows:
-        site = row.summary
-        url = escape(messages.site_url(base, site.host))
-        yield f"<entry>\n<title>{escape(f'{site.host}: {site.grade}, {site.score} of 100, {site.stance}')}</title>\n"
-        yield f'<id>{url}#{escape(site.scanned_at)}</id>\n<link rel="alternate" type="text/html" href="{url}"/>\n'
-        yield f"<updated>{escape(site.scanned_at)}</updated>\n"
-        yield f"<summary>{escape(site.top_evidence)}</summary>\n</entry>\n"
-    yield "</feed>\n"
+_WORDS: Final = MappingProxyType(
+    {
+        "stance": STANCES,
+        "category": CATEGORIES,
+        "method": tuple(METHODS),
+        "t": SEVERITIES,
+        "outcome": OUTCOMES,
+        "k": FIXES,
+    }
+)
+"""Closed word lists of the specification by property."""
 
 
-def _urls(base: str, rows: Any, *, first: bool) -> Iterator[str]:
-    yield f"{_HEAD}<urlset {_SITEMAPS}>\n"
-    if first:
-        for path in ("/", "/help", *(f"/help/{topic}" for topic in docs.TOPICS), "/problems"):
-            yield f"<url><loc>{escape(base + path)}</loc></url>\n"
-    for row in rows:
-        url, day = messages.site_url(base, row.summary.host), row.summary.scanned_at[:10]
-        yield f"<url><loc>{escape(url)}</loc><lastmod>{escape(day)}</lastmod></url>\n"
-    yield "</urlset>\n"
+def description(base_url: str) -> bytes:
+    """Return the OpenAPI 3.1 document of the service at ``base_url``: the packaged one, with the record types."""
+    document = msgspec.json.decode(files("aui_tui.web").joinpath("static", "openapi.json").read_bytes())
+    _, schemas = msgspec.json.schema_components(
+        (Index, ReportCard, TaskReport, Visits, problems.ProblemDetails),
+        schema_hook=lambda kind: {"description": "Any JSON value"},
+        ref_template="#/components/schemas/{name}",
+    )
+    for schema in schemas.values():
+        for name, about in schema.get("properties", {}).items():
+            if name in _WORDS and about.get("type") == "string":
+                about["enum"] = list(_WORDS[name])
+            elif name == "matrix":
+                about["additionalProperties"] = {"type": "string", "enum": list(VERDICTS)}
+    document["servers"] = [{"url": base_url}]
+    document["components"]["schemas"] = schemas
+    return msgspec.json.format(msgspec.json.encode(document), indent=1)

@@ -33,7 +33,7 @@ from tests.memory_service import many
 HOSTS = 1000
 ROUNDS = 3
 CONNECTIONS = 32
-SCAN = "/api/scan?url=http://cached.example"
+SCAN = "/api/scan?url=http://cached.oak-and-thread.com"
 BARS = {"index": 0.5, "site": 0.5, "scan": 0.0}
 
 

@@ -1,4 +1,4 @@
-"""What is refused before any work, what a peer cannot hold up (threats 46 and 47), what leaves as one packet."""
+"""What is refused before any work, what a peer cannot hold up (threats 46 and 47)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from aui_tui import web
-from aui_tui.web.guard import FULL, Connection, GuardMiddleware, Joined
+from aui_tui.web.guard import Connection, GuardMiddleware
 from tests.cards import WALLED
 from tests.memory_service import MemoryService, many
 from tests.service.serving import Running, serving
@@ -233,7 +233,7 @@ def test_over_the_limit_of_connections_the_answer_is_problem_details(
     site: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quiet(site)
-    monkeypatch.setattr(Connection, "most", Connection.open_now + 3)
+    monkeypatch.setattr(Connection, "most", len(Connection.open_now) + 3)
     with connected(site, 3) as peers:
         for peer in peers:
             peer.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
@@ -251,14 +251,14 @@ def test_connections_that_ask_nothing_make_room_for_one_that_asks(
     site: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quiet(site)
-    monkeypatch.setattr(Connection, "most", Connection.open_now + 10)
+    monkeypatch.setattr(Connection, "most", len(Connection.open_now) + 10)
     with connected(site, 40) as idle:
         for number, peer in enumerate(idle):
             if number % 3 == 0:
                 peer.sendall(b"GET /healthz HTTP/1.1\r\nHost:")
         assert site.get("/healthz").status_code == 200
         assert site.get("/api/index.json").status_code == 200
-        assert Connection.open_now <= Connection.most
+        assert len(Connection.open_now) <= Connection.most
     recovered(site)
 
 
@@ -298,55 +298,3 @@ def test_each_request_is_one_clean_log_line(site: Running, caplog: pytest.LogCap
     lines = [record.getMessage() for record in caplog.records if record.name == "aui_tui.access"]
     assert any(line.startswith('127.0.0.1 "GET /api/index.json?stance=Open%0a%1b" 400 ') for line in lines)
     assert not any("\x1b" in line or "\n" in line for line in lines)
-
-
-class Wire(asyncio.Transport):
-    """Notes what reaches it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.done: list[bytes | str] = []
-
-    def write(self, data: bytes | bytearray | memoryview) -> None:
-        self.done.append(bytes(data))
-
-    def close(self) -> None:
-        self.done.append("close")
-
-    def abort(self) -> None:
-        self.done.append("abort")
-
-    def get_write_buffer_size(self) -> int:
-        return 7
-
-
-async def test_head_and_body_leave_together() -> None:
-    wire = Wire()
-    joined = Joined(wire)
-    for _ in range(2):
-        joined.write(b"head ")
-        joined.write(b"body")
-        assert joined.get_write_buffer_size() == 7 + 9
-        await asyncio.sleep(0)
-    assert wire.done == [b"head body"] * 2
-    assert joined.get_write_buffer_size() == 7
-
-
-async def test_much_is_not_held_back() -> None:
-    wire = Wire()
-    joined = Joined(wire)
-    joined.write(b"x" * FULL)
-    joined.write(b"rest")
-    assert wire.done == [b"x" * FULL]
-    await asyncio.sleep(0)
-    assert wire.done == [b"x" * FULL, b"rest"]
-
-
-async def test_close_sends_what_is_held_and_abort_drops_it() -> None:
-    for end, left in (("close", [b"last", "close"]), ("abort", ["abort"])):
-        wire = Wire()
-        joined = Joined(wire)
-        joined.write(b"last")
-        getattr(joined, end)()
-        await asyncio.sleep(0)
-        assert wire.done == left

@@ -1,0 +1,92 @@
+"""Templates of everything that is written as text: pages, feeds, and the small files under well-known addresses."""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+from typing import Final
+from urllib.parse import quote
+
+import jinja2
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from aui_tui import __version__, docs
+from aui_tui.model import labels, visits
+from aui_tui.model.points import gain
+from aui_tui.model.tasks import rows as task_rows
+from aui_tui.model.vocabulary import VERDICT_RANK
+from aui_tui.report import page as pictures
+from aui_tui.web import NAME, SUMMARY, ApiConfig, messages, serves_tools
+
+MARKS: Final = {
+    "allowed": "✓",
+    "allowed-robots": "✓",
+    "partial": "◐",
+    "blocked": "✗",
+    "disallowed": "✗",
+    "walled": "▦",
+    "untested": "·",
+}
+"""A sign beside the word of each verdict; the word is always beside it."""
+
+
+def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
+    """Return the environment of the templates; ``scans``: whether visitors may scan."""
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("aui_tui.web"),
+        autoescape=jinja2.select_autoescape(("html", "xml", "atom")),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        auto_reload=False,
+    )
+    base, root = config.base_url, config.root
+    made.filters.update(
+        surface=labels.surface,
+        agent=labels.agent,
+        mark=lambda verdict: MARKS.get(verdict, "?"),
+        minute=lambda text: text[:16].replace("T", " "),
+        origin=lambda host: host if "://" in host else f"https://{quote(host, safe='.:-[]')}/",
+    )
+    made.globals.update(
+        root=root,
+        base=base,
+        title=NAME,
+        summary=SUMMARY,
+        version=__version__,
+        tools=serves_tools(),
+        scans=scans,
+        site_path=lambda host: messages.site_url(root, host),
+        site_url=lambda host: messages.site_url(base, host),
+        record_path=lambda kind, host: messages.record_url(root, kind, host),
+        badge_path=lambda host: messages.badge_url(root, host),
+        badge_url=lambda host: messages.badge_url(base, host),
+        served=lambda matrix: sum(VERDICT_RANK.get(verdict, 0) > 0 for verdict in matrix.values()),
+        tested=lambda matrix: sum(verdict != "untested" for verdict in matrix.values()),
+        gain=gain,
+        grade_mark=lambda grade, size: Markup(pictures.mark(grade, size)),  # noqa: S704 - its words are escaped
+        history_chart=lambda points: Markup(pictures.chart(tuple(points))),  # noqa: S704 - its words are escaped
+        task_rows=task_rows,
+        visits_rows=visits.visit_rows,
+        visits_cells=visits.cells,
+        visits_header=visits.HEADER,
+        visits_heading=visits.heading,
+        visits_remarks=visits.remarks,
+    )
+    return made
+
+
+def markdown_html(text: str, root: str) -> str:
+    """Return a page of the documentation as HTML; raw HTML in it is shown as text, links to files lead to topics."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = parser.parse(docs.body(text))
+    for token in tokens:
+        for part in token.children or ():
+            target = str(part.attrGet("href") or "")
+            if part.type == "link_open" and target.endswith(".md"):
+                part.attrSet("href", f"{root}/help/{target.removesuffix('.md').casefold()}")
+    made = str(parser.renderer.render(tokens, parser.options, {}))
+    numbers = count(1)
+    made = re.sub("<pre>", lambda _: f'<pre tabindex="0" role="region" aria-label="Example {next(numbers)}">', made)
+    return made.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")
