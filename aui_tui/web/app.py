@@ -230,9 +230,12 @@ def serve(
         running: Server | Supervisor
         if workers == 1:
             running = Server(server_config)
-            signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn raises what stopped it once more at its end
-            with contextlib.suppress(KeyboardInterrupt):
+            signal.signal(signal.SIGTERM, signal.default_int_handler)  # uvicorn raises what stopped it at its end
+            try:
                 running.run(sockets=[listener])
+            except KeyboardInterrupt:
+                if not running.should_exit:
+                    raise
         else:
             running = Supervisor(server_config, [listener])
             running.run()
