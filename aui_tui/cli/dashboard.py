@@ -57,22 +57,24 @@ def open_on(
     os.environ.setdefault("TEXTUAL_FPS", FRAMES)
     try:
         from aui_tui.tui.app import run as run_app
-        from aui_tui.tui.context import DEMO, OTHER, Feed
+        from aui_tui.tui.context import DEMO, OTHER, Context, Feed
 
-        status = run_app(
+        context = Context(
             service,
-            theme=settings.theme,
-            ascii=settings.ascii,
-            mouse=settings.mouse,
-            start_host=host,
-            keymap=settings.keys,
-            theme_folders=(settings.theme_dir,),
             exporter=FileExporter(service),
             feed=Feed(*feed) if feed is not None else None,
             starter=Feed(*starter, ready) if starter is not None else None,
             demo=starter is not None,
             open_source=open_source,
             preferences=_preferences(run, local_index(service)),
+        )
+        status = run_app(
+            context,
+            theme=settings.theme,
+            ascii=settings.ascii,
+            mouse=settings.mouse,
+            start_host=host,
+            theme_folders=(settings.theme_dir,),
         )
     finally:
         asyncio.run(service.aclose())

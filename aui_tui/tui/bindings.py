@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from dataclasses import replace
+from functools import cache
+from typing import Any, Final, NamedTuple
 
 from textual.binding import Binding
-from textual.keys import Keys, _character_to_key
+from textual.dom import DOMNode
+from textual.keys import Keys
+from textual.screen import Screen
 
 from aui_tui.errors import ConfigError
 from aui_tui.text import clean
@@ -29,16 +33,14 @@ def _key(
     return Binding(key, action, description, id=name, tooltip=about, show=show, key_display=shown, priority=first)
 
 
-APP: Final = (
-    _key("question_mark", "help", "help", "Help", "Keys that work here, and the command that prints the same"),
-    _key("ctrl+p", "command_palette", "palette", "Commands", "Find a command, a host, a view or a theme", show=False),
-    _key("e", "explain", "explain", "Method", "How a score comes about, in words", show=False),
-    _key("T", "themes", "themes", "Themes", "Choose a theme; the screen shows each as you go", show=False),
-    _key("comma", "settings", "settings", "Settings", "Theme, columns, keys, saved lists, and their file", show=False),
-    _key("L", "log", "actions", "Actions", "What was done here; enter copies the command line of it", show=False),
-    _key("ctrl+z", "suspend_process", "suspend", "Suspend", "Back to the shell; fg comes back here", show=False),
-    _key("q,ctrl+q", "quit", "quit", "Quit", "Leave the dashboard", show=False, display="q"),
-)
+TABLES: Final[dict[str, tuple[Binding, ...]]] = {}
+"""Every table by the place where it works. Keys of ``everywhere`` work in all others too."""
+
+
+def _table(place: str, *keys: Binding) -> tuple[Binding, ...]:
+    """Return the keys of ``place``, which is the group of each."""
+    TABLES[place] = tuple(replace(key, group=Binding.Group(place)) for key in keys)
+    return TABLES[place]
 
 
 def _moves(step: str, one: str, page: str = "pagedown") -> tuple[Binding, ...]:
@@ -53,14 +55,17 @@ def _moves(step: str, one: str, page: str = "pagedown") -> tuple[Binding, ...]:
     )
 
 
-TABLE: Final = (
+TABLE: Final = _table(
+    "list",
     _key("enter", "open", "open", "Open", "Open the report card of the host under the cursor"),
     *_moves("move", "row"),
     _key("left", "column(-1)", "column-left", "Column left", "Column at the left", show=False),
     _key("right", "column(1)", "column-right", "Column right", "Column at the right", show=False),
 )
 
-INDEX: Final = (
+INDEX: Final = _table(
+    "index",
+
     _key("slash", "search", "search", "Search", "Filter as you type: text and terms such as stance:walled"),
     _key("c", "category", "category", "Category", "Choose a category, each with its number of hosts"),
     _key("1", "stance('Open')", "stance-open", "Stance", "Only Open hosts, or all again", display="1-3"),
@@ -74,8 +79,8 @@ INDEX: Final = (
     _key("t", "turn", "sort-turn", "Sort", "Order by the column under the cursor, or turn the order round",
          display="<>t"),
     _key("F", "histogram", "histogram", "Histogram", "Count the values of a column; enter filters by one", show=False),
-    _key("C", "app.columns", "columns", "Columns", "Choose the columns of the list", show=False),
-    _key("V", "app.views", "views", "Saved lists", "Show a saved list, or save this one under a name", show=False),
+    _key("C", "app.window('columns')", "columns", "Columns", "Choose the columns of the list", show=False),
+    _key("V", "app.window('views')", "views", "Saved lists", "Show a saved list, or save this one", show=False),
     _key("a", "tasks", "tasks", "Tasks", "Run the tasks on the host in a browser", show=False),
     _key("less_than_sign", "sort(-1)", "sort-left", "Sort left", "Sort by the column to the left", show=False),
     _key("greater_than_sign", "sort(1)", "sort-right", "Sort right", "Sort by the column to the right", show=False),
@@ -99,7 +104,9 @@ INDEX: Final = (
          show=False, display="esc"),
 )  # fmt: skip
 
-OVERVIEW: Final = (
+OVERVIEW: Final = _table(
+    "overview",
+
     *(_key(str(n), f"pane({n})", f"figures-{n}", "Pane", "To the pane with that digit",
            show=n == 1, display="1-6" if n == 1 else "") for n in range(1, 7)),
     _key("plus", "zoom", "zoom", "Zoom", "Give the whole screen to one pane, or back", show=False),
@@ -110,13 +117,16 @@ OVERVIEW: Final = (
     _key("escape,backspace,v", "dismiss", "overview-back", "Back", "Back to the list", display="esc"),
 )  # fmt: skip
 
-COMPARE: Final = (
+COMPARE: Final = _table(
+    "comparison",
+
     _key("a", "every", "compare-all", "All lines", "Show the lines that are alike too, or fold them"),
     _key("y", "copy", "copy", "Copy", "Copy the row under the cursor"),
     _key("escape,backspace,equals_sign", "dismiss", "compare-back", "Back", "Back to the list", display="esc"),
 )  # fmt: skip
 
-QUERY: Final = (
+QUERY: Final = _table(
+    "search",
     _key("escape", "leave(False)", "query-cancel", "Cancel", "Leave the search as it was before", display="esc"),
     _key("enter", "leave(True)", "query-keep", "Search", "Search as typed and go to the list"),
     _key("down", "step(1)", "query-next", "Choose", "Next choice of the drop-down", display="↑↓"),
@@ -124,13 +134,16 @@ QUERY: Final = (
     _key("tab", "complete", "query-complete", "Take", "Take the choice under the cursor"),
 )
 
-FIND: Final = (
+FIND: Final = _table(
+    "find",
     _key("escape", "leave", "find-close", "Close", "Back to the pane; the marks go", display="esc"),
     _key("enter,down", "step(1)", "find-next", "Next", "Next line found", display="enter"),
     _key("up", "step(-1)", "find-previous", "Previous", "Line found before"),
 )
 
-CARD: Final = (
+CARD: Final = _table(
+    "report card",
+
     _key("escape,backspace", "back", "back", "Back", "Stop the scan of this host, else back to the list",
          display="esc"),
     _key("1", "pane(1)", "pane-1", "Pane", "Summary, or the ledger", display="1-7"),
@@ -162,7 +175,9 @@ CARD: Final = (
     _key("plus", "zoom", "zoom", "Zoom", "Give the whole screen to one pane, or back", show=False),
 )  # fmt: skip
 
-EXCHANGE: Final = (
+EXCHANGE: Final = _table(
+    "exchange",
+
     _key("escape,backspace", "dismiss", "exchange-back", "Back", "Back to the card", display="esc"),
     _key("tab", "turn(1)", "side-next", "Side", "Both sides, one side raw, the text", first=True),
     _key("shift+tab", "turn(-1)", "side-previous", "Side before", show=False, first=True),
@@ -174,57 +189,98 @@ EXCHANGE: Final = (
     _key("slash", "find", "find", "Find", "Find words in what is shown"),
 )  # fmt: skip
 
-FIXES: Final = (_key("space", "screen.tick", "what-if", "What if", "Suppose the chosen fix done, and see the score"),)
+FIXES: Final = _table(
+    "fixes",
+    _key("space", "screen.tick", "what-if", "What if", "Suppose the chosen fix done, and see the score"),
+)
 
-CHOSEN: Final = (
+LINES: Final = _table(
+    "pane",
+    *_moves("step", "line, fix or figure", "pagedown,space"),
     _key("enter", "select", "figure", "Open", "Show what is behind the row or figure under the cursor"),
     _key("left", "side(-1)", "figure-left", "Left", "Figure at the left", show=False),
     _key("right", "side(1)", "figure-right", "Right", "Figure at the right", show=False),
 )
 
-LINES: Final = _moves("step", "line, fix or figure", "pagedown,space")
+CLOSE: Final = _table(
+    "window",
 
-CLOSE: Final = (
     _key("escape,question_mark,q", "close", "close", "Close", display="esc"),
 )  # fmt: skip
 
-HELP: Final = (_key("t", "topics", "help-topics", "Topics", "Read the documentation, topic by topic"),)
+HELP: Final = _table(
+    "help",
+    _key("t", "topics", "help-topics", "Topics", "Read the documentation, topic by topic"),
+)
 
-METHOD: Final = (_key("M,m", "method", "method-other", "Other method", "Turn to the other method"),)
+METHOD: Final = _table(
+    "method",
+    _key("M,m", "method", "method-other", "Other method", "Turn to the other method"),
+)
 
-ADDRESS: Final = (
+ADDRESS: Final = _table(
+    "address",
     _key("down,tab", "away(1)", "address-down", "Choose", "The other ways to a first list", display="↑↓"),
 )
 
-FIRST: Final = (
+FIRST: Final = _table(
+    "first screen",
     _key("escape", "back", "first-back", "Leave the line", "Leave the line: then other keys work", display="esc"),
     _key("up,shift+tab", "away", "first-up", "Up", "Back to the address", show=False, first=True),
     _key("slash,u", "list", "first-list", "List", "Go to the list, empty as it is", show=False),
 )
 
-CHOOSE: Final = (_key("escape", "close", "choose-cancel", "Cancel", display="esc"),)
-
-SETTINGS: Final = tuple(
-    _key(str(n), f"take({n})", f"setting-{n}", "Change", "The setting with that digit", show=False) for n in range(1, 7)
+CHOOSE: Final = _table(
+    "choice",
+    _key("escape", "close", "choose-cancel", "Cancel", display="esc"),
 )
 
-CHOOSE_MANY: Final = (
+SETTINGS: Final = _table(
+    "settings",
+    *(_key(str(n), f"take({n})", f"setting-{n}", "Change", "The setting with that digit", show=False)
+      for n in range(1, 7)),
+)  # fmt: skip
+
+CHOOSE_MANY: Final = _table(
+    "columns",
     _key("escape", "close", "columns-cancel", "Cancel", display="esc"),
     _key("enter", "accept", "columns-accept", "Show", first=True),
     _key("space", "mark", "columns-mark", "Mark", first=True),
 )
 
-SEARCH: Final = (
+VIEWS: Final = _table(
+    "saved lists",
     _key("escape", "close", "search-close", "Cancel", display="esc"),
     _key("down", "move(1)", "search-next", "Next", first=True),
     _key("up", "move(-1)", "search-previous", "Previous", first=True),
-)
-
-VIEWS: Final = (
     _key("delete,ctrl+d", "forget", "views-forget", "Forget", "Forget the list under the cursor", first=True),
 )
 
-HISTOGRAM: Final = (_key("escape,backspace,F,q", "close", "histogram-close", "Close", display="esc"),)
+HISTOGRAM: Final = _table(
+    "histogram",
+    _key("escape,backspace,F,q", "close", "histogram-close", "Close", display="esc"),
+)
+
+APP: Final = _table(
+    "everywhere",
+    _key(
+        "question_mark", "window('help')", "help", "Help", "Keys that work here, and the command that prints the same"
+    ),
+    _key("ctrl+p", "command_palette", "palette", "Commands", "Find a command, a host, a view or a theme", show=False),
+    _key("e", "window('method')", "explain", "Method", "How a score comes about, in words", show=False),
+    _key("T", "window('theme')", "themes", "Themes", "Choose a theme; the screen shows each as you go", show=False),
+    _key(
+        "comma",
+        "window('settings')",
+        "settings",
+        "Settings",
+        "Theme, columns, keys, saved lists, their file",
+        show=False,
+    ),
+    _key("L", "window('log')", "actions", "Actions", "What was done here; enter copies its command line", show=False),
+    _key("ctrl+z", "suspend_process", "suspend", "Suspend", "Back to the shell; fg comes back here", show=False),
+    _key("q,ctrl+q", "quit", "quit", "Quit", "Leave the dashboard", show=False, display="q"),
+)
 
 ON_ANSWER: Final = frozenset(
     (
@@ -258,39 +314,33 @@ def written(key: str) -> str:
     return KEY_WORDS.get(key, key)
 
 
-TABLES: Final = {
-    "list": TABLE,
-    "index": INDEX,
-    "search": QUERY,
-    "report card": CARD,
-    "find": FIND,
-    "overview": OVERVIEW,
-    "comparison": COMPARE,
-    "exchange": EXCHANGE,
-    "fixes": FIXES,
-    "pane": (*CHOSEN, *LINES),
-    "method": METHOD,
-    "help": HELP,
-    "window": CLOSE,
-    "choice": CHOOSE,
-    "settings": SETTINGS,
-    "address": ADDRESS,
-    "first screen": FIRST,
-    "columns": CHOOSE_MANY,
-    "key list": SEARCH,
-    "saved lists": (*SEARCH, *VIEWS),
-    "histogram": HISTOGRAM,
-    "everywhere": APP,
-}
-"""Every table by the place where it works. Keys of ``everywhere`` work in all others too."""
+class Live(NamedTuple):
+    """An action that works now: its place in TABLES, its binding, all its keys, and the node that it is bound to."""
+
+    place: str
+    binding: Binding
+    keys: list[str]
+    node: DOMNode
+
+
+def live(screen: Screen[Any]) -> list[Live]:
+    """Return the actions that work on ``screen``, in the order of TABLES: for its foot, its help and the palette."""
+    found: dict[tuple[str, str], Live] = {}
+    for active in screen.active_bindings.values():
+        binding = active.binding
+        if active.enabled and binding.group is not None and binding.id is not None:
+            place = binding.group.description
+            known = found.setdefault((place, binding.id), Live(place, binding, [], active.node))
+            known.keys.append(written(binding.key))
+    order = [(place, binding.id) for place, table in TABLES.items() for binding in table]
+    return [found[name] for name in dict.fromkeys(order) if name in found]
 
 
 MODAL: Final = frozenset(
-    {"window", "choice", "settings", "search", "find", "address", "columns", "key list", "saved lists", "histogram"}
+    {"window", "choice", "settings", "search", "find", "address", "columns", "saved lists", "histogram"}
 )
 """Places where the keys of everywhere do not work."""
 MODIFIERS: Final = frozenset({"ctrl", "shift", "alt", "super"})
-_NAMED: Final = frozenset(key.value for key in Keys if "<" not in key.value and "+" not in key.value)
 
 
 def checked(keymap: Mapping[str, str]) -> dict[str, str]:
@@ -309,7 +359,7 @@ def checked(keymap: Mapping[str, str]) -> dict[str, str]:
         spelled = [_spell(key.strip()) for key in keys.split(",")]
         for key, found in zip(keys.split(","), spelled, strict=True):
             if not found:
-                problems.append(f"{name}: unknown key {clean(key.strip(), 40)!r}{_near(key.strip(), _NAMED)}")
+                problems.append(f"{name}: unknown key {clean(key.strip(), 40)!r}{_near(key.strip(), _names())}")
         if all(spelled):
             out[name] = ",".join(spelled)
     if not problems:
@@ -330,14 +380,22 @@ def _spell(key: str) -> str:
     if any(modifier not in MODIFIERS for modifier in modifiers) or len(set(modifiers)) < len(modifiers):
         return ""
     if len(last) == 1 and last.isprintable():
-        last = _character_to_key(last) if not modifiers else last
-    elif last not in _NAMED and not _is_symbol(last):
+        last = last if modifiers else _name(last)
+    elif last not in _names():
         return ""
     return "+".join((*modifiers, last))
 
 
-def _is_symbol(name: str) -> bool:
-    return any(_character_to_key(chr(code)) == name for code in range(33, 127))
+@cache
+def _names() -> frozenset[str]:
+    """Return the names of all keys."""
+    symbols = {_name(chr(code)) for code in range(33, 127) if chr(code) != ","}
+    return frozenset({"comma", *symbols, *(key.value for key in Keys if not {"<", "+"} & set(key.value))})
+
+
+def _name(char: str) -> str:
+    """Return Textual's name of the key that types ``char``."""
+    return next(iter(Binding.make_bindings([(char, "")]))).key
 
 
 def _clashes(changes: Mapping[str, str]) -> list[str]:

@@ -12,17 +12,17 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from textual.app import App
 from textual.color import Color, ColorParseError
 from textual.command import Command, CommandPalette
+from textual.notifications import SeverityLevel
 from textual.theme import BUILTIN_THEMES, Theme
 
 from aui_tui.errors import ConfigError
 from aui_tui.text import clean
-from aui_tui.tui import messages
 from aui_tui.tui.words import nearest
 
 BUILTIN: Final = tuple(BUILTIN_THEMES)
@@ -250,7 +250,7 @@ def _color(value: object, ansi: bool) -> str | None:
     return value if ansi else color.hex6
 
 
-class ThemedApp(App[int]):
+class ThemedApp(App[Any]):
     """Begins with ``theme``, a name, or the default when it is empty; ``folders`` hold the user's own.
 
     ``theme_problems``: sentences on themes that could not be used. Raises ConfigError for an unknown name.
@@ -264,7 +264,7 @@ class ThemedApp(App[int]):
         for builtin in BUILTIN:
             self.unregister_theme(builtin)
         self.register_themes(loaded)
-        self.theme = self._chosen = name
+        self.theme = self.chosen_theme = name
         self._colors = self.get_css_variables()
         self.stylesheet.set_variables(self._colors)
 
@@ -280,34 +280,30 @@ class ThemedApp(App[int]):
 
     def choose_theme(self, name: str | None) -> None:
         """Apply a theme permanently; without a name, the one that was chosen last."""
-        self.theme = self._chosen = name or self._chosen
+        self.theme = self.chosen_theme = name or self.chosen_theme
         if name:
             self.check_contrast()
 
     def check_contrast(self) -> None:
         """Say when the theme that was chosen has text that is hard to read."""
-        words = hard_to_read(self.available_themes[self._chosen])
+        words = hard_to_read(self.available_themes[self.chosen_theme])
         if words:
             self.notice(words, "warning")
 
-    def notice(self, words: str, severity: messages.Severity = "information") -> None:
+    def notice(self, words: str, severity: SeverityLevel = "information") -> None:
         """Show one sentence."""
-        self.post_message(messages.Notification(words, severity))
+        raise NotImplementedError
 
-    def on_theme_highlighted(self, message: messages.ThemeHighlighted) -> None:
-        """Show the theme under the cursor of a list."""
-        self._try(message.name)
-
-    def _try(self, name: str) -> None:
+    def try_theme(self, name: str) -> None:
         """Show a theme, the chosen one for an empty ``name``, as long as the list it stands in is open."""
         if self.screen.is_modal:
-            self.theme = name or self._chosen
+            self.theme = name or self.chosen_theme
 
     def on_command_palette_option_highlighted(self, event: CommandPalette.OptionHighlighted) -> None:
         """Show the theme that the command under the cursor would choose, the chosen one at any other command."""
         option = event.highlighted_event.option
         command = option.hit.command if isinstance(option, Command) else None
-        self._try(command.name if isinstance(command, ThemeChoice) else "")
+        self.try_theme(command.name if isinstance(command, ThemeChoice) else "")
 
     def on_command_palette_closed(self, _event: CommandPalette.Closed) -> None:
         """Put the chosen theme back on; a command that chooses another runs after this."""

@@ -21,6 +21,7 @@ import asyncio, sys
 from pathlib import Path
 from aui_tui.service.local import LocalService
 from aui_tui.tui import app
+from aui_tui.tui.context import Context
 from aui_tui.tui.screens.index import IndexScreen
 
 def fail(self):
@@ -29,7 +30,7 @@ def fail(self):
 IndexScreen.action_matrix = fail
 service = LocalService(Path(sys.argv[1]))
 try:
-    code = app.run(service)
+    code = app.run(Context(service))
 finally:
     asyncio.run(service.aclose())
 sys.exit(code)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from aui_tui.tui import app
+from aui_tui.tui import dashboard
 
 
 @pytest.fixture(autouse=True)
 def notifications_that_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no notification go before a slow machine has read it."""
-    monkeypatch.setattr(app, "SHOWN_FOR", dict.fromkeys(app.SHOWN_FOR, 600.0))
+    monkeypatch.setattr(dashboard, "SHOWN_FOR", dict.fromkeys(dashboard.SHOWN_FOR, 600.0))

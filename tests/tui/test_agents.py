@@ -19,7 +19,7 @@ from aui_tui.text import cells
 from aui_tui.tui import cardrows
 from aui_tui.tui.rows import Entry
 from aui_tui.tui.screens.exchange import opened
-from aui_tui.tui.screens.windows import help_sections
+from aui_tui.tui.screens.help import help_sections
 from aui_tui.tui.state import CardState
 from tests.scan import situations
 from tests.visits import records

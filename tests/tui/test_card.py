@@ -16,7 +16,6 @@ from aui_tui.model.view import HostReport, Row
 from aui_tui.service.local import LocalService
 from aui_tui.text import cells
 from aui_tui.tui import app as app_module
-from aui_tui.tui import messages
 from aui_tui.tui.app import AuiApp
 from aui_tui.tui.context import Context
 from aui_tui.tui.screens.card import CardScreen
@@ -227,8 +226,7 @@ async def test_standing_of_other_fixes_is_not_shown() -> None:
         await press(pilot, "4", "space")
         before = card_of(pilot).state.reached
         assert before is not None
-        late = messages.StandingReady(frozenset({"ssr"}), before, 1)
-        card_of(pilot).post_message(late)
+        card_of(pilot).reach(frozenset({"ssr"}), before, 1)
         await settle(pilot)
         assert card_of(pilot).state.reached == before
 

@@ -10,7 +10,6 @@ from textual.pilot import Pilot
 
 from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import decode_card, encode_card
-from aui_tui.tui import messages
 from aui_tui.tui.app import AuiApp
 
 from .cards import make_card
@@ -121,7 +120,7 @@ async def test_hostile_words_in_toasts_titles_and_palette() -> None:
         app = pilot.app
         assert isinstance(app, AuiApp)
         for payload in PAYLOADS:
-            app.post_message(messages.Notification(payload, "error"))
+            app.notice(payload, "error")
         await settle(pilot)
         holds(pilot)
         app.clear_notifications()

@@ -16,12 +16,13 @@ from aui_tui.model.observations import Exchange, Observations
 from aui_tui.model.query import Query
 from aui_tui.model.view import HostReport
 from aui_tui.scan.target import parse
-from aui_tui.tui import app as app_module
-from aui_tui.tui.app import AuiApp, has_browser
+from aui_tui.tui import dashboard
+from aui_tui.tui.app import AuiApp
 from aui_tui.tui.context import Context, Feed
+from aui_tui.tui.dashboard import has_browser
 from aui_tui.tui.screens import index as index_module
 from aui_tui.tui.screens.listparts import empty_text
-from aui_tui.tui.screens.windows import AddressScreen
+from aui_tui.tui.screens.windows import AskScreen
 from aui_tui.tui.state import ListState
 
 from .cards import NOW, make_card
@@ -96,7 +97,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 async def test_o_opens_the_site_itself(
     keys: tuple[str, ...], opened: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app_module, "has_browser", lambda environ: True)
+    monkeypatch.setattr(dashboard, "has_browser", lambda environ: True)
     async with stage(remembering()) as pilot:
         await press(pilot, *keys)
     assert opened == [f"http://{LOCAL}/"]
@@ -138,7 +139,7 @@ async def test_an_invalid_address_stays_to_be_corrected() -> None:
         service.failure = InvalidHost("“exa mple” holds a space; give one host name such as example.com.")
         await press(pilot, "S", *"exa", "enter")
         await settle(pilot)
-        assert isinstance(pilot.app.screen, AddressScreen)
+        assert isinstance(pilot.app.screen, AskScreen)
         text = text_of(pilot)
         assert "holds a space" in text
         service.failure = None

@@ -15,8 +15,8 @@ from aui_tui.model.signs import ASCII
 from aui_tui.tui.cardrows import term
 from aui_tui.tui.columns import RANKED, UNREACHABLE
 from aui_tui.tui.screens.exchange import EXPLAINED
+from aui_tui.tui.screens.help import NOTES
 from aui_tui.tui.screens.listparts import feed_line, legend_lines, row_foot
-from aui_tui.tui.screens.windows import NOTES
 from aui_tui.tui.widgets.querybar import QueryLine
 from aui_tui.tui.words import TERMS
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from msgspec.structs import replace
 from textual import events
@@ -15,20 +15,23 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from aui_tui.model.codec import encode_card
+from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
-from aui_tui.model.view import Quota, Window
-from aui_tui.tui import cardrows, messages
+from aui_tui.model.view import HistoryPoint, HostReport, Quota, Window
+from aui_tui.tui import cardrows
 from aui_tui.tui.bindings import CARD
 from aui_tui.tui.bindings import FIXES as FIX_KEYS
 from aui_tui.tui.cardrows import AGENTS, EVIDENCE, FIXES, NUMBERS, SCAN_LOG, SUMMARY, TASK_RUN, VISITS, Place
-from aui_tui.tui.context import Context, ExportJob, attempt, file_name, start
+from aui_tui.tui.context import ExportJob, attempt, file_name, start
+from aui_tui.tui.dashboard import Page
 from aui_tui.tui.rows import paragraph
 from aui_tui.tui.scans import Scan, TaskRun
 from aui_tui.tui.screens.exchange import opened
-from aui_tui.tui.screens.windows import ChooseScreen, ReadScreen, history_choices
+from aui_tui.tui.screens.windows import Choice, ChooseScreen, ReadScreen
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar, ScanPanel
 from aui_tui.tui.widgets.listing import Listing
+from aui_tui.tui.words import ago, day
 
 OF_CARD: Final = frozenset({"copy", "export", "changes", "ledger", "method", "history", "find", "crawlers", "zoom"})
 """Actions that there must be a card for."""
@@ -46,7 +49,7 @@ class FixList(Listing):
     BINDINGS: ClassVar[list[BindingType]] = [*FIX_KEYS]
 
 
-class CardScreen(Screen[str]):
+class CardScreen(Page[str]):
     """Shows a :class:`CardState`; answers with the host on which it was left.
 
     ``window`` is the list that the card was opened from, ``index`` its place there, ``words`` the list's filters.
@@ -55,11 +58,8 @@ class CardScreen(Screen[str]):
     BINDINGS: ClassVar[list[BindingType]] = [*CARD]
     AUTO_FOCUS = ""
 
-    def __init__(
-        self, context: Context, host: str, window: Window | None = None, index: int = 0, words: str = ""
-    ) -> None:
+    def __init__(self, host: str, window: Window | None = None, index: int = 0, words: str = "") -> None:
         super().__init__()
-        self.context = context
         self.state = CardState(host)
         self._window = window
         self._index = index
@@ -110,25 +110,20 @@ class CardScreen(Screen[str]):
 
     async def _read(self, host: str, method: str, at: str) -> None:
         report, problem = await attempt(self.context.service.site(host, method=method, at=at))
-        self.post_message(messages.ReportReady(report) if report is not None else messages.CardFailed(problem))
+        self.call_later(self._show, report, problem)
 
-    def on_report_ready(self, message: messages.ReportReady) -> None:
-        """Show the report."""
-        before, card = self.state.report, message.report.card
-        other = before is None or before.card.host != card.host
-        self.become(self.state.with_report(message.report), top=other)
-        if message.report.notice:
-            self.post_message(messages.Notification(message.report.notice, "warning"))
-        self.refresh_bindings()
-
-    def on_card_failed(self, message: messages.CardFailed) -> None:
-        """Say why there is no card; a card of the same host that is shown stays, with the method it is graded under."""
-        report = self.state.report
-        if report is not None and report.card.host == self.state.host:
-            self.state = replace(self.state, method=report.card.method, at="")
-            self.post_message(messages.Notification(message.text, "error"))
+    def _show(self, report: HostReport | None, problem: str) -> None:
+        """Show the report, or why there is none: then a card of the same host stays, with its own method."""
+        before = self.state.report
+        if report is not None:
+            self.become(self.state.with_report(report), top=before is None or before.card.host != report.card.host)
+            if report.notice:
+                self.app.notice(report.notice, "warning")
+        elif before is not None and before.card.host == self.state.host:
+            self.state = replace(self.state, method=before.card.method, at="")
+            self.app.notice(problem, "error")
         else:
-            self.become(self.state.without_card(message.text), top=True)
+            self.become(self.state.without_card(problem), top=True)
         self.refresh_bindings()
 
     def _stored(self, _count: int) -> None:
@@ -165,7 +160,7 @@ class CardScreen(Screen[str]):
         pane, state, scan, now = self.pane(number), self.state, self.scan, self.context.clock()
         pane.border_title = Content(cardrows.pane_title(number, state, now))
         pane.write_below(partial(cardrows.pane_foot, number, state))
-        can_scan, run = self.context.service.can_scan, getattr(self.app, "task_run", None)
+        can_scan, run = self.context.service.can_scan, self.app.task_run
         run = run if run is not None and run.host == state.host else None
         pane.show(lambda size: cardrows.rows(number, state, scan, now, size, can_scan, run), top=top)
 
@@ -226,8 +221,7 @@ class CardScreen(Screen[str]):
 
     def _title(self, size: int) -> Content:
         place = Place(self._index + 1, len(self._window), self._words) if self._window is not None else None
-        quota = getattr(self.app, "quota", None)
-        return cardrows.headline(self.state, place, quota, self._rank, self.context.clock(), size)
+        return cardrows.headline(self.state, place, self.app.quota, self._rank, self.context.clock(), size)
 
     def _foot(self, size: int) -> Content:
         return cardrows.foot(self.state, self.here.key, size)
@@ -235,7 +229,7 @@ class CardScreen(Screen[str]):
     @property
     def scan(self) -> Scan | None:
         """The newest scan of this host in this session."""
-        found = [scan for scan in getattr(self.app, "scans", ()) if scan.concerns(self.state.host)]
+        found = [scan for scan in self.app.scans if scan.concerns(self.state.host)]
         return found[-1] if found else None
 
     def _quota(self, _quota: Quota | None) -> None:
@@ -262,19 +256,19 @@ class CardScreen(Screen[str]):
         service = self.context.service
         standing, problem = await attempt(service.what_if(host, done, method=method, at=at))
         if standing is None:
-            self.post_message(messages.Notification(problem, "error"))
+            self.app.notice(problem, "error")
             return
-        self.post_message(messages.StandingReady(done, standing, 0))
+        self.call_later(self.reach, done, standing, 0)
         better = Query.of(line=f"score:>{standing.score}")
         view, _ = await attempt(service.index(better))
         if view is not None:
-            self.post_message(messages.StandingReady(done, standing, len(view.ranked) + 1))
+            self.call_later(self.reach, done, standing, len(view.ranked) + 1)
 
-    def on_standing_ready(self, message: messages.StandingReady) -> None:
-        """Show where the site would stand, unless other fixes are marked meanwhile."""
-        if message.done == self.state.done:
-            self._rank = message.rank
-            self.become(replace(self.state, reached=message.standing))
+    def reach(self, done: frozenset[str], standing: Standing, rank: int) -> None:
+        """Show where the site would stand with the fixes ``done``, unless others are marked meanwhile."""
+        if done == self.state.done:
+            self._rank = rank
+            self.become(replace(self.state, reached=standing))
 
     # Panes
 
@@ -357,10 +351,10 @@ class CardScreen(Screen[str]):
         """Choose an earlier scan: to look at it, or to compare with it."""
         report, history = self.state.report, self.state.history
         if report is None or len(history) < 2:
-            self.post_message(messages.Notification("Only one scan of this host is kept."))
+            self.app.notice("Only one scan of this host is kept.")
             return
         title = "Compare with the scan of" if purpose == "compare" else "Show the scan of"
-        choices = history_choices(history[::-1], self.context.clock())
+        choices = [_of_scan(point, self.context.clock()) for point in history[::-1]]
         choose = ChooseScreen(title, choices, report.card.scanned_at)
         self.app.push_screen(choose, self._compare_with if purpose == "compare" else self._look_at)
 
@@ -376,23 +370,22 @@ class CardScreen(Screen[str]):
 
     async def _read_other(self, host: str, at: str) -> None:
         report, problem = await attempt(self.context.service.site(host, method=self.state.method, at=at))
-        self.post_message(messages.OtherReady(report) if report else messages.Notification(problem, "error"))
-
-    def on_other_ready(self, message: messages.OtherReady) -> None:
-        """Count the changes from the chosen scan."""
-        self.become(replace(self.state, against=message.report.card, changes=True))
-        self.action_pane(EVIDENCE)
+        if report is None:
+            self.app.notice(problem, "error")
+        else:
+            self.become(replace(self.state, against=report.card, changes=True))
+            self.action_pane(EVIDENCE)
 
     # The host
 
     def action_scan(self, force: bool) -> None:
         """Scan this host; what is shown afterwards is the new scan."""
         self.state = replace(self.state, at="", against=None)
-        self.post_message(messages.ScanRequested(self.state.host, force=force, listed=True))
+        self.app.scan(self.state.host, force=force, listed=True)
 
     def action_tasks(self) -> None:
         """Run the tasks on this host, and show their pane."""
-        self.post_message(messages.TasksRequested(self.state.host))
+        self.app.try_tasks(self.state.host)
         self.action_pane(TASK_RUN)
 
     def action_copy(self, what: str) -> None:
@@ -401,13 +394,13 @@ class CardScreen(Screen[str]):
         if report is None:
             return
         if what == "card":
-            self.post_message(messages.CopyRequested(encode_card(report.card).decode(), "the card as JSON"))
+            self.app.copy(encode_card(report.card).decode(), "the card as JSON")
         elif self.state.pane not in (SUMMARY, FIXES):
-            self.post_message(messages.CopyRequested(self.here.row_text, "the row"))
+            self.app.copy(self.here.row_text, "the row")
         elif fix is None:
-            self.post_message(messages.Notification("There is no fix to copy."))
+            self.app.notice("There is no fix to copy.")
         else:
-            self.post_message(messages.CopyRequested(fix.code, "the change"))
+            self.app.copy(fix.code, "the change")
 
     def action_export(self) -> None:
         """Write the card, or in the pane of fixes the chosen snippet, to a file."""
@@ -419,19 +412,18 @@ class CardScreen(Screen[str]):
             job = ExportJob("snippet", file_name(fix.k, "txt"), host=host, text=fix.code)
         else:
             job = ExportJob("card", file_name(host, "json"), host=host, method=method, at=at)
-        self.post_message(messages.ExportRequested(job))
+        self.app.export(job)
 
     def action_browse(self) -> None:
         """Open the site itself in the browser."""
-        self.post_message(messages.BrowseRequested(self.state.host))
+        self.app.browse(self.state.host)
 
     def action_walk(self, step: int) -> None:
         """Go to a neighbouring host of the list."""
         window, place = self._window, self._index + step
         rows = window[place : place + 1] if window is not None and 0 <= place < len(window) else ()
         if not rows:
-            words = "This is the last host of the list." if step > 0 else "This is the first host of the list."
-            self.post_message(messages.Notification(words))
+            self.app.notice(f"This is the {'last' if step > 0 else 'first'} host of the list.")
             return
         self._index = place
         self._rank = 0
@@ -445,13 +437,26 @@ class CardScreen(Screen[str]):
     def action_back(self) -> None:
         """Stop a run of the tasks or a scan of this host, else go back to the list."""
         scan = self.scan
-        if self.app.stop_tasks(self.state.host):  # type: ignore[attr-defined]  # AuiApp, which imports this module
-            return
-        if scan is not None and scan.running:
-            self.post_message(messages.ScanStopped(scan.number))
+        run = self.app.task_run
+        if run is not None and run.running and run.host == self.state.host:
+            self.app.stop("tasks")
+        elif scan is not None and scan.running:
+            self.app.stop_scan(scan)
         else:
             self.dismiss(self.state.host)
 
     def command(self) -> str:
         """Return the shell command that prints this card."""
         return self.state.command()
+
+
+def open_card(page: Screen[Any], host: str, window: Window | None = None, index: int = 0, words: str = "") -> None:
+    """Show the card of ``host`` over ``page``, which comes back when it is left."""
+    page.app.push_screen(CardScreen(host, window, index, words), page.return_to if isinstance(page, Page) else None)
+
+
+def _of_scan(point: HistoryPoint, now: float) -> Choice:
+    """Return a kept scan as a choice: its day and age, its score and grade."""
+    at = point.scanned_at
+    score = "stopped" if point.incomplete else "no answer" if point.unreachable else f"{point.score} {point.grade}"
+    return Choice(at, f"{day(at, now)} {at[11:16]}   {ago(at, now)}", score)

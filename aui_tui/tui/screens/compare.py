@@ -9,17 +9,17 @@ from typing import ClassVar, Final, NamedTuple
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.screen import Screen
 
 from aui_tui.model import agents, labels
 from aui_tui.model.card import ReportCard
 from aui_tui.model.registry import registry, surfaces
 from aui_tui.model.signs import sign
 from aui_tui.text import count, fit
-from aui_tui.tui import glyphs, messages
+from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import COMPARE
 from aui_tui.tui.cardrows import term
-from aui_tui.tui.context import Context, attempt, start
+from aui_tui.tui.context import attempt, start
+from aui_tui.tui.dashboard import Page
 from aui_tui.tui.rows import Entry, blank, paragraph, spread, text, title
 from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.listing import Listing
@@ -46,15 +46,14 @@ class Compared(NamedTuple):
         return len({value.text for value in self.values}) > 1
 
 
-class CompareScreen(Screen[None]):
+class CompareScreen(Page[None]):
     """Reads the cards of ``hosts`` one after another and shows those that are there."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*COMPARE]
     AUTO_FOCUS = "Listing"
 
-    def __init__(self, context: Context, hosts: tuple[str, ...]) -> None:
+    def __init__(self, hosts: tuple[str, ...]) -> None:
         super().__init__()
-        self.context = context
         self._hosts = hosts
         self._cards: dict[str, ReportCard] = {}
         self._every = False
@@ -74,12 +73,11 @@ class CompareScreen(Screen[None]):
     async def _read(self) -> None:
         for host in self._hosts:
             report, problem = await attempt(self.context.service.site(host))
-            self.post_message(messages.OtherReady(report) if report else messages.Notification(problem, "error"))
-
-    def on_other_ready(self, message: messages.OtherReady) -> None:
-        """Add a card."""
-        self._cards[message.report.card.host] = message.report.card
-        self._draw()
+            if report is None:
+                self.app.notice(problem, "error")
+            else:
+                self._cards[host] = report.card
+                self.call_later(self._draw)
 
     def _aged(self, _count: int) -> None:
         self._draw()
@@ -120,7 +118,7 @@ class CompareScreen(Screen[None]):
 
     def action_copy(self) -> None:
         """Copy the row under the cursor."""
-        self.post_message(messages.CopyRequested(self.query_one(Listing).row_text, "the row"))
+        self.app.copy(self.query_one(Listing).row_text, "the row")
 
     def command(self) -> str:
         """Return the shell command that prints the same: the first host against each of the others."""

@@ -16,10 +16,11 @@ from aui_tui.model.exchanges import Compared, FieldRow, as_text, compared, curl,
 from aui_tui.model.observations import BROWSER, Exchange, Observations
 from aui_tui.model.view import HostReport
 from aui_tui.text import cells, fit
-from aui_tui.tui import glyphs, messages
+from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import EXCHANGE
 from aui_tui.tui.cardrows import every_agent, term, unasked, why
 from aui_tui.tui.context import ExportJob, file_name
+from aui_tui.tui.dashboard import Page
 from aui_tui.tui.rows import Entry, blank, cut, hang, paragraph, spread, text, title
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar, acting
@@ -42,7 +43,7 @@ EXPLAINED: Final = {
 """What some rows mean."""
 
 
-class ExchangeScreen(Screen[None]):
+class ExchangeScreen(Page[None]):
     """Shows the exchange called ``name`` of one scan beside the browser's."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*EXCHANGE]
@@ -146,18 +147,20 @@ class ExchangeScreen(Screen[None]):
 
     def action_copy(self, what: str) -> None:
         """Copy the request as a curl command, or both sides as text."""
-        curled = (curl(self.found.right), "the request as curl")
-        self.post_message(messages.CopyRequested(*curled if what == "curl" else (as_text(self.found), "both sides")))
+        if what == "curl":
+            self.app.copy(curl(self.found.right), "the request as curl")
+        else:
+            self.app.copy(as_text(self.found), "both sides")
 
     def action_export(self) -> None:
         """Write both sides to a file."""
         path = file_name(f"{self._report.card.host}-{labels.probe(self._exchange)}", "txt")
         job = ExportJob("snippet", path, host=self._report.card.host, text=as_text(self.found))
-        self.post_message(messages.ExportRequested(job))
+        self.app.export(job)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Writing needs a writer."""
-        return getattr(self.app, "context").exporter is not None if action == "export" else True  # noqa: B009  # of AuiApp
+        return self.context.exporter is not None if action == "export" else True
 
     def action_find(self) -> None:
         """Find words in what is shown."""

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from aui_tui.model.view import Quota
 from aui_tui.service.protocol import KnowsOwnHosts
 from aui_tui.text import fit
-from aui_tui.tui import messages
 from aui_tui.tui.bindings import ADDRESS, FIRST
 from aui_tui.tui.context import DEMO, OTHER, Context, attempt, start
+from aui_tui.tui.dashboard import Page
 from aui_tui.tui.rows import cut, text
 from aui_tui.tui.scans import Scan
+from aui_tui.tui.screens.windows import AskScreen
 from aui_tui.tui.widgets.bars import Bar, ScanPanel
 
 QUESTION: Final = "Can AI assistants get into your site?"
@@ -56,24 +57,23 @@ class AddressInput(Input):
 class About(Static):
     """What the typed address means for a scan: a host of this machine, or one of the scans of the hour."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self) -> None:
         super().__init__(" ", markup=False, classes="hint", id="about")
-        self._given = context
 
-    def follow(self, address: str) -> None:
+    def follow(self, address: str, context: Context, quota: Quota | None) -> None:
         """Say what scanning ``address`` would be."""
-        start(self, "about", self._ask, address.strip())
+        start(self, "about", self._ask, address.strip(), context, quota)
 
     def say(self, words: str, *, problem: bool = False) -> None:
         """Show one sentence."""
         self.update(Content(words or " "))
         self.set_class(problem, "error")
 
-    async def _ask(self, address: str) -> None:
+    async def _ask(self, address: str, context: Context, quota: Quota | None) -> None:
         if not address:
             self.say("")
             return
-        service, quota = self._given.service, getattr(self.app, "quota", None)
+        service = context.service
         own = (await attempt(service.owns(address)))[0] if isinstance(service, KnowsOwnHosts) else False
         cost = f"one of {quota.left} scans" if quota is not None else "one scan"
         if own:
@@ -82,23 +82,24 @@ class About(Static):
             self.say(f"Asked over https unless you write http://; {cost}.")
 
 
-class FirstScreen(Screen[None]):
+class FirstScreen(Page[None]):
     """Lies over an empty list until something fills it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*FIRST]
     AUTO_FOCUS = "AddressInput"
 
-    def __init__(self, context: Context) -> None:
-        super().__init__()
-        self.context = context
-        self._doors: list[tuple[str, str, str]] = []
+    @cached_property
+    def _doors(self) -> list[tuple[str, str, str]]:
+        """The other ways to a first list: key, name and words of each."""
+        context, doors = self.context, []
         if context.demo:
-            self._doors.append(("demo", "The demo", "32 small sites on this machine, no network"))
+            doors.append(("demo", "The demo", "32 small sites on this machine, no network"))
         if context.starter is not None:
             total = context.starter.total
-            self._doors.append(("known", "Known sites", f"{total} public sites, 6 minutes, in the background"))
+            doors.append(("known", "Known sites", f"{total} public sites, 6 minutes, in the background"))
         if context.open_source is not None:
-            self._doors.append(("other", "Another index", "one that somebody publishes: its address"))
+            doors.append(("other", "Another index", "one that somebody publishes: its address"))
+        return doors
 
     def compose(self) -> ComposeResult:
         """Lay out question, address and doors."""
@@ -110,7 +111,7 @@ class FirstScreen(Screen[None]):
             field.border_title = Content("Its address")
             field.border_subtitle = Content("enter scans")
             yield field
-            yield About(self.context)
+            yield About()
             named = (Option(Content(fit(name, 18) + words)) for _, name, words in self._doors)
             yield OptionList(*named, markup=False, id="doors")
         yield ScanPanel(self.context.clock)
@@ -133,26 +134,33 @@ class FirstScreen(Screen[None]):
             self.dismiss()
 
     def _quota(self, _quota: Quota | None) -> None:
-        self.query_one(About).follow(self.query_one(AddressInput).value)
+        self.query_one(About).follow(self.query_one(AddressInput).value, self.context, self.app.quota)
 
     def _foot(self, size: int) -> Content:
         return cut(text(" ", ("address", "strong"), "  ", EXAMPLES), size)
 
-    def refuse(self, problem: str) -> None:
+    def scanned(self, host: str) -> None:
+        """Make room for the card."""
+        from aui_tui.tui.screens.card import open_card
+
+        self.dismiss()
+        open_card(self.app.screen_stack[0], host)
+
+    def refuse(self, url: str, problem: str) -> None:
         """Say what was wrong with the address, which stays to be corrected."""
         self.query_one(About).say(problem, problem=True)
         self.query_one(AddressInput).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Say what the address means."""
-        self.query_one(About).follow(event.value)
+        self.query_one(About).follow(event.value, self.context, self.app.quota)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Scan."""
         if event.value.strip():
-            self.post_message(messages.ScanRequested(event.value.strip()))
+            self.app.scan(event.value.strip())
         else:
-            self.refuse("Type an address first, such as example.com or localhost:8000.")
+            self.refuse("", "Type an address first, such as example.com or localhost:8000.")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Go through a door."""
@@ -163,13 +171,11 @@ class FirstScreen(Screen[None]):
         if door == "demo":
             self.app.exit(DEMO)
         elif door == "known":
-            self.app.fill_from_starter()  # type: ignore[attr-defined]  # AuiApp, which imports this module
+            self.app.fill_from(self.context.starter)
         else:
             self._ask_source()
 
     def _ask_source(self) -> None:
-        from aui_tui.tui.screens.windows import AskScreen
-
         hint = "The address of an index that somebody publishes, or a file that was exported."
         self.app.push_screen(AskScreen("Another index", hint, "", "https://index.example"), self._open_source)
 
@@ -191,9 +197,8 @@ class FirstScreen(Screen[None]):
 
     def action_back(self) -> None:
         """Stop the scan, else leave the line for the keys."""
-        running = [scan for scan in getattr(self.app, "scans", ()) if scan.running]
-        if running:
-            self.post_message(messages.ScanStopped(running[-1].number))
+        if self.app.running:
+            self.app.stop_scan(self.app.running[-1])
         else:
             self.action_away()
 

@@ -17,7 +17,6 @@ from aui_tui.model.registry import Surface, surfaces
 from aui_tui.model.view import PAGE, Overview, Row
 from aui_tui.model.vocabulary import STANCES
 from aui_tui.text import count
-from aui_tui.tui import messages
 from aui_tui.tui.bindings import HISTOGRAM
 from aui_tui.tui.columns import Column, cell
 from aui_tui.tui.context import Context, attempt, start
@@ -58,7 +57,7 @@ class HistogramScreen(Window[Query | None]):
         else:
             figures, problem = await attempt(self.context.service.overview(self._asked))
             if figures is None:
-                self.post_message(messages.Notification(problem, "error"))
+                self._say(problem)
             else:
                 self._show(values_of(self._column, figures))
 
@@ -68,7 +67,7 @@ class HistogramScreen(Window[Query | None]):
         for value in values:
             view, problem = await attempt(self.context.service.index(narrowed(self._asked, term, value)))
             if view is None:
-                self.post_message(messages.Notification(problem, "error"))
+                self._say(problem)
                 return []
             found.append((value, len(view.ranked), figure(term, value)))
         return found
@@ -77,7 +76,7 @@ class HistogramScreen(Window[Query | None]):
         """Read the rows of the list and count their values, showing how far it is."""
         view, problem = await attempt(self.context.service.index(self._asked))
         if view is None:
-            self.post_message(messages.Notification(problem, "error"))
+            self._say(problem)
             return
         found: Counter[tuple[str, str]] = Counter()
         window, total = view.ranked, len(view.ranked)

@@ -10,17 +10,17 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from aui_tui.model.query import Query, parse
 from aui_tui.model.registry import registry
-from aui_tui.model.view import Quota
+from aui_tui.model.view import IndexView, Quota
+from aui_tui.model.vocabulary import CATEGORIES
 from aui_tui.service.protocol import HasFirstPage
-from aui_tui.tui import messages
 from aui_tui.tui.bindings import INDEX
 from aui_tui.tui.columns import RANKED, cell
-from aui_tui.tui.context import DEMO, Context, ExportJob, attempt, list_name, start
+from aui_tui.tui.context import DEMO, ExportJob, attempt, list_name, start
+from aui_tui.tui.dashboard import Page
 from aui_tui.tui.rows import cut, text
 from aui_tui.tui.scans import Scan
 from aui_tui.tui.screens.listparts import (
@@ -35,6 +35,7 @@ from aui_tui.tui.screens.listparts import (
     row_foot,
     title_line,
 )
+from aui_tui.tui.screens.windows import Choice, ChooseScreen, confirm
 from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.bars import Bar, KeyBar, ScanPanel
 from aui_tui.tui.widgets.hosttable import HostTable
@@ -48,16 +49,15 @@ FIRST: Final = 0.25
 """Seconds that the first frame waits for the list, so that it is drawn once; a slow source gets an empty frame."""
 
 
-class IndexScreen(Screen[None]):
+class IndexScreen(Page[None]):
     """Shows a :class:`ListState`; every key makes another state, a state with another query asks the service."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*INDEX]
     AUTO_FOCUS = "HostTable"
 
-    def __init__(self, context: Context, query: Query, *, offer: bool = True) -> None:
+    def __init__(self, query: Query, *, offer: bool = True) -> None:
         """``offer``: show the ways to a first list over an empty one."""
         super().__init__()
-        self.context = context
         self.state = ListState(query=query)
         self._before: tuple[ListState, str, str] = self.state, "", ""
         self._problem = ""
@@ -67,7 +67,7 @@ class IndexScreen(Screen[None]):
         self._trail: list[tuple[Query, str]] = []
         """The queries before those that the overview has opened, each with the figure that was chosen there."""
         self._offered = not offer
-        self._fed_meanwhile = self._feeding
+        self._fed_meanwhile = False
         """The list on show was asked for while scans filled the index: it is not known yet what they left."""
 
     def compose(self) -> ComposeResult:
@@ -85,7 +85,7 @@ class IndexScreen(Screen[None]):
         yield KeyBar()
 
     async def on_mount(self) -> None:
-        """Follow the state that all screens share, and read the list."""
+        self._fed_meanwhile = self._feeding
         for name in ("scans", "quota", "stored", "aged", "fed"):
             self.watch(self.app, name, getattr(self, "_" + name), init=name in ("scans", "quota"))
         first = asyncio.ensure_future(attempt(self.context.service.index(self.state.query)))
@@ -116,10 +116,10 @@ class IndexScreen(Screen[None]):
         return self.query_one(FilterBar)
 
     def _title(self, size: int) -> Content:
-        feed, done = getattr(self.app, "feed", None), getattr(self.app, "fed", -1)
+        feed, done = self.app.feed, self.app.fed
         if feed is not None and done >= 0:
             return feed_line(feed.name, done, feed.total, size)
-        return title_line(self.state, self.context.service.label, getattr(self.app, "quota", None), size)
+        return title_line(self.state, self.context.service.label, self.app.quota, size)
 
     def _detail(self, size: int) -> Content:
         problem = self._problem or ("" if self._typed.open_end and self.filters.searching else self._typed.problem)
@@ -150,7 +150,7 @@ class IndexScreen(Screen[None]):
     @property
     def _feeding(self) -> bool:
         """Whether scans fill the index."""
-        return getattr(self.app, "fed", -1) >= 0
+        return self.app.fed >= 0
 
     def _fed(self, _count: int) -> None:
         self.query_one("#title", Bar).refresh()
@@ -188,26 +188,29 @@ class IndexScreen(Screen[None]):
             first, _ = await attempt(service.first_page(query))
             if first is not None and len(first.unreachable if self.state.unreachable else first.ranked):
                 paged, drawn = True, asyncio.Event()
-                self.post_message(messages.ListReady(first, 0, feeding))
+                self.call_later(self._listed, first, 0, feeding)
                 self.call_later(self.call_after_refresh, drawn.set)
                 await drawn.wait()
         view, problem = await attempt(service.index(query))
         if view is None:
-            self.post_message(messages.ListFailed(problem))
+            self.call_later(self._failed, problem)
             return
         place = (await attempt(service.position(host, query)))[0] if host else 0
-        self.post_message(messages.ListReady(view, None if paged else max(place or 0, 0), feeding))
+        self.call_later(self._listed, view, None if paged else max(place or 0, 0), feeding)
 
-    def on_list_ready(self, message: messages.ListReady) -> None:
-        """Show the answer, unless something else was asked for meanwhile."""
-        if message.view.query == self.state.query:
-            self.state = replace(self.state, view=message.view)
-            self._problem, self._placing, self._fed_meanwhile = "", False, message.feeding
-            self._fill(self.table.cursor if message.cursor is None else message.cursor)
+    def _listed(self, view: IndexView, cursor: int | None, feeding: bool) -> None:
+        """Show the answer, unless something else was asked for meanwhile, the cursor on row ``cursor`` if it moves.
 
-    def on_list_failed(self, message: messages.ListFailed) -> None:
+        ``feeding``: scans filled the index when it was asked for.
+        """
+        if view.query == self.state.query:
+            self.state = replace(self.state, view=view)
+            self._problem, self._placing, self._fed_meanwhile = "", False, feeding
+            self._fill(self.table.cursor if cursor is None else cursor)
+
+    def _failed(self, problem: str) -> None:
         """Say why there is no answer; the list stays as it is."""
-        self._problem, self._placing = message.text, False
+        self._problem, self._placing = problem, False
         self._redraw()
 
     def _fill(self, cursor: int) -> None:
@@ -233,7 +236,7 @@ class IndexScreen(Screen[None]):
         from aui_tui.tui.screens.first import FirstScreen
 
         if self.is_current:
-            self.app.push_screen(FirstScreen(self.context))
+            self.app.push_screen(FirstScreen())
 
     @property
     def _is_empty(self) -> bool:
@@ -269,9 +272,15 @@ class IndexScreen(Screen[None]):
         self.filters.write(query.line)
         self.become(replace(self.state, matrix=matrix, unreachable=unreachable, query=query), keep=False)
 
-    def return_to(self, host: str) -> None:
+    def scanned(self, host: str) -> None:
+        """Open the card of a scan that was asked for here."""
+        from aui_tui.tui.screens.card import open_card
+
+        open_card(self, host)
+
+    def return_to(self, host: str | None) -> None:
         """Put the cursor on ``host`` again after its card was left."""
-        if self.host() != host:
+        if host and self.host() != host:
             self.reload(keep=False, host=host)
 
     # The table and the query line
@@ -283,9 +292,9 @@ class IndexScreen(Screen[None]):
 
     def on_host_table_opened(self, message: HostTable.Opened) -> None:
         """Open the card of a row."""
-        row = self.table.row
-        if row is not None:
-            self.post_message(messages.CardRequested(row, message.index))
+        from aui_tui.tui.screens.card import open_card
+
+        open_card(self, self.host(), self.state.window, message.index, self.state.query.words())
 
     def on_host_table_sort_requested(self, message: HostTable.SortRequested) -> None:
         """Sort by the heading that was clicked."""
@@ -372,11 +381,13 @@ class IndexScreen(Screen[None]):
 
     def action_category(self) -> None:
         """Choose a category from a list with counts."""
-        from aui_tui.tui.screens.windows import categories
-
         view = self.state.view
-        if view is not None:
-            self.app.push_screen(categories(view.facets, self.state.query.category), self._categorise)
+        if view is None:
+            return
+        found = view.facets.category
+        every = Choice("", "All categories", format(sum(found.values()), ","))
+        named = (Choice(name, name, format(found.get(name, 0), ","), dim=not found.get(name)) for name in CATEGORIES)
+        self.app.push_screen(ChooseScreen("Category", [every, *named], self.state.query.category), self._categorise)
 
     def _categorise(self, chosen: str | None) -> None:
         if chosen is not None:
@@ -409,8 +420,8 @@ class IndexScreen(Screen[None]):
     def _open_overview(self, figure: str) -> None:
         from aui_tui.tui.screens.overview import OverviewScreen
 
-        self._did("figures of the list", self.command() + " --overview")
-        screen = OverviewScreen(self.context, self.state.query, figure)
+        self.app.did("figures of the list", self.command() + " --overview")
+        screen = OverviewScreen(self.state.query, figure)
         before = self.state.query
 
         def chosen(query: Query | None) -> None:
@@ -424,10 +435,7 @@ class IndexScreen(Screen[None]):
         if query is not None:
             self.filters.write(query.line)
             self.become(replace(self.state, query=query))
-            self._did("list", self.command())
-
-    def _did(self, words: str, command: str) -> None:
-        self.app.did(words, command)  # type: ignore[attr-defined]  # AuiApp, which imports this module
+            self.app.did("list", self.command())
 
     def action_sort(self, step: int) -> None:
         """Sort by a neighbouring column."""
@@ -441,7 +449,7 @@ class IndexScreen(Screen[None]):
 
     def action_starter(self) -> None:
         """Scan the packaged list of known sites in the background."""
-        self.app.fill_from_starter()  # type: ignore[attr-defined]  # AuiApp, which imports this module
+        self.app.fill_from(self.context.starter)
 
     def action_demo(self) -> None:
         """Leave for the demo."""
@@ -458,7 +466,7 @@ class IndexScreen(Screen[None]):
     def action_tasks(self) -> None:
         """Run the tasks on the host under the cursor."""
         if self.host():
-            self.post_message(messages.TasksRequested(self.host()))
+            self.app.try_tasks(self.host())
 
     def action_scroll_preview(self, step: int) -> None:
         """Scroll the preview by a few lines."""
@@ -475,12 +483,11 @@ class IndexScreen(Screen[None]):
 
     def action_back(self) -> None:
         """Stop the newest scan, else clear the search, the filters, the marks."""
-        if self._feeding and self.app.stop_feed():  # type: ignore[attr-defined]  # AuiApp, as above
+        if self._feeding and self.app.stop("feed"):
             return
-        running: list[Scan] = [scan for scan in getattr(self.app, "scans", ()) if scan.running]
-        state = self.state.cleared()
+        running, state = self.app.running, self.state.cleared()
         if running:
-            self.post_message(messages.ScanStopped(running[-1].number))
+            self.app.stop_scan(running[-1])
         elif self._trail:
             query, figure = self._trail.pop()
             self._narrow(query)
@@ -491,7 +498,7 @@ class IndexScreen(Screen[None]):
             self._typed = Reading(found.query.line)
             self.become(found)
         else:
-            self.post_message(messages.Notification("This is the whole list; q leaves the dashboard."))
+            self.app.notice("This is the whole list; q leaves the dashboard.")
 
     def command(self) -> str:
         """Return the shell command that prints this list."""
@@ -516,32 +523,26 @@ class IndexScreen(Screen[None]):
         if len(hosts) < 2 and self.host() not in ("", *hosts):
             hosts.append(self.host())
         if len(hosts) < 2:
-            self.post_message(messages.Notification("Mark two or more hosts with space to compare them."))
+            self.app.notice("Mark two or more hosts with space to compare them.")
             return
         if len(hosts) > COMPARED:
-            words = f"Of {len(hosts)} marked hosts the first {COMPARED} are compared."
-            self.post_message(messages.Notification(words, "warning"))
-        self.app.push_screen(CompareScreen(self.context, tuple(hosts[:COMPARED])))
+            self.app.notice(f"Of {len(hosts)} marked hosts the first {COMPARED} are compared.", "warning")
+        self.app.push_screen(CompareScreen(tuple(hosts[:COMPARED])))
 
     def action_scan(self, force: bool) -> None:
         """Scan the marked hosts, or the one under the cursor, or ask for an address when there is none."""
         if len(self.state.marks) > 1:
-            from aui_tui.tui.screens.windows import confirm
-
-            window = confirm(f"Scan {len(self.state.marks)} marked hosts?", "Scan them", "Leave them")
-            self.app.push_screen(window, lambda answer: self._scan_marked(answer, force))
+            hosts = tuple(sorted(self.state.marks))
+            window = confirm(f"Scan {len(hosts)} marked hosts?", "Scan them", "Leave them")
+            self.app.push_screen(window, lambda yes: self.app.scan_many(hosts, force=force) if yes else None)
         elif self.host():
-            self.post_message(messages.ScanRequested(self.host(), force=force, listed=True))
+            self.app.scan(self.host(), force=force, listed=True)
         else:
-            self.action_ask_scan()
-
-    def _scan_marked(self, answer: str | None, force: bool) -> None:
-        if answer:
-            self.post_message(messages.ManyScansRequested(tuple(sorted(self.state.marks)), force=force))
+            self.app.ask_address()
 
     def action_ask_scan(self) -> None:
         """Ask for an address and scan it."""
-        self.post_message(messages.AddressRequested())
+        self.app.ask_address()
 
     def action_copy(self, what: str) -> None:
         """Copy the host, or the row with its values parted by tabs."""
@@ -550,7 +551,7 @@ class IndexScreen(Screen[None]):
             now = self.context.clock()
             values = "\t".join(cell(column, row, now).text for column in RANKED)
             text, name = (row.summary.host,) * 2 if what == "host" else (values, "the row")
-            self.post_message(messages.CopyRequested(text, name))
+            self.app.copy(text, name)
 
     def action_export(self) -> None:
         """Write the list, or the marked hosts of it, to a file."""
@@ -558,9 +559,9 @@ class IndexScreen(Screen[None]):
         path = list_name(state.query, unreachable=state.unreachable, marked=bool(state.marks))
         hosts = tuple(sorted(state.marks))
         job = ExportJob("list", path, query=state.query, unreachable=state.unreachable, hosts=hosts)
-        self.post_message(messages.ExportRequested(job))
+        self.app.export(job)
 
     def action_browse(self) -> None:
         """Open the site itself in the browser."""
         if self.host():
-            self.post_message(messages.BrowseRequested(self.host()))
+            self.app.browse(self.host())

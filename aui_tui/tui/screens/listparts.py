@@ -15,7 +15,7 @@ from aui_tui.model.signs import sign
 from aui_tui.model.view import HostReport, IndexView, Quota, Row
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.text import ELLIPSIS, count, fit
-from aui_tui.tui import cardrows, glyphs, messages
+from aui_tui.tui import cardrows, glyphs
 from aui_tui.tui.cardrows import term
 from aui_tui.tui.columns import verdict_of
 from aui_tui.tui.context import Context, attempt, start
@@ -189,13 +189,12 @@ class PreviewPane(Listing, can_focus=False):
         await asyncio.sleep(REST)
         report, _ = await attempt(self._given.service.site(host))
         if report is not None:
-            self.post_message(messages.ReportReady(report))
+            self.call_later(self._fill, report)
 
-    def on_report_ready(self, message: messages.ReportReady) -> None:
+    def _fill(self, report: HostReport) -> None:
         """Fill in what was read, when the cursor is still there."""
-        message.stop()
-        if self._row is not None and self._row.summary.host == message.report.card.host:
-            self._draw(message.report)
+        if self._row is not None and self._row.summary.host == report.card.host:
+            self._draw(report)
 
     def age(self) -> None:
         """Draw the ages of this moment."""

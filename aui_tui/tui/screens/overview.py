@@ -11,16 +11,15 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
-from textual.screen import Screen
 
 from aui_tui.model.query import Query
 from aui_tui.model.view import Move, Moves, Overview, Row
 from aui_tui.service.protocol import HasMoves
 from aui_tui.text import count
-from aui_tui.tui import messages
 from aui_tui.tui.bindings import OVERVIEW
 from aui_tui.tui.cardrows import term
-from aui_tui.tui.context import Context, attempt, start
+from aui_tui.tui.context import attempt, start
+from aui_tui.tui.dashboard import Page
 from aui_tui.tui.figures import FOOT, NAMES, legend, narrowed, pane
 from aui_tui.tui.rows import cut, text
 from aui_tui.tui.screens.windows import AskScreen, Choice, ChooseScreen
@@ -40,16 +39,15 @@ AGO: Final = (1, 7, 30, 90)
 """Days from which changes may be counted with one key."""
 
 
-class OverviewScreen(Screen[Query | None]):
+class OverviewScreen(Page[Query | None]):
     """Answers with a narrower query when a figure was chosen, else None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*OVERVIEW]
     AUTO_FOCUS = "#figures-1"
 
-    def __init__(self, context: Context, query: Query, figure: str = "") -> None:
+    def __init__(self, query: Query, figure: str = "") -> None:
         """``figure``: the key of the figure under the cursor, empty for the first with hosts."""
         super().__init__()
-        self.context = context
         self._asked = query
         self.figure = figure
         self._figures: Overview | None = None
@@ -71,13 +69,13 @@ class OverviewScreen(Screen[Query | None]):
     async def _read(self, since: str) -> None:
         figures, problem = await attempt(self.context.service.overview(self._asked))
         if figures is None:
-            self.post_message(messages.Notification(problem, "error"))
+            self.app.notice(problem, "error")
             return
         moves, problem = await (self._moves_since(since) if since else self._last_moves(figures))
         if moves is None:
-            self.post_message(messages.Notification(problem, "error"))
+            self.app.notice(problem, "error")
             moves, since = (await self._last_moves(figures))[0], ""
-        self.post_message(messages.OverviewReady(figures, Changes(since, moves or Moves())))
+        self.call_later(self._show, figures, Changes(since, moves or Moves()))
         service = self.context.service
         if moves is None or not isinstance(service, HasMoves):
             return
@@ -85,11 +83,11 @@ class OverviewScreen(Screen[Query | None]):
             found, _ = await attempt(service.moves(self._asked, "", 0))
             if found is not None:
                 moves = with_fields(moves, agents=found.agents)
-                self.post_message(messages.OverviewReady(figures, Changes("", moves)))
+                self.call_later(self._show, figures, Changes("", moves))
         if self.size.width >= WEEKS_FROM:
             weeks, _ = await attempt(service.weeks(self._asked))
             if weeks:
-                self.post_message(messages.OverviewReady(figures, Changes(since, with_fields(moves, weeks=weeks))))
+                self.call_later(self._show, figures, Changes(since, with_fields(moves, weeks=weeks)))
 
     async def _moves_since(self, since: str) -> tuple[Moves | None, str]:
         service = self.context.service
@@ -107,10 +105,9 @@ class OverviewScreen(Screen[Query | None]):
         same = figures.hosts - figures.risen - figures.fallen
         return Moves(risen=figures.risen, fallen=figures.fallen, same=same, up=tuple(up), down=tuple(down)), ""
 
-    def on_overview_ready(self, message: messages.OverviewReady) -> None:
-        """Draw the figures."""
+    def _show(self, figures: Overview, changes: Changes) -> None:
         first = self._figures is None
-        self._figures, self._changes = message.overview, message.changes
+        self._figures, self._changes = figures, changes
         self._draw(top=first)
         if first and self.figure:
             self.call_after_refresh(self._find_figure)
@@ -198,7 +195,7 @@ class OverviewScreen(Screen[Query | None]):
 
     def action_copy(self) -> None:
         """Copy the row under the cursor."""
-        self.post_message(messages.CopyRequested(self.here.row_text, "the row"))
+        self.app.copy(self.here.row_text, "the row")
 
     def action_since(self) -> None:
         """Choose from when on changes are counted."""

@@ -1,8 +1,8 @@
-"""Windows of what is remembered: the settings, every key with its id, columns, saved lists."""
+"""Windows of what is remembered: the settings, every key with its id, columns, saved lists, and what was done."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
@@ -11,14 +11,18 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from aui_tui.errors import AuiError
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.bindings import CHOOSE_MANY, SEARCH, SETTINGS, TABLES, VIEWS, written
+from aui_tui.tui.bindings import CHOOSE_MANY, SETTINGS, TABLES, VIEWS, written
 from aui_tui.tui.columns import every_column
 from aui_tui.tui.context import SETTINGS as NAMES
-from aui_tui.tui.context import Context
+from aui_tui.tui.context import sentence
+from aui_tui.tui.dashboard import Dashboard
 from aui_tui.tui.rows import Entry, blank, paragraph, text
+from aui_tui.tui.screens.help import HelpScreen, MethodScreen
 from aui_tui.tui.screens.windows import Choice, ChooseScreen, ReadScreen, Window
+from aui_tui.tui.state import CardState, ListState, list_of
 
 NAME: Final = 18
 
@@ -28,104 +32,56 @@ class SettingsScreen(ChooseScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [*SETTINGS]
 
-    def __init__(self, context: Context, theme: str) -> None:
-        kept = context.preferences
-        yes = {True: "yes", False: "no"}
-        notes = [
-            theme,
-            yes[kept.ascii],
-            yes[kept.mouse],
-            f"{len(kept.columns)}" if kept.columns else "usual",
-            f"{len(kept.keys)} own" if kept.keys else "usual",
-            f"{len(kept.views)}",
-        ]
-        named = zip(NAMES.items(), notes, strict=True)
-        choices = [Choice(name, f"{n} {words}", note) for n, ((name, words), note) in enumerate(named, 1)]
-        super().__init__("Settings", choices)
-        self._path = kept.path if kept.write is not None else ""
-
-    def on_mount(self) -> None:
-        """Say where they are remembered."""
-        super().on_mount()
-        where = f"Remembered in {self._path}" if self._path else "Nothing is remembered here."
-        self.query_one(".window").mount(Static(where, markup=False, classes="hint"))
-
     def action_take(self, number: int) -> None:
-        """Change the setting of that number, from 1 on."""
         self.dismiss(self.choices[number - 1].value)
 
 
-class SearchScreen(Window[str | None]):
-    """A list of names with a line of input above that narrows it; answers with the name under the cursor."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*SEARCH]
-
-    def __init__(self, title: str, keys: str, placeholder: str) -> None:
-        super().__init__(title, keys)
-        self._placeholder = placeholder
-        self._shown: list[str] = []
-
-    def inside(self) -> ComposeResult:
-        """Yield line and list."""
-        yield Input(placeholder=self._placeholder, compact=True, max_length=60)
-        yield OptionList(markup=False)
-
-    def rows(self, words: str) -> dict[str, str]:
-        """Return the names that have ``words`` in lower case, each with its line."""
-        raise NotImplementedError
-
-    def on_mount(self) -> None:
-        """Show all."""
-        self._fill("")
-
-    def _fill(self, words: str) -> None:
-        listed, rows = self.query_one(OptionList), self.rows(words.lower())
-        listed.clear_options()
-        listed.add_options(Option(Content(row)) for row in rows.values())
-        self._shown = list(rows)
-        listed.highlighted = 0 if rows else None
-
-    @property
-    def here(self) -> str | None:
-        """The name under the cursor, None in an empty list."""
-        place = self.query_one(OptionList).highlighted
-        return None if place is None else self._shown[place]
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Search as the user types."""
-        self._fill(event.value.strip())
-
-    def answer(self, typed: str) -> str | None:
-        """Return what enter answers with: the name under the cursor."""
-        return self.here
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Answer, if there is an answer."""
-        found = self.answer(event.value.strip())
-        if found:
-            self.dismiss(found)
-
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Answer with the name that was clicked."""
-        self.dismiss(self._shown[event.option_index])
-
-    def action_move(self, step: int) -> None:
-        """Move the cursor from the line of input."""
-        listed = self.query_one(OptionList)
-        (listed.action_cursor_up if step < 0 else listed.action_cursor_down)()
+def show_settings(app: Dashboard) -> None:
+    """Show the settings and where they are remembered."""
+    kept = app.context.preferences
+    notes = (
+        app.chosen_theme,
+        "yes" if kept.ascii else "no",
+        "yes" if kept.mouse else "no",
+        f"{len(kept.columns)}" if kept.columns else "usual",
+        f"{len(kept.keys)} own" if kept.keys else "usual",
+        f"{len(kept.views)}",
+    )
+    named = zip(NAMES.items(), notes, strict=True)
+    choices = [Choice(name, f"{n} {words}", note) for n, ((name, words), note) in enumerate(named, 1)]
+    where = f"Remembered in {kept.path}" if kept.write is not None else "Nothing is remembered here."
+    app.push_screen(SettingsScreen("Settings", choices, hint=where), lambda name: change_setting(app, name))
 
 
-def keys_window(own: Mapping[str, str], path: str) -> ReadScreen:
-    """Return a window with every key, the name that the settings file gives it, and what it does."""
-    entries = keys_by_id(own)
+def change_setting(app: Dashboard, name: str | None) -> None:
+    """Change one of the settings, or ask how."""
+    kept = app.context.preferences
+    if name in ("ascii", "mouse"):
+        value = not getattr(kept, name)
+        setattr(kept, name, value)
+        words = {"ascii": "ASCII characters only", "mouse": "The mouse"}[name]
+        app.remember(name, value=value, what=f"{words}: {'yes' if value else 'no'}, from the next start.")
+    elif name:
+        WINDOWS[name](app)
+
+
+def show_themes(app: Dashboard) -> None:
+    """Choose a theme; the screen shows each as you go."""
+    choices = [Choice(name, name) for name in app.every_theme()]
+    app.push_screen(ChooseScreen("Theme", choices, app.theme, try_out=app.try_theme), app.choose_theme)
+
+
+def show_keys(app: Dashboard) -> None:
+    """Show every key, the name that the settings file gives it, and what it does."""
+    own, path = app.context.preferences.keys, app.context.preferences.path
     where = f'To change one, write its name under [keys] in {path}, such as scan = "n".' if path else ""
 
     def rows(size: int) -> list[Entry]:
-        named = ((glyphs.MARK if name in own else " ", name, row) for name, row in entries)
+        named = ((glyphs.MARK if name in own else " ", name, row) for name, row in keys_by_id(own))
         keys = [Entry(text(fit(f"{mark} {fit(name, NAME)} {row}", size))) for mark, name, row in named]
         return [paragraph(where, size, "muted"), blank(), *keys]
 
-    return ReadScreen("Keys", rows)
+    app.push_screen(ReadScreen("Keys", rows))
 
 
 def keys_by_id(own: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -177,28 +133,128 @@ class ColumnsScreen(Window[tuple[str, ...] | None]):
         self.dismiss(tuple(column.key for column in self._columns if column.key in self._marked))
 
 
-class ViewsScreen(SearchScreen):
-    """Answers with the name of a saved list, a new name, or ``-`` and the name of one to forget."""
+def show_columns(app: Dashboard) -> None:
+    """Choose the columns of the list."""
+
+    def choose(chosen: tuple[str, ...] | None) -> None:
+        if chosen is not None:
+            app.context.preferences.columns = chosen
+            app.stored += 1
+            shown = ", ".join(chosen) or "chosen by width"
+            app.remember("columns", value=list(chosen) or None, what=f"Columns: {shown}.")
+
+    app.push_screen(ColumnsScreen(app.context.preferences.columns), choose)
+
+
+class ViewsScreen(Window[str | None]):
+    """Saved lists with a line of input above that narrows them.
+
+    Answers with the name of one, a new name, or ``-`` and the name of one to forget.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [*VIEWS]
 
     def __init__(self, views: Mapping[str, Mapping[str, str]]) -> None:
-        super().__init__("Saved lists", "enter shows it, or saves this list under a new name", "a name")
+        super().__init__("Saved lists", "enter shows it, or saves this list under a new name")
         self._views = views
+        self._shown: list[str] = []
 
-    def rows(self, words: str) -> dict[str, str]:
-        """Return the names that have the words, the newest first."""
-        return {
-            name: fit(name, 24) + "  " + fit(" · ".join(filter(None, map(view.get, ("query", "sort", "show")))), 44)
-            for name, view in self._views.items()
-            if words in name.lower()
-        }
+    def inside(self) -> ComposeResult:
+        yield Input(placeholder="a name", compact=True, max_length=60)
+        yield OptionList(markup=False)
 
-    def answer(self, typed: str) -> str | None:
-        """Return the typed name; without one, the list under the cursor."""
-        return typed.lstrip("-") if typed else self.here
+    def on_mount(self) -> None:
+        self._fill("")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self._fill(event.value.strip().lower())
+
+    def _fill(self, words: str) -> None:
+        """List the names that have ``words``, the newest first."""
+        listed = self.query_one(OptionList)
+        self._shown = [name for name in self._views if words in name.lower()]
+        kept = (" · ".join(filter(None, map(self._views[name].get, ("query", "sort", "show")))) for name in self._shown)
+        rows = (fit(name, 24) + "  " + fit(what, 44) for name, what in zip(self._shown, kept, strict=True))
+        listed.clear_options()
+        listed.add_options(Option(Content(row)) for row in rows)
+        listed.highlighted = 0 if self._shown else None
+
+    @property
+    def here(self) -> str | None:
+        """The name under the cursor, None in an empty list."""
+        place = self.query_one(OptionList).highlighted
+        return None if place is None else self._shown[place]
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Answer with the typed name; without one, with the list under the cursor."""
+        found = event.value.strip().lstrip("-") or self.here
+        if found:
+            self.dismiss(found)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._shown[event.option_index])
+
+    def action_move(self, step: int) -> None:
+        listed = self.query_one(OptionList)
+        (listed.action_cursor_up if step < 0 else listed.action_cursor_down)()
 
     def action_forget(self) -> None:
-        """Forget the list under the cursor."""
         if self.here is not None:
             self.dismiss(f"-{self.here}")
+
+
+def show_views(app: Dashboard) -> None:
+    """Show a saved list, or save this one."""
+    app.push_screen(ViewsScreen(app.context.preferences.views), lambda name: choose_view(app, name))
+
+
+def choose_view(app: Dashboard, name: str | None) -> None:
+    """Show the list called ``name``, or save the one on show under that name; a leading ``-`` forgets it."""
+    if not name:
+        return
+    views, state = app.context.preferences.views, getattr(app.screen, "state", None)
+    if name.startswith("-") and name[1:] in views:
+        del views[name[1:]]
+        app.remember("views", name[1:], value=None, what=f"List {name[1:]} forgotten.")
+    elif name in views:
+        try:
+            found = list_of(views[name])
+        except AuiError as error:
+            app.notice(sentence(error), "error")
+        else:
+            app.show_list(found.query, matrix=found.matrix, unreachable=found.unreachable)
+    elif isinstance(state, ListState):
+        app.context.preferences.views = {name: state.saved(), **views}
+        app.remember("views", name, value=state.saved(), what=f"List {name} saved.")
+    else:
+        app.notice("Only a list can be saved; esc goes back to it.", "warning")
+
+
+def show_log(app: Dashboard) -> None:
+    """Show what was done here; the chosen command line is copied."""
+    if not app.actions:
+        app.notice("Nothing was done yet. Scans, exports, lists and cards are kept here with their commands.")
+        return
+    choices = [Choice(done.command, f"{done.at}  {done.command}") for done in reversed(app.actions)]
+    window = ChooseScreen("Actions: enter copies the command line", choices, wide=True)
+    app.push_screen(window, lambda command: app.copy(command, "the command line") if command else None)
+
+
+def show_method(app: Dashboard) -> None:
+    """Explain the method of the card on show, else the usual one."""
+    state = getattr(app.screen, "state", None)
+    report = state.report if isinstance(state, CardState) else None
+    app.push_screen(MethodScreen(report.card.method if report is not None else ""))
+
+
+WINDOWS: Final[dict[str, Callable[[Dashboard], object]]] = {
+    "help": lambda app: app.push_screen(HelpScreen(app.screen)),
+    "method": show_method,
+    "settings": show_settings,
+    "theme": show_themes,
+    "columns": show_columns,
+    "keys": show_keys,
+    "views": show_views,
+    "log": show_log,
+}
+"""What opens each window that a key of everywhere, a setting, or the palette asks for by name."""

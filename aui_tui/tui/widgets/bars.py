@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.dom import DOMNode
 from textual.message import Message
-from textual.screen import Screen
 from textual.style import Style
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
 from aui_tui.text import count
-from aui_tui.tui.bindings import FIND, TABLES
-from aui_tui.tui.messages import DataMessage
+from aui_tui.tui.bindings import FIND, Live, live
 from aui_tui.tui.rows import text
 from aui_tui.tui.scans import COLUMN, Scan, checklist, strip
 from aui_tui.tui.widgets.listing import Listing
@@ -51,9 +49,6 @@ class Bar(Widget):
         return self._layout(self.size.width)
 
 
-_ORDER: Final = {(b.id, b.tooltip): n for n, b in enumerate(b for table in TABLES.values() for b in table)}
-
-
 class KeyBar(Bar):
     """Keys of the screen and its focused widget, the most useful first; help always stays at the end."""
 
@@ -61,52 +56,31 @@ class KeyBar(Bar):
         super().__init__(self._keys, id="keys")
 
     def on_mount(self) -> None:
-        """Follow the bindings of the screen."""
-        self.screen.bindings_updated_signal.subscribe(self, self._changed)
+        self.screen.bindings_updated_signal.subscribe(self, lambda _screen: self.refresh())
 
-    def _changed(self, _screen: Screen[object]) -> None:
-        self.refresh()
-
-    def live(self) -> Iterator[tuple[str, Binding, DOMNode]]:
-        """Yield key, binding and owner of every enabled action once, in the order of the tables."""
-        seen: set[str] = set()
+    def _live(self) -> list[Live]:
+        """Return what has a place here; while a line is typed into, only its own keys."""
         focused = self.screen.focused
-        actives = [
-            a for a in self.screen.active_bindings.values() if not isinstance(focused, Input) or a.node is focused
-        ]
-        for active in sorted(actives, key=lambda a: _ORDER.get((a.binding.id, a.binding.tooltip), len(_ORDER))):
-            binding = active.binding
-            if not binding.show or not active.enabled or binding.action in seen:
-                continue
-            seen.add(binding.action)
-            yield self.app.get_key_display(binding), binding, active.node
+        typing = isinstance(focused, Input)
+        return [one for one in live(self.screen) if one.binding.show and (not typing or one.node is focused)]
 
     def _keys(self, size: int) -> Content:
         """Return as many keys as fit, the key of help last."""
-        entries = list(self.live())
-        last = [entry for entry in entries if entry[1].id == "help"]
-        end = _entry(last[0]) if last else Content("")
-        room = size - 1 - end.cell_length
-        out = [Content(" ")]
-        for entry in entries:
-            part = text(_entry(entry), "  ")
-            room -= part.cell_length
-            if entry in last or room < 0:
-                break
-            out.append(part)
-        return text(*out, end)
+        found = self._live()
+        names = [acting(self._words(one), f"run('{one.binding.id}')") for one in found]
+        end = names.pop() if found and found[-1].binding.id == "help" else Content("")
+        while names and 1 + sum(name.cell_length + 2 for name in names) + end.cell_length > size:
+            names.pop()
+        return text(" ", *(part for name in names for part in (name, "  ")), end)
+
+    def _words(self, one: Live) -> Content:
+        return text((self.app.get_key_display(one.binding), "key"), f" {one.binding.description}")
 
     async def action_run(self, name: str) -> None:
         """Run the clicked key's action where it is bound."""
-        for _, binding, node in self.live():
-            if binding.id == name:
-                await self.app.run_action(binding.action, node)
-                return
-
-
-def _entry(entry: tuple[str, Binding, DOMNode]) -> Content:
-    name, binding, _ = entry
-    return acting(text((name, "key"), f" {binding.description}"), f"run('{binding.id}')")
+        one = next((one for one in self._live() if one.binding.id == name), None)
+        if one is not None:
+            await self.app.run_action(one.binding.action, one.node)
 
 
 class FindLine(Input):
@@ -114,7 +88,8 @@ class FindLine(Input):
 
     BINDINGS: ClassVar[list[BindingType]] = [*FIND]
 
-    class Stepped(DataMessage):
+    @dataclass
+    class Stepped(Message):
         """The user goes to the next row found (1) or the one before (-1)."""
 
         step: int

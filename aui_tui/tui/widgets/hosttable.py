@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Final
 
@@ -13,6 +14,7 @@ from textual import events
 from textual.binding import BindingType
 from textual.color import Color, ColorParseError
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -21,7 +23,6 @@ from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import TABLE
 from aui_tui.tui.columns import Cell, Column, Mode, cell, columns
-from aui_tui.tui.messages import DataMessage
 
 LARGEST_FIRST: Final = frozenset({"score", "change"})
 """Columns whose natural order begins with the largest value: ▾ falls from top to bottom, ▴ rises."""
@@ -37,17 +38,20 @@ class HostTable(ScrollView, can_focus=True):
     """
     BINDINGS: ClassVar[list[BindingType]] = [*TABLE]
 
-    class Moved(DataMessage):
+    @dataclass
+    class Moved(Message):
         """The cursor stands on another row, None in an empty list."""
 
         row: Row | None
 
-    class Opened(DataMessage):
+    @dataclass
+    class Opened(Message):
         """The row under the cursor was chosen; ``index`` is its place in the window."""
 
         index: int
 
-    class SortRequested(DataMessage):
+    @dataclass
+    class SortRequested(Message):
         """A heading was clicked: its sort key."""
 
         key: str

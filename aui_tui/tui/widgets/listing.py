@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
@@ -14,20 +15,20 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from aui_tui.tui import glyphs
-from aui_tui.tui.bindings import CHOSEN, LINES
-from aui_tui.tui.messages import DataMessage
+from aui_tui.tui.bindings import LINES
 from aui_tui.tui.rows import Build, Entry, Stop, found_in
 
 
 class Listing(OptionList):
     """Rows of a function of the width. The chosen row is known by its key, so that it stays when rows change."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*LINES, *CHOSEN]
+    BINDINGS: ClassVar[list[BindingType]] = [*LINES]
 
     class Moved(Message):
         """The cursor stands on another row, or the list has the focus now."""
 
-    class Chosen(DataMessage):
+    @dataclass
+    class Chosen(Message):
         """A row was chosen with enter or the mouse."""
 
         listing: Listing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple
 
 from rich.highlighter import Highlighter
@@ -13,6 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
@@ -20,7 +22,6 @@ from aui_tui.errors import BadValue
 from aui_tui.model.query import FIELDS, OPERATORS, parse
 from aui_tui.text import clean, fit
 from aui_tui.tui.bindings import QUERY
-from aui_tui.tui.messages import DataMessage
 from aui_tui.tui.widgets.bars import Bar, Layout
 from aui_tui.tui.words import nearest
 
@@ -182,7 +183,8 @@ class QueryLine(Input):
 
     BINDINGS: ClassVar[list[BindingType]] = [*QUERY]
 
-    class Left(DataMessage):
+    @dataclass
+    class Left(Message):
         """The user leaves the line; ``keep`` says whether the search stays."""
 
         keep: bool
@@ -225,7 +227,7 @@ class QueryLine(Input):
 class FilterBar(Horizontal):
     """While the query line has the focus it takes the room of the chips on a narrow screen."""
 
-    class Entered(DataMessage):
+    class Entered(Message):
         """The user went into the query line."""
 
     def __init__(self, line: str, chips: Layout) -> None:

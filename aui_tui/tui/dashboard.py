@@ -1,0 +1,458 @@
+"""The part of the application that all screens share: scans, tasks, files, notifications, and what was chosen."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Awaitable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from shlex import quote
+from typing import Any, Final, NamedTuple, cast
+
+from msgspec.structs import replace
+from textual.notifications import SeverityLevel
+from textual.reactive import reactive
+from textual.screen import Screen, ScreenResultType
+from textual.worker import Worker, WorkerCancelled
+
+from aui_tui.errors import AuiError, InvalidHost, PrivateHost, RateLimited
+from aui_tui.model.card import ReportCard
+from aui_tui.model.labels import address, web_address
+from aui_tui.model.observations import ProbeEvent
+from aui_tui.model.options import ScanOptions
+from aui_tui.model.query import Query
+from aui_tui.model.tasks import TaskEvent
+from aui_tui.model.view import HostReport, Quota
+from aui_tui.service.protocol import HasStamp, KnowsOwnHosts, Service
+from aui_tui.text import clean, count
+from aui_tui.tui.context import Context, ExportJob, Feed, attempt, hint, sentence, start, start_beside
+from aui_tui.tui.glyphs import CRITICAL, WARN
+from aui_tui.tui.scans import Scan, TaskRun, changed, ended_words
+from aui_tui.tui.screens.windows import AskScreen, confirm
+from aui_tui.tui.themes import ThemedApp
+from aui_tui.tui.words import local_time
+
+FEED_PAUSE: Final = 0.4
+"""Seconds between two readings of a list that is being filled."""
+AT_ONCE: Final = 3
+"""Scans of marked hosts that run at the same time."""
+LAST: Final = 3
+"""Scans left at which one that skips the cache is asked about first."""
+SHOWN_FOR: Final = {"error": 8.0, "warning": 8.0, "information": 4.0}
+"""Seconds that a notification stays, by its severity."""
+KEPT_SCANS: Final = 20
+"""Scans of this session that are remembered for the scan log."""
+KEPT_ACTIONS: Final = 200
+
+
+class Action(NamedTuple):
+    """Something that was done: hour and minute, words, and the command line that does the same."""
+
+    at: str
+    words: str
+    command: str
+
+
+class Dashboard(ThemedApp):
+    """Screens watch ``scans``, ``quota``, ``task_run``, ``stored`` (how often something was stored) and ``aged``."""
+
+    scans: reactive[tuple[Scan, ...]] = reactive((), init=False, repaint=False)
+    quota: reactive[Quota | None] = reactive(None, init=False, repaint=False)
+    task_run: reactive[TaskRun | None] = reactive(None, init=False, repaint=False)
+    stored: reactive[int] = reactive(0, init=False, repaint=False)
+    aged: reactive[int] = reactive(0, init=False, repaint=False)
+    """How often time has passed that is worth a look at the clock."""
+    fed: reactive[int] = reactive(-1, init=False, repaint=False)
+    """Scans of the feed that have ended; -1 while none is under way."""
+
+    def __init__(self, context: Context, folders: Iterable[Path], theme: str, *, no_color: bool) -> None:
+        super().__init__(folders, theme, no_color=no_color)
+        self.context = context
+        self.feed = context.feed
+        self.set_reactive(Dashboard.fed, -1 if context.feed is None else 0)
+        self.actions: list[Action] = []
+        self._scan_workers: dict[int, Worker[bool]] = {}
+        self._numbers = 0
+        self._stamp: str | None = None
+
+    def show_list(self, query: Query, *, matrix: bool = False, unreachable: bool = False) -> None:
+        """Show the list of another query, leaving the screens over it."""
+        raise NotImplementedError
+
+    # What is said and remembered
+
+    def notice(self, words: str, severity: SeverityLevel = "information") -> None:
+        """Show one sentence."""
+        sign = {"error": CRITICAL, "warning": WARN}.get(severity, "")
+        words = f"{sign} {clean(words, 400)}".strip()
+        self.notify(words, severity=severity, markup=False, timeout=SHOWN_FOR[severity])
+
+    def copy(self, text: str, what: str) -> None:
+        """Put ``text`` on the clipboard of the terminal (OSC 52); ``what`` names it."""
+        self.copy_to_clipboard(text)
+        self.notice(f"Copied {what}.")
+
+    def did(self, words: str, command: str) -> None:
+        """Remember an action and its command line."""
+        if not self.actions or self.actions[-1].command != command:
+            moment = local_time(self.context.clock())
+            self.actions = [*self.actions, Action(moment, words, command)][-KEPT_ACTIONS:]
+
+    def remember(self, *name: str, value: Any, what: str) -> None:
+        """Write one setting and say where; ``what`` begins the sentence."""
+        kept = self.context.preferences
+        if kept.write is None:
+            return
+        try:
+            kept.write(name, value)
+        except (AuiError, OSError) as error:
+            self.notice(sentence(error), "error")
+            return
+        stronger = kept.stronger.get(name[0], "")
+        but = f" {stronger} overrides it at the start." if stronger else ""
+        self.notice(f"{what} Remembered in {kept.path}.{but}")
+
+    def choose_theme(self, name: str | None) -> None:
+        """Use a theme; one that was chosen is remembered."""
+        before = self.chosen_theme
+        super().choose_theme(name)
+        if name and name != before:
+            self.remember("theme", value=name, what=f"Theme {name}.")
+
+    # What fills the index
+
+    def fill_from(self, feed: Feed | None) -> None:
+        """Make the scans of ``feed`` in the background."""
+        if feed is not None:
+            self.feed = feed
+            start(self, "feed", self._feed, feed)
+
+    async def _feed(self, feed: Feed) -> None:
+        """Fill the index, showing what has come every now and then."""
+        obstacle = await feed.ready() if feed.ready is not None else ""
+        if obstacle:
+            self.notice(obstacle, "error")
+            return
+        self.fed = 0
+        shown = time.monotonic()
+
+        def scanned(_card: object) -> None:
+            nonlocal shown
+            self.fed += 1
+            if time.monotonic() - shown > FEED_PAUSE:
+                shown = time.monotonic()
+                self.stored += 1
+
+        try:
+            _, problem = await attempt(feed.run(scanned))
+            if problem:
+                self.notice(problem, "error")
+        finally:
+            self.fed = -1
+            self.stored += 1
+
+    def stop(self, group: str) -> bool:
+        """Cancel the workers of ``group``; return whether there were any. What has come is kept."""
+        running = [worker for worker in self.workers if worker.group == group and not worker.is_finished]
+        for worker in running:
+            worker.cancel()
+        return bool(running)
+
+    async def look_for_changes(self) -> None:
+        """Have the lists read again when another program has changed the index."""
+        service = self.context.service
+        if not isinstance(service, HasStamp):
+            return
+        stamp, _ = await attempt(service.stamp())
+        before, self._stamp = self._stamp, stamp
+        idle = self.fed < 0 and not self.running
+        if before and stamp and before != stamp and idle:
+            self.stored += 1
+
+    # Scans
+
+    @property
+    def running(self) -> list[Scan]:
+        """The scans under way."""
+        return [scan for scan in self.scans if scan.running]
+
+    def read_quota(self) -> None:
+        """Ask for the scans left."""
+        start(self, "quota", self._ask_quota)
+
+    async def _ask_quota(self) -> None:
+        self.quota, _ = await attempt(self.context.service.quota())
+
+    def scan(self, url: str, *, force: bool = False, listed: bool = False) -> None:
+        """Scan ``url`` unless that is under way; ``force`` skips the 24 h cache.
+
+        ``listed``: ``url`` is a host of the index, and the address under which it was scanned last is asked again.
+        """
+        if any(scan.concerns(url) for scan in self.running):
+            self.notice("This host is being scanned already.")
+            return
+
+        def begin(answer: str | None) -> None:
+            if answer:
+                self._begin(url, force=force, listed=listed, asker=self.screen)
+
+        if force and self.quota is not None and 0 < self.quota.left <= LAST:
+            title = f"{count(self.quota.left, 'scan is', 'scans are')} left this hour. Scan again?"
+            self.push_screen(confirm(title, f"Scan ({self.quota.left} left)", "Cancel"), begin)
+        else:
+            begin("yes")
+
+    def scan_many(self, hosts: tuple[str, ...], *, force: bool) -> None:
+        """Scan several hosts of the index, a few at a time, as far as the quota reaches."""
+        start_beside(self, "many", self._scan_many, hosts, force=force)
+
+    def ask_address(self, text: str = "", problem: str = "") -> None:
+        """Ask for an address and scan it; ``text`` was typed before and ``problem`` says what was wrong with it."""
+        words = "A host or an http(s) address. enter scans and opens its card, esc leaves."
+        window = AskScreen("Scan an address", words, text, "example.com, localhost:8000", problem=problem)
+        self.push_screen(window, lambda typed: self.scan(typed) if typed else None)
+
+    def _begin(self, url: str, *, force: bool, listed: bool, quiet: bool = False, asker: object = None) -> Worker[bool]:
+        self._numbers += 1
+        number = self._numbers
+        scan = Scan.begin(number, url, self.context.clock(), listed=listed, quiet=quiet, asker=asker)
+        self.did(f"scan of {scan.url}", " ".join(["aui-tui scan", quote(scan.url), *(["--force"] if force else [])]))
+        self.scans = (*self.scans, scan)[-KEPT_SCANS:]
+        worker = start_beside(self, "scan", self._scan, number, url, force=force, listed=listed)
+        self._scan_workers[number] = worker
+        return worker
+
+    async def address_of(self, host: str) -> str:
+        """Return the address under which ``host`` was scanned last, itself where the source does not keep it."""
+        report, _ = await attempt(self.context.service.site(host))
+        return address(host, report.observations) if report is not None else host
+
+    async def _scan(self, number: int, url: str, *, force: bool, listed: bool) -> bool:
+        """Scan and tell how it ended; the result is whether the quota was used up."""
+        service, own = self.context.service, False
+        ended = partial(self.call_later, self._ended, number)
+
+        def progress(event: ProbeEvent) -> None:
+            self.call_later(self._progressed, number, event)
+
+        try:
+            asked = await self.address_of(url) if listed else url
+            own = isinstance(service, KnowsOwnHosts) and await service.owns(asked)
+            answer = await service.scan(asked, ScanOptions(force=force or own), progress=progress)
+        except asyncio.CancelledError:
+            ended()
+            raise
+        except InvalidHost as error:
+            allow = " If it is yours, start aui-tui with --allow-private." if isinstance(error, PrivateHost) else ""
+            ended(error=sentence(error) + allow, invalid=True)
+            return False
+        except Exception as error:  # a source may fail in any way: the screen says so and stays
+            limited = isinstance(error, RateLimited)
+            ended(error=sentence(error), own=limited and own)
+            return limited
+        kept, _ = await attempt(service.site(answer.card.host))
+        ended(answer, before=kept.previous if kept is not None else None)
+        return False
+
+    async def _scan_many(self, hosts: tuple[str, ...], *, force: bool) -> None:
+        asked = 0
+        while asked < len(hosts):
+            group = hosts[asked : asked + AT_ONCE]
+            asked += len(group)
+            workers = [self._begin(host, force=force, listed=True, quiet=True) for host in group]
+            ends = await asyncio.gather(*(worker.wait() for worker in workers), return_exceptions=True)
+            if any(end is True or isinstance(end, WorkerCancelled) for end in ends):
+                break
+        self.notice(f"{asked} of {len(hosts)} marked hosts were asked for.")
+
+    def stop_scan(self, scan: Scan) -> None:
+        """Cancel a running scan."""
+        worker = self._scan_workers.get(scan.number)
+        if worker is not None:
+            worker.cancel()
+
+    def _progressed(self, number: int, event: ProbeEvent) -> None:
+        now = self.context.clock()
+        self.scans = changed(self.scans, number, lambda scan: scan.moved(event, now))
+
+    def _ended(
+        self,
+        number: int,
+        answer: HostReport | None = None,
+        *,
+        error: str = "",
+        invalid: bool = False,
+        own: bool = False,
+        before: ReportCard | None = None,
+    ) -> None:
+        """Share the end of a scan, tell it, and have the lists read again; neither answer nor error: cancelled.
+
+        ``invalid``: the address itself was the error. ``own``: a host of the user's own reached the limit of the hour.
+        """
+        self._scan_workers.pop(number, None)
+        scan = next((scan for scan in self.scans if scan.number == number), None)
+        if scan is None:
+            return
+        state, words = ended_words(scan, answer, error, before)
+        now, page = self.context.clock(), self.screen
+        self.scans = changed(self.scans, number, lambda known: known.closed(state, words, now, answer))
+        if own:
+            self._offer_unlimited(scan)
+        elif invalid and not scan.listed:
+            (page.refuse if isinstance(page, Page) else self.ask_address)(scan.url, words)
+        elif state != "done" or not scan.quiet:
+            self.notice(words, "error" if state == "failed" else "information")
+        for warning in answer.warnings if answer is not None else ():
+            self.notice(warning, "warning")
+        self.read_quota()
+        if answer is not None or state == "cancelled":
+            self.stored += 1
+        if answer is not None and scan.asker is page and isinstance(page, Page):
+            page.scanned(answer.card.host)
+
+    def _offer_unlimited(self, scan: Scan) -> None:
+        """Offer to scan a host of the user's own without the limit of the hour until the program ends."""
+        service = self.context.service
+
+        def lift(answer: str | None) -> None:
+            if answer and isinstance(service, KnowsOwnHosts):
+                service.lift_limit(scan.url)
+                self._begin(scan.url, force=True, listed=scan.listed, asker=scan.asker)
+
+        title = f"All scans of this hour are used. {scan.url} is your own"
+        self.push_screen(confirm(title, "Scan it without the limit", "Cancel"), lift)
+
+    # The tasks
+
+    def try_tasks(self, host: str) -> None:
+        """Run the tasks on a host, one run at a time."""
+        service = self.context.service
+        if not service.is_local:
+            self.notice("Tasks run in a browser on this machine, for its own index alone.", "warning")
+        elif self.task_run is not None and self.task_run.running:
+            self.notice(f"The tasks are being tried on {self.task_run.host}; esc on its card stops them.")
+        else:
+            self.task_run = TaskRun(host)
+            self.did(f"tasks on {host}", f"aui-tui scan {quote(host)} --tasks")
+            start(self, "tasks", self._run_tasks, service, host)
+
+    async def _run_tasks(self, service: Service, host: str) -> None:
+        def live(event: TaskEvent) -> None:
+            self.call_later(self._tried, host, event)
+
+        try:
+            url = await self.address_of(host)
+            answer, problem = await attempt(service.scan(url, ScanOptions(tasks=True), live=live))
+            self.notice(problem if answer is None else _points_of(answer), "error" if problem else "information")
+        finally:
+            if self.task_run is not None:
+                self.task_run = replace(self.task_run, running=False)
+            self.stored += 1
+            self.read_quota()
+
+    def _tried(self, host: str, event: TaskEvent) -> None:
+        run = self.task_run
+        if run is not None and run.host == host:
+            self.task_run = replace(run, events=(*run.events, event))
+
+    # Browser, files and logs
+
+    def browse(self, host: str) -> None:
+        """Open a site in the user's browser, or copy its address; nothing but http and https is handed over."""
+        start_beside(self, "browse", self._browse, host)
+
+    async def _browse(self, host: str) -> None:
+        url = web_address(await self.address_of(host))
+        if not url:
+            self.notice(f"{host} is not a web address.", "warning")
+        elif has_browser(os.environ):
+            self.open_url(url)
+        else:
+            self.copy_to_clipboard(url)
+            self.notice(f"There is no browser on this screen; {url} is copied.")
+
+    def export(self, job: ExportJob) -> None:
+        """Ask where to, have ``job`` written, and say what was."""
+
+        def write(path: str | None) -> None:
+            if path and self.context.exporter is not None:
+                wanted = replace(job, path=path, replace=bool(already_there(path)))
+                self.did(f"wrote {path}", wanted.command())
+                start_beside(self, "export", self._report, self.context.exporter(wanted))
+
+        self.push_screen(AskScreen(f"Export the {job.kind}", hint(job.kind), job.path, doubt=already_there), write)
+
+    async def _report(self, work: Awaitable[str]) -> None:
+        """Say what came of ``work``, and have the screens read again what they show."""
+        words, problem = await attempt(work)
+        self.notice(words or problem, "error" if problem else "information")
+        self.stored += not problem
+
+    def ask_visits(self, host: str) -> None:
+        """Ask for an access log of a site, and read it."""
+        read = self.context.preferences.read_log
+        if read is None:
+            self.notice("Logs are read for the index of this machine alone.", "warning")
+            return
+        reader = read
+
+        def chosen(path: str | None) -> None:
+            if path:
+                self.did(f"read {path}", f"aui-tui visits {quote(path)} --host {quote(host)}")
+                start_beside(self, "visits", self._report, reader(host, path))
+
+        words = f"An access log that {host} wrote: nginx, Apache, Caddy, Traefik or a CDN, also compressed."
+        self.push_screen(AskScreen("Read an access log", words, "", "/var/log/nginx/access.log"), chosen)
+
+
+class Page(Screen[ScreenResultType]):
+    """A screen of the dashboard."""
+
+    @property
+    def app(self) -> Dashboard:  # type: ignore[override]  # the application that every screen of ours is shown by
+        """The application."""
+        return cast("Dashboard", super().app)
+
+    @property
+    def context(self) -> Context:
+        """The service, the clock, the writer of files."""
+        return self.app.context
+
+    def scanned(self, host: str) -> None:
+        """Do what follows a scan that was asked for on this screen; nothing by default."""
+
+    def refuse(self, url: str, problem: str) -> None:
+        """Ask again for an address that cannot be scanned."""
+        self.app.ask_address(url, problem)
+
+    def return_to(self, host: str | None) -> None:
+        """Come back from the card of ``host``."""
+
+
+def _points_of(answer: HostReport) -> str:
+    """Return what a run of the tasks earned, in one sentence."""
+    card = answer.card
+    runs = card.task_runs or ()
+    if not runs:
+        return answer.warnings[-1] if answer.warnings else f"{card.host}: no task was run."
+    got, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
+    return f"{card.host}: {got} of {possible} points for tasks; score {card.score}."
+
+
+def already_there(path: str) -> str:
+    """Return that there is a file of this name, empty when there is none."""
+    try:
+        there = Path(path).expanduser().exists()
+    except (OSError, RuntimeError, ValueError):
+        return ""
+    return f"{Path(path).name} is there already: enter replaces it, esc leaves it." if there else ""
+
+
+def has_browser(environ: Mapping[str, str]) -> bool:
+    """Whether a browser would open where the user sees it: not over ssh, and on Linux only beside a desktop."""
+    if environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"):
+        return False
+    return sys.platform != "linux" or bool(environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))

@@ -1,0 +1,172 @@
+"""Windows to read: the keys and the documentation, and how a score comes about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, ClassVar, Final
+
+from textual.binding import BindingType
+from textual.screen import Screen
+
+from aui_tui import docs
+from aui_tui.checks.ledger import sections
+from aui_tui.model import query
+from aui_tui.model.methods import DEFAULT_METHOD, METHODS
+from aui_tui.text import fit
+from aui_tui.tui.bindings import HELP, METHOD, live
+from aui_tui.tui.rows import Entry, blank, hang, paragraph, text, title
+from aui_tui.tui.screens.windows import Choice, ChooseScreen, ReadScreen
+from aui_tui.tui.widgets.listing import Listing
+
+NAME: Final = 16
+KEYS: Final = 14
+
+
+def named(name: str, words: str, size: int, width: int = NAME, role: str = "accent") -> Entry:
+    """Return a name and the words on it, hanging beside it."""
+    return Entry(hang(text((fit(name, width) + " ", role)), words, size))
+
+
+def prose(pieces: Sequence[docs.Block], size: int) -> list[Entry]:
+    """Return a page of the documentation laid out to ``size`` cells."""
+    out: list[Entry] = []
+    before = ""
+    for kind, words, name in pieces:
+        if before and not before == kind in ("item", "row"):
+            out.append(blank())
+        before = kind
+        if kind in ("title", "heading"):
+            out.append(title(words))
+        elif kind == "code":
+            out += [Entry(text((part, "code"))) for row in words.split("\n") for part in _parts(row, size)]
+        elif kind in ("row", "item"):
+            out.append(named(name, words, size) if kind == "row" else Entry(hang(text("- "), words, size)))
+        else:
+            out.append(paragraph(words, size))
+    return out
+
+
+def _parts(row: str, size: int) -> list[str]:
+    """Return a line of code in pieces of ``size`` cells: nothing of it may be cut off."""
+    return [row[start : start + size] for start in range(0, len(row), max(size, 1))] or [" "]
+
+
+class HelpScreen(ReadScreen):
+    """Shows the keys that work on ``screen``, what it shows, and the command that prints the same."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*HELP]
+
+    def __init__(self, screen: Screen[Any]) -> None:
+        super().__init__("Help", self.rows, "t topics · esc closes")
+        command = getattr(screen, "command", None)
+        self._command = command() if callable(command) else ""
+        self._sections = help_sections(screen)
+        self._note = note_of(type(screen).__name__, getattr(getattr(screen, "state", None), "pane", 0))
+
+    def rows(self, size: int) -> list[Entry]:
+        """Return the text laid out to ``size`` cells."""
+        out = [paragraph(self._note, size), blank()] if self._note else []
+        if self._command:
+            shell = Entry(hang(text("  "), self._command, size, "code"))
+            out += [Entry(text(("In the shell, the same:", "muted"))), shell, blank()]
+        for heading, entries in self._sections:
+            out.append(title(heading))
+            out += [named(keys, words, size, KEYS, "key") for keys, words in entries]
+            out.append(blank())
+        return out[:-1]
+
+    def action_topics(self) -> None:
+        choices = [Choice(name, docs.title(name)) for name in docs.TOPICS]
+        self.app.push_screen(ChooseScreen("Documentation", choices), self._read)
+
+    def _read(self, topic: str | None) -> None:
+        if topic:
+            pieces = tuple(docs.blocks(docs.read(topic)))
+            self.app.push_screen(ReadScreen(f"aui-tui help {topic}", partial(prose, pieces)))
+
+
+class MethodScreen(ReadScreen):
+    """Shows the explanation of ``method``, of the usual one for a name that is unknown; a key turns to the other."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*METHOD]
+
+    def __init__(self, method: str) -> None:
+        super().__init__("Method", self.rows, "M other method · esc closes")
+        self._method = method if method in METHODS else DEFAULT_METHOD
+
+    def rows(self, size: int) -> list[Entry]:
+        """Return the explanation laid out to ``size`` cells."""
+        out: list[Entry] = []
+        for section in sections(self._method):
+            out.append(title(section.title))
+            out += [paragraph(words, size) for words in section.paragraphs]
+            out += [named(name, words, size) for name, words in section.rows]
+            out.append(blank())
+        return [*out, Entry(text(("In the shell: ", "muted"), (f"aui-tui method {self._method}", "code")))]
+
+    def action_method(self) -> None:
+        names = tuple(METHODS)
+        self._method = names[(names.index(self._method) + 1) % len(names)]
+        self.query_one(Listing).show(self.rows, top=True)
+
+
+def help_sections(screen: Screen[Any]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the keys that work on a screen, by the place where they do, and the terms of a query."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for one in live(screen):
+        keys = " ".join(dict.fromkeys(one.keys))
+        found.setdefault(one.place, []).append((keys, one.binding.tooltip))
+    terms = [(query.TITLE, [*query.TERMS, *query.JOINING])] if "index" in found else []
+    return [*((place.capitalize(), keys) for place, keys in found.items()), *terms]
+
+
+NOTES: Final = {
+    ("IndexScreen", 0): "The hosts that were scanned, best first. ◉ Open: agents get in. ◍ Selective: some do, or "
+    "robots.txt keeps some out. ◌ Walled: they are shut out. Δ is the change of the score since the scan before; * "
+    "marks a score without tasks.",
+    ("CardScreen", 1): "Who gets in, and what the homepage offers to agents. ✓ in, ~ in part, ✗ refused while a "
+    "browser is served, # a test for humans, ⊘ told no by robots.txt, ? unclear, · not tested. l shows how the score "
+    "came about.",
+    (
+        "CardScreen",
+        2,
+    ): "What robots.txt says to each agent and by which line, what the site answered, and what follows; "
+    "≠ marks a contradiction. Four agents are probed live; C adds the crawlers, which are shown but not scored. enter "
+    "shows the exchange.",
+    ("CardScreen", 3): "The findings, worst first: ✗ critical, ! warning, ✓ good. d turns to what changed.",
+    ("CardScreen", 4): "What would gain points, the fix that lets most assistants in first: points, score before and "
+    "after, and how long it takes. space supposes a fix done, and the border says where the score would stand. y "
+    "copies the snippet, x writes it to a file.",
+    ("CardScreen", 5): "Every request of the scan: its answer, and how long it took. A probe has 12 s in all. enter "
+    "shows what was sent and what came back.",
+    ("CardScreen", 6): "What an assistant gets done here in a browser: read, follow, search, contact, fill in a form "
+    "(never sent), find an offer. Done earns all points, half where a mouse is needed; it is half of the score. a "
+    "runs the tasks.",
+    ("CardScreen", 7): "What the site's own access log says: requests of each real agent, how many were served, how "
+    "many came from the operator's addresses, beside what the probe got. ≠ marks where they disagree. ctrl+p "
+    "reads a log.",
+    ("ExchangeScreen", 0): "What was sent and what came back, the browser at the left, the agent at the right; ≠ marks "
+    "what differs. tab turns to one side alone, y copies a command that asks the same.",
+    ("OverviewScreen", 0): "Figures over the list you came from. Choose any figure, bar or column with the arrow keys, "
+    "a pane with its digit; enter shows its hosts. + gives one pane the whole screen, d chooses the day from which "
+    "changes are counted.",
+    ("CompareScreen", 0): "The marked hosts side by side; ≠ stands where they differ.",
+}
+"""What a screen, or a pane of the report card, shows."""
+
+
+ORDER: Final = {
+    "IndexScreen": "The focus is in the list; / takes it to the query line, where tab takes a choice, and enter or esc "
+    "brings it back. ← and → go from column to column.",
+    "CardScreen": "tab goes through the parts in this order: Summary, Agents, Evidence, Fixes, Log, Tasks, Visits, and "
+    "back to Summary; a digit goes straight to one.",
+    "OverviewScreen": "tab goes from figure to figure as one reads, pane by pane; a digit goes straight to a pane.",
+    "ExchangeScreen": "tab goes from both sides to the browser alone, the agent alone, and the text.",
+}
+"""In which order the parts of a screen get the focus."""
+
+
+def note_of(screen: str, pane: int) -> str:
+    """Return what a screen or its pane shows, and the order of its parts; empty for one without."""
+    return " ".join(part for part in (NOTES.get((screen, pane), ""), ORDER.get(screen, "")) if part)
