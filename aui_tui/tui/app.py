@@ -135,7 +135,6 @@ class AuiApp(Dashboard):
             self.screen.view(query, matrix=matrix, unreachable=unreachable)
 
     def action_window(self, name: str) -> None:
-        """Open the window called ``name`` of ``screens.settings.WINDOWS``."""
         from aui_tui.tui.screens.settings import WINDOWS
 
         WINDOWS[name](self)

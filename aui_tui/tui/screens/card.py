@@ -67,7 +67,6 @@ class CardScreen(Page[str]):
         self._rank = 0
 
     def compose(self) -> ComposeResult:
-        """Lay out the screen."""
         yield Bar(self._title, id="title")
         with Vertical(id="answer"):
             with Horizontal(id="verdict"):
@@ -91,7 +90,6 @@ class CardScreen(Page[str]):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Follow the state that all screens share, and read the card."""
         for name in ("scans", "quota"):
             self.watch(self.app, name, getattr(self, f"_{name}"))
         for name in ("stored", "aged", "task_run"):
@@ -177,7 +175,6 @@ class CardScreen(Page[str]):
             self.query_one("#score").refresh(layout=True)
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Lay answer and panes out for the new size."""
         self.call_after_refresh(lambda: self.become(self.state))
 
     def _redraw(self) -> None:
@@ -208,7 +205,6 @@ class CardScreen(Page[str]):
         self._explain()
 
     def on_listing_chosen(self, message: Listing.Chosen) -> None:
-        """Show what is behind a row: an exchange, or agents one by one."""
         report, key = self.state.report, message.key
         if key.startswith("+"):
             self.become(replace(self.state, unfolded=self.state.unfolded | {key[1:]}))
@@ -243,7 +239,6 @@ class CardScreen(Page[str]):
     # What if
 
     def action_tick(self) -> None:
-        """Suppose the chosen fix done, or no longer."""
         self.become(self.state.ticked())
 
     def _ask_standing(self) -> None:
@@ -273,7 +268,6 @@ class CardScreen(Page[str]):
     # Panes
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Scanning needs a source that scans, exporting a writer, walking a list, and most keys a card."""
         if self.state.report is None and action in OF_CARD:
             return False
         if action == "scan":
@@ -295,7 +289,6 @@ class CardScreen(Page[str]):
         return "There is no card of this host yet." if self.state.report is None else ""
 
     def action_pane(self, number: int) -> None:
-        """Show a pane on a narrow screen, focus it on a wide one."""
         self.query_one(FindBar).close()
         self.state = replace(self.state, pane=number)
         for place in NUMBERS:
@@ -313,42 +306,34 @@ class CardScreen(Page[str]):
         (self.query_one("#strip") if number == SUMMARY and not self.state.ledger else self.pane(number)).focus()
 
     def action_next_pane(self, step: int) -> None:
-        """Go to a neighbouring pane."""
         self.action_pane((self.state.pane - 1 + step) % len(NUMBERS) + 1)
 
     def action_find(self) -> None:
-        """Find words in the pane that is shown, or has the focus."""
         self.query_one(FindBar).open(self.pane(self.state.pane))
 
     def action_zoom(self) -> None:
-        """Give one pane the whole screen, or share it again."""
         self.toggle_class("-zoomed")
         self._draw(self.state.pane)
 
     def action_crawlers(self) -> None:
-        """Add the crawlers to the agents, or leave them out."""
         self.become(replace(self.state, crawlers=not self.state.crawlers))
 
     def action_ledger(self) -> None:
-        """Turn pane 1 between what the site is made of and how the score came about."""
         self.become(replace(self.state, ledger=not self.state.ledger))
         self.set_class(self.state.ledger, "-ledger")
         self.action_pane(SUMMARY)
 
     def action_changes(self) -> None:
-        """Turn pane 3 between the evidence and what changed since an earlier scan."""
         self.become(replace(self.state, changes=not self.state.changes))
         self.action_pane(EVIDENCE)
 
     def action_method(self) -> None:
-        """Grade the same observations under the other method."""
         self.state = replace(self.state, method=self.state.other_method())
         self.read()
 
     # Earlier scans
 
     def action_history(self, purpose: str) -> None:
-        """Choose an earlier scan: to look at it, or to compare with it."""
         report, history = self.state.report, self.state.history
         if report is None or len(history) < 2:
             self.app.notice("Only one scan of this host is kept.")
@@ -379,17 +364,14 @@ class CardScreen(Page[str]):
     # The host
 
     def action_scan(self, force: bool) -> None:
-        """Scan this host; what is shown afterwards is the new scan."""
         self.state = replace(self.state, at="", against=None)
         self.app.scan(self.state.host, force=force, listed=True)
 
     def action_tasks(self) -> None:
-        """Run the tasks on this host, and show their pane."""
         self.app.try_tasks(self.state.host)
         self.action_pane(TASK_RUN)
 
     def action_copy(self, what: str) -> None:
-        """Copy the change of the chosen fix, in other panes the row under the cursor, or the whole card as JSON."""
         report, fix = self.state.report, self.state.fix
         if report is None:
             return
@@ -403,7 +385,6 @@ class CardScreen(Page[str]):
             self.app.copy(fix.code, "the change")
 
     def action_export(self) -> None:
-        """Write the card, or in the pane of fixes the chosen snippet, to a file."""
         report, fix = self.state.report, self.state.fix
         if report is None:
             return
@@ -415,11 +396,9 @@ class CardScreen(Page[str]):
         self.app.export(job)
 
     def action_browse(self) -> None:
-        """Open the site itself in the browser."""
         self.app.browse(self.state.host)
 
     def action_walk(self, step: int) -> None:
-        """Go to a neighbouring host of the list."""
         window, place = self._window, self._index + step
         rows = window[place : place + 1] if window is not None and 0 <= place < len(window) else ()
         if not rows:
@@ -431,11 +410,9 @@ class CardScreen(Page[str]):
         self.read()
 
     def action_reload(self) -> None:
-        """Read the card again."""
         self.read()
 
     def action_back(self) -> None:
-        """Stop a run of the tasks or a scan of this host, else go back to the list."""
         scan = self.scan
         run = self.app.task_run
         if run is not None and run.running and run.host == self.state.host:
@@ -446,7 +423,6 @@ class CardScreen(Page[str]):
             self.dismiss(self.state.host)
 
     def command(self) -> str:
-        """Return the shell command that prints this card."""
         return self.state.command()
 
 

@@ -59,14 +59,12 @@ class CompareScreen(Page[None]):
         self._every = False
 
     def compose(self) -> ComposeResult:
-        """Lay out the screen."""
         yield Bar(self._title, id="title")
         yield Listing(id="figures", classes="pane")
         yield Bar(self._foot, id="foot")
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Ask for the cards."""
         self.watch(self.app, "aged", self._aged, init=False)
         start(self, "compare", self._read)
 
@@ -108,20 +106,16 @@ class CompareScreen(Page[None]):
         return term(name, size, "" if key in TERMS else "What the sites do not have in common; a shows all lines.")
 
     def on_listing_moved(self) -> None:
-        """Let the foot follow the cursor."""
         self.query_one("#foot", Bar).refresh()
 
     def action_every(self) -> None:
-        """Show the lines that are alike too, or fold them."""
         self._every = not self._every
         self._draw()
 
     def action_copy(self) -> None:
-        """Copy the row under the cursor."""
         self.app.copy(self.query_one(Listing).row_text, "the row")
 
     def command(self) -> str:
-        """Return the shell command that prints the same: the first host against each of the others."""
         first, *others = map(quote, self._hosts)
         return "; ".join(f"aui-tui diff {first} {other}" for other in others)
 

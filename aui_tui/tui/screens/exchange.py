@@ -58,7 +58,6 @@ class ExchangeScreen(Page[None]):
         self._exchange = name if name in self._known else self._known[0] if self._known else BROWSER
 
     def compose(self) -> ComposeResult:
-        """Lay out the screen."""
         yield Bar(self._title, id="title")
         yield Bar(self._tabs, id="tabs-of-sides")
         yield Listing(id="exchange", classes="pane -alone")
@@ -67,7 +66,6 @@ class ExchangeScreen(Page[None]):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Draw the exchange."""
         self._draw()
 
     @property
@@ -114,11 +112,9 @@ class ExchangeScreen(Page[None]):
         return self.found.rows[int(key)] if SIDES[self._side] == "both" and key.isdigit() else None
 
     def on_listing_moved(self) -> None:
-        """Let the foot follow the cursor."""
         self.query_one("#foot", Bar).refresh()
 
     def on_listing_chosen(self, message: Listing.Chosen) -> None:
-        """Show both values of a row in full, or the fields that only one side sent."""
         found, row = self.found, self._row()
         if message.key == "more":
             one_sided = [one for one in found.rows if _one_sided(one)]
@@ -130,44 +126,36 @@ class ExchangeScreen(Page[None]):
     # Keys
 
     def action_turn(self, step: int) -> None:
-        """Turn to the next side."""
         self.action_side((self._side + step) % len(SIDES))
 
     def action_side(self, number: int) -> None:
-        """Show both sides, one of them raw, or the text."""
         self.query_one(FindBar).close()
         self._side = number
         self._draw()
 
     def action_walk(self, step: int) -> None:
-        """Go to the next or the previous exchange."""
         if self._known:
             self._exchange = self._known[(self._known.index(self._exchange) + step) % len(self._known)]
             self._draw()
 
     def action_copy(self, what: str) -> None:
-        """Copy the request as a curl command, or both sides as text."""
         if what == "curl":
             self.app.copy(curl(self.found.right), "the request as curl")
         else:
             self.app.copy(as_text(self.found), "both sides")
 
     def action_export(self) -> None:
-        """Write both sides to a file."""
         path = file_name(f"{self._report.card.host}-{labels.probe(self._exchange)}", "txt")
         job = ExportJob("snippet", path, host=self._report.card.host, text=as_text(self.found))
         self.app.export(job)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Writing needs a writer."""
         return self.context.exporter is not None if action == "export" else True
 
     def action_find(self) -> None:
-        """Find words in what is shown."""
         self.query_one(FindBar).open(self.query_one("#exchange", Listing))
 
     def command(self) -> str:
-        """Return the shell command that prints the same."""
         return f"aui-tui site {quote(self._report.card.host)} --details"
 
 

@@ -49,7 +49,6 @@ class AddressInput(Input):
     BINDINGS: ClassVar[list[BindingType]] = [*ADDRESS]
 
     def action_away(self, step: int) -> None:
-        """Leave the line for what stands beside it."""
         if self.screen.query(OptionList):
             self.screen.query_one(OptionList).focus()
 
@@ -102,7 +101,6 @@ class FirstScreen(Page[None]):
         return doors
 
     def compose(self) -> ComposeResult:
-        """Lay out question, address and doors."""
         yield Bar(lambda _size: text(" ", ("AUI", "title"), "  Agentic Usability Index"), id="title")
         with Vertical(id="first"):
             yield Static(QUESTION, markup=False, id="question")
@@ -119,7 +117,6 @@ class FirstScreen(Page[None]):
         yield Bar(lambda _size: keys_line(), id="keys")
 
     def on_mount(self) -> None:
-        """Follow the scans that all screens share."""
         self.watch(self.app, "scans", self._scans)
         self.watch(self.app, "quota", self._quota)
         self.watch(self.app, "fed", self._fed, init=False)
@@ -152,18 +149,15 @@ class FirstScreen(Page[None]):
         self.query_one(AddressInput).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Say what the address means."""
         self.query_one(About).follow(event.value, self.context, self.app.quota)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Scan."""
         if event.value.strip():
             self.app.scan(event.value.strip())
         else:
             self.refuse("", "Type an address first, such as example.com or localhost:8000.")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Go through a door."""
         self.choose(self._doors[event.option_index][0])
 
     def choose(self, door: str) -> None:
@@ -185,7 +179,6 @@ class FirstScreen(Page[None]):
             self.app.exit(OTHER)
 
     def action_away(self) -> None:
-        """Leave the line, so that the other keys work, or come back to it."""
         field = self.query_one(AddressInput)
         if field.has_focus:
             if self._doors:
@@ -196,16 +189,13 @@ class FirstScreen(Page[None]):
             field.focus()
 
     def action_back(self) -> None:
-        """Stop the scan, else leave the line for the keys."""
         if self.app.running:
             self.app.stop_scan(self.app.running[-1])
         else:
             self.action_away()
 
     def action_list(self) -> None:
-        """Go to the list, empty as it is."""
         self.dismiss()
 
     def command(self) -> str:
-        """Return the shell command that does the same."""
         return "aui-tui scan " + (self.query_one(AddressInput).value.strip() or "example.com")

@@ -41,11 +41,9 @@ class HistogramScreen(Window[Query | None]):
         self._column = column
 
     def inside(self) -> ComposeResult:
-        """Yield the bars."""
         yield Listing(id="histogram")
 
     def on_mount(self) -> None:
-        """Count."""
         start(self, "overview", self._read)
 
     async def _read(self) -> None:
@@ -102,7 +100,6 @@ class HistogramScreen(Window[Query | None]):
         block.show(lambda size: [bar_row(name, number, whole, size, key, 24) for name, number, key in found], top=True)
 
     def on_listing_chosen(self, message: Listing.Chosen) -> None:
-        """Answer with the query narrowed to a value."""
         kind, _, value = message.key.partition(" ")
         self.dismiss(narrowed(self._asked, kind, value))
 

@@ -71,7 +71,6 @@ class IndexScreen(Page[None]):
         """The list on show was asked for while scans filled the index: it is not known yet what they left."""
 
     def compose(self) -> ComposeResult:
-        """Lay out the screen."""
         yield Bar(self._title, id="title")
         yield FilterBar(self.state.query.line, lambda size: chips_line(self.state, size))
         with Horizontal(id="body"):
@@ -286,22 +285,18 @@ class IndexScreen(Page[None]):
     # The table and the query line
 
     def on_host_table_moved(self, message: HostTable.Moved) -> None:
-        """Let detail line and preview follow the cursor, the preview once the list is drawn."""
         self.query_one("#detail", Bar).refresh()
         self.call_after_refresh(self.query_one(PreviewPane).follow, message.row)
 
     def on_host_table_opened(self, message: HostTable.Opened) -> None:
-        """Open the card of a row."""
         from aui_tui.tui.screens.card import open_card
 
         open_card(self, self.host(), self.state.window, message.index, self.state.query.words())
 
     def on_host_table_sort_requested(self, message: HostTable.SortRequested) -> None:
-        """Sort by the heading that was clicked."""
         self.become(self.state.sorted_by(message.key))
 
     def on_filter_bar_entered(self) -> None:
-        """Remember where the user was."""
         self._before = self.state, self.host(), self.filters.text
         self.query_one("#detail", Bar).refresh()
 
@@ -347,7 +342,6 @@ class IndexScreen(Page[None]):
     # Keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Digits choose a stance in the list, and a surface in the matrix; writing needs a writer."""
         if action in ("surface", "stance"):
             return (self.state.mode == "matrix") is (action == "surface")
         if action in ("scan", "ask_scan"):
@@ -372,15 +366,12 @@ class IndexScreen(Page[None]):
         return ""
 
     def action_search(self) -> None:
-        """Go to the query line."""
         self.filters.enter()
 
     def action_stance(self, stance: str) -> None:
-        """Show one stance, or all."""
         self.become(self.state.with_stance(stance))
 
     def action_category(self) -> None:
-        """Choose a category from a list with counts."""
         view = self.state.view
         if view is None:
             return
@@ -394,11 +385,9 @@ class IndexScreen(Page[None]):
             self.become(self.state.with_category(chosen))
 
     def action_other_list(self) -> None:
-        """Switch between ranked and unreachable hosts."""
         self.action_list("ranked" if self.state.unreachable else "unreachable")
 
     def action_list(self, name: str) -> None:
-        """Show the ranked or the unreachable hosts, the cursor where it was in that list."""
         if self.state.unreachable is not (name == "unreachable"):
             self._elsewhere, cursor = self.table.cursor, self._elsewhere
             self.state = replace(self.state, unreachable=not self.state.unreachable)
@@ -406,15 +395,12 @@ class IndexScreen(Page[None]):
             self._fill(cursor)
 
     def action_matrix(self) -> None:
-        """Show the verdict of every surface, or the list again."""
         self.become(replace(self.state, matrix=not self.state.matrix, unreachable=False))
 
     def action_surface(self, number: int) -> None:
-        """Sort the matrix by one surface, those that shut it out first, those that let it in with the second press."""
         self.become(self.state.sorted_by("matrix." + registry().surfaces[number - 1].slug), keep=False)
 
     def action_overview(self) -> None:
-        """Show figures over the list."""
         self._open_overview("")
 
     def _open_overview(self, figure: str) -> None:
@@ -438,25 +424,20 @@ class IndexScreen(Page[None]):
             self.app.did("list", self.command())
 
     def action_sort(self, step: int) -> None:
-        """Sort by a neighbouring column."""
         self.become(self.state.sorted_beside(step))
 
     def action_turn(self) -> None:
-        """Order by the column under the cursor, or turn the order round."""
         column = self.table.column
         other = column is not None and column.sort not in ("", self.state.query.sort)
         self.become(self.state.sorted_by(column.sort) if column is not None and other else self.state.turned())
 
     def action_starter(self) -> None:
-        """Scan the packaged list of known sites in the background."""
         self.app.fill_from(self.context.starter)
 
     def action_demo(self) -> None:
-        """Leave for the demo."""
         self.app.exit(DEMO)
 
     def action_histogram(self) -> None:
-        """Count the values of the column under the cursor, at first of the one that the list is ordered by."""
         from aui_tui.tui.screens.histogram import HistogramScreen
 
         column = self.table.column or self.table.sorted_column
@@ -464,25 +445,20 @@ class IndexScreen(Page[None]):
             self.app.push_screen(HistogramScreen(self.context, self.state.query, column), self._narrow)
 
     def action_tasks(self) -> None:
-        """Run the tasks on the host under the cursor."""
         if self.host():
             self.app.try_tasks(self.host())
 
     def action_scroll_preview(self, step: int) -> None:
-        """Scroll the preview by a few lines."""
         pane = self.query_one(PreviewPane)
         pane.scroll_to(y=pane.scroll_offset.y + step, animate=False, immediate=True)
 
     def action_preview(self) -> None:
-        """Show or hide the preview."""
         self.query_one(PreviewPane).toggle_class("-off")
 
     def action_reload(self) -> None:
-        """Read the list again."""
         self.reload(keep=True)
 
     def action_back(self) -> None:
-        """Stop the newest scan, else clear the search, the filters, the marks."""
         if self._feeding and self.app.stop("feed"):
             return
         running, state = self.app.running, self.state.cleared()
@@ -501,13 +477,11 @@ class IndexScreen(Page[None]):
             self.app.notice("This is the whole list; q leaves the dashboard.")
 
     def command(self) -> str:
-        """Return the shell command that prints this list."""
         return self.state.command()
 
     # The host under the cursor, and the marked ones
 
     def action_mark(self) -> None:
-        """Mark the host under the cursor, or no longer, and go on to the next."""
         host = self.host()
         if host:
             self.state = self.state.marked(host)
@@ -516,7 +490,6 @@ class IndexScreen(Page[None]):
             self.query_one("#detail", Bar).refresh()
 
     def action_compare(self) -> None:
-        """Compare the marked hosts side by side, or the one marked with the one under the cursor."""
         from aui_tui.tui.screens.compare import CompareScreen
 
         hosts = sorted(self.state.marks)
@@ -530,7 +503,6 @@ class IndexScreen(Page[None]):
         self.app.push_screen(CompareScreen(tuple(hosts[:COMPARED])))
 
     def action_scan(self, force: bool) -> None:
-        """Scan the marked hosts, or the one under the cursor, or ask for an address when there is none."""
         if len(self.state.marks) > 1:
             hosts = tuple(sorted(self.state.marks))
             window = confirm(f"Scan {len(hosts)} marked hosts?", "Scan them", "Leave them")
@@ -541,11 +513,9 @@ class IndexScreen(Page[None]):
             self.app.ask_address()
 
     def action_ask_scan(self) -> None:
-        """Ask for an address and scan it."""
         self.app.ask_address()
 
     def action_copy(self, what: str) -> None:
-        """Copy the host, or the row with its values parted by tabs."""
         row = self.table.row
         if row is not None:
             now = self.context.clock()
@@ -554,7 +524,6 @@ class IndexScreen(Page[None]):
             self.app.copy(text, name)
 
     def action_export(self) -> None:
-        """Write the list, or the marked hosts of it, to a file."""
         state = self.state
         path = list_name(state.query, unreachable=state.unreachable, marked=bool(state.marks))
         hosts = tuple(sorted(state.marks))
@@ -562,6 +531,5 @@ class IndexScreen(Page[None]):
         self.app.export(job)
 
     def action_browse(self) -> None:
-        """Open the site itself in the browser."""
         if self.host():
             self.app.browse(self.host())

@@ -182,7 +182,6 @@ class PreviewPane(Listing, can_focus=False):
             start(self, "preview", self._rest, row.summary.host)
 
     def on_show(self) -> None:
-        """Catch up with the cursor after being hidden."""
         self.follow(self._row)
 
     async def _rest(self, host: str) -> None:

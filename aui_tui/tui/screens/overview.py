@@ -54,7 +54,6 @@ class OverviewScreen(Page[Query | None]):
         self._changes: Changes | None = None
 
     def compose(self) -> ComposeResult:
-        """Lay out the screen."""
         yield Bar(self._title, id="title")
         with Container(id="figures"):
             for number in range(1, PANES + 1):
@@ -63,7 +62,6 @@ class OverviewScreen(Page[Query | None]):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Ask for the figures."""
         start(self, "overview", self._read, "")
 
     async def _read(self, since: str) -> None:
@@ -133,7 +131,6 @@ class OverviewScreen(Page[Query | None]):
             bar.refresh()
 
     def on_listing_moved(self) -> None:
-        """Let the foot follow the cursor."""
         self.query_one("#foot", Bar).refresh()
 
     @property
@@ -173,19 +170,16 @@ class OverviewScreen(Page[Query | None]):
         self.dismiss(narrowed(self._asked, kind, value))
 
     def action_pane(self, number: int) -> None:
-        """Go to a pane."""
         block = self.query_one(f"#figures-{number}", Listing)
         block.focus()
         if self.has_class("-zoomed"):
             self._show_only(number)
 
     def action_turn(self, step: int) -> None:
-        """Go to a neighbouring pane."""
         number = int((self.here.id or "figures-1")[-1])
         self.action_pane((number - 1 + step) % PANES + 1)
 
     def action_zoom(self) -> None:
-        """Give one pane the whole screen, or share it again."""
         self.toggle_class("-zoomed")
         self._show_only(int((self.here.id or "figures-1")[-1]))
 
@@ -194,11 +188,9 @@ class OverviewScreen(Page[Query | None]):
             self.query_one(f"#figures-{place}").set_class(place == number, "-only")
 
     def action_copy(self) -> None:
-        """Copy the row under the cursor."""
         self.app.copy(self.here.row_text, "the row")
 
     def action_since(self) -> None:
-        """Choose from when on changes are counted."""
         now = self.context.clock()
         days = {ago: datetime.fromtimestamp(now - 86400 * ago, UTC).date().isoformat() for ago in AGO}
         choices = [Choice(day, f"{count(ago, 'day')} ago, {day}") for ago, day in days.items()]
@@ -214,7 +206,6 @@ class OverviewScreen(Page[Query | None]):
             start(self, "overview", self._read, "" if since == "-" else since)
 
     def command(self) -> str:
-        """Return the shell command that prints these figures."""
         plain = with_fields(self._asked, sort="rank", descending=False)
         return ListState(query=plain).command() + " --overview"
 

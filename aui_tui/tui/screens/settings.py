@@ -110,7 +110,6 @@ class ColumnsScreen(Window[tuple[str, ...] | None]):
         self._marked = set(chosen)
 
     def inside(self) -> ComposeResult:
-        """Yield the columns."""
         yield OptionList(*(Option(self._prompt(number)) for number in range(len(self._columns))), markup=False)
         yield Static("Nothing ticked: chosen by width.", markup=False, classes="hint")
 
@@ -120,7 +119,6 @@ class ColumnsScreen(Window[tuple[str, ...] | None]):
         return Content(mark + " " + fit(column.label or column.key, 18) + column.key)
 
     def action_mark(self) -> None:
-        """Mark the column under the cursor, or no longer, and go on to the next."""
         listed = self.query_one(OptionList)
         here = listed.highlighted
         if here is not None:
@@ -129,7 +127,6 @@ class ColumnsScreen(Window[tuple[str, ...] | None]):
             listed.highlighted = min(here + 1, len(self._columns) - 1)
 
     def action_accept(self) -> None:
-        """Answer."""
         self.dismiss(tuple(column.key for column in self._columns if column.key in self._marked))
 
 
@@ -186,7 +183,6 @@ class ViewsScreen(Window[str | None]):
         return None if place is None else self._shown[place]
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Answer with the typed name; without one, with the list under the cursor."""
         found = event.value.strip().lstrip("-") or self.here
         if found:
             self.dismiss(found)

@@ -45,7 +45,6 @@ class Bar(Widget):
         self._layout = layout
 
     def render(self) -> Content:
-        """Return what to draw."""
         return self._layout(self.size.width)
 
 
@@ -77,7 +76,6 @@ class KeyBar(Bar):
         return text((self.app.get_key_display(one.binding), "key"), f" {one.binding.description}")
 
     async def action_run(self, name: str) -> None:
-        """Run the clicked key's action where it is bound."""
         one = next((one for one in self._live() if one.binding.id == name), None)
         if one is not None:
             await self.app.run_action(one.binding.action, one.node)
@@ -98,11 +96,9 @@ class FindLine(Input):
         """The user goes back to the pane."""
 
     def action_step(self, step: int) -> None:
-        """Go to another row."""
         self.post_message(self.Stepped(step))
 
     def action_leave(self) -> None:
-        """Go back to the pane."""
         self.post_message(self.Left())
 
 
@@ -116,7 +112,6 @@ class FindBar(Horizontal):
         self._place = 0
 
     def compose(self) -> ComposeResult:
-        """Lay out the line and the count."""
         yield FindLine(placeholder="find in this pane", compact=True, max_length=100, select_on_focus=False)
         yield Bar(self._count)
 
@@ -150,7 +145,6 @@ class FindBar(Horizontal):
         self.query_one(Bar).refresh()
 
     def on_find_line_stepped(self, message: FindLine.Stepped) -> None:
-        """Go to the next row found, or to the one before."""
         if self._pane is not None and self._found:
             self._place = (self._place + message.step) % self._found
             self._pane.find_next(self._place)
@@ -183,7 +177,6 @@ class ScanPanel(Widget):
         self._compact = False
 
     def on_mount(self) -> None:
-        """Count the limit only while something runs."""
         self._timer = self.set_interval(TICK, self.refresh, pause=True)
 
     def show(self, scans: tuple[Scan, ...], *, compact: bool) -> None:
@@ -210,11 +203,9 @@ class ScanPanel(Widget):
         return self._height()
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Lay out for the new width."""
         self.refresh(layout=True)
 
     def render(self) -> Content:
-        """Draw a strip per scan, and the checklist of the newest."""
         width, now = self.size.width, self._clock()
         rows = [strip(scan, width, detail=self._compact or scan is not self._scans[-1]) for scan in self._scans]
         if self._scans and not self._compact:

@@ -139,7 +139,6 @@ class HostTable(ScrollView, can_focus=True):
         return rows[index - start] if 0 <= index - start < len(rows) else None
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Keep the cursor in sight."""
         self._keep_in_sight()
 
     @property
@@ -160,7 +159,6 @@ class HostTable(ScrollView, can_focus=True):
         return next((column for column in columns if column.sort == self._sort[0]), columns[0] if columns else None)
 
     def action_column(self, step: int) -> None:
-        """Move the cursor to a neighbouring column."""
         columns = self._columns
         if columns:
             here = self.column or self.sorted_column
@@ -189,19 +187,15 @@ class HostTable(ScrollView, can_focus=True):
         self.post_message(self.Moved(self.row))
 
     def action_move(self, step: int) -> None:
-        """Move the cursor by ``step`` rows."""
         self.move_to(self.cursor + step)
 
     def action_page(self, step: int) -> None:
-        """Move the cursor by ``step`` screens."""
         self.move_to(self.cursor + step * max(1, self.size.height - HEADER - 1))
 
     def action_jump(self, index: int) -> None:
-        """Move to row ``index``; -1 is the last."""
         self.move_to(index if index >= 0 else len(self) - 1)
 
     def action_open(self) -> None:
-        """Open the row under the cursor."""
         if len(self):
             self.post_message(self.Opened(self.cursor))
 

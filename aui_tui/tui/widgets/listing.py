@@ -63,7 +63,6 @@ class Listing(OptionList):
             self.border_subtitle = Content(self._below(self.size.width))
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Lay out again when the width has changed."""
         self._lay_out()
         self._caption()
 
@@ -138,11 +137,9 @@ class Listing(OptionList):
         return [row.content.plain for row in self.rows]
 
     def on_focus(self) -> None:
-        """Tell where the cursor stands."""
         self.post_message(self.Moved())
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Tell which row was chosen."""
         event.stop()
         self.post_message(self.Chosen(self, self.key))
 
@@ -164,7 +161,6 @@ class Listing(OptionList):
     # Keys
 
     def action_side(self, step: int) -> None:
-        """Go to the figure at the left or right."""
         place = self.highlighted
         if place is not None and self.rows[place].stops:
             self._stop = max(0, min(self._stop + step, len(self.rows[place].stops) - 1))
@@ -172,7 +168,6 @@ class Listing(OptionList):
             self.post_message(self.Moved())
 
     def action_step(self, step: int) -> None:
-        """Go to the next choosable row; past the last, scroll."""
         places = [place for place, row in enumerate(self.rows) if row.key]
         here = self.highlighted
         way = [place for place in places if here is None or (place - here) * step > 0]
@@ -182,12 +177,10 @@ class Listing(OptionList):
             self.scroll_to(y=self.scroll_offset.y + step, animate=False, immediate=True)
 
     def action_page(self, step: int) -> None:
-        """Scroll by pages."""
         y = self.scroll_offset.y + step * max(self.size.height - 1, 1)
         self.scroll_to(y=y, animate=False, immediate=True)
 
     def action_jump(self, index: int) -> None:
-        """Go to the first or the last row."""
         places = [place for place, row in enumerate(self.rows) if row.key]
         if places:
             self.highlighted = places[0] if index >= 0 else places[-1]

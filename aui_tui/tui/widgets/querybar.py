@@ -206,18 +206,15 @@ class QueryLine(Input):
         return self.screen.query_one(DropDown)
 
     def action_leave(self, keep: bool) -> None:
-        """Leave the line; the first esc closes a drop-down that was entered."""
         entered = self.drop_down.entered
         self.drop_down.offer(())
         if keep or not entered:
             self.post_message(self.Left(keep))
 
     def action_step(self, step: int) -> None:
-        """Go to another choice."""
         self.drop_down.step(step)
 
     def action_complete(self) -> None:
-        """Write the choice under the cursor into the line."""
         found = self.drop_down.chosen
         if found is not None:
             self.value = found.line
@@ -236,7 +233,6 @@ class FilterBar(Horizontal):
         self._chips = Bar(chips, id="chips")
 
     def compose(self) -> ComposeResult:
-        """Lay out line and chips."""
         yield self._line
         yield self._chips
 
@@ -261,22 +257,18 @@ class FilterBar(Horizontal):
             self._line.value = text
 
     def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
-        """Give the line its room, and tell."""
         if not self.searching:
             self.add_class(SEARCHING)
             self.post_message(self.Entered())
             self._line.drop_down.offer(choices(self.text) if not self.text else ())
 
     def on_descendant_blur(self, _event: events.DescendantBlur) -> None:
-        """Give the chips their room again."""
         self.remove_class(SEARCHING)
         self._line.drop_down.offer(())
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Offer how what is typed may go on."""
         if self.searching:
             self._line.drop_down.offer(choices(event.value))
 
     def on_query_line_left(self) -> None:
-        """Give the chips their room again."""
         self.remove_class(SEARCHING)
