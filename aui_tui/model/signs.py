@@ -46,11 +46,16 @@ SIGNS: Final = MappingProxyType(
         "stuck": Sign("✗", "x", "critical"),
         "absent": Sign("·", ".", "muted"),
         "waiting": Sign("…", ":", "muted"),
+        "served": Sign("✓", "+", "good"),
+        "found": Sign("✓", "+", "good"),
+        "hit": Sign("✓", "+", "good"),
+        "miss": Sign("·", ".", "muted"),
+        "inconclusive": Sign("?", "?", "warn"),
         "passed": Sign("✓", "+", "good"),
         "failed": Sign("✗", "x", "critical"),
     }
 )
-"""By word: stances, what an assistant gets, what robots.txt says, severities, marks of tasks, results of gates."""
+"""By word: stances, what an assistant gets, what robots.txt says, severities, marks of tasks, answers to probes, gates."""
 PLAIN: Final = Sign("·", ".")
 """The sign of a word that is not in the table, such as one of a later version."""
 

@@ -11,8 +11,9 @@ from typing import Final, NamedTuple
 from textual.content import Content
 
 from aui_tui.checks import BY_FIX
-from aui_tui.model import agents
+from aui_tui.model import agents, labels
 from aui_tui.model.card import ReportCard
+from aui_tui.model.labels import ago
 from aui_tui.model.methods import WALLED_CEILING
 from aui_tui.model.observations import INCONCLUSIVE
 from aui_tui.model.points import comparable, percent, totals
@@ -39,7 +40,7 @@ from aui_tui.tui.rows import (
 )
 from aui_tui.tui.scans import Scan, TaskRun, scan_log, scan_rows
 from aui_tui.tui.state import CardState
-from aui_tui.tui.words import FIX_TERMS, TERMS, ago, day, quota_words, seconds, signed
+from aui_tui.tui.words import TERMS, day, quota_words, seconds, signed
 
 SUMMARY, AGENTS, EVIDENCE, FIXES, SCAN_LOG, TASK_RUN, VISITS = NUMBERS = (1, 2, 3, 4, 5, 6, 7)
 NAMES: Final = ("", "Summary", "Agents", "Evidence", "Fixes", "Log", "Tasks", "Visits")
@@ -104,7 +105,7 @@ def _measured(card: ReportCard, size: int, state: CardState) -> Iterator[Content
         (f" {glyphs.ARROW} ", "muted"),
         (f"{card.score}/100", "strong"),
         (f"{star}  ", "muted"),
-        (card.grade, glyphs.role_of(card.grade[:1])),
+        (card.grade, glyphs.GRADES.get(card.grade[:1], "")),
     )
     note = "* tasks not tried" if star else ""
     if card.stance == "Walled" and percent(got, possible) > WALLED_CEILING:
@@ -325,7 +326,7 @@ def changes(before: ReportCard | None, after: ReportCard, size: int, now: float)
     for place, change in enumerate(found.changes):
         role = {1: "good", -1: "critical"}.get(change.direction, "")
         sign = {1: glyphs.RISING, -1: glyphs.FALLING}.get(change.direction, glyphs.DOT)
-        words = f"{change.before} {glyphs.ARROW} {change.after}"
+        words = f" {glyphs.ARROW} ".join(change.shown)
         words += f"   {change.points:+d} {change.pillar}" if change.points else ""
         lead = text((f" {sign} ", role), f"{fit(change.label, label)} ")
         out.append(Entry(hang(lead, words, size, role), f"change {place}"))
@@ -572,7 +573,7 @@ def _tabs(state: CardState, room: str) -> Content:
     return text(*out)
 
 
-PANE_TERMS: Final = ("", "provisional", "in", "evidence", "front door", "log", "tasks", "visits")
+PANE_TERMS: Final = ("", "provisional", "in", "evidence", "MCP or shop", "log", "tasks", "visits")
 
 
 def foot(state: CardState, key: str, size: int) -> Content:
@@ -582,7 +583,7 @@ def foot(state: CardState, key: str, size: int) -> Content:
         return cut(text(" ", state.problem), size)
     name = PANE_TERMS[state.pane]
     if state.pane == FIXES and state.fix is not None:
-        name = FIX_TERMS.get(state.fix.k, state.fix.k)
+        name = labels.fix(state.fix.k)
     elif state.pane == SUMMARY and state.ledger:
         name = "ledger"
     elif state.pane == EVIDENCE and state.changes:

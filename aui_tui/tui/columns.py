@@ -180,8 +180,8 @@ def cell(column: Column, row: Row, now: float) -> Cell:
         return maker(row, now)
     slug = column.key.removeprefix("matrix.")
     word = verdict_of(row, slug)
-    mark = sign(word).sign
-    return Cell(f"{mark} {word}" if column.width >= WORD_WIDTH else mark, glyphs.role_of(word))
+    found = sign(word)
+    return Cell(f"{found.sign} {word}" if column.width >= WORD_WIDTH else found.sign, found.tone)
 
 
 def verdict_of(row: Row, slug: str) -> str:
@@ -205,12 +205,12 @@ def _change(row: Row, _now: float) -> Cell:
 
 def _stance(row: Row, _now: float) -> Cell:
     stance = row.summary.stance
-    return Cell(f"{sign(stance).sign} {stance}", glyphs.role_of(stance))
+    return Cell(f"{sign(stance).sign} {stance}", sign(stance).tone)
 
 
 def _out(row: Row, _now: float) -> Cell:
     word, names = turned_away(row.summary.matrix)
-    mark, role = sign(word).sign, glyphs.role_of(word)
+    mark, _, role = sign(word)
     if len(names) < 2:
         return Cell(f"{mark} {names[0] if names else 'all'}", role)
     if word == "unclear":
@@ -231,7 +231,7 @@ _CELLS: Final[dict[str, Callable[[Row, float], Cell]]] = {
     "rank": lambda row, _: Cell(format(row.rank, ","), "muted"),
     "score": _score,
     "change": _change,
-    "grade": lambda row, _: Cell(row.summary.grade, glyphs.role_of(row.summary.grade[:1])),
+    "grade": lambda row, _: Cell(row.summary.grade, glyphs.GRADES.get(row.summary.grade[:1], "")),
     "stance": _stance,
     "host": lambda row, _: Cell(row.summary.host, "strong"),
     "category": lambda row, _: Cell(row.summary.category),

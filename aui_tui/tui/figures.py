@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from textual.content import Content
 
 from aui_tui.checks import BY_FIX
+from aui_tui.model import labels
 from aui_tui.model.agents import SHUT, word_of
 from aui_tui.model.query import CONTRADICTIONS, Query, parse
 from aui_tui.model.registry import Surface, surfaces
@@ -20,7 +21,6 @@ from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.rows import Entry, Stop, cut, paragraph, text
 from aui_tui.tui.state import Changes
-from aui_tui.tui.words import FIX_TERMS
 
 NAMES: Final = ("", "Who gets in", "Scores", "Stances", "Served by", "What sites lack most", "Since")
 FOOT: Final = {
@@ -165,7 +165,7 @@ def assistants(figures: Overview, moves: Moves, size: int) -> list[Entry]:
             continue
         inside = found["in"] + found["part"]
         for word, part in _parts(found, room):
-            row.add(part, glyphs.role_of(word), of_agent(surface, word) if part.strip() and word else "")
+            row.add(part, sign(word).tone, of_agent(surface, word) if part.strip() and word else "")
         row.add(_percent(inside, known).rjust(8), "good", of_agent(surface, "gets-in"))
         if words:
             for word, width in (
@@ -176,7 +176,7 @@ def assistants(figures: Overview, moves: Moves, size: int) -> list[Entry]:
                 ("told no", 9),
                 ("unclear", 9),
             ):
-                role = glyphs.role_of(word) if found[word] else "muted"
+                role = sign(word).tone if found[word] else "muted"
                 row.add(f"{found[word]:{width},}", role, of_agent(surface, word) if found[word] else "")
         else:
             shut = sum(found[word] for word in SHUT)
@@ -283,10 +283,10 @@ def stances(figures: Overview, size: int) -> list[Entry]:
         for stance in STANCES:
             cells = shares.get(stance, 0) * room // whole if whole else 0
             used += cells
-            row.add(glyphs.STACK[stance] * cells, glyphs.role_of(stance))
+            row.add(glyphs.STACK[stance] * cells, sign(stance).tone)
         row.add(" " * (room - used))
         for stance in STANCES:
-            row.add(f"  {sign(stance).sign}{shares.get(stance, 0):5,}", glyphs.role_of(stance) if whole else "muted")
+            row.add(f"  {sign(stance).sign}{shares.get(stance, 0):5,}", sign(stance).tone if whole else "muted")
         out.append(row.entry(size))
     return out
 
@@ -311,7 +311,7 @@ def lacking(figures: Overview, size: int) -> list[Entry]:
     out = []
     width = 44 if size >= 90 else 32 if size >= 60 else 15
     for key, number in sorted(figures.failing.items(), key=lambda item: (-item[1], item[0])):
-        name = BY_FIX[key].lacking if width >= 32 and key in BY_FIX else FIX_TERMS.get(key, key)
+        name = BY_FIX[key].lacking if width >= 32 and key in BY_FIX else labels.fix(key)
         out.append(bar_row(name, number, figures.hosts, size, figure("fix", key) if key in FIXES else "", width))
     return out or [paragraph("nothing", size, "muted")]
 

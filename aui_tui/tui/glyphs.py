@@ -1,4 +1,4 @@
-"""Signs of the dashboard beside those of ``model.signs``: of probes, bars and cursors; and the tone of each word."""
+"""Signs of the dashboard beside those of ``model.signs``: of bars, curves and cursors."""
 
 from __future__ import annotations
 
@@ -6,26 +6,13 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.model.signs import SIGNS, sign
+from aui_tui.model.signs import sign
 
 DISAGREE: Final = sign("disagree").sign
 ALIKE: Final = "="
 PROVISIONAL: Final = "*"
 CRITICAL: Final = sign("critical").sign
 WARN: Final = "!"
-OUTCOME: Final = MappingProxyType(
-    {
-        "served": "✓",
-        "found": "✓",
-        "hit": "✓",
-        "challenged": "#",
-        "refused": "✗",
-        "inconclusive": "?",
-        "absent": "·",
-        "miss": "·",
-    }
-)
-"""Of what a probe got."""
 SPARK: Final = "▁▂▃▄▅▆▇█"
 STACK: Final = MappingProxyType({"Open": "█", "Selective": "▓", "Walled": "░"})
 """Fillings of a stacked bar, one per stance."""
@@ -41,18 +28,8 @@ ARROW: Final = "→"
 WAIT: Final = "…"
 UNKNOWN: Final = "?"
 
-TONES: Final = MappingProxyType(
-    {word: found.tone for word, found in SIGNS.items()}
-    | dict.fromkeys(("served", "found", "hit", "A", "B"), "good")
-    | dict.fromkeys(("absent", "miss"), "muted")
-    | {"inconclusive": "warn", "?": "warn", "C": "warn", "D": "critical", "F": "critical"}
-)
-"""The tone of each word of a record; a word that is not here is plain."""
-
-
-def role_of(word: str) -> str:
-    """Return the role of a stance, verdict, severity, outcome or grade; plain for a word of the future."""
-    return TONES.get(word, "")
+GRADES: Final = MappingProxyType({"A": "good", "B": "good", "C": "warn", "D": "critical", "F": "critical"})
+"""The tone of each grade."""
 
 
 def bar(value: float, maximum: float, size: int) -> tuple[str, str]:

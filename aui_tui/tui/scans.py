@@ -57,12 +57,11 @@ class Probe(msgspec.Struct, frozen=True):
         return text((glyphs.WAIT, "accent"), f" {label} ", (words, "muted"))
 
     def _done(self, label: str) -> Content:
-        role = glyphs.role_of(self.outcome)
-        sign = (glyphs.OUTCOME.get(self.outcome, glyphs.DOT), role)
+        mark = marked(self.outcome)
         if self.name == "cache":
-            return text(sign, f" {label} ", "asking the site" if self.outcome == "miss" else self.note or self.outcome)
-        figures = (f"{self.status or 'none':>4}", role), (f"{seconds(self.elapsed_ms):>9}", "muted")
-        return text(sign, f" {label} ", *figures, (f"  {self.note}" if self.note else "", "muted"))
+            return text(mark, f" {label} ", "asking the site" if self.outcome == "miss" else self.note or self.outcome)
+        figures = (f"{self.status or 'none':>4}", mark[1]), (f"{seconds(self.elapsed_ms):>9}", "muted")
+        return text(mark, f" {label} ", *figures, (f"  {self.note}" if self.note else "", "muted"))
 
 
 class Scan(msgspec.Struct, frozen=True):
@@ -197,12 +196,8 @@ def strip(scan: Scan, width: int, *, detail: bool) -> Content:
     left = text((" scan ", "accent"), (scan.url, "strong"), "  ")
     right = text((f"{scan.finished}/{len(scan.probes)} probes {glyphs.DOT} esc cancels ", "muted"))
     for probe in scan.probes if detail else ():
-        sign, role = glyphs.DOT, "muted"
-        if probe.state == "done":
-            sign, role = glyphs.OUTCOME.get(probe.outcome, glyphs.DOT), glyphs.role_of(probe.outcome)
-        elif probe.state:
-            sign, role = glyphs.WAIT, "accent"
-        left = text(left, (f"{labels.probe(probe.name)} ", "muted"), (f"{sign}  ", role))
+        mark = marked(probe.outcome if probe.state == "done" else "waiting" if probe.state else "absent")
+        left = text(left, (f"{labels.probe(probe.name)} ", "muted"), mark, "  ")
     return spread(left, right, width)
 
 
@@ -240,7 +235,7 @@ def _exchange(exchange: Exchange, size: int) -> list[Entry]:
     is_file = exchange.name in FILE_PROBES
     quiet = is_file and exchange.outcome in ("refused", "inconclusive") and exchange.status in (404, 410)
     outcome = exchange.outcome
-    sign, role = (glyphs.DOT, "muted") if quiet else (glyphs.OUTCOME[outcome], glyphs.role_of(outcome))
+    sign, role = marked("absent" if quiet else outcome)
     head = text(
         (f"  {sign} ", role),
         f"{fit(labels.probe(exchange.name), NAME)} ",

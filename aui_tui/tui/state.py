@@ -17,11 +17,8 @@ from aui_tui.model.query import Query, parse
 from aui_tui.model.registry import registry
 from aui_tui.model.view import HistoryPoint, HostReport, IndexView, Moves, Window
 from aui_tui.text import clean
-from aui_tui.tui.columns import Mode
+from aui_tui.tui.columns import RANKED, UNREACHABLE, Mode
 from aui_tui.tui.context import query_options
-
-SORT_ORDER: Final = ("rank", "score", "change", "grade", "stance", "host", "category", "age")
-"""Sort keys in the order of the columns."""
 
 
 class ListState(msgspec.Struct, frozen=True):
@@ -88,11 +85,9 @@ class ListState(msgspec.Struct, frozen=True):
     @property
     def sort_keys(self) -> tuple[str, ...]:
         """The sort keys of the columns on show, from left to right."""
-        if self.unreachable:
-            return ("host", "category", "age")
-        if self.matrix:
+        if self.matrix and not self.unreachable:
             return ("rank", "score", "stance", "host", *(f"matrix.{s.slug}" for s in registry().surfaces))
-        return SORT_ORDER
+        return tuple(column.sort for column in (UNREACHABLE if self.unreachable else RANKED) if column.sort)
 
     def cleared(self) -> ListState | None:
         """Return the state without its search, else without its filters, else without marks; None when all are off."""

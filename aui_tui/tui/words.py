@@ -10,8 +10,6 @@ from typing import Final
 from aui_tui.model import card, labels
 from aui_tui.model.view import Quota
 
-_LONG: Final = {"w": "weeks", "d": "days", "h": "h", "m": "min"}
-
 
 def age(stamp: str, now: float) -> str:
     """Return how long ago ``stamp`` was, in two to four characters: ``now``, ``5m``, ``2h``, ``12d``, ``9w``."""
@@ -21,16 +19,6 @@ def age(stamp: str, now: float) -> str:
 def span(seconds: float) -> str:
     """Return a length of time in two to four characters; ``now`` below a minute."""
     return labels.span(seconds) if seconds >= 60 else "now"
-
-
-def ago(stamp: str, now: float) -> str:
-    """Return how long ago ``stamp`` was, for a sentence: ``just now``, ``3 h ago``, ``12 days ago``."""
-    short = age(stamp, now)
-    if short in ("", "now"):
-        return "just now"
-    number, letter = short[:-1], short[-1]
-    unit = _LONG[letter]
-    return f"{number} {unit.removesuffix('s') if number == '1' else unit} ago"
 
 
 def day(stamp: str, now: float) -> str:
@@ -94,8 +82,8 @@ TERMS: Final = MappingProxyType(
         "told no": "robots.txt tells this name to stay out.",
         "unclear": "It was asked, but no answer proves anything.",
         "not tested": "It drives a browser of its own: only a task run can tell.",
-        "front door": "A file of services for agents: UCP for shops, MCP for tools.",
-        "wba": "Web Bot Auth: proof of who asks, by signature.",
+        "MCP or shop": "A file of services for agents: UCP for shops, MCP for tools.",
+        "agents let in": "Web Bot Auth: proof of who asks, by signature.",
         "Content-Signal": "A line of robots.txt on what the content may be used for.",
         "Works": "What assistants get done here, half of the score; only a task run tells.",
         "llms.txt": "A short guide to the site for language models.",
@@ -120,16 +108,3 @@ TERMS: Final = MappingProxyType(
     }
 )
 """One sentence per term, short enough to stand whole beside it in 80 cells."""
-
-FIX_TERMS: Final = MappingProxyType(
-    {
-        "wba": "wba",
-        "front-door": "front door",
-        "llms": "llms.txt",
-        "jsonld": "JSON-LD",
-        "landmarks": "landmarks",
-        "ssr": "readable",
-        "signal": "Content-Signal",
-        "robots": "robots.txt",
-    }
-)

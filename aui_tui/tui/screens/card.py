@@ -15,6 +15,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from aui_tui.model.codec import encode_card
+from aui_tui.model.labels import ago
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
 from aui_tui.model.view import HistoryPoint, HostReport, Quota, Window
@@ -31,7 +32,7 @@ from aui_tui.tui.screens.windows import Choice, ChooseScreen, ReadScreen
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar, ScanPanel
 from aui_tui.tui.widgets.listing import Listing
-from aui_tui.tui.words import ago, day
+from aui_tui.tui.words import day
 
 OF_CARD: Final = frozenset({"copy", "export", "changes", "ledger", "method", "history", "find", "crawlers", "zoom"})
 """Actions that there must be a card for."""

@@ -12,6 +12,7 @@ from textual.content import Content
 
 from aui_tui.model import agents, labels
 from aui_tui.model.card import ReportCard
+from aui_tui.model.labels import ago
 from aui_tui.model.registry import registry, surfaces
 from aui_tui.model.signs import sign
 from aui_tui.text import count, fit
@@ -23,7 +24,7 @@ from aui_tui.tui.dashboard import Page
 from aui_tui.tui.rows import Entry, blank, paragraph, spread, text, title
 from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.listing import Listing
-from aui_tui.tui.words import TERMS, ago
+from aui_tui.tui.words import TERMS
 
 
 class Value(NamedTuple):
@@ -209,7 +210,7 @@ def _fix(card: ReportCard, key: str) -> Value:
 
 HEAD: Final[tuple[tuple[str, Callable[[ReportCard], Value]], ...]] = (
     ("Score", lambda card: Value(glyphs.DASH if card.unreachable else f"{card.score} {card.grade}", "strong")),
-    ("Stance", lambda card: Value("unreachable" if card.unreachable else card.stance, glyphs.role_of(card.stance))),
+    ("Stance", lambda card: Value("unreachable" if card.unreachable else card.stance, sign(card.stance).tone)),
 )
 FACTS: Final[tuple[tuple[str, Callable[[ReportCard], Value]], ...]] = (
     ("Category", lambda card: Value(card.category)),

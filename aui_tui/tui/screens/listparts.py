@@ -10,6 +10,7 @@ from textual.content import Content
 
 from aui_tui.model.agents import turned_away
 from aui_tui.model.card import SiteSummary
+from aui_tui.model.labels import ago
 from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import sign
 from aui_tui.model.view import HostReport, IndexView, Quota, Row
@@ -19,11 +20,11 @@ from aui_tui.tui import cardrows, glyphs
 from aui_tui.tui.cardrows import term
 from aui_tui.tui.columns import verdict_of
 from aui_tui.tui.context import Context, attempt, start
-from aui_tui.tui.rows import Entry, bar, blank, cut, hang, paragraph, spread, text
+from aui_tui.tui.rows import Entry, bar, blank, cut, hang, marked, paragraph, spread, text
 from aui_tui.tui.state import CardState, ListState
 from aui_tui.tui.widgets.bars import acting
 from aui_tui.tui.widgets.listing import Listing
-from aui_tui.tui.words import ago, clock, quota_words, signed
+from aui_tui.tui.words import clock, quota_words, signed
 
 SHORT_STANCE: Final = {"Open": "Open", "Selective": "Sel", "Walled": "Wall"}
 
@@ -78,7 +79,7 @@ def _chips(state: ListState, view: IndexView, names: Sequence[str], lead: str, g
         found = view.facets.stance.get(stance, 0)
         hosts = "…" if view.counting else format(found, ",")
         said = " ".join(word for word in (sign(stance).sign, name, hosts) if word)
-        role = "found" if state.query.stance == stance else glyphs.role_of(stance) if found else "muted"
+        role = "found" if state.query.stance == stance else sign(stance).tone if found else "muted"
         parts.append(acting(text((str(number), "key"), (f" {said}", role)), f"screen.stance('{stance}')"))
         parts.append(Content(gap))
     return text(*parts[:-1])
@@ -227,8 +228,8 @@ def _stance(row: Row) -> Content:
     summary = row.summary
     if not row.rank:
         return text((f"{glyphs.DASH} unreachable, not graded", "warn"))
-    mark = (f"{sign(summary.stance).sign} {summary.stance}", glyphs.role_of(summary.stance))
-    return text(mark, "  ", (f"{summary.score} {summary.grade}", "strong"))
+    mark, _, tone = sign(summary.stance)
+    return text((f"{mark} {summary.stance}", tone), "  ", (f"{summary.score} {summary.grade}", "strong"))
 
 
 def _facts(summary: SiteSummary, size: int, now: float) -> list[Entry]:
@@ -239,5 +240,5 @@ def _facts(summary: SiteSummary, size: int, now: float) -> list[Entry]:
 def _verdicts(row: Row, size: int) -> list[Entry]:
     """Return one line per surface, from the row alone."""
     words = [(surface.short, verdict_of(row, surface.slug)) for surface in surfaces()]
-    rows = (((f"{sign(word).sign} ", sign(word).tone), f"{fit(name, 16)} ", (word, "muted")) for name, word in words)
+    rows = ((marked(word), f" {fit(name, 16)} ", (word, "muted")) for name, word in words)
     return [*(Entry(cut(text(*row), size)) for row in rows), blank(), paragraph(row.summary.top_evidence, size)]
