@@ -55,7 +55,7 @@ SIGNS: Final = MappingProxyType(
         "failed": Sign("✗", "x", "critical"),
     }
 )
-"""By word: stances, what an assistant gets, what robots.txt says, severities, marks of tasks, answers to probes, gates."""
+"""By word: stances, what an assistant gets, what robots.txt says, severities, tasks, answers to probes, gates."""
 PLAIN: Final = Sign("·", ".")
 """The sign of a word that is not in the table, such as one of a later version."""
 
