@@ -58,7 +58,8 @@ async def flooding(name: str, tls: ssl.SSLContext) -> AsyncIterator[int]:
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, asyncio.IncompleteReadError):
-            await reader.readuntil(PREFACE)
+            if await reader.readexactly(len(PREFACE)) != PREFACE:
+                raise ConnectionError("this server speaks HTTP/2 alone")
             while (head := await reader.readexactly(9))[3] != HEADERS:
                 await reader.readexactly(int.from_bytes(head[:3], "big"))
             writer.write(frame(SETTINGS) + frame(SETTINGS, flags=1) + once)
