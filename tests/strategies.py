@@ -60,7 +60,7 @@ CHALLENGES = tuple(
         ("aws-waf", "A", ""),
         ("perimeterx", "B", ""),
         ("imperva", "A", ""),
-        ("unheard-of", "B", "x"),
+        ("unheard-of", "B", "REF-4711"),
     )
 )
 ATTEMPTS = (

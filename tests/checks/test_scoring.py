@@ -60,7 +60,8 @@ def test_earned_points_all_fixes_and_what_tasks_lack_make_the_possible_points(
 @given(driven(), METHOD)
 def test_points_of_a_fix_are_those_of_scoring_again(seen: Observations, method: Method) -> None:
     reported = {fix.k: fix.pts for fix in grade_card(seen, method.name).recommendations}
-    for fix in FIXES:
+    measured = {entry.component for entry in ledger(seen, method).entries if entry.measured}
+    for fix in (fix for fix in FIXES if fix in measured):
         after = apply(seen, (fix,))
         assert ledger(after, method).earned - ledger(seen, method).earned == reported.get(fix, 0)
         assert fix in ("wba", "robots") or judge(after) == judge(seen)

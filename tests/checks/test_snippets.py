@@ -57,7 +57,8 @@ def pasted(fix: Recommendation, seen: Observations) -> Observations:
         return replace(seen, page=replace(facts_now, jsonld=facts_now.jsonld + found.jsonld))
     if fix.k == "ssr":
         shell = b"<!doctype html><body><div id=root>" + body + b"</div><script src=app.js></script>"
-        return replace(seen, page=replace(facts_now, noscript_shell=page.read(shell).noscript_shell))
+        served = page.read(shell)
+        return replace(seen, page=replace(facts_now, noscript_shell=served.noscript_shell, readable=served.readable))
     marks = found.semantic
     before = facts_now.semantic
     summed = Landmarks(

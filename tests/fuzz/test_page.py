@@ -56,7 +56,7 @@ TYPES = st.one_of(
 @given(BODIES, TYPES)
 def test_any_body_gives_facts(body: bytes, content_type: str) -> None:
     facts = page.read(body, content_type)
-    assert facts.problem == ""
+    assert facts.problem in ("", "it is empty", "it has nothing to read") or facts.problem.endswith(", not a page")
     assert 0 <= facts.jsonld_broken <= facts.jsonld
     assert 0 <= facts.forms_unlabelled <= facts.semantic.forms
     assert not facts.noscript_shell or (facts.readable < 200 and facts.scripts > 0)

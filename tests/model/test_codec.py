@@ -49,7 +49,7 @@ def refused(data: bytes, decode: Callable[[bytes], Any] = decode_card) -> str:
 @pytest.mark.ci
 @given(cards(), st.sampled_from(("names", "slots")))
 def test_a_card_survives(card: ReportCard, keys: Keys) -> None:
-    assert decode_card(encode_card(card, keys)) == card
+    assert decode_card(encode_card(card, keys)) == published(card)
 
 
 @pytest.mark.ci

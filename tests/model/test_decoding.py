@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
-from pathlib import Path
 
 import msgspec
 import pytest
 
-import aui_tui
 from aui_tui.model import codec
 from tests.cards import RICH_OPEN
 from tests.scan.situations import open_rich
@@ -44,15 +41,3 @@ def test_many_threads_may_read_records_at_one_first_moment() -> None:
     for _ in range(6):
         done = subprocess.run([sys.executable, "-c", RACE], input=reported, capture_output=True, timeout=60)
         assert done.returncode == 0, done.stderr.decode()[-500:]
-
-
-@pytest.mark.ci
-def test_one_module_hands_types_to_the_library() -> None:
-    found = []
-    for path in sorted(Path(aui_tui.__file__).parent.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("msgspec."):
-                name = ast.unparse(node.func).rpartition(".")[2]
-                if name in TYPED or (name == "decode" and any(word.arg == "type" for word in node.keywords)):
-                    found.append(path.name)
-    assert set(found) == {"decoding.py"}
