@@ -184,11 +184,12 @@ def _card(
         probe_dead=observations.probe_dead,
         seed=labels.seed,
         url=f"{labels.base_url.rstrip('/')}/site/{quote(observations.host, safe=':')}",
-        recommendations=recommendations(site_of(observations, judgement, name, labels), book, method),
+        recommendations=recommendations(site_of(observations, name, labels), book, method),
         declared=observations.declared or msgspec.UNSET,
     )
 
 
-def site_of(observations: Observations, judgement: Judgement, name: str, labels: Labels) -> Site:
+def site_of(observations: Observations, name: str, labels: Labels) -> Site:
     """Return the site that the advice is written for."""
+    judgement = judge(observations)
     return Site(observations, judgement, name, labels.category, public_url=labels.public_url, tester=labels.tester)

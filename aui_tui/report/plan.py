@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from aui_tui.checks import BY_FIX, Piece, Site
-from aui_tui.checks.judge import judge
 from aui_tui.checks.scoring import Labels, grade_card, site_of, what_if
 from aui_tui.errors import BadValue, Unavailable
 from aui_tui.model.agents import by_harm, opens
@@ -100,7 +99,7 @@ def plan_for(
         score=score,
         with_claims=with_claims,
     )
-    return Planned(found, site_of(seen, judge(seen), card.name, words))
+    return Planned(found, site_of(seen, card.name, words))
 
 
 def plan(

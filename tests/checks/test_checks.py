@@ -69,7 +69,6 @@ from msgspec.structs import replace
 from aui_tui.checks.ledger import sections
 from aui_tui.checks.scoring import what_if
 from aui_tui.checks.ledger import ledger
-from aui_tui.checks.judge import judge
 from aui_tui.checks.scoring import Labels, grade_card, site_of
 from aui_tui.report.plan import pieces, plan, readme
 from aui_tui.model.methods import METHODS
@@ -92,7 +91,7 @@ print(json.dumps({
     "method": [row for row in rows if "title" in row[1]],
     "what_if": what_if(bare, ["title"], method).ledger.earned - ledger(bare, method).earned,
     "all": what_if(bare, [f.k for f in card.recommendations], method).score,
-    "plan": pieces(steps, site_of(bare, judge(bare), "Shop", Labels()))["homepage/title.html"],
+    "plan": pieces(steps, site_of(bare, "Shop", Labels()))["homepage/title.html"],
     "readme": [line for line in readme(steps) if line.startswith("| `homepage/title")],
     "found": [(one.id, one.fix) for one in card.findings if one.fix == "title"],
     "detail": grade_card(named).detail["surface"] - card.detail["surface"],
