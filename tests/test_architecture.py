@@ -146,7 +146,6 @@ def loaded_by(package: str) -> set[str]:
     return found
 
 
-@pytest.mark.ci
 def test_a_package_that_loads_its_own_modules_is_imported_whole() -> None:
     """Else two threads that import at once get each other's half-loaded modules, and a scan fails."""
     packages = [name_of(path.parent) for path in modules() if path.name == "__init__.py"]

@@ -34,8 +34,7 @@ from aui_tui.model.verdicts import REAL, REAL_AGENT
 from aui_tui.scan import cause, control, exchanges, probes, retry, signing, walls
 from aui_tui.scan.control import RealBrowser
 from aui_tui.scan.exchanges import PageComparison
-from aui_tui.scan.network import Client, Network, system_resolver
-from aui_tui.scan.network.streams import NO_TLS
+from aui_tui.scan.network import NO_TLS, Client, Network, system_resolver
 from aui_tui.scan.parser_pool import Parser
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
 from aui_tui.scan.probes import Answer, Plan, Url, probe

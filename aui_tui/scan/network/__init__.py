@@ -11,11 +11,12 @@ from typing import Final
 
 from aui_tui.scan.network.client import Client, load, ssl_context
 from aui_tui.scan.network.routes import Routes, settle, system_resolver
-from aui_tui.scan.network.streams import NetworkError, Reply, Stream, save_tls_memory
+from aui_tui.scan.network.streams import NO_TLS, NetworkError, Reply, Stream, save_tls_memory
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.target import is_public
 
 __all__ = [
+    "NO_TLS",
     "Client",
     "Network",
     "NetworkError",
