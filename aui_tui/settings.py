@@ -27,6 +27,7 @@ APP: Final = "aui-tui"
 PREFIX: Final = "AUI_TUI_"
 HOME_VARIABLE: Final = "AUI_TUI_HOME"
 CONFIG_VARIABLE: Final = "AUI_TUI_CONFIG"
+IN_FLIGHT: Final = 100
 BASE_URL: Final = "http://127.0.0.1:8600"
 """Where ``aui-tui serve`` answers by default; the start of every ``url`` in the records."""
 VIEW_FIELDS: Final = ("query", "stance", "category", "sort", "order", "show")
@@ -183,6 +184,17 @@ class Settings:
     )
     client_field: str = _setting("", _text, "field of a log in which a trusted proxy writes the client's address")
     trusted_proxy: tuple[str, ...] = _setting((), _texts, "networks of proxies whose field is trusted in logs")
+    concurrency: int = _setting(
+        IN_FLIGHT,
+        _is(Annotated[int, msgspec.Meta(ge=1, le=10_000)], "a whole number from 1 to 10000"),
+        "hosts that a crawl scans at a time; a cluster sets its own number",
+    )
+    max_per_second: float = _setting(
+        0.0,
+        _is(Annotated[float, msgspec.Meta(ge=0)], "a number of hosts; 0 is no limit"),
+        "hosts that a crawl starts per second, at most; 0: no limit",
+    )
+    scheduler: str = _setting("", _text, "Dask cluster that a crawl scans on, such as tcp://head:8786")
     read_only: bool = _setting(False, _switch, "serve what is stored and scan nothing for visitors")
     publish_visits: bool = _setting(True, _switch, "serve the figures of access logs too")
     keys: Mapping[str, str] = _setting(

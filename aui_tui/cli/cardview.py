@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from aui_tui.cli.streams import Paint
@@ -114,27 +114,28 @@ def _table(part: Section, paint: Paint, *, limit: int = 0) -> Iterator[str]:
     if over > 0:
         widths[chosen[0]] = max(widths[chosen[0]] - over, 8)
     if not limit:
-        heads = [fit(part.columns[n], widths[n]) for n in chosen] + list(part.columns[last:])
+        heads = [fit(part.columns[n], widths[n], right=n in part.numbers) for n in chosen] + list(part.columns[last:])
         yield paint.style(f"  {'  '.join(heads)}".rstrip(), "dim")
     for item in part.items:
-        yield from _row(item, [(n, widths[n]) for n in chosen], paint, limit, beside=len(part.columns) > last)
+        columns = [(n, widths[n], n in part.numbers) for n in chosen]
+        yield from _row(item, columns, paint, limit, beside=len(part.columns) > last)
 
 
-def _row(item: Item, chosen: Sequence[tuple[int, int]], paint: Paint, limit: int, *, beside: bool) -> Iterator[str]:
+def _row(
+    item: Item, chosen: Sequence[tuple[int, int, bool]], paint: Paint, limit: int, *, beside: bool
+) -> Iterator[str]:
+    """Yield one row; ``chosen``: place and width of each column, and whether it stands to the right."""
     lead = f"{paint.glyph(item.word)} " if item.word else "  "
-    columns = [wrap(paint.plain(item.cells[n]), width) for n, width in chosen]
-    used = sum(width + 2 for _, width in chosen)
+    columns = [wrap(paint.plain(item.cells[n]), width) for n, width, _ in chosen]
+    used = sum(width + 2 for _, width, _ in chosen)
     text = wrap(paint.plain(item.text), max(paint.width - 2 - used, 10)) if beside else []
     if limit and len(text) > limit:
         text = [*text[: limit - 1], fit(" ".join(text[limit - 1 :]), paint.width - 2 - used).rstrip()]
-    height = max(len(text), *(len(column) for column in columns)) if columns else len(text)
-    for row in range(height):
-        shown = [
-            fit(column[row] if row < len(column) else "", width)
-            for column, (_, width) in zip(columns, chosen, strict=True)
-        ]
-        words = "  ".join([*shown, text[row] if row < len(text) else ""]).rstrip()
-        yield (paint.style(lead, item.tone) if not row else "  ") + words
+    columns.append(text)
+    for row in range(max(map(len, columns))):
+        texts = [column[row] if row < len(column) else "" for column in columns]
+        shown = [fit(text, width, right=right) for text, (_, width, right) in zip(texts, chosen, strict=False)]
+        yield (paint.style(lead, item.tone) if not row else "  ") + "  ".join([*shown, texts[-1]]).rstrip()
     if item.text and not beside:
         yield from paint.hanging("    ", item.text)
 
@@ -160,13 +161,16 @@ def section_sentences(part: Section) -> Iterator[str]:
         yield f"{_named(part, item, names, number)}{_ended(item.text)}".replace("→", "->")
 
 
-def _named(part: Section, item: Item, names: Iterable[str], number: int) -> str:
+def _named(part: Section, item: Item, names: Sequence[str], number: int) -> str:
     if part.name == "findings":
         return f"Finding {number} of {len(part.items)}, {item.word}: "
     if part.name == "fixes":
         return f"Fix {number} of {len(part.items)}: {', '.join(filter(None, item.cells))}. "
+    if len(item.cells) == len(names) > 1 and not item.text:
+        shown = [f"{name} {cell}" for name, cell in zip(names[1:], item.cells[1:], strict=True)]
+        return f"{names[0]} {item.label}: {', '.join(shown)}."
     if part.name == "visits":
-        shown = [f"{name} {cell}" for name, cell in zip(list(names)[1:], item.cells[1:], strict=True) if cell != "–"]
+        shown = [f"{name} {cell}" for name, cell in zip(names[1:], item.cells[1:], strict=True) if cell != "–"]
         return f"{item.label}: {', '.join(shown)}. " if shown else f"{item.label}: no visits. "
     return f"{', '.join(filter(None, item.cells))}{': ' if item.text else '.'}" if item.cells else f"{part.title}: "
 

@@ -14,7 +14,7 @@ import typer
 
 from aui_tui.cli import options, streams
 from aui_tui.cli.index import json_parts
-from aui_tui.cli.output import showing_progress
+from aui_tui.cli.progress import bar, task_steps
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import only_local
 from aui_tui.errors import ConfigError
@@ -58,13 +58,17 @@ def play(run: Run, *, headless: bool = False, tasks: bool = False) -> int:
     served = (*sites(), *shops()) if tasks else sites()
     with tempfile.TemporaryDirectory(prefix="aui-tui-demo-") as name, DemoWeb(served) as web:
 
+        def step(host: str, event: TaskEvent) -> None:
+            if tell := task_steps(host, quiet=run.quiet):
+                tell(event)
+
         async def work() -> None:
             service = service_of(web, Path(name), base_url=settings.base_url, method=settings.method)
             try:
                 with _progress(rounds(web), quiet=run.quiet) as on_card:
                     await fill(service, web, on_card)
                 if tasks:
-                    await try_tasks(service, web, _steps(quiet=run.quiet))
+                    await try_tasks(service, web, step)
                 for part in json_parts(await service.index(Query())):
                     streams.write(part)
                 streams.flush()
@@ -86,18 +90,6 @@ def play(run: Run, *, headless: bool = False, tasks: bool = False) -> int:
         return dashboard.open_on(run, service, feed=("demo", range(rounds(web)), stream))
 
 
-def _steps(*, quiet: bool) -> Callable[[str, TaskEvent], None]:
-    """Return what reports each step of the tasks on standard error."""
-    from aui_tui.cli.tasks import narrator
-
-    def step(host: str, event: TaskEvent) -> None:
-        tell = narrator(host, quiet=quiet)
-        if tell is not None:
-            tell(event)
-
-    return step
-
-
 @contextmanager
 def _progress(total: int, *, quiet: bool) -> Iterator[Callable[[ReportCard], None]]:
     """Yield what is called with every finished scan: a bar on a terminal, a line elsewhere, nothing when ``quiet``."""
@@ -105,7 +97,7 @@ def _progress(total: int, *, quiet: bool) -> Iterator[Callable[[ReportCard], Non
         streams.say(f"serving and scanning a small web on this machine, {total} scans")
         yield _say_score
         return
-    with showing_progress("Scanning a small web here, 15 s", quiet=quiet) as tell:
+    with bar("Scanning a small web here, 15 s", quiet=quiet) as tell:
         number = itertools.count(1)
         yield lambda card: tell(next(number), total)
 

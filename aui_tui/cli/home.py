@@ -6,6 +6,7 @@ Imports no parser: the dashboard has to be there at once.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -16,6 +17,7 @@ from aui_tui.cli.run import Run
 from aui_tui.cli.sources import service_of
 from aui_tui.errors import ConfigError
 from aui_tui.model.registry import Starter
+from aui_tui.process import command
 
 if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
@@ -26,6 +28,8 @@ ASKED: Final = ("example.com", "wikipedia.org", "iana.org")
 """Names that resolve wherever there is a network."""
 LOOKUP: Final = 3.0
 """Seconds for one of them."""
+LONGEST_LINE: Final = 16 << 20
+"""Bytes of the longest line of results that is read from a crawl in a process of its own."""
 
 
 def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:
@@ -69,14 +73,31 @@ async def network_problem() -> str:
 
 
 def known_sites(run: Run, service: LocalService) -> Stream:
-    """Return the scans of the packaged list of known sites, which begin only when the user asks."""
+    """Return the scans of the packaged list of known sites, which begin only when the user asks.
+
+    They run in a process of their own, so that the dashboard stays quick; cancelling ends that in order.
+    """
 
     async def scans(on_card: Callable[[object], None]) -> None:
-        from aui_tui.cli.crawl import into
-
-        words = ["crawl", "--starter", "--data-dir", str(run.settings.data_dir)]
+        words = ["crawl", "--starter", "--data-dir", str(run.settings.data_dir), "--json", "--quiet"]
         if run.settings.origins["config_file"] == "--config":
             words += ["--config", str(run.settings.config_file)]
-        await into(words, on_card)
+        crawl = await asyncio.create_subprocess_exec(
+            *command("aui_tui.__main__", *words),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            limit=LONGEST_LINE,
+            process_group=0 if os.name == "posix" else None,
+        )
+        assert crawl.stdout is not None
+        try:
+            async for line in crawl.stdout:
+                on_card(line)
+            await crawl.wait()
+        finally:
+            if crawl.returncode is None:
+                crawl.terminate()
+                await crawl.wait()
 
     return ("known sites", Starter(), scans)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final
 
@@ -18,13 +17,11 @@ from aui_tui.cli.sources import opened, service_of
 from aui_tui.cli.streams import Paint, tint
 from aui_tui.errors import BadValue, NeverScanned
 from aui_tui.model import labels
-from aui_tui.model.agents import turned_away, word_of
+from aui_tui.model.agents import turned_away
 from aui_tui.model.card import ReportCard, age
 from aui_tui.model.codec import Keys, encode_summary
 from aui_tui.model.query import Query
-from aui_tui.model.registry import surfaces
-from aui_tui.model.view import IndexView, Overview, Row, rows
-from aui_tui.model.vocabulary import STANCES
+from aui_tui.model.view import IndexView, Row, rows
 from aui_tui.service.protocol import Service
 from aui_tui.text import count, fit
 
@@ -98,31 +95,6 @@ def list_sentences(view: IndexView, *, limit: int = 0) -> Iterator[str]:
         yield f"Unreachable: {row.summary.host}. {row.summary.top_evidence}"
 
 
-def figure_sentences(figures: Overview) -> Iterator[str]:
-    """Yield figures as plain sentences, for a screen reader."""
-    if not figures.hosts:
-        yield "No host matches, so there is nothing to count."
-        return
-    yield f"{count(figures.hosts, 'ranked host')}, {figures.unreachable:,} unreachable."
-    for surface in surfaces():
-        found = Counter[str]()
-        for verdict, number in figures.verdicts.get(surface.slug, {}).items():
-            found[word_of(verdict, surface.source)] += number
-        if found:
-            yield f"{surface.label}: {', '.join(f'{number:,} {word}' for word, number in found.most_common())}."
-    yield f"Grades: {', '.join(f'{grade} {number:,}' for grade, number in figures.grades.items())}."
-    for category, shares in figures.stances.items():
-        if sum(shares.values()):
-            yield f"{category}: {', '.join(f'{shares.get(word, 0):,} {word}' for word in STANCES)}."
-    for key, number in sorted(figures.failing.items(), key=lambda item: (-item[1], item[0])):
-        lacking = _lacking(key)
-        yield f"{lacking[:1].upper()}{lacking[1:]}: {number:,}, {100 * number / figures.hosts:.0f} %."
-    if figures.edges:
-        served = ", ".join(f"{name or 'not recognised'} {number:,}" for name, number in figures.edges.items())
-        yield f"Served by: {served}."
-    yield f"Since each scan before {figures.risen:,} rose and {figures.fallen:,} fell."
-
-
 def widths_for(width: int) -> dict[str, int]:
     """Return the columns that fit into ``width`` cells, and their widths."""
     kept = dict(WIDTHS)
@@ -153,45 +125,6 @@ def _ranked(row: Row, paint: Paint, widths: Mapping[str, int]) -> str:
     }
     shown = fit(stance, widths["Stance"])
     return _line(texts, widths).replace(shown, paint.style(shown, tint(summary.stance)), 1)
-
-
-NAME: Final = 34
-BAR: Final = 20
-
-
-def figure_lines(figures: Overview, paint: Paint) -> Iterator[str]:
-    """Yield the lines of ``figures``, every number with its share of the hosts."""
-    if not figures.hosts:
-        yield "No host matches, so there is nothing to count."
-        return
-    yield paint.heading(f"Grades of {figures.hosts:,} {'host' if figures.hosts == 1 else 'hosts'}")
-    for grade, number in figures.grades.items():
-        yield _row(grade, number, figures.hosts, paint)
-    yield ""
-    yield paint.heading("Stances per category")
-    for category, shares in figures.stances.items():
-        if sum(shares.values()):
-            parts = (paint.marked(word, f"{word} {shares.get(word, 0):,}") for word in STANCES)
-            yield "  " + fit(category, 16) + "   ".join(parts)
-    yield ""
-    yield paint.heading("Most frequent failing checks")
-    failing = sorted(figures.failing.items(), key=lambda item: (-item[1], item[0]))
-    for key, number in failing:
-        yield _row(_lacking(key), number, figures.hosts, paint)
-    if not failing:
-        yield "  not known to this source"
-
-
-def _lacking(fix: str) -> str:
-    """Return what a site lacks that needs ``fix``. The checks load where they are named: a list needs none."""
-    from aui_tui.checks import BY_FIX
-
-    return BY_FIX[fix].lacking if fix in BY_FIX else fix
-
-
-def _row(name: str, part: int, whole: int, paint: Paint) -> str:
-    bar = paint.bar(part, whole, BAR) + " " if paint.width >= NAME + BAR + 20 else ""
-    return f"  {fit(name, NAME)}{bar}{part:>9,} {100 * part / whole:>4.0f} %"
 
 
 def query_of(category: str, stance: str, line: str, sort: str = "rank") -> Query:
@@ -246,11 +179,15 @@ def index(
 async def _overview(run: Run, service: Service, query: Query, *, as_json: bool, linear: bool) -> None:
     found = await service.overview(query)
     if as_json:
-        streams.write(msgspec.json.encode(found) + b"\n")
+        streams.write_line(msgspec.json.encode(found))
         return
-    plain = figure_sentences(found) if linear else figure_lines(found, Paint.for_output(ascii_only=run.settings.ascii))
-    for line in plain:
-        streams.write_line(line)
+    from aui_tui.cli.cardview import section_lines, section_sentences
+    from aui_tui.report.overview import overview
+
+    paint = Paint.for_output(ascii_only=run.settings.ascii)
+    for part in overview(found):
+        for line in section_sentences(part) if linear else (*section_lines(part, paint), ""):
+            streams.write_line(line)
 
 
 class Cards:

@@ -1,12 +1,11 @@
-"""How cards are printed or written, and the progress of long work."""
+"""How cards are printed or written."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -33,29 +32,6 @@ def report(as_json: bool, record: Mapping[str, object], lines: Iterable[str]) ->
         emit([json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"], None)
     else:
         emit((line + "\n" for line in lines), None)
-
-
-OnProgress = Callable[..., None]
-"""Called with how much is done, and of how much where that is known."""
-
-
-@contextlib.contextmanager
-def showing_progress(what: str, *, quiet: bool) -> Iterator[OnProgress]:
-    """Yield the callback that shows the progress of ``what``."""
-    if quiet or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda done, total=None: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(30), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True, highlight=False), transient=True) as progress:
-        task = progress.add_task(what, total=None)
-
-        def tell(done: int, total: int | None = None) -> None:
-            progress.update(task, completed=done, total=total)
-
-        yield tell
 
 
 FOLDERS: Final = ("", "public", "static", "site", "www", "htdocs", "src", "app", "docs", "dist", "build")

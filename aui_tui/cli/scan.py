@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from aui_tui.cli import options, streams
+from aui_tui.cli import options, progress, streams
 from aui_tui.cli.gating import Gating
 from aui_tui.cli.output import CardForm, emit, path_of
 from aui_tui.cli.reach import checked, policy_of
@@ -22,7 +18,7 @@ from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import opened
 from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost, PrivateHost
 from aui_tui.model import labels
-from aui_tui.model.observations import Observations, ProbeEvent, Progress
+from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.view import HostReport
 from aui_tui.report.gates import Gates, Outcome, worst
@@ -30,111 +26,9 @@ from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from aui_tui.report.options import Refusal
 
 app = typer.Typer()
-
-
-MARKS: Final = MappingProxyType(
-    {
-        "served": ("✓", "green"),
-        "found": ("✓", "green"),
-        "hit": ("✓", "green"),
-        "challenged": ("✗", "red"),
-        "refused": ("✗", "red"),
-        "inconclusive": ("?", "yellow"),
-    }
-)
-"""Symbol and colour of an outcome."""
-QUIET_OUTCOME: Final = ("·", "dim")
-LIMIT: Final = 12
-"""Seconds a probe may take (specification 8)."""
-
-
-def outcome_words(event: ProbeEvent) -> str:
-    """Return the outcome of a finished probe, such as ``403 challenged, cloudflare``."""
-    parts = [str(event.status)] if event.status else []
-    parts += [event.outcome] if event.outcome else []
-    return " ".join(parts) + (f", {event.note}" if event.note else "")
-
-
-@contextmanager
-def narrated(host: str, *, quiet: bool) -> Iterator[Progress | None]:
-    """Yield the callback that reports the progress of a scan of ``host``; None when ``quiet``."""
-    host = clean(host, 253)
-    if quiet or sys.stderr is None:
-        yield None
-    elif sys.stderr.isatty():
-        with _live(host) as tell:
-            yield tell
-    else:
-        yield _plain(host)
-
-
-def _plain(host: str) -> Progress:
-    def tell(event: ProbeEvent) -> None:
-        if event.name == "cache" and event.outcome == "miss":
-            streams.say(f"{host}: asking the site")
-        elif event.state == "done":
-            took = f" {event.elapsed_ms / 1000:.2f} s" if event.elapsed_ms else ""
-            streams.say(f"{host}: {labels.probe(event.name)}: {outcome_words(event)}{took}")
-        elif event.state == "retrying" and event.note.startswith("at "):
-            if event.name == "browser":
-                streams.say(f"{host}: once more {event.note}")
-        elif event.state == "retrying":
-            when = f" in {event.wait:.0f} s" if event.wait >= 1 else ""
-            why = f" ({event.note})" if event.note else ""
-            streams.say(f"{host}: {labels.probe(event.name)}: once more, alone{when}{why}")
-
-    return tell
-
-
-class _Checklist:
-    """The probes of one scan in the order in which they began."""
-
-    def __init__(self, host: str) -> None:
-        self.host = host
-        self.began: dict[str, float] = {}
-        self.events: dict[str, ProbeEvent] = {}
-
-    def tell(self, event: ProbeEvent) -> None:
-        if event.state != "done" or event.name not in self.began:
-            self.began[event.name] = time.monotonic()
-        self.events[event.name] = event
-
-    def __rich__(self) -> Text:
-        from rich.text import Text
-
-        text = Text(f"scan  {self.host}\n", no_wrap=True, overflow="ellipsis")
-        for name, event in self.events.items():
-            mark, style = MARKS.get(event.outcome, QUIET_OUTCOME) if event.state == "done" else ("…", "cyan")
-            text.append(f"  {mark} ", style)
-            text.append(f"{labels.probe(name):<14} ")
-            if event.state == "done":
-                took = f"  {event.elapsed_ms / 1000:.2f} s" if event.elapsed_ms else ""
-                text.append(f"{outcome_words(event)}{took}\n")
-            else:
-                waited = time.monotonic() - self.began[name]
-                if waited < event.wait:
-                    text.append(f"once more in {event.wait - waited:.0f} s: {event.note}\n", "dim")
-                    continue
-                waited -= event.wait
-                again = "once more, " if event.state == "retrying" else ""
-                text.append(f"{again}{waited:.1f}/{LIMIT} s\n", "dim")
-        return text
-
-
-@contextmanager
-def _live(host: str) -> Iterator[Progress]:
-    from rich.console import Console
-    from rich.live import Live
-
-    checklist = _Checklist(host)
-    console = Console(stderr=True, highlight=False)
-    with Live(checklist, console=console, refresh_per_second=10, transient=True):
-        yield checklist.tell
 
 
 RECORDING: Final = ".recording"
@@ -155,10 +49,11 @@ async def scan_one(run: Run, service: Service, url: str, asked: ScanOptions) -> 
     """Scan ``url`` with progress and report its warnings. Raises AuiError."""
     try:
         if asked.tasks and service.is_local:
-            report = await _scan_with_tasks(run, service, url, asked)
+            lines, steps = progress.probe_lines(url, quiet=run.quiet), progress.task_steps(url, quiet=run.quiet)
+            report = await service.scan(url, asked, progress=lines, live=steps)
         else:
-            with narrated(url, quiet=run.quiet) as progress:
-                report = await service.scan(url, asked, progress=progress)
+            with progress.probes(url, quiet=run.quiet) as probes:
+                report = await service.scan(url, asked, progress=probes)
     except PrivateHost as error:
         if run.settings.source:
             raise
@@ -169,14 +64,6 @@ async def scan_one(run: Run, service: Service, url: str, asked: ScanOptions) -> 
         for sentence in hints(report.observations):
             streams.say(sentence)
     return report
-
-
-async def _scan_with_tasks(run: Run, service: Service, url: str, asked: ScanOptions) -> HostReport:
-    """Scan ``url`` and run the tasks, each step reported on a line of its own. Raises AuiError."""
-    from aui_tui.cli.tasks import narrator
-
-    progress = None if run.quiet else _plain(clean(url, 253))
-    return await service.scan(url, asked, progress=progress, live=narrator(url, quiet=run.quiet))
 
 
 def hints(seen: Observations) -> Iterator[str]:

@@ -64,20 +64,6 @@ def local(run: Run, access: ScanPolicy | None = None) -> AbstractAsyncContextMan
     return aclosing(local_of(run, access))
 
 
-async def own_host(service: Service, url: str) -> bool:
-    """Return whether ``url`` is a host of the local user's own (see ``ScanPolicy.owns``). Raises InvalidHost."""
-    from aui_tui.service.local import LocalService
-
-    return isinstance(service, LocalService) and await service.owns(url)
-
-
-async def counts(service: Service, url: str) -> bool:
-    """Return whether a scan of ``url`` costs one of the scans of the hour. Raises InvalidHost."""
-    from aui_tui.service.local import LocalService
-
-    return not (isinstance(service, LocalService) and service.access.no_limit and await service.owns(url))
-
-
 async def report_of(service: Service, host: str, *, method: str = "", at: str = "") -> HostReport:
     """Return what ``service`` knows of ``host`` under ``method``, having reported how old the answer is.
 

@@ -11,7 +11,8 @@ from typing import Annotated, BinaryIO
 import typer
 
 from aui_tui.cli import complete, options, streams
-from aui_tui.cli.output import report, showing_progress
+from aui_tui.cli.output import report
+from aui_tui.cli.progress import bar
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import STDIN, local, local_of, only_local, read_bytes
 from aui_tui.errors import AuiError, ConfigError
@@ -91,7 +92,7 @@ def import_records(
         sources = [(name, _opened(name, stack)) for name in file]
         reports = stack.enter_context(_opened_index(run))
         for name, stream in sources:
-            with showing_progress("Reading records", quiet=run.quiet) as progress:
+            with bar("Reading records", quiet=run.quiet) as progress:
                 done = take(stream, reports, progress=progress)
             shown = clean(name, 200)
             for problem in done.problems:
@@ -116,7 +117,7 @@ def backup(
     from aui_tui.index.upkeep import backup as copied
 
     with _opened_index(run) as reports:
-        with showing_progress("Copying", quiet=run.quiet) as progress:
+        with bar("Copying", quiet=run.quiet) as progress:
             size = copied(reports, Path(file).expanduser(), overwrite=replace, progress=progress)
         if as_json:
             report(as_json, {"file": clean(file, 4096), "bytes": size}, ())
@@ -140,7 +141,7 @@ def doctor(context: typer.Context, as_json: options.Json = False) -> int:
 def _examine(run: Run, reports: Reports, *, as_json: bool) -> int:
     from aui_tui.index.upkeep import examine
 
-    with showing_progress("Reading every card", quiet=run.quiet) as progress:
+    with bar("Reading every card", quiet=run.quiet) as progress:
         health = examine(reports, progress=progress)
     lines = [
         f"index     {reports.path}",

@@ -7,13 +7,14 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from aui_tui.cli import complete, gating, options, streams
-from aui_tui.cli.output import emit, format_for, path_of, showing_progress
+from aui_tui.cli.output import emit, format_for, path_of
+from aui_tui.cli.progress import bar
 from aui_tui.cli.reach import policy_of
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import local, only_local
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
     from aui_tui.service.local import LocalService
     from aui_tui.visits.counting import Count, Options
-    from aui_tui.visits.logs import Progress
     from aui_tui.visits.ranges import RangeBook, Updated
 
 app = typer.Typer()
@@ -220,8 +220,8 @@ def _read(run: Run, names: list[str], options: Options, book: RangeBook) -> tupl
 
     files = files_of(names)
     ranges, fetched = book.ranges()
-    with _progress(quiet=run.quiet) as tell:
-        whole = logs.count(files, options, ranges, progress=tell)
+    with bar("Reading, MiB", quiet=run.quiet) as tell:
+        whole = logs.count(files, options, ranges, progress=lambda done, of: tell(done // MIB, of // MIB))
     _narrate(run, whole, book)
     return _keep(run, logs.record(whole, files, options, fetched))
 
@@ -236,16 +236,6 @@ async def read_for(run: Run, service: LocalService, host: str, path: str) -> str
     read = asyncio.to_thread(lambda: logs.read([path], _site(host), run.settings.data_dir / "ranges"))
     kept = await service.keep_visits(await read)
     return f"{kept.lines:,} lines of {clean(path, 200)} were read; {kept.agent_lines:,} name an agent."
-
-
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Progress | None]:
-    """Yield the callback that shows how much is read; None where nobody looks."""
-    if quiet or sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-    with showing_progress("Reading, MiB", quiet=False) as tell:
-        yield lambda done, of: tell(done // MIB, of // MIB)
 
 
 def _narrate(run: Run, whole: Count, book: RangeBook) -> None:

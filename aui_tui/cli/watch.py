@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -19,7 +18,7 @@ from aui_tui.cli.options import UNITS, seconds_of
 from aui_tui.cli.reach import policy_of
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.scan import scan_one
-from aui_tui.cli.sources import counts, opened, own_host
+from aui_tui.cli.sources import opened
 from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import encode_card
@@ -83,102 +82,99 @@ def watch(
     run = options.run_of(context)
     access = policy_of(run, url, allow_private=allow_private, connect_to=connect_to)
     asked = ScanOptions(force=True, method=options.method_of(method))
-    seconds = interval(every, 0) if every else 0.0
+    seconds = interval(every) if every else 0.0
     path = Path(folder).expanduser() if folder else None
-    if path is not None:
-        snapshot(path)
+    before = snapshot(path) if path else {}
 
-    async def work() -> int:
+    async def work(before: Snapshot) -> int:
         keys: list[str] = []
+        card: ReportCard | None = None
+        why, code, scans = "first scan", 0, 0
         async with opened(run, access) as service:
-            counted = await counts(service, url)
-            quota = await service.quota() if counted else None
-            if every and quota is not None:
-                await _check_interval(every, quota.limit, service, url)
+            if every:
+                await _check_quota(run, service, url, every)
             with reading_keys(keys) as able:
                 if not (able or every or path):
                     raise BadValue("Without a terminal, watch needs --every or --path to know when to scan.")
-                session = _Session(run, service, url, asked, as_json=as_json)
-                return await _loop(session, keys, Trigger(every=seconds), path, count)
+                while why:
+                    began = time.monotonic()
+                    try:
+                        found = (await scan_one(run, service, url, asked)).card
+                    except AuiError as error:
+                        if card is None:
+                            raise
+                        code = fail(error)
+                    else:
+                        for line in [encode_card(found).decode()] if as_json else lines(why, card, found):
+                            streams.write_line(line)
+                        streams.flush()
+                        card, code = found, 3 if found.unreachable else 0
+                    scans += 1
+                    if scans == count:
+                        break
+                    why, before = await reason(keys, began, seconds, path, before)
+        return code
 
-    return run.wait(work())
+    return run.wait(work(before))
 
 
-async def _check_interval(every: str, limit: int, service: Service, url: str) -> None:
-    """Raise BadValue when ``every`` asks for more scans an hour than ``limit``, and InvalidHost."""
+async def _check_quota(run: Run, service: Service, url: str, every: str) -> None:
+    """Raise BadValue when ``every`` asks for more scans an hour than the service allows, and InvalidHost."""
+    from aui_tui.service.local import LocalService
+
+    local = service if isinstance(service, LocalService) else None
+    own = local is not None and await local.owns(url)
+    if own and run.settings.no_limit:
+        return
+    quota = await service.quota()
     try:
-        interval(every, limit)
+        interval(every, quota.limit if quota else 0)
     except BadValue as error:
-        own = await own_host(service, url)
         hint = " This is a host of your own: the setting no_limit scans it as often as you like." if own else ""
         raise BadValue(f"{error}{hint}") from None
 
 
-async def _loop(session: _Session, keys: list[str], trigger: Trigger, path: Path | None, count: int) -> int:
-    seen = await asyncio.to_thread(snapshot, path) if path else None
-    why, looked, scans = "first scan", time.monotonic(), 0
+async def reason(
+    keys: list[str], began: float, every: float, path: Path | None, before: Snapshot
+) -> tuple[str, Snapshot]:
+    """Wait for a key, a change of the files under ``path``, or ``every`` seconds; return why to scan, and the files.
+
+    ``began``: when the last scan did. ``every``: 0 for no interval. ``before``: the files as they were then.
+
+    The reason is empty for a key that quits. Files count as changed once two looks at them are alike.
+    """
+    latest, looked = before, time.monotonic()
     while True:
-        if why:
-            trigger.started(time.monotonic(), seen)
-            await session.scan(why)
-            scans += 1
-            if scans == count:
-                return session.code
         await asyncio.sleep(TICK)
-        pressed = keys.copy()
-        keys.clear()
-        if any(key in QUIT_KEYS for key in pressed):
-            return session.code
+        pressed = [keys.pop() for _ in range(len(keys))]
+        if pressed:
+            return "" if any(key in QUIT_KEYS for key in pressed) else "asked for", before
         now = time.monotonic()
         if path and now - looked >= LOOK:
-            looked, seen = now, await asyncio.to_thread(snapshot, path)
-        why = trigger.ask(time.monotonic(), seen, key=bool(pressed))
+            seen, looked = await asyncio.to_thread(snapshot, path), now
+            if seen == latest and seen != before:
+                return f"{describe(changed(before, seen))} changed", seen
+            latest = seen
+        if every and now - began >= every:
+            return f"every {words(every)}", before
 
 
-class _Session:
-    """The scans of one watch, each compared with the one before."""
-
-    def __init__(self, run: Run, service: Service, url: str, asked: ScanOptions, *, as_json: bool) -> None:
-        self._run, self._service, self._url = run, service, url
-        self._asked, self._as_json = asked, as_json
-        self._card: ReportCard | None = None
-        self.code = 0
-
-    async def scan(self, why: str) -> None:
-        """Scan once and print what changed; after the first one, an error is reported and the watch goes on."""
-        try:
-            answer = await scan_one(self._run, self._service, self._url, self._asked)
-        except AuiError as error:
-            if self._card is None:
-                raise
-            self.code = fail(error)
-            return
-        before, self._card = self._card, answer.card
-        self.code = 3 if answer.card.unreachable else 0
-        for line in self._lines(why, before, answer.card):
-            streams.write_line(line)
-        streams.flush()
-
-    def _lines(self, why: str, before: ReportCard | None, card: ReportCard) -> Iterator[str]:
-        if self._as_json:
-            yield encode_card(card).decode()
-            return
-        yield f"{time.strftime('%H:%M:%S')}  {why}"
-        if before is None:
-            state = "unreachable" if card.unreachable else f"score {card.score}, grade {card.grade}, {card.stance}"
-            yield f"{card.host}: {state}"
-            yield card.top_evidence
-        else:
-            yield from text_lines(diff(before, card), deterministic=True)
-        yield ""
+def lines(why: str, before: ReportCard | None, card: ReportCard) -> Iterator[str]:
+    """Yield what a scan found: the first one its result, a later one what changed."""
+    yield f"{time.strftime('%H:%M:%S')}  {why}"
+    if before is None:
+        state = "unreachable" if card.unreachable else f"score {card.score}, grade {card.grade}, {card.stance}"
+        yield f"{card.host}: {state}"
+        yield card.top_evidence
+    else:
+        yield from text_lines(diff(before, card), deterministic=True)
+    yield ""
 
 
 SKIPPED: Final = frozenset({"node_modules", "__pycache__", "venv"})
 """Folders that are never looked into, besides hidden ones."""
 MAX_FILES: Final = 50_000
 HOUR: Final = 3600
-SETTLE: Final = 0.5
-"""Seconds without a further change after which files count as written."""
 
 Snapshot = dict[str, tuple[int, int]]
 """Time of change in nanoseconds and size in bytes per file, by its path under the folder."""
@@ -249,40 +245,3 @@ def describe(paths: list[str]) -> str:
     """Return changed paths in a few words, such as ``robots.txt and 2 more files``."""
     first, rest = clean(paths[0], 60), len(paths) - 1
     return f"{first} and {rest} more file{'s' if rest > 1 else ''}" if rest else first
-
-
-@dataclass(slots=True)
-class Trigger:
-    """Decides when a scan is due. Times are seconds of a clock that never goes back.
-
-    ``every``: seconds between scans, 0 for no interval. Tell it of each scan by :meth:`started`.
-    """
-
-    every: float = 0.0
-    settle: float = SETTLE
-    _due: float = field(default=float("inf"), init=False)
-    _seen: Snapshot | None = field(default=None, init=False)
-    _latest: Snapshot | None = field(default=None, init=False)
-    _moved: float = field(default=0.0, init=False)
-
-    def started(self, now: float, seen: Snapshot | None = None) -> None:
-        """Note that a scan starts at ``now`` of files as ``seen``: what changes from here on is new."""
-        self._due = now + self.every if self.every else float("inf")
-        self._seen = self._latest = seen
-
-    def ask(self, now: float, seen: Snapshot | None = None, *, key: bool = False) -> str:
-        """Return why a scan is due at ``now``, in a few words; empty when none is.
-
-        A change of files counts once they have not changed for ``settle`` seconds.
-        """
-        if key:
-            return "asked for"
-        if seen is not None:
-            if self._latest is None:
-                self._seen = seen
-            if seen != self._latest:
-                self._latest, self._moved = seen, now
-            paths = changed(self._seen or {}, seen)
-            if paths and now - self._moved >= self.settle:
-                return describe(paths) + " changed"
-        return f"every {words(self.every)}" if now >= self._due else ""

@@ -18,6 +18,7 @@ from aui_tui.model.points import is_graded, percent, totals
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TASK, WORDS, mark_of
 from aui_tui.model.view import HostReport
+from aui_tui.model.vocabulary import STANCES
 from aui_tui.text import clean, count
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Section(NamedTuple):
         ]
 
 
-NUMBERS: Final = frozenset({"Points", *visits.HEADER[1:8]})
+NUMBERS: Final = frozenset({"Points", "Hosts", "Share", *STANCES, *visits.HEADER[1:8]})
 NAMES: Final = (
     "verdict", "gates", "assistants", "points", "findings", "fixes", "facts", "agents", "ledger", "tasks", "visits",
     "declared",

@@ -27,7 +27,6 @@ from typing import NamedTuple
 import psutil
 import trustme
 
-from aui_tui.cli.crawl import IN_FLIGHT
 from aui_tui.model.observations import BROWSER
 from aui_tui.model.registry import registry
 from aui_tui.scan import probes
@@ -40,6 +39,7 @@ from aui_tui.service.crawl.cluster import Cluster
 from aui_tui.service.crawl.listing import GROUP
 from aui_tui.service.crawl.work import QUEUE_PATIENCE, raise_file_limit
 from aui_tui.service.local import LocalService
+from aui_tui.settings import IN_FLIGHT
 from tests.benchmarks.fast_server import in_own_process
 
 MANY = 500

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from aui_tui.cli import watch
-from aui_tui.cli.watch import Trigger, changed, describe, interval, snapshot, words
+from aui_tui.cli.watch import changed, describe, interval, snapshot, words
 from aui_tui.errors import BadValue, ConfigError
 
 
@@ -87,47 +89,35 @@ def test_changes_in_words() -> None:
     assert describe(["a\x1b", "b", "c"]) == "a\ufffd and 2 more files"
 
 
-def test_a_key_and_an_interval_are_reasons() -> None:
-    trigger = Trigger(every=360)
-    trigger.started(100.0)
-    assert trigger.ask(459.9) == ""
-    assert trigger.ask(460.0) == "every 6m"
-    assert trigger.ask(101.0, key=True) == "asked for"
-    trigger.started(461.0)
-    assert trigger.ask(462.0) == ""
+def test_files_count_once_they_keep_still_and_what_is_written_back_is_no_change(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("one")
+    before = watch.snapshot(tmp_path)
+    keys: list[str] = []
+
+    async def written() -> None:
+        stamp = page.stat().st_mtime_ns
+        page.write_text("longer")
+        await asyncio.sleep(1.2)
+        page.write_text("one")
+        os.utime(page, ns=(stamp, stamp))
+        await asyncio.sleep(2.5)
+        keys.append(" ")
+
+    async def work() -> tuple[str, watch.Snapshot]:
+        found, _ = await asyncio.gather(watch.reason(keys, time.monotonic(), 0, tmp_path, before), written())
+        return found
+
+    assert asyncio.run(work()) == ("asked for", before)
+    page.write_text("two and more")
+    assert asyncio.run(watch.reason([], time.monotonic(), 60, tmp_path, before)) == (
+        "page.html changed",
+        watch.snapshot(tmp_path),
+    )
 
 
-def test_without_an_interval_only_keys_and_files_count() -> None:
-    trigger = Trigger()
-    trigger.started(0.0)
-    assert trigger.ask(1e9) == ""
+def test_keys_and_an_interval_are_reasons() -> None:
+    def why(keys: list[str], every: float = 0.0) -> str:
+        return asyncio.run(watch.reason(keys, time.monotonic(), every, None, {}))[0]
 
-
-def test_files_count_once_they_keep_still() -> None:
-    trigger = Trigger(settle=0.5)
-    one, two, three = ({"robots.txt": (n, n)} for n in (1, 2, 3))
-    trigger.started(0.0, one)
-    assert trigger.ask(1.0, one) == ""
-    assert trigger.ask(2.0, two) == ""
-    assert trigger.ask(2.3, three) == ""
-    assert trigger.ask(2.7, three) == ""
-    assert trigger.ask(2.8, three) == "robots.txt changed"
-    trigger.started(2.8, three)
-    assert trigger.ask(9.0, three) == ""
-
-
-def test_a_file_written_back_as_it_was_is_no_change() -> None:
-    trigger = Trigger(settle=0.5)
-    one, two = {"a": (1, 1)}, {"a": (2, 2)}
-    trigger.started(0.0, one)
-    assert trigger.ask(1.0, two) == ""
-    assert trigger.ask(1.2, one) == ""
-    assert trigger.ask(5.0, one) == ""
-
-
-def test_a_change_while_a_scan_runs_is_seen_after_it() -> None:
-    trigger = Trigger(settle=0.5)
-    one, two = {"a": (1, 1)}, {"a": (2, 2)}
-    trigger.started(0.0, one)
-    assert trigger.ask(5.0, two) == ""
-    assert trigger.ask(5.5, two) == "a changed"
+    assert [why([" "]), why(["x", "q"]), why([], 0.5), why(["Q"], 0.5)] == ["asked for", "", "every 0s", ""]

@@ -253,4 +253,4 @@ def skipped(line: str) -> bool:
     words = shlex.split(line, comments=True)
     if words[0] == "dask" or (words[0] in OTHERS and not OTHERS[words[0]]):
         return True
-    return "--scheduler" in words or words[:3] == ["python", "-m", "playwright"]
+    return words[0].startswith("AUI_TUI_SCHEDULER") or words[:3] == ["python", "-m", "playwright"]

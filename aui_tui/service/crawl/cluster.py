@@ -80,7 +80,7 @@ class Cluster:
         try:
             import distributed
         except ImportError:
-            raise MissingExtra("--scheduler" if self._address else "--workers", "dask") from None
+            raise MissingExtra("The setting scheduler" if self._address else "--workers", "dask") from None
         for name in ("distributed", "tornado.application"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         self._gone = asyncio.get_running_loop().create_future()

@@ -142,15 +142,16 @@ async def test_no_cluster_is_one_sentence(service: LocalService) -> None:
 
 @pytest.mark.parametrize("address", ["nonsense", "tcp://", ":", "tls://127.0.0.1:1", "inproc://x", "http://x:1"])
 def test_address_that_is_none_is_one_sentence(tmp_path: Path, address: str) -> None:
-    done = aui(tmp_path, "crawl", "-", "--scheduler", address)
+    done = aui(tmp_path, "crawl", "-", env={"AUI_TUI_SCHEDULER": address})
     assert done.code == 3
     assert done.sentence.startswith(f"aui-tui: No Dask cluster with a worker at {address}: ")
 
 
 async def test_command_scans_on_the_cluster(cluster: Any, tmp_path: Path, site: Site) -> None:
     (tmp_path / "list.txt").write_text("\n".join(hosts(12)))
-    options = ["--connect-to", f":80:127.0.0.1:{site.port}", "--scheduler", cluster.scheduler_address, "--json"]
-    done = await asyncio.to_thread(aui, tmp_path, "crawl", "list.txt", *options)
+    options = ["--connect-to", f":80:127.0.0.1:{site.port}", "--json"]
+    env = {"AUI_TUI_SCHEDULER": cluster.scheduler_address}
+    done = await asyncio.to_thread(aui, tmp_path, "crawl", "list.txt", *options, env=env)
     assert done.code == 0, done.err
     assert len(done.out.splitlines()) == 12
     assert "12 hosts scanned" in done.err

@@ -1,0 +1,167 @@
+"""Progress of long work on standard error: a bar, a scan's probes, a task's steps."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from aui_tui.cli import streams
+from aui_tui.model import labels
+from aui_tui.model.observations import ProbeEvent, Progress
+from aui_tui.model.signs import sign
+from aui_tui.model.tasks import WORDS, Step, TaskEvent, TaskProgress, mark_of, run_of
+from aui_tui.text import clean
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+LIMIT: Final = 12
+"""Seconds a probe may take (specification 8)."""
+COLOURS: Final = MappingProxyType({"good": "green", "critical": "red", "warn": "yellow"})
+"""Rich's colours of the tones of the table of signs."""
+SIGN_OF: Final = MappingProxyType({"served": "good", "found": "good", "hit": "good", "inconclusive": "unclear"})
+"""Words of the table of signs for outcomes of probes that have no sign of their own."""
+
+OnProgress = Callable[..., None]
+"""Called with how much is done, and of how much where that is known."""
+
+
+def watched(*, quiet: bool) -> bool:
+    """Return whether somebody sees what is drawn: standard error is a terminal."""
+    return not quiet and sys.stderr is not None and sys.stderr.isatty()
+
+
+@contextmanager
+def bar(what: str, *, quiet: bool) -> Iterator[OnProgress]:
+    """Yield the callback that shows the progress of ``what`` as a bar."""
+    if not watched(quiet=quiet):
+        yield lambda done, total=None: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}"), BarColumn(30), MofNCompleteColumn(), TimeElapsedColumn())
+    with Bars(*columns, console=Console(stderr=True, highlight=False), transient=True) as bars:
+        task = bars.add_task(what, total=None)
+        yield lambda done, total=None: bars.update(task, completed=done, total=total)
+
+
+@contextmanager
+def drawn_live(text: Callable[[], Text | str], *, quiet: bool, per_second: int = 10) -> Iterator[bool]:
+    """Draw ``text`` again and again while the block runs; yield whether somebody sees it."""
+    if not watched(quiet=quiet):
+        yield False
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    def drawn() -> Text:
+        shown = text()
+        return Text(shown, no_wrap=True, overflow="crop") if isinstance(shown, str) else shown
+
+    console = Console(stderr=True, highlight=False)
+    with Live(
+        get_renderable=drawn, console=console, refresh_per_second=per_second, transient=True, redirect_stdout=False
+    ):
+        yield True
+
+
+@contextmanager
+def probes(host: str, *, quiet: bool) -> Iterator[Progress | None]:
+    """Yield the callback that reports the probes of a scan of ``host``; None when ``quiet``."""
+    checklist = _Checklist(clean(host, 253))
+    with drawn_live(checklist.text, quiet=quiet) as seen:
+        yield checklist.tell if seen else probe_lines(host, quiet=quiet)
+
+
+def probe_lines(host: str, *, quiet: bool) -> Progress | None:
+    """Return what reports each probe of a scan of ``host`` on a line of its own; None when ``quiet``."""
+    if quiet or sys.stderr is None:
+        return None
+    host = clean(host, 253)
+
+    def tell(event: ProbeEvent) -> None:
+        name = labels.probe(event.name)
+        if event.name == "cache" and event.outcome == "miss":
+            streams.say(f"{host}: asking the site")
+        elif event.state == "done":
+            streams.say(f"{host}: {name}: {_outcome(event)}")
+        elif event.state == "retrying" and not event.note.startswith("at "):
+            when = f" in {event.wait:.0f} s" if event.wait >= 1 else ""
+            streams.say(f"{host}: {name}: once more, alone{when}{f' ({event.note})' if event.note else ''}")
+        elif event.state == "retrying" and event.name == "browser":
+            streams.say(f"{host}: once more {event.note}")
+
+    return tell
+
+
+def _outcome(event: ProbeEvent) -> str:
+    """Return the outcome of a finished probe, such as ``403 challenged, cloudflare 0.21 s``."""
+    words = " ".join(filter(None, [str(event.status or ""), event.outcome]))
+    took = f" {event.elapsed_ms / 1000:.2f} s" if event.elapsed_ms else ""
+    return words + (f", {event.note}" if event.note else "") + took
+
+
+class _Checklist:
+    """The probes of one scan in the order in which they began."""
+
+    def __init__(self, host: str) -> None:
+        self.host = host
+        self.began: dict[str, float] = {}
+        self.events: dict[str, ProbeEvent] = {}
+
+    def tell(self, event: ProbeEvent) -> None:
+        if event.state != "done" or event.name not in self.began:
+            self.began[event.name] = time.monotonic()
+        self.events[event.name] = event
+
+    def text(self) -> Text:
+        from rich.text import Text
+
+        text = Text(f"scan  {self.host}\n", no_wrap=True, overflow="ellipsis")
+        for name, event in self.events.items():
+            done = sign(SIGN_OF.get(event.outcome, event.outcome))
+            waited = time.monotonic() - self.began[name] - event.wait
+            if event.state == "done":
+                text.append(f"  {done.sign} ", COLOURS.get(done.tone, "dim"))
+                shown, style = _outcome(event), ""
+            else:
+                text.append("  … ", "cyan")
+                again = "once more, " if event.state == "retrying" else ""
+                shown, style = f"{again}{waited:.1f}/{LIMIT} s", "dim"
+                if waited < 0:
+                    shown = f"once more in {-waited:.0f} s: {event.note}"
+            text.append(f"{labels.probe(name):<14} ").append(f"{shown}\n", style)
+        return text
+
+
+def task_steps(host: str, *, quiet: bool) -> TaskProgress | None:
+    """Return what reports each step of a run of the tasks on standard error; None when ``quiet``."""
+    if quiet or sys.stderr is None:
+        return None
+    name = clean(host, 253)
+
+    def tell(event: TaskEvent) -> None:
+        if event.state == "browser":
+            streams.say(f"{name}: {event.note}; after a press nothing but GET and HEAD leaves, and a search its word")
+        elif event.state == "step" and event.step is not None:
+            streams.say(f"{name}: {event.task}: {step_words(event.step)}")
+        elif event.state == "ended" and event.result is not None:
+            run = run_of(event.result)
+            shown = f"{run.points}/{run.possible}" if run.possible else "–"
+            streams.say(f"{name}: {event.task}: {WORDS[mark_of(run)]} {shown}: {run.note}")
+
+    return tell
+
+
+def step_words(step: Step) -> str:
+    """Return a step as ``typed searchbox “Find a room”: “Pier Street”``."""
+    name = f" “{step.name}”" if step.name else ""
+    what = f"{step.verb}{' ' + step.role if step.role else ''}{name}"
+    return f"{what}: {step.note}" if step.note else what

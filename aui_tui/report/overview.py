@@ -1,0 +1,55 @@
+"""Figures over a list of hosts as sections."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from aui_tui.checks import BY_FIX
+from aui_tui.model.agents import word_of
+from aui_tui.model.registry import surfaces
+from aui_tui.model.view import Overview
+from aui_tui.model.vocabulary import STANCES
+from aui_tui.report.sections import Item, Section
+from aui_tui.text import count
+
+
+def overview(figures: Overview) -> Iterator[Section]:
+    """Yield who gets in, grades, stances per category, failing checks and edges, as far as the source counts them."""
+    if not figures.hosts:
+        yield Section("hosts", "No host matches, so there is nothing to count.")
+        return
+    moved = f"Since each scan before {figures.risen:,} rose and {figures.fallen:,} fell."
+    yield Section("hosts", f"{count(figures.hosts, 'ranked host')}, {figures.unreachable:,} unreachable", moved)
+    yield from _parts("assistants", "Who gets in", ("Assistant", "Hosts"), _assistants(figures))
+    yield from _parts("grades", "Grades", ("Grade", "Hosts", "Share"), _shares(figures.grades.items(), figures.hosts))
+    stances = (
+        Item((category, *(f"{shares.get(word, 0):,}" for word in STANCES)))
+        for category, shares in figures.stances.items()
+        if sum(shares.values())
+    )
+    yield from _parts("stances", "Stances per category", ("Category", *STANCES), stances)
+    failing = sorted(figures.failing.items(), key=lambda item: (-item[1], item[0]))
+    named = ((BY_FIX[key].lacking if key in BY_FIX else key, number) for key, number in failing)
+    yield from _parts("failing", "What sites lack", ("Problem", "Hosts", "Share"), _shares(named, figures.hosts))
+    edges = ((name or "not recognised", number) for name, number in figures.edges.items())
+    yield from _parts("edges", "Served by", ("Edge", "Hosts", "Share"), _shares(edges, figures.hosts))
+
+
+def _parts(name: str, title: str, columns: tuple[str, ...], items: Iterable[Item]) -> Iterator[Section]:
+    found = tuple(items)
+    if found:
+        yield Section(name, title, items=found, columns=columns)
+
+
+def _shares(figures: Iterable[tuple[str, int]], whole: int) -> Iterator[Item]:
+    return (Item((name, f"{number:,}", f"{100 * number / whole:.0f} %")) for name, number in figures)
+
+
+def _assistants(figures: Overview) -> Iterator[Item]:
+    for surface in surfaces():
+        found = Counter[str]()
+        for verdict, number in figures.verdicts.get(surface.slug, {}).items():
+            found[word_of(verdict, surface.source)] += number
+        if found:
+            yield Item((surface.label,), text=", ".join(f"{number:,} {word}" for word, number in found.most_common()))
