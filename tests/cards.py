@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from aui_tui.checks import BY_FIX, CHECKS
 from aui_tui.checks import points as points_of
@@ -28,7 +29,7 @@ from aui_tui.model.card import (
     Semantic,
     SiteSummary,
 )
-from aui_tui.model.codec import names_of
+from aui_tui.model.codec import Keys, keyed, names_of
 from aui_tui.model.methods import METHODS, V01, V02, WALLED_CEILING, Method, capped, grade_of
 from aui_tui.model.points import Standing, conclusive, percent, stance_of, totals
 from aui_tui.model.view import Row
@@ -68,6 +69,12 @@ def listing_of(index: Index, title: str = "") -> Listing:
         unreachable=(Row(summary=summary) for summary in index.unreachable),
         title=title,
     )
+
+
+def encode_index(index: Index, keys: Keys = "names") -> bytes:
+    """Return a whole index as JSON."""
+    lists = ({"ranked": index.ranked, "unreachable": index.unreachable}).items()
+    return msgspec.json.encode(replace(index, **{name: [keyed(row, keys) for row in rows] for name, rows in lists}))
 
 
 def sums(method: Method, earned: dict[str, int], stance: str) -> dict[str, Any]:

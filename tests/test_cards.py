@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 
 from aui_tui.model.card import ReportCard
-from aui_tui.model.codec import encode_card, encode_index
+from aui_tui.model.codec import encode_card
 from aui_tui.model.methods import METHODS, grade_of
-from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards
+from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, encode_index
 
 
 def validator(name: str) -> Draft202012Validator:

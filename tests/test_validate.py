@@ -12,10 +12,10 @@ from jsonschema import Draft202012Validator
 from msgspec.structs import replace
 
 from aui_tui.errors import BadValue
-from aui_tui.model.codec import encode_card, encode_index, encode_summary
+from aui_tui.model.codec import encode_card, encode_summary
 from aui_tui.report.formats import write_cards, write_listing
 from aui_tui.validate import KINDS, MAX_PROBLEMS, Verdict, schema, validate
-from tests.cards import INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes, listing_of
+from tests.cards import INDEX, RICH_OPEN, SAMPLES, WALLED, cards, encode_index, indexes, listing_of
 
 REACHED = replace(INDEX, unreachable=())
 """Tables leave the values of an unreachable host empty, so only the others are records of the contract."""

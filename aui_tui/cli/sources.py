@@ -154,7 +154,7 @@ def _scan(text: bytes) -> tuple[ReportCard, Observations | None]:
     except (ValueError, RecursionError):
         whole = None
     if isinstance(whole, dict) and "card" in whole:
-        from aui_tui.index.blobs import decode_observations
+        from aui_tui.model.observations import decode_observations
 
         seen = whole.get("observations")
         found = None if seen is None else decode_observations(json.dumps(seen).encode())

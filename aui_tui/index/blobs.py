@@ -11,9 +11,7 @@ import msgspec
 from aui_tui.errors import RecordError
 from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import decode_card, encode_card
-from aui_tui.model.decoding import convert
-from aui_tui.model.observations import Observations, cleaned
-from aui_tui.text import clean
+from aui_tui.model.observations import Observations, decode_observations
 
 LEVEL: Final = 3
 CARD: Final = "card-2.json"
@@ -21,8 +19,6 @@ OBSERVATIONS: Final = "observations-2.json"
 """Preset dictionaries (RFC 1950 2.2): text that records have in common. One that was ever released must stay."""
 MAX_INFLATED: Final = 16 * 1024 * 1024
 """A stored record that inflates beyond this many bytes is refused."""
-_TEXT_LIMIT: Final = 20_000
-_FILE_LIMIT: Final = 64 << 10
 
 
 def pack_card(card: ReportCard) -> bytes:
@@ -43,14 +39,6 @@ def pack_observations(observations: Observations) -> bytes:
 def unpack_observations(blob: bytes) -> Observations:
     """Return the observations in ``blob``. Raises RecordError when they are damaged."""
     return decode_observations(inflate(blob))
-
-
-def decode_observations(data: bytes) -> Observations:
-    """Return the observations in the JSON ``data``, their texts cleaned. Raises RecordError when they are broken."""
-    try:
-        return convert(cleaned(msgspec.json.decode(data), _TEXT_LIMIT, _FILE_LIMIT), Observations)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise RecordError(f"Broken stored observations: {clean(str(error), 160)}.") from None
 
 
 @cache

@@ -27,11 +27,10 @@ from diskcache.core import MODE_RAW, UNKNOWN
 
 from aui_tui.errors import RateLimited, RecordError, Unavailable
 from aui_tui.index import folder
-from aui_tui.index.blobs import decode_observations
 from aui_tui.index.database import is_damage
 from aui_tui.model.card import ReportCard, epoch_ms
 from aui_tui.model.codec import decode_card, encode_card
-from aui_tui.model.observations import Observations
+from aui_tui.model.observations import Observations, decode_observations
 from aui_tui.model.view import Quota
 from aui_tui.text import clean
 

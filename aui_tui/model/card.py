@@ -13,16 +13,13 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
-from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REDIRECTS, REFUSED, SERVED, Declared
+from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REDIRECTS, REFUSED, SERVED, Declared, Timestamp
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TaskRun
-from aui_tui.model.vocabulary import SEVERITIES
+from aui_tui.model.vocabulary import SEVERITIES, Count
 
-Count = Annotated[int, Meta(ge=0, le=2**53 - 1)]
-"""A count; the largest is the largest integer that every JSON reader keeps exact (RFC 8259 section 6)."""
 Percent = Annotated[int, Meta(ge=0, le=100)]
 Grade = Annotated[str, Meta(pattern=r"^[A-F][+-]?$")]
-Timestamp = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")]
 Points = dict[str, int | float | None]
 
 

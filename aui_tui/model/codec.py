@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import cache
+from types import MappingProxyType
 from typing import Any, Final, Literal, TypeVar
 
 import msgspec
@@ -18,7 +19,7 @@ from msgspec import UNSET
 
 from aui_tui.errors import RecordError
 from aui_tui.model.card import Index, Ledger, Points, ReportCard, SiteSummary
-from aui_tui.model.decoding import convert
+from aui_tui.model.decoding import cleaned, convert, sentence
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import Declared
 from aui_tui.model.registry import registry, surfaces
@@ -41,12 +42,12 @@ MAX_POINTS: Final = 1000
 MAX_BYTES: Final = 512 * 1024 * 1024
 """A record or index larger than this is refused."""
 
-TEXT_LIMITS: Final = {"body": 4000, "code": 20_000, "text": 2000, "top_evidence": 2000}
-"""Longest text kept per field, in characters; other fields keep SHORT."""
+TEXT_LIMITS: Final = MappingProxyType(
+    {"body": (4000, True), "code": (20_000, True), "text": (2000, False), "top_evidence": (2000, False)}
+)
+"""Fields whose text may be longer than SHORT."""
 SHORT: Final = 500
 BY_TASKS: Final = frozenset(method.task_pillar.key for method in METHODS.values())
-BLOCKS: Final = frozenset({"body", "code"})
-"""Fields that may have several lines."""
 
 MAPS: Final = {
     "matrix": ("matrix_key_", 1, SURFACES_TOTAL),
@@ -55,6 +56,8 @@ MAPS: Final = {
     "agent_access": ("agent_", 2, LIVE_TOTAL),
 }
 """The maps whose keys are product names: slot prefix, digits, number of entries."""
+LISTS: Final = frozenset({"ranked", "unreachable"})
+"""The fields of an Index that hold rows."""
 
 
 @cache
@@ -81,23 +84,12 @@ def encode_card(card: ReportCard, keys: Keys = "names", *, own: bool = False) ->
 
     A file of our ``own`` has the ledger too, which the specification does not name, and has names.
     """
-    return _encode(card if own else keyed(card, keys))
+    return msgspec.json.encode(card if own else keyed(card, keys))
 
 
 def encode_summary(summary: SiteSummary, keys: Keys = "names") -> bytes:
     """Return one row of the Index as JSON."""
-    return _encode(keyed(summary, keys))
-
-
-def encode_index(index: Index, keys: Keys = "names") -> bytes:
-    """Return the whole Index as JSON."""
-    if keys == "slots":
-        index = msgspec.structs.replace(
-            index,
-            ranked=tuple(keyed(row, keys) for row in index.ranked),
-            unreachable=tuple(keyed(row, keys) for row in index.unreachable),
-        )
-    return _encode(index)
+    return msgspec.json.encode(keyed(summary, keys))
 
 
 def decode_card(data: bytes) -> ReportCard:
@@ -113,10 +105,6 @@ def decode_summary(data: bytes) -> SiteSummary:
 def decode_index(data: bytes) -> Index:
     """Return the Index in ``data``. Raises RecordError with one sentence that names the row and field at fault."""
     return _decode(data, Index, _check_index, "index")
-
-
-def _encode(record: object) -> bytes:
-    return msgspec.json.encode(record)
 
 
 def keyed(record: V, keys: Keys) -> V:
@@ -148,11 +136,29 @@ def _decode(data: bytes, kind: type[T], check: Callable[[T], None], what: str) -
     if not isinstance(raw, dict):
         raise RecordError(f"The {what} is not a JSON object.")
     try:
-        record = convert(_ours(_clean_text(_known(_whole(raw), kind), "")), kind)
+        record = convert(_tidied(raw, kind), kind)
     except (msgspec.ValidationError, RecursionError) as error:
-        raise RecordError(f"Broken {what}: {_sentence(error)}.") from None
+        raise RecordError(f"Broken {what}: {sentence(error)}.") from None
     check(record)
     return record
+
+
+def _tidied(raw: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """Return the fields that the specification names, cleaned, under our names and in our order."""
+    raw = _whole(raw)
+    named = [name for name in kind.__struct_fields__ if name in raw]
+    found: dict[str, Any] = cleaned({n: raw[n] for n in named if n not in LISTS}, SHORT, TEXT_LIMITS)
+    if isinstance(found.get("scanned_at"), str):
+        found["scanned_at"] = _instant(found["scanned_at"])
+    for field in MAPS:
+        if isinstance(found.get(field), dict):
+            found[field] = _ordered(field, found[field])
+    for name in LISTS & set(named):
+        rows = raw[name]
+        if isinstance(rows, list):
+            rows = [_tidied(row, SiteSummary) if isinstance(row, dict) else row for row in rows]
+        found[name] = rows
+    return _ours(found)
 
 
 def _whole(raw: dict[str, Any]) -> dict[str, Any]:
@@ -164,16 +170,6 @@ def _whole(raw: dict[str, Any]) -> dict[str, Any]:
         if isinstance(values := raw.get(field), dict):
             filled[field] = {key: value if old is None and key not in BY_TASKS else old for key, old in values.items()}
     return filled
-
-
-def _known(raw: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:
-    """Drop the fields that the specification does not name, whatever lies in them."""
-    kept = {name: raw[name] for name in kind.__struct_fields__ if name in raw}
-    if kind is Index:
-        for name, rows in kept.items():
-            if isinstance(rows, list):
-                kept[name] = [_known(row, SiteSummary) if isinstance(row, dict) else row for row in rows]
-    return kept
 
 
 def _ours(cleaned: dict[str, Any]) -> dict[str, Any]:
@@ -208,34 +204,6 @@ def _no_constant(name: str) -> Any:
     raise ValueError(name + " is not a number of JSON")
 
 
-@lru_cache(maxsize=4096)
-def _key(name: str) -> str:
-    return clean(name, SHORT)
-
-
-def _clean_text(value: Any, field: str, depth: int = 0) -> Any:
-    if isinstance(value, str):
-        if field == "scanned_at":
-            return _instant(value)
-        limit = TEXT_LIMITS.get(field, SHORT)
-        if len(value) <= limit and value.isascii() and value.isprintable():
-            return value
-        return clean(value, limit, block=field in BLOCKS)
-    if depth > 12:
-        raise RecursionError("nested too deep")
-    if isinstance(value, Mapping):
-        cleaned = {
-            _key(str(key)) if len(key) < 64 else clean(str(key), SHORT): _clean_text(item, str(key), depth + 1)
-            for key, item in value.items()
-        }
-        return _ordered(field, cleaned) if field in MAPS else cleaned
-    if isinstance(value, list):
-        return [_clean_text(item, field, depth + 1) for item in value]
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value
-
-
 _INSTANT: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|\+00:00)", re.ASCII)
 
 
@@ -260,26 +228,6 @@ def _ordered(field: str, values: dict[str, Any]) -> dict[str, Any]:
         return values
     found = {name: key for name, slot in zip(names, slots, strict=True) for key in (slot, name) if key in values}
     return {name: values[found[name]] for name in names} if len(found) == len(names) else values
-
-
-_PATH: Final = re.compile(r" - at `\$\.?(.*?)`$")
-_FORMS: Final = {
-    "scanned_at": "expected a UTC time such as 2026-11-20T10:00:00.000Z",
-    "grade": "expected a letter from A to F, with a + or - at most",
-}
-"""What the fields with a pattern must look like, in words."""
-
-
-def _sentence(error: Exception) -> str:
-    text = clean(str(error), 300)
-    found = _PATH.search(text)
-    if found is None:
-        return text[:1].lower() + text[1:]
-    problem = text[: found.start()]
-    if "matching regex" in problem:
-        problem = _FORMS.get(found[1].rpartition(".")[2], problem)
-    path = (found[1] or "the record").replace("[...]", " (one of its entries)").replace(").", "), ")
-    return path + ": " + problem[:1].lower() + problem[1:]
 
 
 def _check_summary(summary: SiteSummary | ReportCard) -> None:

@@ -1,4 +1,4 @@
-"""Plain values and bytes to typed records, safe in threads.
+"""Plain values and bytes to typed records with clean texts, safe in threads.
 
 msgspec collects what it knows of a record type at the first use of it. Another thread that uses the type meanwhile sees
 only a part of that, reads through a null pointer, and the process crashes. Here one thread at a time uses a type for
@@ -7,12 +7,25 @@ the first time, and nothing else in the package gives a type to msgspec.
 
 from __future__ import annotations
 
+import re
 import threading
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import msgspec
 
+from aui_tui.errors import RecordError
+from aui_tui.text import clean
+
 T = TypeVar("T")
+Limits = Mapping[str, tuple[int, bool]]
+"""By field: the longest text in characters, and whether it may have several lines."""
+NO_LIMITS: Final[Limits] = MappingProxyType({})
+KEY: Final = 500
+"""Longest key of a map in characters."""
+DEEPEST: Final = 40
 _FIRST_USE: Final = threading.Lock()
 _known: set[Any] = set()
 
@@ -48,3 +61,63 @@ def _ready(kind: type[T]) -> type[T]:
             msgspec.json.Decoder(kind)
             _known.add(kind)
     return kind
+
+
+def decode(data: bytes, kind: type[T], what: str, limit: int, limits: Limits = NO_LIMITS) -> T:
+    """Return the record in the JSON ``data``, its texts cleaned. Raises RecordError with a sentence on ``what``."""
+    try:
+        return convert(cleaned(msgspec.json.decode(data), limit, limits), kind)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise RecordError(f"Broken {what}: {sentence(error)}.") from None
+
+
+def cleaned(value: Any, limit: int, limits: Limits = NO_LIMITS, field: str = "", depth: int = 0) -> Any:
+    """Return plain JSON with whole numbers as integers and every text clean and cut.
+
+    A text has at most ``limit`` characters, that of a field in ``limits`` as many as stand there.
+    """
+    match value:
+        case str():
+            size, block = limits.get(field, (limit, False))
+            if len(value) <= size and value.isascii() and value.isprintable():
+                return value
+            return clean(value, size, block=block)
+        case float() if value.is_integer():
+            return int(value)
+        case dict() | list() if depth > DEEPEST:
+            raise RecursionError("nested too deep")
+        case dict():
+            return {_key(key): cleaned(item, limit, limits, key, depth + 1) for key, item in value.items()}
+        case list():
+            return [cleaned(item, limit, limits, field, depth + 1) for item in value]
+    return value
+
+
+@lru_cache(maxsize=4096)
+def _key(name: str) -> str:
+    return clean(name, KEY)
+
+
+_PATH: Final = re.compile(r" - at `\$\.?(.*?)`$")
+_ONE_OF: Final = re.compile(r"Expected `str` matching regex '\^\(([\w| -]+)\)\??\$'")
+_FORMS: Final = {
+    "scanned_at": "expected a UTC time such as 2026-11-20T10:00:00.000Z",
+    "grade": "expected a letter from A to F, with a + or - at most",
+}
+"""What the fields with a pattern must look like, in words."""
+
+
+def sentence(error: Exception) -> str:
+    """Return what msgspec says of a broken record, the field first, without a full stop."""
+    text = clean(str(error), 300)
+    found = _PATH.search(text)
+    if found is None:
+        return text[:1].lower() + text[1:]
+    problem = text[: found.start()]
+    words = _ONE_OF.fullmatch(problem)
+    if words is not None:
+        problem = f"expected one of {words[1].replace('|', ', ')}"
+    elif "matching regex" in problem:
+        problem = _FORMS.get(found[1].rpartition(".")[2], problem)
+    path = (found[1] or "the record").replace("[...]", " (one of its entries)").replace(").", "), ")
+    return path + ": " + problem[:1].lower() + problem[1:]

@@ -12,15 +12,15 @@ names the field.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Annotated, Final
 
 import msgspec
+from msgspec import Meta
 
 from aui_tui.errors import RecordError
-from aui_tui.model.decoding import convert, from_json
+from aui_tui.model.decoding import decode, from_json
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import Rendered, TaskReport
 from aui_tui.model.verdicts import CHALLENGED as CHALLENGED
@@ -28,7 +28,7 @@ from aui_tui.model.verdicts import INCONCLUSIVE as INCONCLUSIVE
 from aui_tui.model.verdicts import REFUSED as REFUSED
 from aui_tui.model.verdicts import SERVED as SERVED
 from aui_tui.model.verdicts import Reading, control, read
-from aui_tui.model.vocabulary import CATEGORIES, CRAWLER_POLICIES
+from aui_tui.model.vocabulary import CATEGORIES, CRAWLER_POLICIES, Count
 from aui_tui.text import clean
 
 BROWSER = "browser"
@@ -40,6 +40,42 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 """Statuses that send the client on (RFC 9110 15.4); as a last status they mean a redirect that was not followed."""
 
 
+STOPPED = "stopped"
+ERRORS = (
+    "timeout",
+    "dns",
+    "address",
+    "connect",
+    "tls",
+    "protocol",
+    "redirect-loop",
+    "redirect-target",
+    "redirect-scheme",
+    "redirect-address",
+    STOPPED,
+)
+"""Words of ``Exchange.error``. ``address``: the name leads to an address that must not be dialled. ``stopped``: the
+scan was stopped before this probe had a verdict."""
+CAUSES = ("name", "field", "fields", "together", "either")
+
+
+def _one_of(words: Iterable[str], optional: str = "") -> Meta:
+    """Return what makes a text one of ``words``, for a record that is read; with a ``?`` it may be empty too."""
+    return Meta(pattern=f"^({'|'.join(words)}){optional}$")
+
+
+Status = Annotated[int, Meta(ge=0, le=999)]
+Error = Annotated[str, _one_of(ERRORS, "?")]
+Outcome = Annotated[str, _one_of((INCONCLUSIVE, CHALLENGED, REFUSED, SERVED))]
+Policy = Annotated[str, _one_of(CRAWLER_POLICIES)]
+Effective = Annotated[str, _one_of(("open", "partial", "blocked", "unknown"))]
+RobotsKind = Annotated[str, _one_of(("rules", "none", "unknown", "html"))]
+CauseKind = Annotated[str, _one_of(CAUSES)]
+Host = Annotated[str, Meta(pattern=r"^(https?://)?[a-z0-9._:\[\]-]{1,300}$")]
+Origin = Annotated[str, Meta(pattern=r"^https?://[a-z0-9._:\[\]-]{1,300}$")]
+Timestamp = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")]
+
+
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Base of the observation types: absent fields of a stored record read as their defaults."""
 
@@ -48,7 +84,7 @@ class Hop(Record, frozen=True):
     """One redirect that was followed or refused: the address that answered, its status and its Location."""
 
     url: str
-    status: int
+    status: Count
     location: str
 
 
@@ -69,9 +105,9 @@ class Challenge(Record, frozen=True):
 class Attempt(Record, frozen=True):
     """An earlier answer, replaced when the client was asked again."""
 
-    status: int
-    outcome: str
-    elapsed_ms: int = 0
+    status: Status
+    outcome: Outcome
+    elapsed_ms: Count = 0
     challenge: Challenge | None = None
 
 
@@ -106,7 +142,7 @@ class SignedProbe(Record, frozen=True):
     """One signed probe: ``name`` is one of SIGNED_FORMS or FORGERIES, or ``unsigned``, the control."""
 
     name: str
-    status: int
+    status: Count
     outcome: str
 
 
@@ -142,13 +178,13 @@ class Exchange(Record, frozen=True):
 
     name: str
     url: str
-    status: int = 0
+    status: Status = 0
     headers: tuple[tuple[str, str], ...] = ()
     title: str = ""
-    error: str = ""
+    error: Error = ""
     detail: str = ""
-    elapsed_ms: int = 0
-    bytes: int = 0
+    elapsed_ms: Count = 0
+    bytes: Count = 0
     cut: bool = False
     http_version: str = ""
     hops: tuple[Hop, ...] = ()
@@ -158,9 +194,9 @@ class Exchange(Record, frozen=True):
     request: tuple[tuple[str, str], ...] = ()
     text: str = ""
     same_text: bool = False
-    controls: int = 0
+    controls: Count = 0
     limited: bool = False
-    readable: int | None = None
+    readable: Count | None = None
     signed: SignedResult | None = None
 
     @property
@@ -198,23 +234,6 @@ class Exchange(Record, frozen=True):
         return SERVED if 200 <= self.status <= 299 else REFUSED
 
 
-STOPPED = "stopped"
-ERRORS = (
-    "timeout",
-    "dns",
-    "address",
-    "connect",
-    "tls",
-    "protocol",
-    "redirect-loop",
-    "redirect-target",
-    "redirect-scheme",
-    "redirect-address",
-    STOPPED,
-)
-"""Words of ``Exchange.error``. ``address``: the name leads to an address that must not be dialled. ``stopped``: the
-scan was stopped before this probe had a verdict."""
-
 UNFOLLOWED = frozenset({"redirect-loop", "redirect-target", "redirect-scheme", "redirect-address"})
 """Errors of a redirect that cannot or must not be followed: the last real status is kept, nothing is dialled."""
 
@@ -229,9 +248,9 @@ class RobotsPolicy(Record, frozen=True):
     """
 
     token: str
-    policy: str = "unlisted"
-    effective: str = "open"
-    line: int = 0
+    policy: Policy = "unlisted"
+    effective: Effective = "open"
+    line: Count = 0
     rule: str = ""
     spelling: str = ""
 
@@ -245,14 +264,14 @@ class RobotsFacts(Record, frozen=True):
     file itself, lines ended by LF; empty when it is longer than 64 KiB, is not clean UTF-8, or was not kept.
     """
 
-    kind: str = "none"
-    names: int = 0
+    kind: RobotsKind = "none"
+    names: Count = 0
     agents: tuple[RobotsPolicy, ...] = ()
     crawlers: tuple[RobotsPolicy, ...] = ()
     wildcard_block: bool = False
-    wildcard_line: int = 0
+    wildcard_line: Count = 0
     signal: str = ""
-    signal_line: int = 0
+    signal_line: Count = 0
     cut: bool = False
     text: str = ""
 
@@ -266,10 +285,10 @@ class RobotsFacts(Record, frozen=True):
 class Landmarks(Record, frozen=True):
     """Counts on the homepage: ``main`` and ``nav`` landmarks, ``aria`` labels, ``forms``."""
 
-    main: int = 0
-    nav: int = 0
-    aria: int = 0
-    forms: int = 0
+    main: Count = 0
+    nav: Count = 0
+    aria: Count = 0
+    forms: Count = 0
 
 
 class PageFacts(Record, frozen=True):
@@ -285,12 +304,12 @@ class PageFacts(Record, frozen=True):
 
     title: str = ""
     site_name: str = ""
-    jsonld: int = 0
-    jsonld_broken: int = 0
+    jsonld: Count = 0
+    jsonld_broken: Count = 0
     semantic: Landmarks = Landmarks()
-    forms_unlabelled: int = 0
-    readable: int = 0
-    scripts: int = 0
+    forms_unlabelled: Count = 0
+    readable: Count = 0
+    scripts: Count = 0
     noscript_shell: bool = False
     problem: str = ""
     rendered: Rendered | None = None
@@ -307,9 +326,6 @@ class FileFacts(Record, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-CAUSES = ("name", "field", "fields", "together", "either")
-
-
 class Cause(Record, frozen=True):
     """By what the site decides when it turns ``agents`` (slots) away; it never changes a verdict.
 
@@ -319,7 +335,7 @@ class Cause(Record, frozen=True):
     """
 
     agents: tuple[str, ...]
-    by: str
+    by: CauseKind
     fields: tuple[str, ...] = ()
 
 
@@ -332,7 +348,7 @@ class Arm(Record, frozen=True):
 
     name: str
     outcome: str
-    status: int = 0
+    status: Count = 0
     agent: str = ""
     client: str = ""
     http_version: str = ""
@@ -362,7 +378,7 @@ class Declaration(Record, frozen=True):
     where: str = ""
     detail: str = ""
     agent: str = ""
-    status: int = 0
+    status: Count = 0
     why: str = ""
 
     @property
@@ -380,7 +396,7 @@ class Declared(Record, frozen=True):
 
     at: str
     agent: str
-    requests: int
+    requests: Count
     entries: tuple[Declaration, ...]
 
     def of(self, state: str) -> tuple[Declaration, ...]:
@@ -403,11 +419,11 @@ class Observations(Record, frozen=True):
     requests that does not hold for the browser. ``arms``: what else was asked for the control.
     """
 
-    host: str
+    host: Host
     input_host: str
-    origin: str
-    scanned_at: str
-    elapsed_ms: int
+    origin: Origin
+    scanned_at: Timestamp
+    elapsed_ms: Count
     exchanges: tuple[Exchange, ...]
     vantage: str = "local-node"
     edge: str = ""
@@ -553,17 +569,11 @@ MAX_RECORDING: Final = 16 << 20
 """A recording larger than this is refused; a real one has some tens of kilobytes."""
 MAX_TEXT: Final = 4000
 MAX_NAME: Final = 200
-"""Longest text and longest display name kept, in characters."""
+"""Longest text and longest display name of a recording, in characters."""
+LONGEST: Final = 20_000
+"""Longest text of observations that this program has stored, in characters."""
 MAX_FILE: Final = 1 << 20
 """Longest file that is kept whole, such as robots.txt, in characters."""
-
-_HOST: Final = re.compile(r"[a-z0-9.:\[\]-]{1,300}")
-_ORIGIN: Final = re.compile(r"https?://[a-z0-9.:\[\]-]{1,300}")
-_STAMP: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z")
-_EFFECTIVE: Final = ("open", "partial", "blocked", "unknown")
-_KINDS: Final = ("rules", "none", "unknown", "html")
-_OUTCOMES: Final = (INCONCLUSIVE, CHALLENGED, REFUSED, SERVED)
-_LARGEST: Final = 2**31
 
 
 class Recording(msgspec.Struct, frozen=True, kw_only=True):
@@ -599,90 +609,23 @@ def decode_recording(data: bytes) -> Recording:
         raise RecordError("The file is not a recording of a scan.") from error
     if envelope.recording != RECORDING:
         raise RecordError(f"The recording has version {envelope.recording}; this program reads version {RECORDING}.")
-    try:
-        plain = msgspec.json.decode(envelope.observations)
-        _check_numbers(plain)
-        found = convert(cleaned(plain, MAX_TEXT, MAX_FILE), Observations)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise RecordError(f"The recording is broken: {clean(str(error), 200)}.") from error
-    _check(found)
-    _one_of(CATEGORIES, envelope.category, "category")
+    if envelope.category not in CATEGORIES:
+        raise RecordError(f"Broken recording: category is none of {', '.join(CATEGORIES)}.")
+    found = decode_observations(bytes(envelope.observations), "recording", MAX_TEXT)
+    names = (BROWSER, *(agent.key for agent in registry().live), *FILE_PROBES)
+    if tuple(exchange.name for exchange in found.exchanges) != names:
+        raise RecordError(f"Broken recording: exchanges must be {', '.join(names)} in this order.")
+    for field, tokens in (("agents", registry().agents), ("crawlers", registry().crawlers)):
+        if len(getattr(found.robots, field)) not in (0, len(tokens)):
+            raise RecordError(f"Broken recording: robots.{field} must have {len(tokens)} entries.")
     return Recording(
         observations=found, name=clean(envelope.name, MAX_NAME), category=envelope.category, seed=envelope.seed
     )
 
 
-def cleaned(value: Any, text: int, file: int) -> Any:
-    """Return plain JSON with every string clean and cut to ``text`` characters.
+def decode_observations(data: bytes, what: str = "stored observations", longest: int = LONGEST) -> Observations:
+    """Return the observations in the JSON ``data``, their texts cleaned. Raises RecordError when they are broken.
 
-    The text of a file that is kept whole has up to ``file``, and its lines: a robots.txt without them says something
-    else.
+    The text of a file that is kept whole keeps its lines: a robots.txt without them says something else.
     """
-    match value:
-        case str():
-            return clean(value, text)
-        case dict():
-            done = {key: cleaned(item, text, file) for key, item in value.items() if key != "text"}
-            if "text" in value:
-                whole = value["text"]
-                done["text"] = clean(whole, file, block=True) if isinstance(whole, str) else cleaned(whole, text, file)
-            return done
-        case list():
-            return [cleaned(item, text, file) for item in value]
-    return value
-
-
-def _check_numbers(value: Any) -> None:
-    """Raise ValueError when a number is out of range."""
-    match value:
-        case dict():
-            _check_numbers(list(value.values()))
-        case list():
-            for item in value:
-                _check_numbers(item)
-        case int() if not 0 <= value < _LARGEST:
-            raise ValueError(f"the number {str(value)[:20]} is out of range")
-
-
-def _check(found: Observations) -> None:
-    names = (BROWSER, *(agent.key for agent in registry().live), *FILE_PROBES)
-    if tuple(exchange.name for exchange in found.exchanges) != names:
-        raise RecordError(f"The recording is broken: exchanges must be {', '.join(names)} in this order.")
-    _match(_HOST, found.host, "host")
-    _match(_ORIGIN, found.origin, "origin")
-    _match(_STAMP, found.scanned_at, "scanned_at")
-    _one_of(_KINDS, found.robots.kind, "robots.kind")
-    for exchange in found.exchanges:
-        _check_exchange(exchange)
-    if found.cause is not None:
-        _one_of(CAUSES, found.cause.by, "cause.by")
-        for name in found.cause.agents:
-            _one_of(names[1:5], name, "cause.agents")
-    for field, tokens in (("agents", registry().agents), ("crawlers", registry().crawlers)):
-        policies: tuple[RobotsPolicy, ...] = getattr(found.robots, field)
-        if policies and len(policies) != len(tokens):
-            raise RecordError(f"The recording is broken: robots.{field} must have {len(tokens)} entries.")
-        for policy in policies:
-            _one_of(CRAWLER_POLICIES, policy.policy, f"robots.{field}.policy")
-            _one_of(_EFFECTIVE, policy.effective, f"robots.{field}.effective")
-
-
-def _check_exchange(exchange: Exchange) -> None:
-    where = f"exchanges.{exchange.name}"
-    _one_of(("", *ERRORS), exchange.error, f"{where}.error")
-    for status in (exchange.status, *(attempt.status for attempt in exchange.attempts)):
-        if not (status == 0 or 200 <= status <= 999):
-            raise RecordError(f"The recording is broken: {where}.status is {status}, which no exchange ends with.")
-    for attempt in exchange.attempts:
-        _one_of(_OUTCOMES, attempt.outcome, f"{where}.attempts.outcome")
-
-
-def _match(pattern: re.Pattern[str], value: str, field: str) -> None:
-    if not pattern.fullmatch(value):
-        raise RecordError(f"The recording is broken: {field} is “{clean(value, 60)}”.")
-
-
-def _one_of(words: tuple[str, ...], value: str, field: str) -> None:
-    if value not in words:
-        known = ", ".join(word for word in words if word)
-        raise RecordError(f"The recording is broken: {field} is “{clean(value, 60)}”; known are {known}.")
+    return decode(data, Observations, what, longest, {"text": (MAX_FILE, True)})

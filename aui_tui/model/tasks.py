@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
-from aui_tui.errors import RecordError
-from aui_tui.model.decoding import convert
+from aui_tui.model.decoding import decode
 from aui_tui.model.methods import V02, round_half_up
-from aui_tui.text import clean, count
+from aui_tui.text import count
 
 DONE, BLOCKED, ABSENT, INCONCLUSIVE, NEEDS_ACT = "done", "blocked", "absent", "inconclusive", "needs --act"
 OUTCOMES: Final = (DONE, BLOCKED, ABSENT, INCONCLUSIVE, NEEDS_ACT)
@@ -26,7 +25,6 @@ LEAST: Final = 2
 
 LONGEST: Final = 2000
 """Characters kept of a text of a transcript that comes from elsewhere."""
-DEEPEST: Final = 12
 
 ALLOWED, WALLED, REFUSED, CLOSED, UNKNOWN = "allowed", "walled", "blocked", "closed", ""
 """Words of ``TaskReport.door``."""
@@ -186,22 +184,7 @@ def encode_report(report: TaskReport) -> bytes:
 
 def decode_report(data: bytes) -> TaskReport:
     """Return the run in ``data``, its texts cleaned. Raises RecordError."""
-    try:
-        return convert(_clean_text(msgspec.json.decode(data), 0), TaskReport)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise RecordError(f"Broken transcript: {clean(str(error), 160)}.") from None
-
-
-def _clean_text(value: Any, depth: int) -> Any:
-    if depth > DEEPEST:
-        raise RecursionError("nested too deep")
-    if isinstance(value, str):
-        return clean(value, LONGEST)
-    if isinstance(value, dict):
-        return {key: _clean_text(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_clean_text(item, depth + 1) for item in value]
-    return value
+    return decode(data, TaskReport, "transcript", LONGEST)
 
 
 def points_of(result: TaskResult) -> tuple[int, int]:

@@ -12,12 +12,11 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
 
-from aui_tui.errors import RecordError
-from aui_tui.model.card import AgentAccess, Count, Finding, ReportCard, Timestamp, age, epoch_ms
-from aui_tui.model.decoding import convert
-from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED
+from aui_tui.model.card import AgentAccess, Finding, ReportCard, age, epoch_ms
+from aui_tui.model.decoding import decode
+from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED, Timestamp
 from aui_tui.model.registry import Agent, registry
-from aui_tui.text import clean
+from aui_tui.model.vocabulary import Count
 
 TimestampOrEmpty = Annotated[str, msgspec.Meta(pattern=r"^$|^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")]
 Kind = Literal["edge", "origin", "unknown"]
@@ -172,18 +171,7 @@ def encode_visits(record: Visits) -> bytes:
 
 def decode_visits(data: bytes) -> Visits:
     """Return the record in ``data``, every text cleaned. Raises RecordError with one sentence."""
-    try:
-        return convert(_cleaned(msgspec.json.decode(data)), Visits)
-    except (ValueError, RecursionError) as error:
-        raise RecordError(f"Broken visits record: {clean(str(error), 200)}.") from None
-
-
-def _cleaned(value: object) -> object:
-    if isinstance(value, str):
-        return clean(value, 500)
-    if isinstance(value, dict):
-        return {clean(str(key), 100): _cleaned(item) for key, item in value.items()}
-    return [_cleaned(item) for item in value] if isinstance(value, list) else value
+    return decode(data, Visits, "visits record", 500)
 
 
 class Comparison(NamedTuple):

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import Annotated, Final
+
+from msgspec import Meta
 
 from aui_tui.errors import BadValue
 from aui_tui.text import clean
 
+Count = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+"""A count; the largest is the largest integer that every JSON reader keeps exact (RFC 8259 section 6)."""
 UNCATEGORIZED: Final = "Uncategorized"
 CATEGORIES: Final = (
     "Travel",

@@ -15,13 +15,12 @@ from urllib.parse import quote
 import msgspec
 
 from aui_tui.errors import InvalidHost, NeverScanned, RecordError
-from aui_tui.index.blobs import decode_observations
 from aui_tui.index.reports import Reports
 from aui_tui.index.rows import Packed
 from aui_tui.model import codec
 from aui_tui.model.card import ReportCard, SiteSummary
 from aui_tui.model.decoding import json_decoder
-from aui_tui.model.observations import Observations
+from aui_tui.model.observations import Observations, decode_observations
 from aui_tui.model.vocabulary import UNCATEGORIZED
 from aui_tui.scan.target import parse as parse_host
 from aui_tui.text import clean

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.model.codec import encode_card, encode_index
-from tests.cards import INDEX, RICH_OPEN, WALLED
+from aui_tui.model.codec import encode_card
+from tests.cards import INDEX, RICH_OPEN, WALLED, encode_index
 from tests.cli.runner import here
 from tests.cli.stored import fill
 

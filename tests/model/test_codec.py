@@ -19,13 +19,12 @@ from aui_tui.model.codec import (
     decode_index,
     decode_summary,
     encode_card,
-    encode_index,
     encode_summary,
     names_of,
     slots_of,
 )
 from aui_tui.text import clean
-from tests.cards import INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes, published, summaries
+from tests.cards import INDEX, RICH_OPEN, SAMPLES, WALLED, cards, encode_index, indexes, published, summaries
 
 BASE: dict[str, Any] = json.loads(encode_card(RICH_OPEN))
 

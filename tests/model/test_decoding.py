@@ -16,7 +16,7 @@ TYPED = {"convert", "Decoder"}
 RACE = """
 import sys, threading
 from aui_tui.model.codec import decode_card
-from aui_tui.index.blobs import decode_observations
+from aui_tui.model.observations import decode_observations
 
 sys.setswitchinterval(1e-6)
 card, seen = sys.stdin.buffer.read().split(b"\\n")

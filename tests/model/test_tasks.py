@@ -8,13 +8,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aui_tui.checks.scoring import grade_card, what_if
-from aui_tui.index.blobs import decode_observations
 from aui_tui.index.reports import Reports
 from aui_tui.model import points
 from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import decode_card, encode_card
 from aui_tui.model.methods import METHODS, V02, round_half_up
-from aui_tui.model.observations import Observations, PageFacts
+from aui_tui.model.observations import Observations, PageFacts, decode_observations
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import (
     TASKS,

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from aui_tui.errors import NoCard
 from aui_tui.index.reports import Reports
-from aui_tui.model.codec import encode_card, encode_index, encode_summary
+from aui_tui.model.codec import encode_card, encode_summary
 from aui_tui.model.query import Query
 from aui_tui.service import importer
 from aui_tui.service.importer import ImportResult, take
-from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, published
+from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, encode_index, published
 from tests.index.test_reports import NOW, scan
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from aui_tui.model import codec
 from aui_tui.model.query import Query
 from aui_tui.service.remote.client import RemoteService
-from tests.cards import INDEX, RICH_OPEN
+from tests.cards import INDEX, RICH_OPEN, encode_index
 from tests.service.remote.scripted import Source
 
 JSON = {"Content-Type": "application/json"}
-BODY = codec.encode_index(INDEX)
+BODY = encode_index(INDEX)
 CARD = f"/api/site/{RICH_OPEN.host}.json"
 
 

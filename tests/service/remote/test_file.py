@@ -21,7 +21,7 @@ from aui_tui.service.importer import read_card
 from aui_tui.service.remote import open_source
 from aui_tui.service.remote.file import FileService
 from aui_tui.service.remote.transport import Reply, complaint
-from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, published
+from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, encode_index, published
 from tests.service.remote.reader import BODY, CARD, JSON, remote
 from tests.service.remote.scripted import Said, Source
 
@@ -38,12 +38,12 @@ async def hosts(service: FileService) -> tuple[list[str], list[str]]:
 
 
 FORMS = {
-    "index": codec.encode_index(INDEX),
-    "index with slots": codec.encode_index(INDEX, "slots"),
+    "index": encode_index(INDEX),
+    "index with slots": encode_index(INDEX, "slots"),
     "index without a time": json.dumps(
-        {k: v for k, v in json.loads(codec.encode_index(INDEX)).items() if k != "scanned_at"}
+        {k: v for k, v in json.loads(encode_index(INDEX)).items() if k != "scanned_at"}
     ).encode(),
-    "index with a byte order mark": b"\xef\xbb\xbf" + codec.encode_index(INDEX),
+    "index with a byte order mark": b"\xef\xbb\xbf" + encode_index(INDEX),
     "array of cards": b"[" + b",".join(codec.encode_card(card) for card in (*SAMPLES, DEAD)) + b"]",
     "cards by line": lines(*(codec.encode_card(card) for card in (*SAMPLES, DEAD))),
     "rows by line": lines(
@@ -66,7 +66,7 @@ async def test_every_exported_form_is_an_index(tmp_path: Path, form: str) -> Non
 
 
 async def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(codec.encode_index(INDEX))))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(encode_index(INDEX))))
     service = open_source("-")
     assert service.label == "standard input"
     assert len((await service.index(Query())).ranked) == 2
@@ -130,7 +130,7 @@ async def test_a_path_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
         open_source("index.example")
 
 
-SLOTS = json.loads(codec.encode_index(INDEX, "slots"))
+SLOTS = json.loads(encode_index(INDEX, "slots"))
 FOREIGN = {
     **json.loads(BODY),
     "generated_by": {"anything": [1, 2, {"deep": None}]},

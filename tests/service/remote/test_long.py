@@ -20,11 +20,10 @@ import msgspec
 import pytest
 
 from aui_tui.errors import Unavailable
-from aui_tui.model import codec
 from aui_tui.model.query import Query
 from aui_tui.service.remote import client
 from aui_tui.service.remote.client import RemoteService
-from tests.cards import INDEX, RICH_OPEN
+from tests.cards import INDEX, RICH_OPEN, encode_index
 from tests.cli.runner import command, environment
 from tests.loopback import QuietHandler, listening
 from tests.memory_service import MemoryService, many
@@ -195,7 +194,7 @@ def test_an_index_of_ours_comes_in_pages_and_goes_on_where_it_broke_off(
 @pytest.mark.ci
 async def test_rows_are_read_in_any_form(source: Source) -> None:
     """With and without faults, in any key order and layout, with members that nobody knows."""
-    raw = json.loads(codec.encode_index(INDEX))
+    raw = json.loads(encode_index(INDEX))
     sound = [row["host"] for row in raw["ranked"]]
     raw["ranked"] += [
         {"host": "broken.example"},
@@ -219,7 +218,7 @@ async def test_rows_are_read_in_any_form(source: Source) -> None:
 
 
 async def test_the_first_row_of_a_host_counts(source: Source) -> None:
-    raw = json.loads(codec.encode_index(INDEX))
+    raw = json.loads(encode_index(INDEX))
     raw["ranked"] += [{**raw["ranked"][0], "score": 1}] * 2
     source.say["/api/index.json"] = Said(body=json.dumps(raw).encode(), fields=JSON)
     service = remote(source)
