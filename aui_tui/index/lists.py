@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from array import array
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate
-from typing import Any, Final
+from typing import Final
 
 from aui_tui.errors import Unavailable
 from aui_tui.index.rows import READ, row_of
-from aui_tui.model.query import Query, Term
+from aui_tui.model.query import Query
 from aui_tui.model.view import Row
 from aui_tui.model.vocabulary import CATEGORIES
 from aui_tui.text import clean
@@ -64,90 +62,25 @@ class IdWindow:
 
     def position(self, identity: int) -> int:
         """Return the place of an id, -1 when it is absent."""
-        return self._ids.index(identity) if identity in self._ids else -1
-
-
-class RankWindow:
-    """The hosts of one list that satisfy ``condition``, highest score first, or lowest first where it goes ``down``.
-
-    ``scores`` says how many there are of each score: with it a slice is found without counting rows.
-    """
-
-    def __init__(
-        self,
-        reader: Reader,
-        condition: Term,
-        scores: dict[int, int],
-        ranks: Sequence[int],
-        *,
-        ranked: int,
-        down: bool,
-    ) -> None:
-        self._reader = reader
-        self._condition = condition
-        self._ranked = ranked
-        self._ranks = ranks
-        self._descending = down
-        self._scores = sorted(scores, reverse=not down)
-        self._ends = list(accumulate(scores[score] for score in self._scores))
-        """Rows up to and including each score, in the order of the list."""
-
-    def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
-
-    def __getitem__(self, span: slice, /) -> Sequence[Row]:
-        start, stop, step = span.indices(len(self))
-        if step < 0:
-            return list(reversed(self[stop + 1 : start + 1]))[::-step]
-        if stop <= start:
-            return []
-        group = bisect_right(self._ends, start)
-        skip = start - (self._ends[group - 1] if group else 0)
-        compare, order = (">=", "score, host DESC") if self._descending else ("<=", "score DESC, host")
-        db = self._reader()
-        found = guarded(
-            db,
-            f"SELECT id FROM site INDEXED BY site_list WHERE ranked = ? AND score {compare} ? "
-            f"AND {self._condition.sql} ORDER BY {order} LIMIT ? OFFSET ?",
-            (self._ranked, self._scores[group], *self._condition.values, stop - start, skip),
-        )
-        return read_rows(db, [row[0] for row in found][::step], self._ranks)
-
-    def position(self, identity: int) -> int:
-        """Return the place of an id, -1 when it is absent."""
-        db, condition = self._reader(), self._condition
-        values = (identity, self._ranked, *condition.values)
-        found = guarded(db, f"SELECT score, host FROM site WHERE id = ? AND ranked = ? AND {condition.sql}", values)
-        if not found:
+        try:
+            return self._ids.index(identity)
+        except ValueError:
             return -1
-        score, host = found[0]
-        group = self._scores.index(score)
-        before = guarded(
-            db,
-            "SELECT count(*) FROM site INDEXED BY site_list WHERE ranked = ? AND score = ? "
-            f"AND host {'>' if self._descending else '<'} ? AND {condition.sql}",
-            (self._ranked, score, host, *condition.values),
-        )
-        return int(before[0][0]) + (self._ends[group - 1] if group else 0)
 
 
 def read_rows(db: sqlite3.Connection, ids: Sequence[int], ranks: Sequence[int]) -> list[Row]:
     """Return the lines of ``ids`` in their order; ``ranks`` gives the competition rank of each score.
 
-    Hosts that are gone and lines that are damaged are left out.
+    Hosts that are gone and lines that are damaged are left out. Raises Unavailable.
     """
     found = {}
-    for identity, *values in guarded(db, f"SELECT id, {READ} FROM site WHERE {AMONG}", (json.dumps(list(ids)),)):
+    try:
+        listed = db.execute(f"SELECT id, {READ} FROM site WHERE {AMONG}", (json.dumps(list(ids)),)).fetchall()
+    except sqlite3.Error as error:
+        raise Unavailable(f"The index could not be read: {clean(str(error), 120)}.") from None
+    for identity, *values in listed:
         try:
             found[identity] = row_of(values, ranks)
         except (ValueError, TypeError, LookupError):
             continue
     return [found[identity] for identity in ids if identity in found]
-
-
-def guarded(db: sqlite3.Connection, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-    """Return the rows of a statement. Raises Unavailable with a sentence for what SQLite reports."""
-    try:
-        return db.execute(sql, values).fetchall()
-    except sqlite3.Error as error:
-        raise Unavailable(f"The index could not be read: {clean(str(error), 120)}.") from None

@@ -20,7 +20,7 @@ import msgspec
 from aui_tui.errors import BadValue, NeverScanned, NoCard, RecordError
 from aui_tui.index import blobs
 from aui_tui.index.database import BUSY, Database
-from aui_tui.index.lists import AMONG, IdWindow, RankWindow, order_of, read_rows
+from aui_tui.index.lists import AMONG, IdWindow, order_of, read_rows
 from aui_tui.index.rows import AGENTS, COLUMNS, Packed, Value, columns_of, search_text, verdicts_of
 from aui_tui.model.agents import gets_in
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
@@ -42,12 +42,12 @@ DEAD_AFTER_MS: Final = DAY_MS
 """A good card stays the latest until scans without any answer have gone on for this long."""
 INCOMPLETE: Final = 2
 """In the column ``dead`` of ``scan``: the scan was stopped before its end. 1: it got no answer at all."""
-FEW: Final = 5000
-"""Up to this many hosts of a query are held by their ids."""
 RARE: Final = 1000
 """Fewer hosts than this are taken from the index of text; of more it is quicker to look at every host."""
 LONG: Final = 20_000
-"""From this many hosts on, the first rows are shown before the figures."""
+VERY_LONG: Final = 200_000
+"""From this many hosts on, the first rows of a query are shown before the figures; of one without terms from the
+second number on."""
 FIRST: Final = 60
 """Rows of a first page: more than a tall terminal shows."""
 TRIGRAM: Final = 3
@@ -85,6 +85,10 @@ State = tuple[int, int]
 """Which file, and how many transactions have changed it."""
 
 
+NO_FACETS: Final = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
+"""What stands behind the filters while it is being counted."""
+
+
 class Scan(NamedTuple):
     """A kept scan: the card and, where they are kept, the observations."""
 
@@ -97,15 +101,6 @@ class Recent(NamedTuple):
 
     category: str
     at: float
-
-
-class Group(NamedTuple):
-    """Hosts of one list, category, stance and score."""
-
-    ranked: int
-    category: str
-    stance: str
-    score: int
 
 
 class Reports:
@@ -339,27 +334,12 @@ class Reports:
 
     def first_page(self, query: Query, stop: Callable[[], bool] | None = None) -> IndexView | None:
         """Return the first rows of ``query``, its figures come with ``index``; None where those come as soon."""
-        if not query.terms or query.sort not in ("rank", "score") or query in self._views:
+        if query.sort not in ("rank", "score") or query in self._views:
             return None
         with self.database.reading(stop) as db:
-            if db.execute("SELECT total(hosts) FROM tally").fetchone()[0] < LONG:
+            if db.execute("SELECT total(hosts) FROM tally").fetchone()[0] < (LONG if query.terms else VERY_LONG):
                 return None
-            where = all_of((*_asked(query), _narrowed(db, query)))
-            first = f"AND {where.sql} ORDER BY {order_of(query)} LIMIT {FIRST}"
-            pages = [
-                db.execute(f"SELECT id FROM site WHERE ranked = {ranked} {first}", where.values).fetchall()
-                for ranked in (1, 0)
-            ]
-            ranks = _ranks(db)
-            windows = [IdWindow(self.database.reader, (row[0] for row in page), ranks) for page in pages]
-            return IndexView(
-                query=query,
-                scanned_at=self._newest(db),
-                ranked=windows[0],
-                unreachable=windows[1],
-                facets=_facets(query, {}),
-                counting=True,
-            )
+            return self._view(db, query, FIRST)
 
     def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in the ranked (else unreachable) list of ``query``, -1 when it is absent."""
@@ -384,29 +364,19 @@ class Reports:
                     del self._views[next(iter(self._views))]
         return view
 
-    def _view(self, db: sqlite3.Connection, query: Query) -> IndexView:
-        groups, few = _found(db, query)
-        ranks, reader, by_rank = _ranks(db), self.database.reader, query.sort in ("rank", "score")
-        windows: list[IdWindow | RankWindow] = []
-        for ranked in (1, 0):
-            if few is not None and by_rank:
-                ids = [site for site, group in few if _in_list(group, query, ranked)]
-                windows.append(IdWindow(reader, reversed(ids) if query.descending else ids, ranks))
-            elif by_rank:
-                scores = _per_score(groups, query, ranked)
-                condition = all_of((*_asked(query), *query.terms))
-                windows.append(RankWindow(reader, condition, scores, ranks, ranked=ranked, down=query.descending))
-            else:
-                terms = query.terms if few is None else (Term(AMONG, (json.dumps([site for site, _ in few]),)),)
-                where = all_of((Term(f"ranked = {ranked}"), *_asked(query), *terms))
-                sql = f"SELECT id FROM site WHERE {where.sql} ORDER BY {order_of(query)}"
-                windows.append(IdWindow(reader, (row[0] for row in db.execute(sql, where.values)), ranks))
+    def _view(self, db: sqlite3.Connection, query: Query, limit: int = 0) -> IndexView:
+        """Return the lists of ``query``; with a ``limit`` the first rows alone, and no figures."""
+        chosen, ranks = _narrowed(db, query), _ranks(db)
+        ranked, unreachable = (
+            IdWindow(self.database.reader, _ids(db, query, chosen, listed, limit), ranks) for listed in (1, 0)
+        )
         return IndexView(
             query=query,
             scanned_at=self._newest(db),
-            ranked=windows[0],
-            unreachable=windows[1],
-            facets=_facets(query, groups),
+            ranked=ranked,
+            unreachable=unreachable,
+            facets=NO_FACETS if limit else _facets(db, query, chosen),
+            counting=limit > 0,
         )
 
     def _newest(self, db: sqlite3.Connection) -> str:
@@ -425,21 +395,24 @@ class Reports:
     def overview(self, query: Query) -> Overview:
         """Return figures over the ranked rows of ``query``."""
         with self.database.reading() as db:
-            groups, few = _found(db, query)
-            scores = _per_score(groups, query, 1)
-            terms = query.terms if few is None else (Term(AMONG, (json.dumps([site for site, _ in few]),)),)
-            where = all_of((Term("ranked"), *_asked(query), *terms))
+            table, terms = _narrowed(db, query)
+            where = all_of((*_asked(query), terms))
+            lists = f"SELECT count(*) FROM {table} WHERE ranked = 0 AND {where.sql}"
+            unreachable: int = db.execute(lists, where.values).fetchone()[0]
+            where = all_of((Term("ranked = 1"), where))
+            grouped = f"SELECT score, count(*) FROM {table} WHERE {where.sql} GROUP BY score"
+            scores = dict(db.execute(grouped, where.values).fetchall())
             sums = ", ".join(f"total({sql})" for sql in FIGURES)
             risen, fallen, contradictions, *others = map(
-                int, db.execute(f"SELECT {sums} FROM site WHERE {where.sql}", where.values).fetchone()
+                int, db.execute(f"SELECT {sums} FROM {table} WHERE {where.sql}", where.values).fetchone()
             )
             kinds = db.execute(
-                f"SELECT category, stance, substr(grade, 1, 1), {', '.join(AGENTS)}, count(*) FROM site "
+                f"SELECT category, stance, substr(grade, 1, 1), {', '.join(AGENTS)}, count(*) FROM {table} "
                 f"WHERE {where.sql} GROUP BY {', '.join(map(str, range(1, 4 + len(AGENTS))))}",
                 where.values,
             ).fetchall()
             edges = db.execute(
-                f"SELECT lower(edge), count(*) AS hosts, total({REFUSING}) FROM site WHERE {where.sql} "
+                f"SELECT lower(edge), count(*) AS hosts, total({REFUSING}) FROM {table} WHERE {where.sql} "
                 f"GROUP BY 1 ORDER BY hosts DESC LIMIT {EDGES}",
                 where.values,
             ).fetchall()
@@ -453,7 +426,7 @@ class Reports:
             contradictions=contradictions,
             risen=risen,
             fallen=fallen,
-            unreachable=sum(_per_score(groups, query, 0).values()),
+            unreachable=unreachable,
             disagree=dict(zip(LIVE, zip(disagree[::2], disagree[1::2], strict=True), strict=True)),
             **_by_kind(kinds),
         )
@@ -576,60 +549,49 @@ def _asked(query: Query) -> tuple[Term, ...]:
     return (*category, Term("ranked AND stance = ?", (query.stance,))) if query.stance else category
 
 
-def _narrowed(db: sqlite3.Connection, query: Query) -> Term:
-    """Return the terms of a query, with the hosts to look at where one of its texts is rare."""
+class Chosen(NamedTuple):
+    """The table that the terms of a query are asked of, and the terms."""
+
+    table: str
+    terms: Term
+
+
+def _narrowed(db: sqlite3.Connection, query: Query) -> Chosen:
+    """Return the terms of a query, with the hosts to look at, by their ids, where one of its texts is rare."""
     for term in query.terms:
         if len(term.text) >= TRIGRAM:
             phrase = '"' + term.text.replace('"', '""') + '"'  # one FTS5 string: a substring for trigrams
             rare = db.execute(f"SELECT rowid FROM site_text WHERE site_text MATCH ? LIMIT {RARE}", (phrase,)).fetchall()
             if len(rare) < RARE:
-                return all_of((Term(AMONG, (json.dumps([row[0] for row in rare]),)), *query.terms))
-    return all_of(query.terms)
+                among = Term(AMONG, (json.dumps([row[0] for row in rare]),))
+                return Chosen("site NOT INDEXED", all_of((among, *query.terms)))
+    return Chosen("site", all_of(query.terms))
 
 
-def _found(db: sqlite3.Connection, query: Query) -> tuple[Mapping[Group, int], list[tuple[int, Group]] | None]:
-    """Return how many hosts of each kind satisfy the line of ``query``; where they are FEW, their ids by rank too."""
-    if not query.terms:
-        tally = db.execute("SELECT hosts, ranked, category, stance, score FROM tally WHERE hosts > 0")
-        return {Group(*kind): hosts for hosts, *kind in tally}, None
-    where = _narrowed(db, query)
-    first = db.execute(
-        f"SELECT id, ranked, category, stance, score FROM site WHERE {where.sql} "
-        f"ORDER BY ranked, score DESC, host LIMIT {FEW + 1}",
-        where.values,
-    ).fetchall()
-    if len(first) <= FEW:
-        few = [(site, Group(*kind)) for site, *kind in first]
-        return Counter(group for _, group in few), few
-    counted = db.execute(
-        f"SELECT count(*), ranked, category, stance, score FROM site WHERE {where.sql} GROUP BY 2, 3, 4, 5",
-        where.values,
-    )
-    return {Group(*kind): hosts for hosts, *kind in counted}, None
+def _ids(db: sqlite3.Connection, query: Query, chosen: Chosen, ranked: int, limit: int) -> list[int]:
+    """Return the ids of one list of ``query`` in order, at most ``limit`` of them (0: all).
+
+    They come as one text: a row for each takes three times as long.
+    """
+    where = all_of((Term(f"ranked = {ranked}"), *_asked(query), chosen.terms))
+    sql = f"SELECT id FROM {chosen.table} WHERE {where.sql} ORDER BY {order_of(query)} LIMIT {limit or -1}"
+    found = db.execute(f"SELECT json_group_array(id) FROM ({sql})", where.values).fetchone()[0]
+    return from_json(found, list[int])
 
 
-def _in_list(group: Group, query: Query, ranked: int) -> bool:
-    """Say whether hosts are in a list of ``query``, the terms of its line aside."""
-    fits = group.ranked == ranked and query.category in ("", group.category)
-    return fits and (not query.stance or (ranked == 1 and group.stance == query.stance))
-
-
-def _per_score(groups: Mapping[Group, int], query: Query, ranked: int) -> dict[int, int]:
-    scores = Counter[int]()
-    for group, hosts in groups.items():
-        if _in_list(group, query, ranked):
-            scores[group.score] += hosts
-    return scores
-
-
-def _facets(query: Query, groups: Mapping[Group, int]) -> Facets:
+def _facets(db: sqlite3.Connection, query: Query, chosen: Chosen) -> Facets:
     """Return how many ranked hosts each choice would give under the other filters."""
     stances, categories = dict.fromkeys(STANCES, 0), dict.fromkeys(CATEGORIES, 0)
-    for group, hosts in groups.items():
-        if group.ranked and query.category in ("", group.category):
-            stances[group.stance] += hosts
-        if group.ranked and query.stance in ("", group.stance) and group.category in categories:
-            categories[group.category] += hosts
+    kinds = db.execute("SELECT category, stance, hosts FROM tally WHERE ranked")
+    if query.terms:
+        where = f"ranked = 1 AND {chosen.terms.sql}"
+        sql = f"SELECT category, stance, count(*) FROM {chosen.table} WHERE {where} GROUP BY 1, 2"
+        kinds = db.execute(sql, chosen.terms.values)
+    for category, stance, hosts in kinds:
+        if query.category in ("", category):
+            stances[stance] += hosts
+        if query.stance in ("", stance) and category in categories:
+            categories[category] += hosts
     return Facets(stance=stances, category=categories)
 
 

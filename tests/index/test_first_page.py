@@ -46,13 +46,11 @@ def queries() -> Iterator[Query]:
             yield Query.of(line=line, stance=stance, category=category)
 
 
-@pytest.mark.parametrize("few", [0, reports.FEW])
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_glimpse_shows_the_first_rows_of_the_list(
-    store: Reports, monkeypatch: pytest.MonkeyPatch, few: int, turned: bool
+    store: Reports, monkeypatch: pytest.MonkeyPatch, turned: bool
 ) -> None:
     monkeypatch.setattr(reports, "LONG", 1)
-    monkeypatch.setattr(reports, "FEW", few)
     monkeypatch.setattr(reports, "RARE", 1)
     for query in queries():
         asked = msgspec.structs.replace(query, descending=turned)
@@ -75,6 +73,8 @@ def test_there_is_no_glimpse_where_the_whole_answer_comes_as_soon(
     monkeypatch.setattr(reports, "LONG", 1)
     assert store.first_page(Query.of(line="s")) is not None
     assert store.first_page(Query.of()) is None
+    monkeypatch.setattr(reports, "VERY_LONG", 1)
+    assert store.first_page(Query.of()) is not None
     assert store.first_page(Query.of(line="s", sort="age")) is None
 
 

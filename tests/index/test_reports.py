@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from aui_tui.checks.scoring import Labels, grade_card
 from aui_tui.errors import ConfigError, NeverScanned, Unavailable
-from aui_tui.index import reports
 from aui_tui.index.database import VERSION
 from aui_tui.index.reports import Reports
 from aui_tui.index.rows import COLUMNS, columns_of
@@ -136,13 +135,9 @@ def test_change_is_against_the_scan_before(store: Reports) -> None:
     assert store.previous("shop.example", stamp(NOW - DAY)) is None
 
 
-@pytest.mark.parametrize("few", [0, 5000], ids=["long", "short"])
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("line", ["", "score:<70", "shop"])
-def test_hosts_in_the_order_of_their_changes(
-    store: Reports, monkeypatch: pytest.MonkeyPatch, line: str, descending: bool, few: int
-) -> None:
-    monkeypatch.setattr(reports, "FEW", few)
+def test_hosts_in_the_order_of_their_changes(store: Reports, line: str, descending: bool) -> None:
     random_ = random.Random(4)
     for number in range(60):
         name = f"shop{number}.example"
