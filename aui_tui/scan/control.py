@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Final, Protocol
 
 from aui_tui.model.observations import REFUSED, SERVED, Arm, Exchange
@@ -54,13 +54,12 @@ def wanted(browser: Exchange) -> bool:
     return browser.outcome in AWAY or browser.error in BROKEN
 
 
-def groups(done: Mapping[str, Exchange], agents: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the agents that were turned away, those who got the same together."""
-    alike: dict[tuple[str, int], list[str]] = {}
-    for name in agents:
-        if done[name].turned_away and not done[name].limited:
-            alike.setdefault((done[name].outcome, done[name].status), []).append(name)
-    yield from alike.values()
+def alike(done: Mapping[str, Exchange], names: Iterable[str]) -> list[list[str]]:
+    """Return ``names`` in groups: those who got the same together."""
+    groups: dict[tuple[str, int], list[str]] = {}
+    for name in names:
+        groups.setdefault((done[name].outcome, done[name].status), []).append(name)
+    return list(groups.values())
 
 
 def real(name: str, agent: str, client: str, found: Exchange) -> Arm:

@@ -42,7 +42,7 @@ from aui_tui.model.observations import (
     silence,
 )
 from aui_tui.model.registry import registry
-from aui_tui.scan import exchanges, markup, probes, robots, target, walls
+from aui_tui.scan import agent_files, exchanges, markup, probes, robots, target, walls
 from aui_tui.scan.network import Network
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.probes import Answer, Plan, Profile, Unfollowed, Url, probe
@@ -125,7 +125,7 @@ class PlaceAnswer(NamedTuple):
     @property
     def markup(self) -> bool:
         """The body is HTML or XML, whatever its type says."""
-        return exchanges.is_markup(exchanges.text_of(self.body, self.content_type))
+        return agent_files.is_markup(agent_files.text_of(self.body, self.content_type))
 
     @property
     def signature(self) -> object:
@@ -136,11 +136,11 @@ class PlaceAnswer(NamedTuple):
 def read(answer: Answer, access: ScanPolicy) -> PlaceAnswer:
     """Return ``answer`` as far as recognition goes by it."""
     judged = exchanges.exchange(answer, access.limits, judged=True)
-    data = None if answer.hops else exchanges.json_object(answer)
+    data = None if answer.hops else agent_files.json_object(answer.body, answer.content_type)
     return PlaceAnswer(
         status=answer.status,
         outcome=judged.outcome,
-        content_type=exchanges.media_type(answer.content_type),
+        content_type=agent_files.media_type(answer.content_type),
         headers=answer.mapping(),
         body=answer.body,
         cut=answer.cut,
@@ -158,20 +158,20 @@ def recognised(row: Row, got: PlaceAnswer) -> bool:
     if row.types and got.content_type not in row.types:
         return False
     if row.shapes and got.data is not None:
-        return any(exchanges.fits(shape, got.data) for shape in row.shapes)
+        return any(agent_files.fits(shape, got.data) for shape in row.shapes)
     return _reads_as(row, got)
 
 
 def _reads_as(row: Row, got: PlaceAnswer) -> bool:
     """Tell whether the text of ``got`` begins, or is marked up, as a document of ``row``."""
-    text = exchanges.text_of(got.body, got.content_type)
+    text = agent_files.text_of(got.body, got.content_type)
     if row.begins and got.cut:
         return re.match(row.begins, text, re.DOTALL) is not None
     if row.root:
         found = _PROLOG.match(text[:20_000])
         return found is not None and found[1] == row.root
     if row.heading:
-        return exchanges.check_llms(got.body, got.content_type, got.status).found and not _ERROR.match(text)
+        return agent_files.check("llms", got.body, got.content_type, got.status).found and not _ERROR.match(text)
     return False
 
 
@@ -187,7 +187,7 @@ def payment_terms(got: PlaceAnswer) -> bool:
     if got.status != PAYMENT_STATUS:
         return False
     return walls.x402(got.headers.get("payment-required", "")) or (
-        got.data is not None and exchanges.fits({"x402Version": "number", "accepts": "list"}, got.data)
+        got.data is not None and agent_files.fits({"x402Version": "number", "accepts": "list"}, got.data)
     )
 
 
@@ -406,8 +406,8 @@ class DeclarationScan:
         """Take whether the homepage came in the format of ``row``; ``page``: as a browser gets it."""
         found = self._found[row.key]
         if first is not None and first.outcome == SERVED:
-            text = exchanges.text_of(first.body, first.content_type)
-            if first.content_type == row.accept and text and not exchanges.is_markup(text):
+            text = agent_files.text_of(first.body, first.content_type)
+            if first.content_type == row.accept and text and not agent_files.is_markup(text):
                 found.line = Line("the homepage", row.accept)
         elif page is None:
             found.why = "the homepage was not served"
@@ -540,9 +540,9 @@ class DeclarationScan:
             if row.terms and self._terms and found.place is None:
                 found.line = self._terms[0]
             whole = self._found[row.within].place if row.within else None
-            listed = exchanges.value_at(whole.got.data, row.list) if whole is not None else None
+            listed = agent_files.value_at(whole.got.data, row.list) if whole is not None else None
             for entry in listed if isinstance(listed, list) else ():
-                said = exchanges.value_at(entry, "uri")
+                said = agent_files.value_at(entry, "uri")
                 if whole is not None and isinstance(said, str) and row.uri in said.lower():
                     found.line = Line(whole.url.path, said)
 
@@ -557,7 +557,7 @@ class DeclarationScan:
             return msgspec.structs.replace(made, state=INCONCLUSIVE if found.why else ABSENT)
         where, detail = [], found.detail
         if place is not None:
-            where, detail = [place.url.path], short(exchanges.value_at(place.got.data, row.detail)) or detail
+            where, detail = [place.url.path], short(agent_files.value_at(place.got.data, row.detail)) or detail
         if found.line is not None:
             where, detail = [*where, found.line.where], detail or short(found.line.value)
         made = msgspec.structs.replace(made, where=clean(", named in ".join(dict.fromkeys(where)), 300), detail=detail)

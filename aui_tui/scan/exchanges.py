@@ -5,20 +5,16 @@ browser's octet for octet is not read at all. One that looks like another page i
 again with the browser as the control; at the end the mark stays only where the browser's answers agree with each other,
 and where no agent that was marked got the browser's page when it was asked again: a site that serves two pages by
 chance proves nothing.
-
-A file for agents counts where it is what its address promises. Each check takes the decoded body, the Content-Type, the
-final status and whether the final path is the one that was asked for; it returns whether the file counts, and otherwise
-a note in words, empty where there was simply nothing. A catch-all that answers 200 with a page has none of the files.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from html import escape
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -33,7 +29,8 @@ from aui_tui.model.observations import (
     Exchange,
     SignedProbe,
 )
-from aui_tui.scan import charset, markup, page, walls
+from aui_tui.scan import markup, page, walls
+from aui_tui.scan.agent_files import media_type
 from aui_tui.scan.page import PageText
 from aui_tui.scan.parser_pool import Parser
 from aui_tui.scan.policy import Limits
@@ -313,178 +310,3 @@ def _signal(title: str, text: PageText, browser: PageText) -> str:
         return "nothing to read"
     start = "" if title else f"“{clean(text.start, _QUOTED)}”, "
     return f"{start}{text.readable:,} readable characters where the browser’s page has {browser.readable:,}"
-
-
-_MARKUP: Final = ("<!doctype", "<html", "<head", "<body", "<script", "<title", "<meta", "<?xml", "<svg", "<div", "<p>")
-_BLANK: Final = "\ufeff \t\r\n"
-_HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
-_ABSENT: Final = frozenset((0, 401, 402, 403, 404, 405, 407, 410, 429, 451))
-
-
-class FileCheck(NamedTuple):
-    """Whether the file counts, and a note on why it does not; the note is empty where nothing was there."""
-
-    found: bool
-    note: str = ""
-
-
-def check_llms(body: bytes, content_type: str, status: int, path_unchanged: bool = True) -> FileCheck:
-    """Check /llms.txt: text that is not HTML and whose first heading is ``# `` (llmstxt.org)."""
-    name = "/llms.txt"
-    refused = _refuse(name, status, path_unchanged)
-    if refused is not None:
-        return refused
-    text = text_of(body, content_type)
-    if is_markup(text) or media_type(content_type) in _HTML_TYPES:
-        return FileCheck(False, f"{name} answers 200 with an HTML page")
-    if not text:
-        return FileCheck(False, f"{name} answers 200 with an empty body")
-    heading = _first_heading(text)
-    if not heading.startswith("# ") or not heading[2:].strip():
-        return FileCheck(False, f"{name} has no first heading that begins with '# '")
-    return FileCheck(True)
-
-
-def check_ai_plugin(body: bytes, content_type: str, status: int, path_unchanged: bool = True) -> FileCheck:
-    """Check /.well-known/ai-plugin.json: an object with schema_version, name_for_model and api."""
-
-    def problem(data: Mapping[str, Any]) -> str:
-        missing = [key for key in ("schema_version", "name_for_model", "api") if key not in data]
-        return f"has no {' and no '.join(missing)}" if missing else ""
-
-    return _check_object("/.well-known/ai-plugin.json", problem, body, content_type, status, path_unchanged)
-
-
-def check_ucp(body: bytes, content_type: str, status: int, path_unchanged: bool = True) -> FileCheck:
-    """Check /.well-known/ucp: ``ucp.version`` like YYYY-MM-DD and ``ucp.services`` an object."""
-
-    def problem(data: Mapping[str, Any]) -> str:
-        root = data.get("ucp")
-        if not isinstance(root, dict):
-            return "has no object ucp"
-        if not _is_date(root.get("version")):
-            return "has no ucp.version of the form YYYY-MM-DD"
-        return "" if isinstance(root.get("services"), dict) else "has no object ucp.services"
-
-    return _check_object("/.well-known/ucp", problem, body, content_type, status, path_unchanged)
-
-
-def check_mcp(
-    body: bytes, content_type: str, status: int, path_unchanged: bool = True, name: str = "/.well-known/mcp.json"
-) -> FileCheck:
-    """Check an MCP server card: ``name`` with ``remotes`` or ``version``, or another key that names servers."""
-
-    def problem(data: Mapping[str, Any]) -> str:
-        card = "name" in data and ("remotes" in data or "version" in data)
-        known = card or any(key in data for key in ("serverInfo", "servers", "mcpServers"))
-        return "" if known else "is not an MCP server card: it has no name, serverInfo, servers or mcpServers"
-
-    return _check_object(name, problem, body, content_type, status, path_unchanged)
-
-
-def _refuse(name: str, status: int, path_unchanged: bool) -> FileCheck | None:
-    if status in _ABSENT or 500 <= status <= 599:
-        return FileCheck(False)
-    if status != 200:
-        return FileCheck(False, f"{name} answers {status}")
-    if not path_unchanged:
-        return FileCheck(False, f"{name} is redirected to another path")
-    return None
-
-
-def _check_object(
-    name: str,
-    problem: Callable[[Mapping[str, Any]], str],
-    body: bytes,
-    content_type: str,
-    status: int,
-    path_unchanged: bool,
-) -> FileCheck:
-    """Check a file that is a JSON object; ``problem`` says what is wrong with the object, empty for nothing."""
-    refused = _refuse(name, status, path_unchanged)
-    if refused is not None:
-        return refused
-    text = charset.decode(body, content_type)
-    if is_markup(text):
-        return FileCheck(False, f"{name} answers 200 with an HTML page")
-    try:
-        data = msgspec.json.decode(text)
-    except (ValueError, RecursionError):
-        return FileCheck(False, f"{name} is not valid JSON")
-    wrong = problem(data) if isinstance(data, dict) else "is not a JSON object"
-    return FileCheck(False, f"{name} {wrong}") if wrong else FileCheck(True)
-
-
-def media_type(content_type: str) -> str:
-    """Return the media type of a Content-Type, in lower case and without parameters."""
-    return content_type.partition(";")[0].strip().lower()
-
-
-def text_of(body: bytes, content_type: str) -> str:
-    """Return the text of a body without the byte order mark and the blanks that it begins with."""
-    return charset.decode(body, content_type).lstrip(_BLANK)
-
-
-def is_markup(text: str) -> bool:
-    """Tell whether a text begins as HTML or XML does, white space before it passed over."""
-    head = text.lstrip(_BLANK)[:256].lower()
-    return head.startswith(_MARKUP) or (
-        head.startswith("<!--") and any(mark in head for mark in ("<html", "<!doctype"))
-    )
-
-
-def _first_heading(text: str) -> str:
-    """Return the first line that is a Markdown heading, or an empty string."""
-    fenced = False
-    for line in text.splitlines():
-        if line.startswith(("```", "~~~")):
-            fenced = not fenced
-        elif not fenced and line.startswith("#") and line.lstrip("#")[:1] in (" ", "\t"):
-            return line
-    return ""
-
-
-def _is_date(value: object) -> bool:
-    return isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value, re.ASCII) is not None
-
-
-def json_object(answer: Answer) -> dict[str, Any] | None:
-    """Return the JSON object in the body, or in the first event of a stream of events."""
-    text = text_of(answer.body, answer.content_type)
-    if media_type(answer.content_type) == "text/event-stream":
-        text = next((line[5:] for line in text.splitlines() if line.startswith("data:")), "")
-    try:
-        data = msgspec.json.decode(text)
-    except (ValueError, RecursionError):
-        return None
-    return data if isinstance(data, dict) else None
-
-
-def fits(shape: Mapping[str, str], data: object) -> bool:
-    """Tell whether ``data`` has every value that ``shape`` asks for (``declared.toml`` explains the words)."""
-    return all(_is(wanted, value_at(data, path)) for path, wanted in shape.items())
-
-
-def _is(wanted: str, value: object) -> bool:
-    if wanted == "number":
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if wanted in ("list", "object"):
-        return isinstance(value, list if wanted == "list" else dict) and bool(value)
-    if not isinstance(value, str) or not value.strip():
-        return False
-    if wanted[:1] in ("=", "^"):
-        folded, word = value.strip().lower(), wanted[1:].lower()
-        return folded == word if wanted[0] == "=" else folded.startswith(word)
-    return True
-
-
-def value_at(data: object, path: str) -> object:
-    """Return what lies at ``path`` (``a.0.b``) in ``data``; None where there is nothing."""
-    for step in path.split("."):
-        if isinstance(data, dict):
-            data = data.get(step)
-        elif isinstance(data, list) and step.isdigit() and int(step) < len(data):
-            data = data[int(step)]
-        else:
-            return None
-    return data

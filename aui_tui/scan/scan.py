@@ -31,7 +31,8 @@ from aui_tui.model.observations import (
 )
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import REAL, REAL_AGENT
-from aui_tui.scan import cause, control, exchanges, probes, retry, signing, walls
+from aui_tui.scan import agent_files, cause, control, exchanges, probes, retry, signing, walls
+from aui_tui.scan.agent_files import MCP_PATHS, PATHS, FileCheck
 from aui_tui.scan.control import RealBrowser
 from aui_tui.scan.exchanges import PageComparison
 from aui_tui.scan.network import NO_TLS, Client, Network, system_resolver
@@ -42,20 +43,10 @@ from aui_tui.scan.retry import Ask, Retry, Seen
 from aui_tui.scan.signing import Signer
 from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target, same_site
 
-PATHS: Final = {
-    "robots": "/robots.txt",
-    "llms": "/llms.txt",
-    "ai-plugin": "/.well-known/ai-plugin.json",
-    "ucp": "/.well-known/ucp",
-    "mcp": "/.well-known/mcp.json",
-}
-MCP_PATHS: Final = (PATHS["mcp"], "/.well-known/mcp/server-card.json")
-"""The places of an MCP card; asked at the same time, since one after the other would double the scan."""
 _TRIALS: Final = 2
 """Requests without which nothing is known of a cause."""
 SIGNED_PAUSE: Final = 0.2
 """Pause in seconds between two signed probes, unless the user sets the pace."""
-_CHECKS: Final = {"llms": exchanges.check_llms, "ai-plugin": exchanges.check_ai_plugin, "ucp": exchanges.check_ucp}
 
 
 async def observe(
@@ -158,7 +149,7 @@ class _Scan:
         self._network = network
         self._agents = tuple(agent.key for agent in registry().live)
         self._names = (BROWSER, *self._agents, *FILE_PROBES)
-        self._found: dict[str, exchanges.FileCheck] = {}
+        self._found: dict[str, FileCheck] = {}
         self._notes: dict[str, tuple[str, ...]] = {}
         self._mcp: dict[str, Answer] = {}
         self._pages: dict[str, Answer] = {}
@@ -210,7 +201,7 @@ class _Scan:
             reason = "This port speaks plain HTTP" if self._plain else f"Nothing listens at {origin}"
             self.warnings.append(f"{reason}; the site was asked at {last}")
             for name in self._names:
-                self._tell(ProbeEvent(name=name, state="retrying", note=f"at {last}"))
+                self._tell_again(name, f"at {last}")
         self.origin = last
         done = await self._probe_all(self._access.limits.probe - (time.monotonic() - started))
         assert done is not None
@@ -276,7 +267,7 @@ class _Scan:
         for name, client in clients.items():
             if done:
                 note = f"pace: one request every {pace:g} s"
-                self._tell(ProbeEvent(name=name, state="retrying", wait=pace, note=note))
+                self._tell_again(name, note, pace)
                 await asyncio.sleep(pace)
             answer = await self._ask(client, name, self._access.limits.probe)
             if tentative and not done and self._elsewhere(answer):
@@ -313,10 +304,7 @@ class _Scan:
                 }
             self._mcp |= {path: task.result() for path, task in asked.items()}
         self._flooded |= any(answer.flooded for answer in self._mcp.values())
-        findings = {
-            path: exchanges.check_mcp(answer.body, answer.content_type, answer.status, answer.url.path == path, path)
-            for path, answer in self._mcp.items()
-        }
+        findings = {path: self._check(answer, path) for path, answer in self._mcp.items()}
         ranked = sorted(MCP_PATHS, key=lambda path: (not findings[path].found, not _may_change(self._mcp[path])))
         self._found["mcp"] = findings[ranked[0]]
         self._notes["mcp"] = tuple(finding.note for finding in findings.values() if finding.note)
@@ -359,20 +347,20 @@ class _Scan:
         """Return the record of ``answer``, fit to be shown and kept: no secret of the user is in it."""
         return exchanges.redact(exchanges.exchange(answer, self._access.limits, judged=judged), self._access.secrets)
 
-    def _is_in_place(self, answer: Answer, path: str) -> bool:
-        """Tell whether a file came from its ``path``; llms.txt may be in another folder of the site."""
-        if answer.name != "llms":
-            return answer.url.path == path
-        return answer.url.path.endswith(path) and same_site(self.origin, answer.url.origin)
+    def _check(self, answer: Answer, path: str) -> FileCheck:
+        """Return whether ``answer`` is the file that belongs at ``path``; llms.txt may be in another folder."""
+        last = answer.url
+        moved = answer.name == "llms" and last.path.endswith(path) and same_site(self.origin, last.origin)
+        return agent_files.check(
+            answer.name, answer.body, answer.content_type, answer.status, moved or last.path == path, path
+        )
 
     def _file(self, answer: Answer) -> bool:
-        check = _CHECKS.get(answer.name)
-        if check is not None:
-            path = PATHS[answer.name]
-            finding = check(answer.body, answer.content_type, answer.status, self._is_in_place(answer, path))
-            self._found[answer.name] = finding
-            self._notes[answer.name] = (finding.note,) if finding.note else ()
-        return self._found[answer.name].found
+        name = answer.name
+        if name != "mcp":
+            self._found[name] = finding = self._check(answer, PATHS[name])
+            self._notes[name] = (finding.note,) if finding.note else ()
+        return self._found[name].found
 
     async def _measure(self, done: dict[str, Exchange]) -> None:
         """Mark in ``done`` the agents that were served another page than the browser."""
@@ -383,10 +371,22 @@ class _Scan:
             if name in self._pages:
                 done[name] = await self._comparison.mark(done[name], self._pages[name])
 
+    async def _ask_as(
+        self, name: str, profile: probes.Profile, *, url: Url | None = None, limit: float | None = None
+    ) -> tuple[Exchange, Answer]:
+        """Return what a client with ``profile`` gets at the homepage or ``url``, alone and on a fresh connection."""
+        plan = Plan(name, url or Url(self.origin, "/"), profile.fields, self._access.limits.page, site=self.origin)
+        async with self._network.client(http2=profile.http2) as client:
+            answer = await probe(client, plan, self._access, limit=limit)
+        return self._exchange(answer, judged=True), answer
+
+    def _tell_again(self, name: str, note: str, wait: float = 0.0) -> None:
+        self._tell(ProbeEvent(name=name, state="retrying", note=note, wait=wait))
+
     async def _ask_arms(self, done: Mapping[str, Exchange], end: float) -> None:
         """Ask what else says what a refusal goes by: a real browser, an invented name, a search engine's."""
         browser, limits = done[BROWSER], self._access.limits
-        away = list(control.groups(done, self._agents))
+        away = control.alike(done, (name for name in self._agents if done[name].turned_away and not done[name].limited))
         asked = control.wanted(browser) or (away and self._access.control == "chromium")
         if self.real is not None and not self.real.missing and asked:
             found = await self._ask_real()
@@ -394,38 +394,33 @@ class _Scan:
             if found.outcome == SERVED:
                 for group in away:
                     arm = await self._ask_real(group[0])
-                    name = REAL_AGENT
-                    self.arms += tuple(control.real(name, agent, self.real.name, arm) for agent in group)
+                    self.arms += tuple(control.real(REAL_AGENT, agent, self.real.name, arm) for agent in group)
         elif browser.outcome == SERVED and away and time.monotonic() + 2 * limits.probe < end:
             group = max(away, key=len)
             resolver = self._access.resolver or system_resolver()
             own = self._access.search_engine or await self._access.owns(self._target, resolver)
 
             async def ask(profile: probes.Profile) -> Exchange:
-                note = "under another name, to see what the site goes by"
-                self._tell(ProbeEvent(name=group[0], state="retrying", note=note))
-                async with self._network.client(http2=profile.http2) as client:
-                    plan = Plan(group[0], Url(self.origin, "/"), profile.fields, limits.page)
-                    answer = await probe(client, plan, self._access)
-                found = self._exchange(answer, judged=True)
+                self._tell_again(group[0], "under another name, to see what the site goes by")
+                found, answer = await self._ask_as(group[0], profile)
                 other = found.outcome == SERVED and not await self._comparison.serves(found, answer)
                 return msgspec.structs.replace(found, status=403) if other else found
 
             pause = max(limits.pace, limits.pause / 4)
             self.arms = await control.by_name(group[0], ask, search=own, pause=pause)
-            self._done(done[group[0]], done[group[0]].outcome)
+            self._done(done[group[0]])
 
     async def _ask_real(self, agent: str = "") -> Exchange:
         """Return what a real browser gets, under its own name or that of ``agent``; its page is taken for the facts."""
         assert self.real is not None
-        self._tell(ProbeEvent(name=agent or BROWSER, state="retrying", note="with a real browser"))
+        self._tell_again(agent or BROWSER, "with a real browser")
         name = probes.user_agent(agent) if agent else ""
         answer = await self.real.fetch(Url(self.origin, "/"), self._access, name)
         found = self._exchange(answer, judged=True)
         if not agent and found.outcome == SERVED:
             facts = await self._parser.homepage(answer.body, answer.content_type)
             self.page = msgspec.structs.replace(facts, seen_by=REAL)
-        self._done(found, found.outcome)
+        self._done(found)
         return found
 
     async def _read_for_agents(self, done: Mapping[str, Exchange]) -> None:
@@ -456,7 +451,7 @@ class _Scan:
         self.unsettled &= not second.limited.isdisjoint(self._agents)
         for name, found in self._comparison.settle(done).items():
             done[name] = found
-            self._done(found, found.outcome)
+            self._done(found)
         if second.history.served and not (self.random or second.limits_everybody or second.shared):
             await self._look_for_cause(done, end)
         for name in second.limited:
@@ -481,38 +476,32 @@ class _Scan:
                 break
         for name, found in controls.items():
             if found.outcome != done[name].outcome:
-                self._done(done[name], done[name].outcome)  # the answer that counts is shown last
+                self._done(done[name])  # the answer that counts is shown last
 
     async def _look_for_cause(self, done: Mapping[str, Exchange], end: float) -> None:
         """Find out what the site goes by, for those turned away alike; at most ``causes`` requests."""
         limits = self._access.limits
-        alike: dict[tuple[int, str], list[str]] = {}
-        for name in self._agents:
-            if done[name].controls:
-                alike.setdefault((done[name].status, done[name].outcome), []).append(name)
+        alike = control.alike(done, (name for name in self._agents if done[name].controls))
         if not alike or limits.causes < _TRIALS:
             return
-        group = max(alike.values(), key=len)
+        group = max(alike, key=len)
         served = [name for name in self._agents if done[name].outcome == SERVED]
         wire = cause.Wire(done[BROWSER].http_version == "HTTP/2", self.origin)
         name = cause.representative(group, wire)
-        silent = done[name].error == "timeout"
+        limit = limits.again if done[name].error == "timeout" else limits.probe
         trials = cause.trials(name, group, served, wire, limits.causes)
         trial = next(trials)
         while time.monotonic() + limits.probe < end:
             wait = max(limits.pace, limits.pause / 4)
-            self._tell(ProbeEvent(name=name, state="retrying", wait=wait, note=f"the cause: {trial.what}"))
+            self._tell_again(name, f"the cause: {trial.what}", wait)
             await asyncio.sleep(wait)
-            async with self._network.client(http2=trial.profile.http2) as client:
-                plan = Plan(name, Url(self.origin, "/"), trial.profile.fields, limits.page, site=self.origin)
-                answer = await probe(client, plan, self._access, limit=limits.again if silent else limits.probe)
+            found, answer = await self._ask_as(name, trial.profile, limit=limit)
             try:
-                found = self._exchange(answer, judged=True)
                 trial = trials.send(await self._comparison.serves(found, answer))
             except StopIteration as ended:
                 self.cause = ended.value
                 break
-        self._done(done[name], done[name].outcome)
+        self._done(done[name])
 
     async def _again(self, first: Exchange, ask: Ask, end: float) -> Exchange:
         """Return the answer to ``ask``, asked alone on a fresh connection, with ``first`` among its attempts."""
@@ -529,7 +518,7 @@ class _Scan:
             found = self._exchange(answer, judged=True)
             if name == BROWSER:
                 await self._comparison.control(found, answer)
-            self._done(found, found.outcome)
+            self._done(found)
             return found
         found = await self._take(answer)
         if name == BROWSER:
@@ -542,16 +531,14 @@ class _Scan:
 
     async def _signed(self, first: Exchange, signer: Signer) -> Exchange:
         """Ask again with signatures for an agent that was turned away, each time alone and on a fresh connection."""
-        self._tell(ProbeEvent(name=first.name, state="retrying", note="with signatures"))
+        self._tell_again(first.name, "with signatures")
         profile = probes.profile(first.name)
         url = probes.follow(Url(self.origin, "/"), first.url, self._access)
-
         served: list[Exchange] = []
 
         async def ask(fields: Mapping[str, str]) -> Exchange:
-            plan = Plan(first.name, url, (*profile.fields, *fields.items()), self._access.limits.page, site=self.origin)
-            async with self._network.client(http2=profile.http2) as client:
-                found = self._exchange(await probe(client, plan, self._access), judged=True)
+            signed = profile._replace(fields=(*profile.fields, *fields.items()))
+            found, _ = await self._ask_as(first.name, signed, url=url)
             if found.outcome == SERVED:
                 served.append(found)
             return found
@@ -562,10 +549,10 @@ class _Scan:
             stands = exchanges.replaced(first, served[0])
             self.verified, self.cause = True, None
         found = msgspec.structs.replace(stands, signed=signed)
-        self._done(found, found.outcome)
+        self._done(found)
         return found
 
-    def _done(self, found: Exchange, outcome: str) -> None:
+    def _done(self, found: Exchange, outcome: str = "") -> None:
         wall = found.challenge.vendor if found.challenge is not None else ""
         self._tell(
             ProbeEvent(
@@ -573,7 +560,7 @@ class _Scan:
                 state="done",
                 status=found.status,
                 elapsed_ms=found.elapsed_ms,
-                outcome=outcome,
+                outcome=outcome or found.outcome,
                 note=wall or found.detail,
             )
         )

@@ -23,7 +23,7 @@ from aui_tui.model.methods import METHODS, V02
 from aui_tui.model.observations import Cause, Landmarks, Observations, PageFacts, RobotsFacts
 from aui_tui.model.registry import registry
 from aui_tui.model.vocabulary import CATEGORIES
-from aui_tui.scan import exchanges, page, robots
+from aui_tui.scan import agent_files, page, robots
 from aui_tui.text import cells, clean
 from tests.scan import situations as site
 from tests.strategies import observations
@@ -47,9 +47,9 @@ def pasted(fix: Recommendation, seen: Observations) -> Observations:
         opened = replace(facts, signal=kept.signal, signal_line=kept.signal_line)
         return replace(seen, robots=opened)
     if fix.k == "llms":
-        return replace(seen, files=replace(seen.files, llms=exchanges.check_llms(body, "text/plain", 200).found))
+        return replace(seen, files=replace(seen.files, llms=agent_files.check("llms", body, "text/plain", 200).found))
     if fix.k == "front-door":
-        ucp, mcp = (check(body, "application/json", 200).found for check in (exchanges.check_ucp, exchanges.check_mcp))
+        ucp, mcp = (agent_files.check(name, body, "application/json", 200).found for name in ("ucp", "mcp"))
         return replace(seen, files=replace(seen.files, ucp=seen.files.ucp or ucp, mcp=seen.files.mcp or mcp))
     found, facts_now = page.read(body, "text/html; charset=utf-8"), seen.page
     if fix.k == "jsonld":

@@ -11,7 +11,7 @@ import brotli
 from aui_tui.errors import InvalidHost, RecordError
 from aui_tui.model import codec, observations
 from aui_tui.model.registry import registry
-from aui_tui.scan import charset, exchanges, markup, page, robots, target, walls
+from aui_tui.scan import agent_files, charset, markup, page, robots, target, walls
 from aui_tui.text import clean
 from tests.cards import SAMPLES
 from tests.fuzz import network_targets as network
@@ -102,8 +102,8 @@ def read_headers(data: bytes) -> None:
 
 def read_files(data: bytes) -> None:
     """A finding, with a note only when the file does not count."""
-    for check in (exchanges.check_llms, exchanges.check_ai_plugin, exchanges.check_ucp, exchanges.check_mcp):
-        finding = check(data, "text/plain", 200)
+    for name in ("llms", "ai-plugin", "ucp", "mcp"):
+        finding = agent_files.check(name, data, "text/plain", 200)
         assert not (finding.found and finding.note)
 
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from aui_tui.scan import exchanges
+from aui_tui.scan import agent_files
 from tests.fuzz.guided import Fuzzer
 from tests.fuzz.targets import SUBJECTS
 
@@ -23,7 +23,7 @@ def test_a_short_run_breaks_nothing(name: str) -> None:
 @pytest.mark.ci
 def test_it_finds_a_planted_fault() -> None:
     def planted(data: bytes) -> None:
-        if exchanges.check_llms(data, "text/plain", 200).found:
+        if agent_files.check("llms", data, "text/plain", 200).found:
             raise ZeroDivisionError("found")
 
     fuzzer = Fuzzer(planted, (b"x",), (b"# ", b"word"), random.Random(1))

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from aui_tui.scan import charset, exchanges, markup, page
+from aui_tui.scan import agent_files, charset, markup, page
 from aui_tui.scan.charset import ENCODING
 
 PIECES = st.sampled_from(
@@ -97,6 +97,6 @@ def test_any_bytes_pass_the_linear_passes(body: bytes) -> None:
 @pytest.mark.ci
 @given(st.binary(max_size=100), TYPES, st.sampled_from([0, 200, 301, 404, 500]), st.booleans())
 def test_any_body_is_judged_as_a_file(body: bytes, content_type: str, status: int, unchanged: bool) -> None:
-    for check in (exchanges.check_llms, exchanges.check_ai_plugin, exchanges.check_ucp, exchanges.check_mcp):
-        finding = check(body, content_type, status, unchanged)
+    for name in ("llms", "ai-plugin", "ucp", "mcp"):
+        finding = agent_files.check(name, body, content_type, status, unchanged)
         assert not (finding.found and (finding.note or status != 200 or not unchanged))

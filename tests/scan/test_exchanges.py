@@ -12,7 +12,7 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.observations import BROWSER, CHALLENGED, SERVED, Observations
-from aui_tui.scan import exchanges
+from aui_tui.scan import agent_files
 from aui_tui.scan.parser_pool import Parser
 from aui_tui.scan.scan import observe
 from tests.faults.site import AGENTS, Asked, Behaviour, Site, answer, good
@@ -226,21 +226,21 @@ async def test_what_differs_is_said_where_the_page_is_served_all_the_same() -> N
 
 
 def test_llms_txt_is_markdown_text_that_begins_with_a_heading() -> None:
-    assert exchanges.check_llms(b"\xef\xbb\xbf\n# Shop\n\n> Sells.\n", "text/plain", 200).found
-    assert not exchanges.check_llms(b"<!DOCTYPE html><h1># Shop</h1>", "text/plain", 200).found
-    assert not exchanges.check_llms(b"# Shop", "text/html; charset=utf-8", 200).found
-    assert not exchanges.check_llms(b"## Shop\n# Later", "text/plain", 200).found
-    assert not exchanges.check_llms(b"# Shop", "text/plain", 200, path_unchanged=False).found
-    assert exchanges.check_llms(b"# Shop", "text/plain", 404) == exchanges.FileCheck(False)
+    assert agent_files.check("llms", b"\xef\xbb\xbf\n# Shop\n\n> Sells.\n", "text/plain", 200).found
+    assert not agent_files.check("llms", b"<!DOCTYPE html><h1># Shop</h1>", "text/plain", 200).found
+    assert not agent_files.check("llms", b"# Shop", "text/html; charset=utf-8", 200).found
+    assert not agent_files.check("llms", b"## Shop\n# Later", "text/plain", 200).found
+    assert not agent_files.check("llms", b"# Shop", "text/plain", 200, path_unchanged=False).found
+    assert agent_files.check("llms", b"# Shop", "text/plain", 404) == agent_files.FileCheck(False)
 
 
 def test_ai_plugin_is_an_object_with_its_name_and_api() -> None:
     good = {"schema_version": "v1", "name_for_model": "shop", "api": {}}
-    assert exchanges.check_ai_plugin(json.dumps(good).encode(), "application/json", 200).found
-    finding = exchanges.check_ai_plugin(b'{"schema_version":"v1"}', "application/json", 200)
+    assert agent_files.check("ai-plugin", json.dumps(good).encode(), "application/json", 200).found
+    finding = agent_files.check("ai-plugin", b'{"schema_version":"v1"}', "application/json", 200)
     assert finding.note == "/.well-known/ai-plugin.json has no name_for_model and no api"
     for body in (b"", b"[]", b"<html>", b"{", b"[" * 100_000, b'{"a": NaN}'):
-        finding = exchanges.check_ai_plugin(body, "application/json", 200)
+        finding = agent_files.check("ai-plugin", body, "application/json", 200)
         assert not finding.found
         assert finding.note
 
@@ -256,7 +256,7 @@ def test_ai_plugin_is_an_object_with_its_name_and_api() -> None:
     ],
 )
 def test_a_ucp_profile_names_its_version_and_services(data: object, found: bool) -> None:
-    assert exchanges.check_ucp(json.dumps(data).encode(), "application/json", 200).found is found
+    assert agent_files.check("ucp", json.dumps(data).encode(), "application/json", 200).found is found
 
 
 @pytest.mark.parametrize(
@@ -272,4 +272,4 @@ def test_a_ucp_profile_names_its_version_and_services(data: object, found: bool)
     ],
 )
 def test_an_mcp_card_describes_a_server_or_lists_some(data: object, found: bool) -> None:
-    assert exchanges.check_mcp(json.dumps(data).encode(), "application/json", 200).found is found
+    assert agent_files.check("mcp", json.dumps(data).encode(), "application/json", 200).found is found
