@@ -120,7 +120,7 @@ def tags(page: bytes, budget: int | None = None, *, raw: frozenset[bytes] = RAW)
             return
 
 
-def trouble(page: bytes) -> str:
+def parser_risk(page: bytes) -> str:
     """Return why ``page`` must not be given to a parser, in words, or an empty string.
 
     A tag with over 500 attributes, or nesting over 1,000, takes parsers time that grows with the square. A long value

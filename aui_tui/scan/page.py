@@ -111,7 +111,7 @@ def text(body: bytes, content_type: str = "") -> PageText:
 
 def _walked(html: bytes) -> _Walk | str:
     """Return the walk over the tree of a page, or why there is none."""
-    problem = markup.trouble(html)
+    problem = markup.parser_risk(html)
     if problem:
         return problem
     try:

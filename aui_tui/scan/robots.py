@@ -105,7 +105,7 @@ class Pattern:
             return len(path) - len(last) >= at and path.endswith(last)
         return path.find(last, at) >= 0
 
-    def witnesses(self) -> tuple[bytes, ...]:
+    def sample_paths(self) -> tuple[bytes, ...]:
         """Return paths that stand for every path that this pattern matches; none when it can match no path.
 
         Wildcards, and what may follow the end, are filled with text that no rule names. Another pattern that matches
@@ -260,7 +260,7 @@ class RuleSet:
             for value, rule in group.disallows.items():
                 if not value or value in group.allows:
                     continue
-                for path in rule.pattern.witnesses():
+                for path in rule.pattern.sample_paths():
                     if path == b"/robots.txt":
                         continue
                     if budget.left < 0:
@@ -353,7 +353,7 @@ class Robots:
             spelling=_quote(spelling) if own else "",
         )
 
-    def regard(self, tokens: Iterable[str]) -> None:
+    def prepare(self, tokens: Iterable[str]) -> None:
         """Merge the groups that say the same of all ``tokens``, and that once, before it is asked for each of them."""
         self._merge(frozenset(self._key(token) for token in tokens) | {b"*"})
 
@@ -448,7 +448,7 @@ def facts(body: bytes, status: int, registry: Registry, content_type: str = "") 
     robots = parse(body)
     if _is_html(body, content_type, robots):
         robots, kind = Robots(), "html"
-    robots.regard([*agents, *crawlers])
+    robots.prepare([*agents, *crawlers])
     star = robots.explain("*")
     blocked = star.effective == "blocked"
     return RobotsFacts(

@@ -233,7 +233,7 @@ def test_groups_merged_for_all_asked_say_the_same_of_each() -> None:
     )
     tokens = ["a", "b", "c", "d", "e"]
     merged, each = robots.parse(body), robots.parse(body)
-    merged.regard(tokens)
+    merged.prepare(tokens)
     assert [merged.explain(token) for token in tokens] == [each.explain(token) for token in tokens]
     assert [merged.policy(token) for token in tokens] == ["allowed", "blocked", "blocked", "allowed", "unlisted"]
     assert merged.explain("b").line == 7

@@ -388,7 +388,7 @@ _taken: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
 """Event loops whose present turn belongs to somebody."""
 
 
-async def own_turn() -> None:
+async def exclusive_turn() -> None:
     """Return in a turn of the event loop that nobody else has got from here."""
     loop = asyncio.get_running_loop()
     while loop in _taken:  # noqa: ASYNC110 (who waits must not be woken together)
@@ -524,7 +524,7 @@ class Stream(httpcore.AsyncNetworkStream):
         size = self._limits.take(data)
         self._held = data[size:]
         if self._limits.heavy:
-            await own_turn()
+            await exclusive_turn()
         return data[:size]
 
     async def _next(self, max_bytes: int, timeout: float | None) -> bytes:

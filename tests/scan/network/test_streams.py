@@ -21,7 +21,7 @@ from aui_tui.scan.network.streams import (
     Http1Limits,
     Http2Limits,
     WireLimits,
-    own_turn,
+    exclusive_turn,
     paced,
 )
 from tests.faults.h2_floods import DATA, HEADERS, PING, SETTINGS, frame
@@ -132,7 +132,7 @@ async def test_only_one_gets_a_turn_of_the_loop() -> None:
             await asyncio.sleep(0)
 
     async def work() -> None:
-        await own_turn()
+        await exclusive_turn()
         turns.append(turn)
 
     await asyncio.gather(count(), *(work() for _ in range(5)))
