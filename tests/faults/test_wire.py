@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED
-from aui_tui.scan.network.streams import GoAway, HeadCleaner, tidy_head
+from aui_tui.scan.network.streams import FrameReader, HeadReader, tidy_head
 from aui_tui.scan.parser_pool import Parser
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.scan import observe
@@ -58,7 +58,7 @@ async def test_a_head_that_browsers_read_is_read(oddity: str, parser: Parser) ->
 
 
 def test_a_head_is_tidied_and_its_body_is_not() -> None:
-    cleaner = HeadCleaner()
+    cleaner = HeadReader()
     cleaner.asked()
     sent = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nA : 1\r\n\r\nbad line\r\n\r\n: x"
     assert b"".join(cleaner.take(sent[at : at + 1]) for at in range(len(sent))) == (
@@ -71,7 +71,7 @@ def test_a_head_is_tidied_and_its_body_is_not() -> None:
 
 
 def test_an_answer_of_another_kind_passes_as_it_came() -> None:
-    cleaner = HeadCleaner()
+    cleaner = HeadReader()
     cleaner.asked()
     assert cleaner.take(b"SSH-2.0-OpenSSH_9.9\r\n") == b""
     assert cleaner.take(b"") == b"SSH-2.0-OpenSSH_9.9\r\n"
@@ -82,11 +82,11 @@ def frame(kind: int, stream: int, body: bytes = b"") -> bytes:
 
 
 def test_streams_that_a_goaway_covers_are_finished_and_the_others_reset() -> None:
-    connection = GoAway()
+    connection = FrameReader()
     connection.sent(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0) + frame(1, 1, b"x") + frame(1, 3, b"y"))
     goaway = frame(7, 0, (1).to_bytes(4, "big") + bytes(4))
     data = frame(1, 1, b"head") + goaway + frame(0, 1, b"body")
-    got = b"".join(connection.take(data[at : at + 1]) for at in range(len(data)))
+    got = b"".join(fed(connection, data[at : at + 1]) for at in range(len(data)))
     reset = frame(3, 3, (7).to_bytes(4, "big"))
     assert sorted([frame(1, 1, b"head"), frame(0, 1, b"body"), reset]) == sorted(
         [got[: len(frame(1, 1, b"head"))], frame(0, 1, b"body") if frame(0, 1, b"body") in got else b"", reset]
@@ -94,7 +94,12 @@ def test_streams_that_a_goaway_covers_are_finished_and_the_others_reset() -> Non
     assert reset in got
     assert goaway not in got
     error = frame(7, 0, (1).to_bytes(4, "big") + (1).to_bytes(4, "big"))
-    assert GoAway().take(error) == error
+    assert fed(FrameReader(), error) == error
+
+
+def fed(frames: FrameReader, data: bytes) -> bytes:
+    frames.received(data)
+    return frames.next()
 
 
 NGINX = """daemon off; master_process off; pid {home}/pid; error_log {home}/error.log;

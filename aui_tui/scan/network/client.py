@@ -6,7 +6,6 @@ import asyncio
 import importlib
 import ssl
 import time
-from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import lru_cache
@@ -47,47 +46,27 @@ class RequestLimiter:
 
     def __init__(self, patience: float) -> None:
         self._patience = patience
-        self._free = 1
         self._wide = patience <= 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._places = asyncio.Semaphore(1)
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[float]:
         """Hold a place while a request is under way, and yield the seconds waited for it; first come, first served."""
         began = time.monotonic()
-        if self._free:
-            self._free -= 1
-        elif not self._wide:
-            await self._wait()
+        if not self._wide:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._patience):
+                    await self._places.acquire()
         try:
             yield time.monotonic() - began
         finally:
-            self._give()
+            self._places.release()
 
     def widen(self) -> None:
         """Let everybody through: the connection carries many requests at once."""
         self._wide = True
-        while self._waiting:
-            self._waiting.popleft().set_result(None)
-
-    async def _wait(self) -> None:
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
-        try:
-            await asyncio.wait([turn], timeout=self._patience)
-        except asyncio.CancelledError:
-            if turn.done():
-                self._give()
-            raise
-        finally:
-            with suppress(ValueError):
-                self._waiting.remove(turn)
-
-    def _give(self) -> None:
-        if self._waiting:
-            self._waiting.popleft().set_result(None)
-        else:
-            self._free += 1
+        for _ in range(MAX_CONNECTIONS):
+            self._places.release()
 
 
 MAX_CONNECTIONS: Final = 12

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from weakref import WeakSet
 
 import httpcore
@@ -132,26 +132,10 @@ _MAX_HEAD: Final = 1 << 17
 """Bytes of a head after which the parser has refused it (h11 does at 100 KiB)."""
 _HEAD_END: Final = re.compile(rb"\n\r?\n")
 _INTERIM: Final = re.compile(rb"\s*HTTP/\d\.\d 1\d\d\b")
-_FRAME_HEAD: Final = 9
-_DATA, _HEADERS = 0, 1
 
 
 class Flooded(httpcore.RemoteProtocolError):
     """The peer sends more small things than an answer needs; the text is what it sends."""
-
-
-class WireLimits(Protocol):
-    """The count of one connection. ``heavy``: what was taken last takes long to parse."""
-
-    heavy: bool
-
-    def asked(self) -> None:
-        """Take note that something was sent."""
-        ...
-
-    def take(self, data: bytes) -> int:
-        """Return how many bytes of ``data`` may be parsed before others get their turn. Raises Flooded."""
-        ...
 
 
 _LINE_END: Final = re.compile(rb"\r?\n")
@@ -186,19 +170,29 @@ def tidy_head(head: bytes) -> bytes:
     return b"\r\n".join((lines[0], *kept, b"", b""))
 
 
-class HeadCleaner:
-    """Holds the head of each HTTP/1 answer back until it is whole, and passes it on as :func:`tidy_head` leaves it."""
+class HeadReader:
+    """Holds the head of each HTTP/1 answer back until it is whole, and passes it on as :func:`tidy_head` leaves it.
+
+    ``heavy``: the head that was passed on last takes long to parse.
+    """
 
     def __init__(self) -> None:
+        self.heavy = False
         self._held = bytearray()
         self._in_head = False
+        self._interim = 0
 
     def asked(self) -> None:
         """Expect the head of an answer."""
         self._in_head = True
+        self._interim = 0
 
     def take(self, data: bytes) -> bytes:
-        """Return what may be parsed of what has come; nothing while a head is not whole. ``data`` empty: the end."""
+        """Return what may be parsed of what has come; nothing while a head is not whole. ``data`` empty: the end.
+
+        Raises Flooded at one interim response too many.
+        """
+        self.heavy = False
         if not self._in_head:
             return data
         start = max(0, len(self._held) - 3)
@@ -213,7 +207,11 @@ class HeadCleaner:
             whole = end is not None and _STATUS_LINE.match(self._held)
             if data and end is None and len(self._held) <= _MAX_HEAD:
                 return out
+            self.heavy |= len(self._held) > HEAVY if end is None else end.end() > HEAVY
             self._in_head = bool(whole and _INTERIM.match(self._held) and not self._held.startswith(b"HTTP/1.1 101"))
+            self._interim += self._in_head
+            if self._interim > MAX_INTERIM:
+                raise Flooded(f"more than {MAX_INTERIM} interim responses and no answer")
             if end is not None and whole:
                 out += tidy_head(bytes(self._held[: end.end()]))
                 del self._held[: end.end()]
@@ -224,15 +222,18 @@ class HeadCleaner:
 
 
 _PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-_RST, _GOAWAY = 3, 7
+_FRAME_HEAD: Final = 9
+_DATA, _HEADERS, _RST, _GOAWAY = 0, 1, 3, 7
 REFUSED_STREAM: Final = 7
 
 
-class GoAway:
-    """Lets the streams that an orderly GOAWAY covers be finished, and resets the others, so that they are asked again.
+class FrameReader:
+    """Reads the frames of one HTTP/2 connection (RFC 9113 4.1) before a parser does.
 
-    httpcore ends all streams at a GOAWAY; servers send one after their last request of a connection (nginx
-    ``keepalive_requests``) or before they are replaced (RFC 9113 6.8).
+    It refuses a long frame by its header, and frames without content by number. The streams that an orderly GOAWAY
+    covers it lets be finished, and resets the others, so that they are asked again: httpcore ends all streams at a
+    GOAWAY; servers send one after their last request of a connection (nginx ``keepalive_requests``) or before they are
+    replaced (RFC 9113 6.8).
     """
 
     def __init__(self) -> None:
@@ -241,6 +242,14 @@ class GoAway:
         self._in, self._out = bytearray(), bytearray()
         self._left = 0
         self._asked: list[int] = []
+        self._frames = self._content = 0
+        self._heads: Counter[bytes] = Counter()
+        self._refused: Flooded | None = None
+
+    @property
+    def waiting(self) -> bool:
+        """Something has come that was not returned."""
+        return bool(self._in)
 
     def sent(self, data: bytes) -> None:
         """Note the streams that are opened by what is sent."""
@@ -253,135 +262,63 @@ class GoAway:
                 self._asked.append(int.from_bytes(self._out[5:9], "big"))
             del self._out[:size]
 
-    def resets(self) -> bytes:
+    def received(self, data: bytes) -> None:
+        """Take what has come."""
+        self._in += data
+
+    def next(self) -> bytes:
+        """Return at most AT_ONCE frames of what has come; a frame's header and a GOAWAY when they are whole.
+
+        Raises Flooded once those before have been taken.
+        """
+        out = bytearray()
+        fresh = 0
+        while self._in and self._refused is None:
+            if not self._left:
+                if len(self._in) < _FRAME_HEAD or fresh == AT_ONCE:
+                    break
+                size, kind = int.from_bytes(self._in[:3], "big"), self._in[3]
+                if kind == _GOAWAY and 8 <= size <= MAX_FRAME:
+                    if len(self._in) < _FRAME_HEAD + size:
+                        break
+                    if not any(self._in[_FRAME_HEAD + 4 : _FRAME_HEAD + 8]):
+                        self.last = int.from_bytes(self._in[_FRAME_HEAD : _FRAME_HEAD + 4], "big") & 0x7FFFFFFF
+                        del self._in[: _FRAME_HEAD + size]
+                        continue
+                reason = self._too_much(size, kind, bytes(self._in[5:_FRAME_HEAD]))
+                if reason:
+                    self._refused = Flooded(reason)
+                    break
+                self._left = _FRAME_HEAD + size
+                fresh += 1
+            piece = self._in[: self._left]
+            out += piece
+            self._left -= len(piece)
+            del self._in[: len(piece)]
+        if self._refused is not None and not out:
+            raise self._refused
+        return bytes(out) + self._resets()
+
+    def _resets(self) -> bytes:
         """Return a frame for each stream that was opened in vain, as if the server had refused it."""
         if self.last is None:
             return b""
         lost = [stream for stream in self._asked if stream > self.last]
         self._asked.clear()
-        return b"".join(
-            b"\x00\x00\x04\x03\x00" + stream.to_bytes(4, "big") + REFUSED_STREAM.to_bytes(4, "big") for stream in lost
-        )
+        head = b"\x00\x00\x04" + bytes((_RST, 0))
+        return b"".join(head + stream.to_bytes(4, "big") + REFUSED_STREAM.to_bytes(4, "big") for stream in lost)
 
-    def take(self, data: bytes) -> bytes:
-        """Return ``data`` without an orderly GOAWAY; a frame's head and a GOAWAY are held back until they are whole."""
-        self._in += data
-        out = bytearray()
-        while self._in:
-            if self._left:
-                out += self._in[: self._left]
-                gone = min(self._left, len(self._in))
-                del self._in[:gone]
-                self._left -= gone
-                continue
-            if len(self._in) < _FRAME_HEAD:
-                break
-            size = int.from_bytes(self._in[:3], "big")
-            if self._in[3] == _GOAWAY and 8 <= size <= 1 << 14:
-                if len(self._in) < _FRAME_HEAD + size:
-                    break
-                body = self._in[_FRAME_HEAD : _FRAME_HEAD + size]
-                if not any(body[4:8]):
-                    self.last = int.from_bytes(body[:4], "big") & 0x7FFFFFFF
-                    del self._in[: _FRAME_HEAD + size]
-                    continue
-            self._left = _FRAME_HEAD + size
-        return bytes(out) + self.resets()
-
-
-class Http1Limits:
-    """Counts the interim responses before each final one."""
-
-    def __init__(self) -> None:
-        self.heavy = False
-        self._in_head = False
-        self._head = bytearray()
-        self._interim = 0
-
-    def asked(self) -> None:
-        """Expect the head of an answer."""
-        self._in_head = True
-        self._head.clear()
-        self._interim = 0
-
-    def take(self, data: bytes) -> int:
-        """Return the length of ``data``. Raises Flooded at one interim response too many."""
-        self.heavy = False
-        if self._in_head:
-            self._scan(data)
-        return len(data)
-
-    def _scan(self, data: bytes) -> None:
-        start = max(0, len(self._head) - 2)
-        self._head += data
-        while (end := _HEAD_END.search(self._head, start)) is not None and _INTERIM.match(self._head):
-            self._interim += 1
-            if self._interim > MAX_INTERIM:
-                raise Flooded(f"more than {MAX_INTERIM} interim responses and no answer")
-            del self._head[: end.end()]
-            start = 0
-        if end is not None or len(self._head) > _MAX_HEAD:
-            self.heavy = len(self._head) > HEAVY
-            self._in_head = False
-            self._head.clear()
-
-
-class Http2Limits:
-    """Reads frame headers (RFC 9113 4.1): refuses a long frame by its header, and frames without content by number."""
-
-    def __init__(self) -> None:
-        self.heavy = False
-        self._head = b""
-        self._left = 0
-        self._frames = 0
-        self._content = 0
-        self._heads: Counter[bytes] = Counter()
-        self._refused: Flooded | None = None
-
-    def asked(self) -> None:
-        """Nothing: what is sent may be an acknowledgement as well."""
-
-    def take(self, data: bytes) -> int:
-        """Return the bytes of the next AT_ONCE frames in ``data``. Raises Flooded once those before have been taken."""
-        if self._refused is not None:
-            raise self._refused
-        place = fresh = 0
-        while place < len(data) and fresh < AT_ONCE:
-            if not self._left:
-                missing = _FRAME_HEAD - len(self._head)
-                self._head += data[place : place + missing]
-                if len(self._head) < _FRAME_HEAD:
-                    return len(data)
-                head, self._head = self._head, b""
-                try:
-                    self._count(head)
-                except Flooded as error:
-                    if not place:
-                        raise
-                    self._refused = error
-                    break
-                place += missing
-                fresh += 1
-            step = min(self._left, len(data) - place)
-            place += step
-            self._left -= step
-        return place
-
-    def _count(self, head: bytes) -> None:
-        self._left = int.from_bytes(head[:3], "big")
-        if self._left > MAX_FRAME:
-            raise Flooded(f"an HTTP/2 frame of {self._left:,} bytes, where {MAX_FRAME:,} are allowed")
-        kind = head[3]
+    def _too_much(self, size: int, kind: int, stream: bytes) -> str:
+        """Count a frame; return what is sent where it is one too many."""
         self._frames += 1
-        if kind == _DATA:
-            self._content += self._left
-        elif kind == _HEADERS:
-            stream = head[5:]
-            self._heads[stream] += 1
-            if self._heads[stream] > MAX_INTERIM + 2:  # the answer, and its trailer section
-                raise Flooded(f"more than {MAX_INTERIM} interim responses and no answer")
-        if self._frames > FREE_PIECES + self._content // PIECE:
-            raise Flooded("HTTP/2 frames without content and without end")
+        self._content += size if kind == _DATA else 0
+        self._heads[stream] += kind == _HEADERS
+        if size > MAX_FRAME:
+            return f"an HTTP/2 frame of {size:,} bytes, where {MAX_FRAME:,} are allowed"
+        if self._heads[stream] > MAX_INTERIM + 2:  # the answer, and its trailer section
+            return f"more than {MAX_INTERIM} interim responses and no answer"
+        empty = self._frames > FREE_PIECES + self._content // PIECE
+        return "HTTP/2 frames without content and without end" if empty else ""
 
 
 _taken: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
@@ -511,30 +448,25 @@ class Stream(httpcore.AsyncNetworkStream):
     def __init__(self, transport: asyncio.Transport, receiver: _Receiver) -> None:
         self._transport = transport
         self._receiver = receiver
-        self._limits: WireLimits = Http1Limits()
-        self._heads: HeadCleaner | None = None
-        self._goaway: GoAway | None = None
-        self._held = b""
+        self._heads: HeadReader | None = None
+        self._frames: FrameReader | None = None
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Return the next bytes, none at the end (httpcore's interface). Raises Flooded."""
-        if self._held or self._receiver.buffer:
+        """Return the next bytes that may be parsed, none at the end (httpcore's interface). Raises Flooded."""
+        if self._receiver.buffer or (self._frames is not None and self._frames.waiting):
             await asyncio.sleep(0)  # a peer that is faster than our parsers leaves others their turn
-        data = self._held or await self._next(max_bytes, timeout)
-        size = self._limits.take(data)
-        self._held = data[size:]
-        if self._limits.heavy:
-            await exclusive_turn()
-        return data[:size]
-
-    async def _next(self, max_bytes: int, timeout: float | None) -> bytes:
-        """Return the next bytes that may be parsed, none at the end."""
         while True:
-            if self._goaway is not None and (resets := self._goaway.resets()):
-                return resets
+            if self._frames is not None and (ready := self._frames.next()):
+                return ready
             data = await self._received(max_bytes, timeout)
-            reads = self._goaway or self._heads
-            ready = data if reads is None else reads.take(data)
+            if self._frames is not None and data:
+                self._frames.received(data)
+                continue
+            if self._heads is None or self._frames is not None:
+                return data
+            ready = self._heads.take(data)
+            if self._heads.heavy:
+                await exclusive_turn()
             if ready or not data:
                 return ready
 
@@ -551,9 +483,8 @@ class Stream(httpcore.AsyncNetworkStream):
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Send ``buffer`` (httpcore's interface)."""
-        self._limits.asked()
-        if self._goaway is not None:
-            self._goaway.sent(buffer)
+        if self._frames is not None:
+            self._frames.sent(buffer)
         elif self._heads is not None:
             self._heads.asked()
         try:
@@ -602,19 +533,18 @@ class Stream(httpcore.AsyncNetworkStream):
             raise ConnectFailed(tls_failure(ConnectionAbortedError()))
         self._transport = self._receiver.transport = secure
         if self.protocol == "h2":
-            self._limits, self._goaway = Http2Limits(), GoAway() if self._heads is not None else None
+            self._frames = FrameReader()
         return self
 
     def read_http(self) -> None:
         """Pass on answers as a browser reads them, for a client of HTTP; a tunnel passes on what comes."""
-        self._heads = HeadCleaner()
+        self._heads = HeadReader()
 
     def get_extra_info(self, info: str) -> Any:
         """Return what httpcore asks of a connection."""
         if info == "is_readable":
-            left = self._goaway is not None and self._goaway.last is not None
-            waiting = bool(self._held or self._receiver.buffer)
-            return left or waiting or self._receiver.ended or self._transport.is_closing()
+            left = self._frames is not None and (self._frames.last is not None or self._frames.waiting)
+            return left or bool(self._receiver.buffer) or self._receiver.ended or self._transport.is_closing()
         names = {"client_addr": "sockname", "server_addr": "peername"}
         return self._transport.get_extra_info(names.get(info, info))
 

@@ -60,9 +60,8 @@ async def test_who_waited_too_long_goes_ahead_and_leaves_a_place_more() -> None:
     for traveller in (first, second):
         traveller.leave.set()
         await traveller.task
-    patient = RequestLimiter(LONG)
-    patient._free = limiter._free
-    assert inside(await started(patient, 3)) == [True, True, False]
+    limiter._patience = LONG
+    assert inside(await started(limiter, 3)) == [True, True, False]
 
 
 async def test_all_at_once_after_widening() -> None:

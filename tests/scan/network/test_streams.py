@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 
 import pytest
 from hypothesis import given
@@ -18,9 +18,8 @@ from aui_tui.scan.network.streams import (
     MAX_FRAME,
     MAX_INTERIM,
     Flooded,
-    Http1Limits,
-    Http2Limits,
-    WireLimits,
+    FrameReader,
+    HeadReader,
     exclusive_turn,
     paced,
 )
@@ -46,42 +45,51 @@ HINT = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
 FINAL = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"
 
 
-def fed(limits: WireLimits, data: bytes, sizes: list[int]) -> bytes:
-    """Return what may be parsed of ``data``, received in pieces of ``sizes`` in turn."""
-    passed, held, number = b"", b"", 0
-    while data or held:
-        if not held:
-            size = max(1, sizes[number % len(sizes)])
-            held, data, number = data[:size], data[size:], number + 1
-        taken = limits.take(held)
-        assert taken > 0
-        passed += held[:taken]
-        held = held[taken:]
+def pieces(data: bytes, sizes: list[int]) -> Iterator[bytes]:
+    """Yield ``data`` in pieces of ``sizes`` in turn."""
+    number = 0
+    while data:
+        size = max(1, sizes[number % len(sizes)])
+        yield data[:size]
+        data, number = data[size:], number + 1
+
+
+def read_heads(reader: HeadReader, data: bytes, sizes: list[int]) -> bytes:
+    return b"".join(map(reader.take, pieces(data, sizes)))
+
+
+def read_frames(reader: FrameReader, data: bytes, sizes: list[int]) -> bytes:
+    """Return what may be parsed of ``data``; an error of the reader comes out after what came before it."""
+    passed = b""
+    for piece in pieces(data, sizes):
+        reader.received(piece)
+        while ready := reader.next():
+            passed += ready
     return passed
 
 
 @given(st.integers(0, MAX_INTERIM), st.lists(st.integers(1, 90), min_size=1, max_size=6))
 def test_interim_responses_up_to_the_limit_pass(count: int, sizes: list[int]) -> None:
-    limits = Http1Limits()
+    reader = HeadReader()
     for _ in range(2):
-        limits.asked()
+        reader.asked()
         answer = HINT * count + FINAL + HINT * 50
-        assert fed(limits, answer, sizes) == answer
+        assert read_heads(reader, answer, sizes) == answer
 
 
 @given(st.lists(st.integers(1, 90), min_size=1, max_size=6))
 def test_one_interim_response_more_is_refused(sizes: list[int]) -> None:
-    limits = Http1Limits()
-    limits.asked()
+    reader = HeadReader()
+    reader.asked()
     with pytest.raises(Flooded, match="more than 20 interim responses"):
-        fed(limits, HINT * (MAX_INTERIM + 1) + FINAL, sizes)
+        read_heads(reader, HINT * (MAX_INTERIM + 1) + FINAL, sizes)
 
 
 @given(st.lists(st.integers(400, 40_000), min_size=1, max_size=6))
 def test_honest_frames_pass_unchanged(sizes: list[int]) -> None:
     page = [frame(DATA, bytes(MAX_FRAME), stream=1), frame(DATA, bytes(80), stream=1), frame(PING, bytes(8))]
     data = frame(SETTINGS) + frame(HEADERS, b"\x88", flags=4, stream=1) + b"".join(page) * 3
-    assert fed(Http2Limits(), data, sizes) == data
+    assert read_frames(FrameReader(), data, sizes) == data
 
 
 @pytest.mark.parametrize("size", [1, 8, 9, 10, 64, 5000])
@@ -89,36 +97,40 @@ def test_honest_frames_pass_unchanged(sizes: list[int]) -> None:
 def test_a_long_frame_is_refused_by_its_header_and_what_came_before_passes(size: int, before: int) -> None:
     good = frame(DATA, bytes(100), stream=1) * before
     bad = frame(DATA, length=MAX_FRAME + 1)
-    limits = Http2Limits()
-    assert fed(limits, good + bad[:8], [size]) == good + bad[:8]
+    reader = FrameReader()
+    assert read_frames(reader, good + bad[:8], [size]) == good
+    reader.received(bad[8:] + bytes(50))
     with pytest.raises(Flooded, match="16,385 bytes"):
-        limits.take(bad[8:] + bytes(50))
-    whole = Http2Limits()
+        reader.next()
+    whole = FrameReader()
+    whole.received(good + bad + bytes(50))
     if before:
-        assert whole.take(good + bad + bytes(50)) == len(good)
+        assert whole.next() == good
     with pytest.raises(Flooded, match="16,385 bytes"):
-        whole.take(bad)
+        whole.next()
 
 
 def test_few_frames_are_parsed_at_a_time() -> None:
-    assert Http2Limits().take(frame(PING, bytes(8)) * 100) == AT_ONCE * len(frame(PING, bytes(8)))
+    reader = FrameReader()
+    reader.received(frame(PING, bytes(8)) * 100)
+    assert len(reader.next()) == AT_ONCE * len(frame(PING, bytes(8)))
 
 
 def test_frames_without_content_are_refused_by_number() -> None:
     with pytest.raises(Flooded, match="without content"):
-        fed(Http2Limits(), frame(PING, bytes(8)) * (FREE_PIECES + 1), [4096])
+        read_frames(FrameReader(), frame(PING, bytes(8)) * (FREE_PIECES + 1), [4096])
 
 
 def test_a_head_that_takes_long_to_parse_is_heavy_once() -> None:
-    limits = Http1Limits()
-    limits.asked()
+    reader = HeadReader()
+    reader.asked()
     big = b"HTTP/1.1 200 OK\r\n" + b"".join(b"x%d: 1\r\n" % number for number in range(4000))
-    limits.take(big)
-    assert not limits.heavy
-    limits.take(b"\r\n")
-    assert limits.heavy
-    limits.take(b"body")
-    assert not limits.heavy
+    reader.take(big)
+    assert not reader.heavy
+    reader.take(b"\r\n")
+    assert reader.heavy
+    reader.take(b"body")
+    assert not reader.heavy
 
 
 async def test_only_one_gets_a_turn_of_the_loop() -> None:
