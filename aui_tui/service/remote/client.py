@@ -6,16 +6,15 @@ Copies of answers are plain files of JSON: nothing in them runs.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 import os
 import re
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 import msgspec
@@ -67,82 +66,65 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     size: int = 0
 
 
-class Copy(msgspec.Struct, frozen=True):
-    """One kept answer, its body None where nobody kept it.
-
-    ``at`` is when it was last known to be current, in epoch seconds.
-    """
+class Copy(NamedTuple):
+    """One kept answer; ``at`` is when it was last known to be current, in epoch seconds."""
 
     head: Head
-    body: bytes | None
+    body: bytes
     at: float
 
 
 class Copies:
-    """Copies by address in ``folder``; None keeps nothing. A copy that cannot be read or written is simply absent."""
+    """Copies by address in ``folder``. A copy that cannot be read or written is simply absent."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def get(self, url: str) -> Copy | None:
         """Return the copy of ``url``; None when there is none that is whole."""
-        if self._folder is None:
-            return None
         try:
-            descriptor = os.open(self._path(self._folder, url), os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+            descriptor = os.open(self._path(url), os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
             with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor
                 head = from_json(file.readline(_HEAD), Head)
                 body = file.read(MAX_BYTES + 1)
                 at = os.fstat(file.fileno()).st_mtime
         except (OSError, ValueError):
             return None
-        whole = head.url == url and len(body) == head.size
-        return Copy(head, body, at) if whole else None
+        return Copy(head, body, at) if head.url == url and len(body) == head.size else None
 
-    def put(self, head: Head, body: bytes, *, at: float) -> None:
-        """Keep ``body`` as the copy of ``head.url``, current at ``at``."""
-        if self._folder is None:
-            return
-        with contextlib.suppress(OSError):
+    def put(self, copy: Copy) -> None:
+        """Keep ``copy``."""
+        with suppress(OSError):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor, name = tempfile.mkstemp(dir=self._folder, suffix=PART)
             try:
                 with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
-                    file.write(msgspec.json.encode(head) + b"\n")
-                    file.write(body)
-                os.utime(name, (at, at))
-                Path(name).replace(self._path(self._folder, head.url))
+                    file.write(msgspec.json.encode(copy.head) + b"\n" + copy.body)
+                os.utime(name, (copy.at, copy.at))
+                Path(name).replace(self._path(copy.head.url))
             except BaseException:  # ctrl+c too leaves no half file
                 Path(name).unlink(missing_ok=True)
                 raise
-            self._prune(self._folder)
+            self._prune()
 
     def confirm(self, url: str, at: float) -> None:
         """Note that the copy of ``url`` was still current at ``at``."""
-        if self._folder is not None:
-            with contextlib.suppress(OSError):
-                os.utime(self._path(self._folder, url), (at, at))
+        with suppress(OSError):
+            os.utime(self._path(url), (at, at))
 
-    def _path(self, folder: Path, url: str) -> Path:
-        return folder / (hashlib.sha256(url.encode()).hexdigest()[:40] + SUFFIX)
+    def _path(self, url: str) -> Path:
+        return self._folder / (hashlib.sha256(url.encode()).hexdigest()[:40] + SUFFIX)
 
-    def _prune(self, folder: Path) -> None:
-        files = sorted(_sizes(folder), reverse=True)
+    def _prune(self) -> None:
+        found = [(path.stat(), path) for path in self._folder.glob("*" + SUFFIX)]
         held = 0
-        for number, (_, size, path) in enumerate(files, 1):
-            held += size
+        for number, (about, path) in enumerate(sorted(found, key=lambda one: -one[0].st_mtime), 1):
+            held += about.st_size
             if number > 1 and (number > MAX_FILES or held > MAX_BYTES):
                 path.unlink(missing_ok=True)
-        for path in folder.glob("*" + PART):
+        for path in self._folder.glob("*" + PART):
             if path.stat().st_mtime < time.time() - ABANDONED:
                 path.unlink(missing_ok=True)
-
-
-def _sizes(folder: Path) -> Iterator[tuple[float, int, Path]]:
-    for path in folder.glob("*" + SUFFIX):
-        with contextlib.suppress(OSError):
-            found = path.stat()
-            yield found.st_mtime, found.st_size, path
 
 
 T = TypeVar("T")
@@ -166,7 +148,8 @@ LARGEST_CARD: Final = 4 * 1024 * 1024
 class RemoteService:
     """The index published at ``source``, an http or https address.
 
-    ``folder``: where answers are kept between runs, None for nowhere. Raises ConfigError for a malformed address.
+    ``folder``: where answers are kept between runs, None for a temporary one. Raises ConfigError for a malformed
+    address.
     """
 
     can_scan = True
@@ -182,14 +165,14 @@ class RemoteService:
     ) -> None:
         self._base = base_of(source)
         self.label = urlsplit(self._base).netloc
-        self._copies = Copies(folder)
+        self._temporary = None if folder else tempfile.TemporaryDirectory(prefix="aui-tui-", ignore_cleanup_errors=True)
+        self._copies = Copies(folder or Path(self._temporary.name if self._temporary else ""))
         self._transport = Transport(self._base, self.label, sleep=sleep)
         self._clock = clock
         self._quota: Quota | None = None
         self._refreshing = asyncio.Lock()
         self._listing: Listing | None = None
         self._tags: tuple[tuple[str, str], ...] = ()
-        self._heads: dict[str, Head] = {}
         self._current_at = 0.0
         self._problem = ""
         self._notice = ""
@@ -236,7 +219,8 @@ class RemoteService:
             return None
         if reply.status != 200:
             raise complaint(reply, SITE, self.label, host, self._clock())
-        return await self._read(reply, lambda found: decode(found.body))
+        self._refuse_page(reply)
+        return await self._read(lambda: decode(reply.body))
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         """Raise Unavailable: only what was seen says where a site would stand, and this source does not have it."""
@@ -270,7 +254,8 @@ class RemoteService:
         self._quota = quota_of(reply, self._clock()) or self._quota
         if reply.status != 200:
             raise complaint(reply, SCAN, self.label, url, self._clock())
-        card = await self._read(reply, lambda found: self._carded(found.body, url))
+        self._refuse_page(reply)
+        card = await self._read(lambda: self._carded(reply.body, url))
         self._asked = float("-inf")
         seconds = age(card.scanned_at, clock_of(reply, self._clock()))
         other = options.method not in ("", card.method)
@@ -305,13 +290,12 @@ class RemoteService:
 
         What was read of a list that breaks off is kept, and not sent again.
         """
-        first = f"{self._base}/api/index.json?{urlencode({'limit': PAGE})}"
         if self._listing is None:
             with suppress(AuiError):
-                await self._list(first, self._kept)
+                await self._list(self._kept)
         try:
             now = self._clock()
-            await self._list(first, self._fetched)
+            await self._list(self._page)
             self._current_at = now
             self._notice = self._problem
         except AuiError as error:
@@ -319,20 +303,16 @@ class RemoteService:
                 raise
             self._notice = self._offline(error, self._current_at)
 
-    async def _list(self, url: str, page: Callable[[str], Awaitable[Copy]]) -> None:
-        """Take the list that begins at ``url``; unchanged tags of its pages leave it as it is."""
+    async def _list(self, page: Callable[[str], Awaitable[Copy]]) -> None:
+        """Take the list; unchanged tags of its pages leave it as it is."""
         pages: dict[str, Copy] = {}
-        following = url
+        following = f"{self._base}/api/index.json?{urlencode({'limit': PAGE})}"
         while following and following not in pages and len(pages) < MOST_PAGES:
             pages[following] = await page(following)
             following = pages[following].head.next
         tags = tuple((copy.head.url, copy.head.etag or copy.head.modified) for copy in pages.values())
         if self._listing is None or tags != self._tags or not all(tag for _, tag in tags):
-            for missing in [address for address, copy in pages.items() if copy.body is None]:
-                del self._heads[missing]
-                pages[missing] = await page(missing)
-            bodies = [copy.body or b"" for copy in pages.values()]
-            self._listing, self._problem = await asyncio.to_thread(self._listed, bodies)
+            self._listing, self._problem = await asyncio.to_thread(self._listed, [page.body for page in pages.values()])
             self._tags = tags
         self._current_at = min(copy.at for copy in pages.values())
 
@@ -342,41 +322,45 @@ class RemoteService:
             raise Unavailable(f"There is no copy of {self.label}.")
         return copy
 
-    async def _fetched(self, url: str) -> Copy:
-        """Return a page as it is now; its body is None where it is the one that was read before."""
+    async def _page(self, url: str) -> Copy:
+        copy = await self._fetched(url, INDEX, "", LARGEST_INDEX)
+        await asyncio.to_thread(self._copies.put, copy)
+        return copy
+
+    async def _fetched(self, url: str, operation: str, asked: str, largest: int) -> Copy:
+        """Return the record at ``url`` as it is now, asked about by the tag of its last copy. Raises as complaint."""
         copy = await asyncio.to_thread(self._copies.get, url)
-        known = self._heads.get(url) or (copy.head if copy is not None else None)
-        reply = await self._get(url, known, LARGEST_INDEX)
+        reply = await self._get(url, copy.head if copy else None, largest)
         now = self._clock()
-        if reply.status == 304 and known is not None:
+        if reply.status == 304 and copy is not None:
             await asyncio.to_thread(self._copies.confirm, url, now)
-            self._heads[url] = known
-            return Copy(known, copy.body if copy is not None and copy.head == known else None, now)
+            return copy._replace(at=now)
         if reply.status != 200:
-            raise complaint(reply, INDEX, self.label, "", now)
-        if reply.is_page:
-            raise RecordError(f"{self.label} sends a web page instead of a record; it may not be a published index.")
-        self._heads[url] = await self._keep(url, reply)
-        return Copy(self._heads[url], reply.body, now)
+            raise complaint(reply, operation, self.label, asked, now)
+        self._refuse_page(reply)
+        fields = reply.fields
+        head = Head(
+            url=url,
+            etag=fields.get("etag", "")[:500],
+            modified=fields.get("last-modified", "")[:100],
+            next=self._next(url, fields.get("link", "")),
+            size=len(reply.body),
+        )
+        return Copy(head, reply.body, now)
 
     async def _card(self, url: str, host: str) -> tuple[ReportCard, str]:
         """Return the card at ``url``, or its last copy with one sentence that says so."""
-        copy = await asyncio.to_thread(self._copies.get, url)
         try:
-            reply = await self._get(url, copy.head if copy else None, LARGEST_CARD)
-            if reply.status == 304 and copy is not None:
-                await asyncio.to_thread(self._copies.confirm, url, self._clock())
-                return self._carded(copy.body or b"", host), ""
-            if reply.status != 200:
-                raise complaint(reply, SITE, self.label, host, self._clock())
-            card = await self._read(reply, lambda found: self._carded(found.body, host))
-            await self._keep(url, reply)
+            copy = await self._fetched(url, SITE, host, LARGEST_CARD)
+            card = await self._read(lambda: self._carded(copy.body, host))
+            await asyncio.to_thread(self._copies.put, copy)
             return card, ""
         except (Unavailable, RecordError, RateLimited) as error:
-            if copy is None:
+            kept = await asyncio.to_thread(self._copies.get, url)
+            if kept is None:
                 raise
             try:
-                return self._carded(copy.body or b"", host), self._offline(error, copy.at)
+                return self._carded(kept.body, host), self._offline(error, kept.at)
             except RecordError:
                 raise error from None
 
@@ -388,25 +372,15 @@ class RemoteService:
             fields["If-Modified-Since"] = known.modified
         return await self._transport.get(url, fields=fields, seconds=READ_SECONDS, largest=largest)
 
-    async def _read(self, reply: Reply, read: Callable[[Reply], T]) -> T:
+    def _refuse_page(self, reply: Reply) -> None:
         if reply.is_page:
             raise RecordError(f"{self.label} sends a web page instead of a record; it may not be a published index.")
+
+    async def _read(self, read: Callable[[], T]) -> T:
         try:
-            return await asyncio.to_thread(read, reply)
+            return await asyncio.to_thread(read)
         except RecordError as error:
             raise RecordError(f"{self.label}: {error}") from None
-
-    async def _keep(self, url: str, reply: Reply) -> Head:
-        fields = reply.fields
-        head = Head(
-            url=url,
-            etag=fields.get("etag", "")[:500],
-            modified=fields.get("last-modified", "")[:100],
-            next=self._next(url, fields.get("link", "")),
-            size=len(reply.body),
-        )
-        await asyncio.to_thread(self._copies.put, head, reply.body, at=self._clock())
-        return head
 
     def _next(self, url: str, link: str) -> str:
         """Return the address of the next page (RFC 8288), empty without one of this index."""

@@ -70,6 +70,9 @@ ERRORS = [
     (Said(raw=b"SSH-2.0-x\r\n"), "cannot be reached"),
     (Said(raw=b""), "cannot be reached"),
     (Said(200, b"no gzip", {"Content-Encoding": "gzip"}), "its answer is not valid gzip"),
+    (Said(200, b"x", {"Content-Encoding": "br"}), "sends an encoding that was not asked for: br"),
+    (Said(200, b"x", {"Content-Encoding": "gzip, gzip"}), "sends an encoding that was not asked for: gzip, gzip"),
+    (Said(304, b""), "has moved."),
 ]
 
 
