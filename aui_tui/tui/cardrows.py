@@ -29,6 +29,7 @@ from aui_tui.tui.rows import (
     bar,
     blank,
     cut,
+    edges,
     folded,
     hang,
     marked,
@@ -305,35 +306,29 @@ def visits(report: HostReport, size: int) -> list[Entry]:
     return [*out, blank(), paragraph(section.text, size, "muted")]
 
 
+TONES: Final = {"Better": "good", "Worse": "critical", "New findings": "critical", "Resolved findings": "good"}
+
+
 def changes(before: ReportCard | None, after: ReportCard, size: int, now: float) -> list[Entry]:
     """Return what differs from an earlier scan."""
     from aui_tui.report.changes import diff
+    from aui_tui.report.diff import text_lines
 
     if before is None:
         words = "There is no earlier scan of this host to compare with. Press s to scan it again."
         return [paragraph(words, size, "muted")]
-    found = diff(before, after)
     since = (day(before.scanned_at, now), "strong")
     out = [Entry(text(("Since ", "muted"), since, (f", {ago(before.scanned_at, now)}", "muted")))]
-    out += [paragraph(found.note, size, "warn")] if found.note else []
-    if found.same:
-        return [*out, blank(), paragraph("Nothing that is measured has changed.", size, "good")]
-    pairs = {"Score": found.score, "Grade": found.grade, "Stance": found.stance, "Method": found.method}
-    for name, (was, is_now) in pairs.items():
-        if was != is_now:
-            out.append(Entry(text((fit(name, 8), "strong"), f"{was} {glyphs.ARROW} ", (str(is_now), "strong"))))
-    label = min(22, max(size // 3, 10))
-    for place, change in enumerate(found.changes):
-        role = {1: "good", -1: "critical"}.get(change.direction, "")
-        sign = {1: glyphs.RISING, -1: glyphs.FALLING}.get(change.direction, glyphs.DOT)
-        words = f" {glyphs.ARROW} ".join(change.shown)
-        words += f"   {change.points:+d} {change.pillar}" if change.points else ""
-        lead = text((f" {sign} ", role), f"{fit(change.label, label)} ")
-        out.append(Entry(hang(lead, words, size, role), f"change {place}"))
-    for name, items, role in (("New findings", found.new, "critical"), ("Resolved", found.resolved, "good")):
-        if items:
-            out += [blank(), title(name)]
-            out += [Entry(hang(text((f" {marked(one.t)[0]} ", role)), one.text, size)) for one in items]
+    role = ""
+    for place, line in enumerate(text_lines(diff(before, after), deterministic=True)):
+        words = line.strip().replace(" -> ", f" {glyphs.ARROW} ")
+        if line.startswith(" "):
+            out.append(Entry(hang(text("   "), words, size, role), f"change {place}"))
+        elif words in TONES or words == "Changed":
+            role = TONES.get(words, "")
+            out.append(title(words))
+        else:
+            out.append(paragraph(words, size) if words else blank())
     return out
 
 
@@ -486,7 +481,7 @@ def headline(state: CardState, place: Place | None, quota: Quota | None, rank: i
     if report is None:
         words = ("no report card", "warn") if state.problem else ("reading …", "")
         left, facts = text(" ", (state.host, "title")), [quota_words(quota, full=False)]
-        return _fitted(left, text("  ", words), facts, size)
+        return edges(left, text("  ", words), facts, size)
     card = report.card
     facts = []
     if place is not None and place.total > 1:
@@ -507,19 +502,7 @@ def headline(state: CardState, place: Place | None, quota: Quota | None, rank: i
     shown = " · ".join(fact for fact in facts if fact)
     if name.cell_length + rest.cell_length + cells(more) + cells(shown) + 4 <= size:
         name = text(name, more)
-    return _fitted(name, rest, facts, size)
-
-
-def _fitted(name: Content, rest: Content, facts: list[str], size: int) -> Content:
-    """Return name and ``rest`` at the left, facts at the right; facts go first, then the end of the name."""
-    kept = [fact for fact in facts if fact]
-    while len(kept) > 1 and cells(" · ".join(kept)) + 3 > size - name.cell_length - rest.cell_length:
-        kept.pop(-2)
-    right = text((f"  {' · '.join(kept)} ", "muted"))
-    room = size - rest.cell_length - right.cell_length
-    if room < min(name.cell_length, 17):
-        right, room = Content(""), size - rest.cell_length
-    return spread(text(cut(name, max(room, 17)), rest), right, size)
+    return edges(name, rest, facts, size)
 
 
 def what_if(state: CardState, rank: int) -> Content:

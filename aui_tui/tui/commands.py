@@ -74,7 +74,7 @@ class Palette(Provider):
         for title, query in views():
             matrix = query.sort.startswith("matrix.")
             yield Command(title, "view", partial(app.show_list, query, matrix=matrix))
-        for name in app.every_theme():
+        for name in sorted(app.available_themes):
             yield Command(f"Theme {name}", "theme", ThemeChoice(app, name))
 
     async def discover(self) -> Hits:

@@ -148,12 +148,16 @@ def _percent(part: int, whole: int) -> str:
 # The panes
 
 
+Maker = Callable[[Surface], tuple[str, str, str]]
+"""Makes what a column says of an assistant: words, role, and the key of the figure, empty for none."""
+COUNTS: Final = (("in", 8), ("part", 8), ("refused", 9), ("challenged", 12), ("told no", 9), ("unclear", 9))
+"""Outcomes that have a column of their own, and its width."""
+
+
 def assistants(figures: Overview, moves: Moves, size: int) -> list[Entry]:
     """Return one row per assistant: a bar of what it gets, the share that lets it in, who is out, what changed."""
-    words, wide = size >= 92, size >= 150
-    more = _columns(figures, moves, size, wide=wide)
-    heads = "gets in      in    part  refused  challenged  told no  unclear" if words else "gets in     out"
-    heads += "".join(head for head, _ in more)
+    columns = _columns(figures, moves, size)
+    heads = "gets in" + "".join(head for head, _ in columns)
     room = max(min(size - 21 - len(heads), 60), 8)
     out = [Entry(cut(text((" " * (18 + room) + heads, "header")), size))]
     for surface in surfaces():
@@ -163,25 +167,11 @@ def assistants(figures: Overview, moves: Moves, size: int) -> list[Entry]:
         if not known:
             out.append(row.add("only task runs can tell", "muted").entry(size))
             continue
-        inside = found["in"] + found["part"]
         for word, part in _parts(found, room):
             row.add(part, sign(word).tone, of_agent(surface, word) if part.strip() and word else "")
+        inside = found["in"] + found["part"]
         row.add(_percent(inside, known).rjust(8), "good", of_agent(surface, "gets-in"))
-        if words:
-            for word, width in (
-                ("in", 8),
-                ("part", 8),
-                ("refused", 9),
-                ("challenged", 12),
-                ("told no", 9),
-                ("unclear", 9),
-            ):
-                role = sign(word).tone if found[word] else "muted"
-                row.add(f"{found[word]:{width},}", role, of_agent(surface, word) if found[word] else "")
-        else:
-            shut = sum(found[word] for word in SHUT)
-            row.add(f"{shut:8,}", "critical" if shut else "muted", of_agent(surface, "out") if shut else "")
-        for _, maker in more:
+        for _, maker in columns:
             row.add(*maker(surface))
         out.append(row.entry(size))
     return out
@@ -199,64 +189,85 @@ def _parts(found: Counter[str], room: int) -> list[tuple[str, str]]:
     return [*out, ("", " " * (room - used))]
 
 
-Maker = Callable[[Surface], tuple[str, str, str]]
-
-
-def _columns(figures: Overview, moves: Moves, size: int, *, wide: bool) -> list[tuple[str, Maker]]:
-    """Return what fits beside the fates of an assistant: each heading, and the part below it."""
-    against = bool(figures.contradictions)
-    delta: tuple[str, Maker] = ("    Δ in", lambda surface: _turned(surface, moves))
-    if not wide:
-        out: tuple[str, Maker] = ("   ≠ out", lambda surface: _disagree(surface, figures, 0, 8))
-        return [*([out] if against and size >= 124 else []), *([delta] if size >= 60 else [])]
-    columns: list[tuple[bool, str, Maker]] = [
-        (against, "   yes, yet out", lambda surface: _disagree(surface, figures, 0, 15)),
-        (against, "  no, yet in", lambda surface: _disagree(surface, figures, 1, 12)),
-        (True, *delta),
-        (bool(moves.weeks), "       12 weeks", lambda surface: _weeks(surface, moves)),
-        (bool(figures.shut), "  most often shut out by", lambda surface: _worst(surface, figures)),
+def _columns(figures: Overview, moves: Moves, size: int) -> list[tuple[str, Maker]]:
+    """Return the columns that fit behind the share of an assistant: each heading, and the part below it."""
+    against, wide = bool(figures.contradictions), size >= 150
+    columns = [
+        *((size >= 92, word.rjust(width), _counter(figures, word, width)) for word, width in COUNTS),
+        (size < 92, "     out", _counter(figures, "out", 8)),
+        (against and 124 <= size < 150, "   ≠ out", _disagree(figures, 0, 8)),
+        (against and wide, "   yes, yet out", _disagree(figures, 0, 15)),
+        (against and wide, "  no, yet in", _disagree(figures, 1, 12)),
+        (size >= 60, "    Δ in", _turned(moves)),
+        (wide and bool(moves.weeks), "       12 weeks", _weeks(moves)),
+        (wide and bool(figures.shut), "  most often shut out by", _worst(figures)),
     ]
-    return [(head, maker) for known, head, maker in columns if known]
+    return [(head, maker) for there, head, maker in columns if there]
 
 
-def _disagree(surface: Surface, figures: Overview, way: int, room: int) -> tuple[str, str, str]:
-    """Return how many hosts turn an assistant away against their robots.txt, or let it in against that (``way`` 1)."""
-    if surface.slug not in figures.disagree:
-        return glyphs.DASH.rjust(room), "muted", ""
-    number = figures.disagree[surface.slug][way]
-    key = figure("disagree", f"{CONTRADICTIONS[way]} {surface.slug}") if number else ""
-    return f"{number:,}".rjust(room), "accent" if number else "muted", key
+def _counter(figures: Overview, word: str, width: int) -> Maker:
+    """Return the column of the hosts of which an assistant gets ``word``."""
+
+    def maker(surface: Surface) -> tuple[str, str, str]:
+        found = fates_of(figures, surface)
+        number = sum(found[one] for one in SHUT) if word == "out" else found[word]
+        tone = "critical" if word == "out" else sign(word).tone
+        return f"{number:{width},}", tone if number else "muted", of_agent(surface, word) if number else ""
+
+    return maker
 
 
-def _weeks(surface: Surface, moves: Moves) -> tuple[str, str, str]:
-    """Return the share of hosts that let an assistant in at the end of each week, the last one now."""
-    shares = moves.weeks.get(surface.slug, ())
-    if surface.source == "none" or max(shares, default=-1) < 0:
-        return glyphs.DASH.rjust(15), "muted", ""
-    return "   " + "".join(glyphs.spark([share]) if share >= 0 else " " for share in shares), "bar", ""
+def _disagree(figures: Overview, way: int, width: int) -> Maker:
+    """Return the column of the hosts that turn an assistant away against robots.txt, or let it in (``way`` 1)."""
+
+    def maker(surface: Surface) -> tuple[str, str, str]:
+        if surface.slug not in figures.disagree:
+            return glyphs.DASH.rjust(width), "muted", ""
+        number = figures.disagree[surface.slug][way]
+        key = figure("disagree", f"{CONTRADICTIONS[way]} {surface.slug}") if number else ""
+        return f"{number:{width},}", "accent" if number else "muted", key
+
+    return maker
 
 
-def _turned(surface: Surface, moves: Moves) -> tuple[str, str, str]:
-    """Return how many more hosts let an assistant in than before."""
-    if surface.slug not in moves.agents or surface.source == "none":
-        return glyphs.DASH.rjust(8), "muted", ""
-    let_in, shut_out = moves.agents[surface.slug]
-    change = let_in - shut_out
-    role = "good" if change > 0 else "critical" if change < 0 else "muted"
-    return (format(change, "+,d") if change else "0").rjust(8), role, ""
+def _turned(moves: Moves) -> Maker:
+    """Return the column of how many more hosts let an assistant in than before."""
+
+    def maker(surface: Surface) -> tuple[str, str, str]:
+        if surface.slug not in moves.agents or surface.source == "none":
+            return glyphs.DASH.rjust(8), "muted", ""
+        let_in, shut_out = moves.agents[surface.slug]
+        change = let_in - shut_out
+        tone = "good" if change > 0 else "critical" if change < 0 else "muted"
+        return (format(change, "+,d") if change else "0").rjust(8), tone, ""
+
+    return maker
 
 
-def _worst(surface: Surface, figures: Overview) -> tuple[str, str, str]:
-    """Return the category that shuts an assistant out most often."""
-    shares = {
-        category: out / known
-        for category, (out, known) in figures.shut.get(surface.slug, {}).items()
-        if out and known >= ENOUGH
-    }
-    if not shares:
-        return "  " + glyphs.DASH, "muted", ""
-    name = max(shares, key=shares.__getitem__)
-    return f"  {fit(name, 17)}{_percent(round(1000 * shares[name]), 1000):>6}", "", ""
+def _weeks(moves: Moves) -> Maker:
+    """Return the column of the share of hosts that let an assistant in at the end of each week, the last one now."""
+
+    def maker(surface: Surface) -> tuple[str, str, str]:
+        shares = moves.weeks.get(surface.slug, ())
+        if surface.source == "none" or max(shares, default=-1) < 0:
+            return glyphs.DASH.rjust(15), "muted", ""
+        return "   " + "".join(glyphs.spark([share]) if share >= 0 else " " for share in shares), "bar", ""
+
+    return maker
+
+
+def _worst(figures: Overview) -> Maker:
+    """Return the column of the category that shuts an assistant out most often."""
+
+    def maker(surface: Surface) -> tuple[str, str, str]:
+        counted = figures.shut.get(surface.slug, {}).items()
+        shares = {name: out / known for name, (out, known) in counted if out and known >= ENOUGH}
+        if not shares:
+            return "  " + glyphs.DASH, "muted", ""
+        name = max(shares, key=shares.__getitem__)
+        return f"  {fit(name, 17)}{_percent(round(1000 * shares[name]), 1000):>6}", "", ""
+
+    return maker
 
 
 def scores(figures: Overview, size: int) -> list[Entry]:

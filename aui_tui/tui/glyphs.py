@@ -26,7 +26,6 @@ DOT: Final = "·"
 DASH: Final = "–"
 ARROW: Final = "→"
 WAIT: Final = "…"
-UNKNOWN: Final = "?"
 
 GRADES: Final = MappingProxyType({"A": "good", "B": "good", "C": "warn", "D": "critical", "F": "critical"})
 """The tone of each grade."""

@@ -68,15 +68,26 @@ def spread(left: Content, right: Content, size: int) -> Content:
     return text(pad(left, size - tail.cell_length), tail)
 
 
+def edges(name: Content, rest: Content, facts: Sequence[str], size: int) -> Content:
+    """Return name and ``rest`` at the left, facts at the right; facts go first, the last of them stays longest.
+
+    What has still no room takes it from the end of the name.
+    """
+    kept = [fact for fact in facts if fact]
+    while len(kept) > 1 and cells(" · ".join(kept)) + 3 > size - name.cell_length - rest.cell_length:
+        kept.pop(-2)
+    right = text((f"  {' · '.join(kept)} ", "muted"))
+    room = size - rest.cell_length - right.cell_length
+    if room < min(name.cell_length, 17):
+        right, room = Content(""), size - rest.cell_length
+    return spread(text(cut(name, max(room, 17)), rest), right, size)
+
+
 def hang(head: Content, words: str, size: int, role: str = "") -> Content:
     """Return ``words`` wrapped beside ``head``, further rows indented by its width."""
     indent = head.cell_length
     rows = wrap(words, max(size - indent, 8))
-    return text(head, ("\n" + " " * indent).join(rows) if not role else ("", ""), *_rest(rows, indent, role))
-
-
-def _rest(rows: Sequence[str], indent: int, role: str) -> list[tuple[str, str]]:
-    return [(("\n" + " " * indent).join(rows), role)] if role else []
+    return text(head, (("\n" + " " * indent).join(rows), role))
 
 
 def paragraph(words: str, size: int, role: str = "") -> Entry:

@@ -9,7 +9,7 @@ import dataclasses
 import os
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -85,18 +85,16 @@ def packaged() -> Path:
     return inside if inside.is_dir() else package.parent / "themes"
 
 
-def load(folders: Iterable[Path], only: str = "") -> LoadedThemes:
+def load(folders: Iterable[Path]) -> LoadedThemes:
     """Return every theme of the folders, later ones replacing earlier ones of the same name.
 
-    ``only``: of the first folder, the packaged one, read nothing but the file of that name. Nothing is raised: what
-    is wrong with a file is reported with file, key and reason.
+    Nothing is raised: what is wrong with a file is reported with file, key and reason.
     """
     themes: dict[str, Theme] = {}
     problems: list[str] = []
-    for number, folder in enumerate(folders):
+    for folder in folders:
         here: dict[str, str] = {}
-        pattern = only + ".toml" if only and number == 0 else "*.toml"
-        for path in sorted(folder.glob(pattern)) if folder.is_dir() else ():
+        for path in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
             theme, wrong = _read(path)
             if theme is not None and here.setdefault(theme.name, path.name) != path.name:
                 wrong = [f"name: {here[theme.name]} has the name {theme.name} already."]
@@ -154,23 +152,18 @@ def hard_to_read(theme: Theme) -> str:
     return f"{words} text is easy to read from {READABLE}."
 
 
-def first(folders: Sequence[Path], name: str, *, no_color: bool) -> tuple[LoadedThemes, str]:
-    """Return the theme to start with, the user's own themes, and its name; the others are read when asked for.
+def first(folders: Iterable[Path], name: str, *, no_color: bool) -> tuple[LoadedThemes, str]:
+    """Return all themes and the name of the one to start with; an empty ``name`` is the default: see :func:`default`.
 
-    An empty ``name`` is the default: see :func:`default`. Raises ConfigError naming the nearest theme when there is
-    none of that name, and what is wrong with the files that could not be used.
+    Raises ConfigError naming the nearest theme when there is none of that name, and what is wrong with the files that
+    could not be used.
     """
     wanted = name or default(os.environ, no_color=no_color)
-    if wanted.replace("-", "").isalnum():
-        loaded = load(folders, only=wanted)
-        if wanted in loaded.themes:
-            return loaded, wanted
     loaded = load(folders)
-    known = loaded.themes
-    if wanted in known:
+    if wanted in loaded.themes:
         return loaded, wanted
-    near = nearest(wanted, known)
-    hint = f"did you mean {near}?" if near else f"there are: {', '.join(sorted(known))}."
+    near = nearest(wanted, loaded.themes)
+    hint = f"did you mean {near}?" if near else f"there are: {', '.join(sorted(loaded.themes))}."
     faults = [UNUSABLE, *loaded.problems] if loaded.problems else []
     raise ConfigError(" ".join((f"Unknown theme {clean(wanted, 60)!r};", hint, *faults)))
 
@@ -257,26 +250,16 @@ class ThemedApp(App[Any]):
     """
 
     def __init__(self, folders: Iterable[Path], theme: str, *, no_color: bool) -> None:
-        self._folders = (packaged(), *folders)
-        loaded, name = first(self._folders, theme, no_color=no_color)
+        loaded, name = first((packaged(), *folders), theme, no_color=no_color)
         super().__init__()
         self.theme_problems = loaded.problems
         for builtin in BUILTIN:
             self.unregister_theme(builtin)
-        self.register_themes(loaded)
+        for made in loaded.themes.values():
+            self.register_theme(made)
         self.theme = self.chosen_theme = name
         self._colors = self.get_css_variables()
         self.stylesheet.set_variables(self._colors)
-
-    def register_themes(self, loaded: LoadedThemes) -> None:
-        """Make themes known."""
-        for theme in loaded.themes.values():
-            self.register_theme(theme)
-
-    def every_theme(self) -> list[str]:
-        """Return the names of all themes, having read those that were not needed at the start."""
-        self.register_themes(load(self._folders))
-        return sorted(self.available_themes)
 
     def choose_theme(self, name: str | None) -> None:
         """Apply a theme permanently; without a name, the one that was chosen last."""

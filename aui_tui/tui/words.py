@@ -48,13 +48,6 @@ def signed(number: int | None) -> str:
     return format(number, "+d") if number else ""
 
 
-def byte_size(size: int) -> str:
-    """Return a number of bytes in at most seven characters: ``162 B``, ``14 kB``, ``1.2 MB``."""
-    if size < 1000:
-        return f"{size} B"
-    return f"{size / 1000:.0f} kB" if size < 999_500 else f"{size / 1_000_000:.1f} MB"
-
-
 def seconds(milliseconds: int) -> str:
     """Return a duration in seconds with two decimals, ``0.12 s``; from ten seconds on with one."""
     value = milliseconds / 1000

@@ -226,7 +226,7 @@ async def test_first_rows_of_a_long_list_come_before_its_figures_and_the_cursor_
     service = LongIndex.of(60)
     async with stage(service, (140, 40)) as pilot:
         service.counted = asyncio.Event()
-        index_of(pilot).filters.enter()
+        index_of(pilot).line.focus()
         index_of(pilot).query_one(QueryLine).value = "o"
         await shows(pilot, "Ranked …")
         assert len(index_of(pilot).table) == 20
@@ -289,6 +289,11 @@ def here(pilot: Pilot[int]) -> Listing:
     return focused
 
 
+def keys_of(pane: Listing) -> list[str]:
+    """Return the keys of all rows and figures that can be chosen, from top to bottom."""
+    return [key for row in pane.rows for key in ([stop.key for stop in row.stops] or [row.key]) if key]
+
+
 def go_to(pilot: Pilot[int], key: str) -> Listing:
     pane = next(pane for pane in panes(pilot) if pane.go_to(key))
     pane.focus()
@@ -300,13 +305,13 @@ def go_to(pilot: Pilot[int], key: str) -> Listing:
 async def test_every_figure_of_the_overview_is_reached_by_its_pane_and_the_arrows(size: tuple[int, int]) -> None:
     async with stage(MemoryService.of(60), size) as pilot:
         await press(pilot, "v")
-        wanted = {key for pane in panes(pilot) for key in pane.keys}
+        wanted = {key for pane in panes(pilot) for key in keys_of(pane)}
         assert len(wanted) > 30
         seen = set()
         for digit in "123456":
             await press(pilot, digit)
             pane = here(pilot)
-            for _ in pane.keys:
+            for _ in keys_of(pane):
                 for _ in range(12):
                     seen.add(pane.key)
                     pane.action_side(1)
@@ -325,7 +330,7 @@ async def test_a_figure_opens_the_hosts_that_it_counts_and_esc_comes_back_to_it(
         go_to(pilot, key)
         await press(pilot, "enter")
         assert index_of(pilot).state.query.line == line
-        assert index_of(pilot).filters.text == line
+        assert index_of(pilot).line.value == line
         assert 0 < len(index_of(pilot).table) <= everything
         await press(pilot, "escape")
         assert here(pilot).key == key
@@ -415,7 +420,8 @@ async def test_a_count_of_sites_that_turn_an_assistant_away_opens_them(
     async with stage(service, size) as pilot:
         await press(pilot, "v")
         pane = go_to(pilot, f"{kind} {value}")
-        row, stop = pane.here
+        row = pane.rows[pane.highlighted or 0]
+        stop = next(stop for stop in row.stops if stop.key == pane.key)
         number = int(row.content.plain[stop.start : stop.end].split()[0])
         await press(pilot, "enter")
         assert index_of(pilot).state.query.line == line
@@ -484,7 +490,7 @@ async def test_an_unfinished_term_keeps_the_list_and_offers_its_values() -> None
         assert "shut out" in text_of(pilot)
         assert "typing …" in text_of(pilot)
         await press(pilot, "tab")
-        assert index_of(pilot).filters.text == "stance:walled"
+        assert index_of(pilot).line.value == "stance:walled"
         assert 0 < len(index_of(pilot).table) < 55
 
 
@@ -496,11 +502,11 @@ async def test_a_wrong_term_is_said_and_never_rewritten() -> None:
         walled = len(index_of(pilot).table)
         assert "score: takes a number" in text_of(pilot) or "score:" in text_of(pilot).splitlines()[-2]
         await press(pilot, "enter")
-        assert index_of(pilot).filters.text == "stance:walled score:<40x"
+        assert index_of(pilot).line.value == "stance:walled score:<40x"
         assert index_of(pilot).state.query.line == "stance:walled"
         assert len(index_of(pilot).table) == walled < 55
         await press(pilot, "escape")
-        assert index_of(pilot).filters.text == ""
+        assert index_of(pilot).line.value == ""
 
 
 @pytest.mark.ci
@@ -514,7 +520,7 @@ async def test_arrows_choose_in_the_drop_down_and_the_first_esc_closes_it() -> N
         assert drop_down.chosen is not None
         assert drop_down.chosen.text == "b"
         await press(pilot, "escape")
-        assert index_of(pilot).filters.searching
+        assert index_of(pilot).line.has_focus
         assert not drop_down.found
         await press(pilot, "escape")
-        assert not index_of(pilot).filters.searching
+        assert not index_of(pilot).line.has_focus

@@ -227,7 +227,6 @@ def test_an_unknown_theme_is_named_with_its_nearest(monkeypatch: pytest.MonkeyPa
         themes.first(folders, "../x", no_color=False)
     assert themes.first(folders, "", no_color=False)[1] == "dusk"
     assert themes.first(folders, "", no_color=True)[1] == "terminal"
-    assert set(themes.first(folders, "paper", no_color=True)[0].themes) == {"paper"}
 
 
 def test_a_packaged_theme_lies_in_the_file_of_its_name() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from shlex import quote
 from typing import ClassVar, Final, NamedTuple
 
@@ -15,6 +15,8 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.labels import ago
 from aui_tui.model.registry import registry, surfaces
 from aui_tui.model.signs import sign
+from aui_tui.model.view import HostReport
+from aui_tui.report import sections
 from aui_tui.text import count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import COMPARE
@@ -24,7 +26,6 @@ from aui_tui.tui.dashboard import Page
 from aui_tui.tui.rows import Entry, blank, paragraph, spread, text, title
 from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.listing import Listing
-from aui_tui.tui.words import TERMS
 
 
 class Value(NamedTuple):
@@ -35,11 +36,10 @@ class Value(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """One line: its name and what each card says. ``key``: what it stands for."""
+    """One line: its name and what each card says."""
 
     name: str
     values: tuple[Value, ...]
-    key: str = ""
 
     @property
     def differs(self) -> bool:
@@ -96,15 +96,16 @@ class CompareScreen(Page[None]):
             bar.refresh()
 
     def _title(self, size: int) -> Content:
-        rows = list(lines(self.cards, self.context.clock()))
+        rows = lines(self.cards, self.context.clock())
         left = text((" Compare", "title"), f"  {count(len(self._hosts), 'site')}")
         words = f"{sum(row.differs for row in rows)} of {len(rows)} lines differ "
         return spread(left, text((words, "muted")), size)
 
     def _foot(self, size: int) -> Content:
         key = self.query_one(Listing).key
-        name = key if key in TERMS else "disagree"
-        return term(name, size, "" if key in TERMS else "What the sites do not have in common; a shows all lines.")
+        found = next((row for row in lines(self.cards, self.context.clock()) if row.name == key), None)
+        words = " · ".join(value.text for value in found.values) if found is not None else ""
+        return term(key or "disagree", size, words or "What the sites do not have in common; a shows all lines.")
 
     def on_listing_moved(self) -> None:
         self.query_one("#foot", Bar).refresh()
@@ -131,7 +132,7 @@ def compare(cards: Sequence[ReportCard], size: int, now: float, *, every: bool =
         return []
     label = LABEL if size >= 70 else 13
     room = max((size - label - 4) // len(cards) - 1, 8)
-    found = list(lines(cards, now))
+    found = lines(cards, now)
     differ, alike = [row for row in found if row.differs], [row for row in found if not row.differs]
     out = [paragraph(sentence(cards), size, "strong"), blank()]
     heads = "".join(fit(card.host, room) + " " for card in cards)
@@ -148,7 +149,7 @@ def compare(cards: Sequence[ReportCard], size: int, now: float, *, every: bool =
 def _row(row: Compared, mark: str, label: int, room: int) -> Entry:
     cells = ((fit(value.text, room) + " ", value.tone) for value in row.values)
     role = "accent" if mark == glyphs.DISAGREE else "muted"
-    return Entry(text("  ", (f"{mark} ", role), fit(row.name, label - 1) + " ", *cells), row.key or row.name)
+    return Entry(text("  ", (f"{mark} ", role), fit(row.name, label - 1) + " ", *cells), row.name)
 
 
 def sentence(cards: Sequence[ReportCard]) -> str:
@@ -167,61 +168,31 @@ def sentence(cards: Sequence[ReportCard]) -> str:
     return f"{words[0].upper()}{words[1:]}."
 
 
-def lines(cards: Sequence[ReportCard], now: float) -> Iterator[Compared]:
-    """Yield every line of a comparison: who gets in, points, facts, fixes."""
-
-    def row(name: str, read: Callable[[ReportCard], Value], key: str = "") -> Compared:
-        return Compared(name, tuple(read(card) for card in cards), key)
-
-    for name, read in HEAD:
-        yield row(name, read)
-    for slug in dict.fromkeys(slug for card in cards for slug in card.matrix):
-        yield row(labels.surface(slug, short=True), lambda card, slug=slug: _verdict(card, slug))  # type: ignore[misc]
-    for key in dict.fromkeys(key for card in cards for key in card.pillars):
-        yield row(labels.pillar(cards[0].method, key), lambda card, key=key: _pillar(card, key))  # type: ignore[misc]
-    for name, read in FACTS:
-        yield row(name, read)
-    yield row("Scanned", lambda card: Value(ago(card.scanned_at, now)))
-    for key, fix in {fix.k: fix.title for card in cards for fix in card.recommendations}.items():
-        yield row(fix, lambda card, key=key: _fix(card, key))  # type: ignore[misc]
+def lines(cards: Sequence[ReportCard], now: float) -> list[Compared]:
+    """Return every line of a comparison: who gets in, points, facts, fixes."""
+    said = [dict(_lines(card, now)) for card in cards]
+    fixes = {fix.title for card in cards for fix in card.recommendations}
+    nothing = Value(f"{sign('good').sign} nothing to do", "good")
+    return [
+        Compared(name, tuple(one.get(name, nothing if name in fixes else Value(glyphs.DASH, "muted")) for one in said))
+        for name in dict.fromkeys(name for one in said for name in one)
+    ]
 
 
-def _verdict(card: ReportCard, slug: str) -> Value:
-    found = card.matrix.get(slug)
-    if found is None or card.unreachable:
-        return Value(glyphs.DASH, "muted")
-    surface = registry().surface(slug)
-    word = agents.word_of(found, surface.source if surface is not None else "")
-    return Value(f"{sign(word).sign} {word}", sign(word).tone)
-
-
-def _pillar(card: ReportCard, key: str) -> Value:
-    value = card.pillars.get(key)
-    if value is None or card.unreachable:
-        return Value("not measured", "muted")
-    most = card.pillar_max.get(key)
-    return Value(f"{value:g}/{most or 0:g}")
-
-
-def _fix(card: ReportCard, key: str) -> Value:
-    there = any(fix.k == key for fix in card.recommendations)
-    return Value("to do", "warn") if there else Value(f"{sign('good').sign} nothing to do", "good")
-
-
-HEAD: Final[tuple[tuple[str, Callable[[ReportCard], Value]], ...]] = (
-    ("Score", lambda card: Value(glyphs.DASH if card.unreachable else f"{card.score} {card.grade}", "strong")),
-    ("Stance", lambda card: Value("unreachable" if card.unreachable else card.stance, sign(card.stance).tone)),
-)
-FACTS: Final[tuple[tuple[str, Callable[[ReportCard], Value]], ...]] = (
-    ("Category", lambda card: Value(card.category)),
-    ("Method", lambda card: Value(card.method)),
-    ("Browser", lambda card: Value(str(card.human_status or "no answer"))),
-    ("robots.txt", lambda card: Value(str(card.robots_status or "no answer"))),
-    ("Agents told no", lambda card: Value(str(card.agents_disallowed))),
-    ("Crawlers told no", lambda card: Value(str(card.crawlers_blocked))),
-    ("Content-Signal", lambda card: Value("stated" if card.content_signal else "none")),
-    ("Readable", lambda card: Value("not without scripts" if card.noscript_shell else "without scripts")),
-    ("JSON-LD", lambda card: Value(str(card.jsonld or "none"))),
-    ("Files", lambda card: Value(", ".join(card.files) or "none")),
-    ("Served by", lambda card: Value(card.edge or "none recognised")),
-)
+def _lines(card: ReportCard, now: float) -> Iterator[tuple[str, Value]]:
+    """Yield what one card says, by the name of the line."""
+    report, word = HostReport(card=card), "unreachable" if card.unreachable else card.stance
+    points = sections.points(report)
+    yield "Score", Value(glyphs.DASH if card.unreachable else f"{card.score} {card.grade}", "strong")
+    yield "Stance", Value(word, sign(word).tone)
+    for slug, verdict in card.matrix.items() if not card.unreachable else ():
+        surface = registry().surface(slug)
+        found = agents.word_of(verdict, surface.source if surface is not None else "")
+        yield labels.surface(slug, short=True), Value(f"{sign(found).sign} {found}", sign(found).tone)
+    yield from ((item.label, Value(item.cells[1])) for item in (points.items if points is not None else ()))
+    yield "Category", Value(card.category)
+    yield "Method", Value(card.method)
+    facts = (item for item in sections.facts(report).items if item.label not in ("Title", "Limit"))
+    yield from ((item.label, Value(item.text)) for item in facts)
+    yield "Scanned", Value(ago(card.scanned_at, now))
+    yield from ((fix.title, Value("to do", "warn")) for fix in card.recommendations)

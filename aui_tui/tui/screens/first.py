@@ -16,7 +16,7 @@ from aui_tui.model.view import Quota
 from aui_tui.service.protocol import KnowsOwnHosts
 from aui_tui.text import fit
 from aui_tui.tui.bindings import ADDRESS, FIRST
-from aui_tui.tui.context import DEMO, OTHER, Context, attempt, start
+from aui_tui.tui.context import DEMO, OTHER, attempt, start
 from aui_tui.tui.dashboard import Page
 from aui_tui.tui.rows import cut, text
 from aui_tui.tui.scans import Scan
@@ -44,41 +44,13 @@ def keys_line() -> Content:
 
 
 class AddressInput(Input):
-    """An address to scan; ``about`` below it says what asking it means."""
+    """An address to scan."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*ADDRESS]
 
     def action_away(self, step: int) -> None:
         if self.screen.query(OptionList):
             self.screen.query_one(OptionList).focus()
-
-
-class About(Static):
-    """What the typed address means for a scan: a host of this machine, or one of the scans of the hour."""
-
-    def __init__(self) -> None:
-        super().__init__(" ", markup=False, classes="hint", id="about")
-
-    def follow(self, address: str, context: Context, quota: Quota | None) -> None:
-        """Say what scanning ``address`` would be."""
-        start(self, "about", self._ask, address.strip(), context, quota)
-
-    def say(self, words: str, *, problem: bool = False) -> None:
-        """Show one sentence."""
-        self.update(Content(words or " "))
-        self.set_class(problem, "error")
-
-    async def _ask(self, address: str, context: Context, quota: Quota | None) -> None:
-        if not address:
-            self.say("")
-            return
-        service = context.service
-        own = (await attempt(service.owns(address)))[0] if isinstance(service, KnowsOwnHosts) else False
-        cost = f"one of {quota.left} scans" if quota is not None else "one scan"
-        if own:
-            self.say(f"{address} is on this machine: any port, no option needed, {cost}.")
-        else:
-            self.say(f"Asked over https unless you write http://; {cost}.")
 
 
 class FirstScreen(Page[None]):
@@ -109,7 +81,7 @@ class FirstScreen(Page[None]):
             field.border_title = Content("Its address")
             field.border_subtitle = Content("enter scans")
             yield field
-            yield About()
+            yield Static(" ", markup=False, classes="hint", id="about")
             named = (Option(Content(fit(name, 18) + words)) for _, name, words in self._doors)
             yield OptionList(*named, markup=False, id="doors")
         yield ScanPanel(self.context.clock)
@@ -131,7 +103,25 @@ class FirstScreen(Page[None]):
             self.dismiss()
 
     def _quota(self, _quota: Quota | None) -> None:
-        self.query_one(About).follow(self.query_one(AddressInput).value, self.context, self.app.quota)
+        self._follow(self.query_one(AddressInput).value)
+
+    def _follow(self, address: str) -> None:
+        """Say what scanning ``address`` would be: a host of this machine, or one of the scans of the hour."""
+        start(self, "about", self._ask, address.strip())
+
+    async def _ask(self, address: str) -> None:
+        service, quota = self.context.service, self.app.quota
+        own = (await attempt(service.owns(address)))[0] if address and isinstance(service, KnowsOwnHosts) else False
+        cost = f"one of {quota.left} scans" if quota is not None else "one scan"
+        if own:
+            self._say(f"{address} is on this machine: any port, no option needed, {cost}.")
+        else:
+            self._say(f"Asked over https unless you write http://; {cost}." if address else " ")
+
+    def _say(self, words: str, *, problem: bool = False) -> None:
+        about = self.query_one("#about", Static)
+        about.update(Content(words))
+        about.set_class(problem, "error")
 
     def _foot(self, size: int) -> Content:
         return cut(text(" ", ("address", "strong"), "  ", EXAMPLES), size)
@@ -145,11 +135,11 @@ class FirstScreen(Page[None]):
 
     def refuse(self, url: str, problem: str) -> None:
         """Say what was wrong with the address, which stays to be corrected."""
-        self.query_one(About).say(problem, problem=True)
+        self._say(problem, problem=True)
         self.query_one(AddressInput).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        self.query_one(About).follow(event.value, self.context, self.app.quota)
+        self._follow(event.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         if event.value.strip():

@@ -39,7 +39,7 @@ from aui_tui.tui.screens.windows import Choice, ChooseScreen, confirm
 from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.bars import Bar, KeyBar, ScanPanel
 from aui_tui.tui.widgets.hosttable import HostTable
-from aui_tui.tui.widgets.querybar import SHOWN, DropDown, FilterBar, QueryLine, Reading, read_line
+from aui_tui.tui.widgets.querybar import SHOWN, DropDown, QueryLine, Reading, read_line
 
 COMPARED: Final = 5
 """Hosts that are compared at most."""
@@ -72,7 +72,9 @@ class IndexScreen(Page[None]):
 
     def compose(self) -> ComposeResult:
         yield Bar(self._title, id="title")
-        yield FilterBar(self.state.query.line, lambda size: chips_line(self.state, size))
+        with Horizontal(id="filters"):
+            yield QueryLine(self.state.query.line)
+            yield Bar(lambda size: chips_line(self.state, size), id="chips")
         with Horizontal(id="body"):
             yield HostTable(self.context.clock)
             yield Static(id="empty", markup=False)
@@ -110,9 +112,9 @@ class IndexScreen(Page[None]):
         return row.summary.host if row is not None else ""
 
     @property
-    def filters(self) -> FilterBar:
-        """The query line and the chips."""
-        return self.query_one(FilterBar)
+    def line(self) -> QueryLine:
+        """The query line."""
+        return self.query_one(QueryLine)
 
     def _title(self, size: int) -> Content:
         feed, done = self.app.feed, self.app.fed
@@ -121,10 +123,10 @@ class IndexScreen(Page[None]):
         return title_line(self.state, self.context.service.label, self.app.quota, size)
 
     def _detail(self, size: int) -> Content:
-        problem = self._problem or ("" if self._typed.open_end and self.filters.searching else self._typed.problem)
+        problem = self._problem or ("" if self._typed.open_end and self.line.has_focus else self._typed.problem)
         if problem:
             return cut(text(" ", (problem, "critical")), size)
-        if self.filters.searching:
+        if self.line.has_focus:
             words = "typing …" if self._typed.open_end else "enter searches as typed · in the shell: aui-tui help query"
             return cut(text(" ", (words, "muted")), size)
         if self.state.marks:
@@ -268,7 +270,7 @@ class IndexScreen(Page[None]):
 
     def view(self, query: Query, *, matrix: bool, unreachable: bool = False) -> None:
         """Show the list of another query."""
-        self.filters.write(query.line)
+        self.line.write(query.line)
         self.become(replace(self.state, matrix=matrix, unreachable=unreachable, query=query), keep=False)
 
     def scanned(self, host: str) -> None:
@@ -296,8 +298,8 @@ class IndexScreen(Page[None]):
     def on_host_table_sort_requested(self, message: HostTable.SortRequested) -> None:
         self.become(self.state.sorted_by(message.key))
 
-    def on_filter_bar_entered(self) -> None:
-        self._before = self.state, self.host(), self.filters.text
+    def on_query_line_entered(self) -> None:
+        self._before = self.state, self.host(), self.line.value
         self.query_one("#detail", Bar).refresh()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -333,7 +335,7 @@ class IndexScreen(Page[None]):
         if not message.keep:
             state, host, text = self._before
             self.state = replace(self.state, query=state.query)
-            self.filters.write(text)
+            self.line.write(text)
             self._typed = read_line(text)
             self.reload(keep=False, host=host)
         self.table.focus()
@@ -366,7 +368,7 @@ class IndexScreen(Page[None]):
         return ""
 
     def action_search(self) -> None:
-        self.filters.enter()
+        self.line.focus()
 
     def action_stance(self, stance: str) -> None:
         self.become(self.state.with_stance(stance))
@@ -419,7 +421,7 @@ class IndexScreen(Page[None]):
 
     def _narrow(self, query: Query | None) -> None:
         if query is not None:
-            self.filters.write(query.line)
+            self.line.write(query.line)
             self.become(replace(self.state, query=query))
             self.app.did("list", self.command())
 
@@ -468,9 +470,9 @@ class IndexScreen(Page[None]):
             query, figure = self._trail.pop()
             self._narrow(query)
             self._open_overview(figure)
-        elif state is not None or self.filters.text:
+        elif state is not None or self.line.value:
             found = state or self.state
-            self.filters.write(found.query.line)
+            self.line.write(found.query.line)
             self._typed = Reading(found.query.line)
             self.become(found)
         else:

@@ -18,9 +18,8 @@ from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.text import ELLIPSIS, count, fit
 from aui_tui.tui import cardrows, glyphs
 from aui_tui.tui.cardrows import term
-from aui_tui.tui.columns import verdict_of
 from aui_tui.tui.context import Context, attempt, start
-from aui_tui.tui.rows import Entry, bar, blank, cut, hang, marked, paragraph, spread, text
+from aui_tui.tui.rows import Entry, bar, blank, cut, edges, hang, paragraph, spread, text
 from aui_tui.tui.state import CardState, ListState
 from aui_tui.tui.widgets.bars import acting
 from aui_tui.tui.widgets.listing import Listing
@@ -44,10 +43,8 @@ def title_line(state: ListState, label: str, quota: Quota | None, size: int) -> 
         acting(text((f"Unreachable {gone}", roles[1])), "screen.list('unreachable')"),
     )
     at = f"{view.scanned_at[:10]} {clock(view.scanned_at)}" if wide else clock(view.scanned_at)
-    facts = [fact for fact in (view.notice, label, f"index {at}", quota_words(quota, full=wide)) if fact]
-    while len(facts) > 1 and len(" · ".join(facts)) > size - left.cell_length - 3:
-        facts.pop(0)
-    return spread(left, text((f"{' · '.join(facts)} ", "muted")), size)
+    facts = (view.notice, label, f"index {at}", quota_words(quota, full=wide))
+    return edges(left, Content(""), facts, size)
 
 
 def feed_line(name: str, done: int, total: int, size: int) -> Content:
@@ -211,7 +208,7 @@ def preview(row: Row, report: HostReport | None, size: int, now: float) -> list[
     """Return the pane laid out to ``size`` cells; ``report`` is None until it has been read."""
     summary = row.summary
     if report is None:
-        return [Entry(_stance(row)), *_facts(summary, size, now), blank(), *(_verdicts(row, size) if row.rank else [])]
+        return [Entry(_stance(row)), *_facts(summary, size, now), blank(), paragraph(summary.top_evidence, size)]
     state = CardState(summary.host).with_report(report)
     head = Entry(hang(text(cardrows.stance(report.card), "  "), cardrows.sentence(report), size, "strong"))
     strip = [Entry(entry.content[1:]) for entry in cardrows.strip(report, size + 1)]
@@ -235,10 +232,3 @@ def _stance(row: Row) -> Content:
 def _facts(summary: SiteSummary, size: int, now: float) -> list[Entry]:
     facts = [summary.name if summary.name != summary.host else "", summary.category, ago(summary.scanned_at, now)]
     return [Entry(cut(text((" · ".join(fact for fact in facts if fact), "muted")), size))]
-
-
-def _verdicts(row: Row, size: int) -> list[Entry]:
-    """Return one line per surface, from the row alone."""
-    words = [(surface.short, verdict_of(row, surface.slug)) for surface in surfaces()]
-    rows = ((marked(word), f" {fit(name, 16)} ", (word, "muted")) for name, word in words)
-    return [*(Entry(cut(text(*row), size)) for row in rows), blank(), paragraph(row.summary.top_evidence, size)]

@@ -65,35 +65,27 @@ class OverviewScreen(Page[Query | None]):
         start(self, "overview", self._read, "")
 
     async def _read(self, since: str) -> None:
-        figures, problem = await attempt(self.context.service.overview(self._asked))
+        service = self.context.service
+        figures, problem = await attempt(service.overview(self._asked))
+        moves: Moves | None = None
         if figures is None:
             self.app.notice(problem, "error")
             return
-        moves, problem = await (self._moves_since(since) if since else self._last_moves(figures))
-        if moves is None:
+        if isinstance(service, HasMoves) and (since or figures.hosts <= UNASKED):
+            moves, problem = await attempt(service.moves(self._asked, since, MOVERS))
+        elif since:
+            problem = "This source keeps no earlier scans; it has the change since each scan before."
+        if problem:
             self.app.notice(problem, "error")
-            moves, since = (await self._last_moves(figures))[0], ""
-        self.call_later(self._show, figures, Changes(since, moves or Moves()))
-        service = self.context.service
-        if moves is None or not isinstance(service, HasMoves):
-            return
-        if not since and figures.hosts <= UNASKED:
-            found, _ = await attempt(service.moves(self._asked, "", 0))
-            if found is not None:
-                moves = with_fields(moves, agents=found.agents)
-                self.call_later(self._show, figures, Changes("", moves))
-        if self.size.width >= WEEKS_FROM:
+        if moves is None:
+            moves, since = await self._last_moves(figures), ""
+        self.call_later(self._show, figures, Changes(since, moves))
+        if isinstance(service, HasMoves) and self.size.width >= WEEKS_FROM:
             weeks, _ = await attempt(service.weeks(self._asked))
             if weeks:
                 self.call_later(self._show, figures, Changes(since, with_fields(moves, weeks=weeks)))
 
-    async def _moves_since(self, since: str) -> tuple[Moves | None, str]:
-        service = self.context.service
-        if not isinstance(service, HasMoves):
-            return None, "This source keeps no earlier scans; it has the change since each scan before."
-        return await attempt(service.moves(self._asked, since, MOVERS))
-
-    async def _last_moves(self, figures: Overview) -> tuple[Moves, str]:
+    async def _last_moves(self, figures: Overview) -> Moves:
         """Return the changes since each scan before, which every list has."""
         asked = with_fields(self._asked, sort="change", descending=False)
         rising, _ = await attempt(self.context.service.index(asked))
@@ -101,7 +93,7 @@ class OverviewScreen(Page[Query | None]):
         up = [move_of(row) for row in (rising.ranked[:MOVERS] if rising else ()) if (row.change or 0) > 0]
         down = [move_of(row) for row in (falling.ranked[:MOVERS] if falling else ()) if (row.change or 0) < 0]
         same = figures.hosts - figures.risen - figures.fallen
-        return Moves(risen=figures.risen, fallen=figures.fallen, same=same, up=tuple(up), down=tuple(down)), ""
+        return Moves(risen=figures.risen, fallen=figures.fallen, same=same, up=tuple(up), down=tuple(down))
 
     def _show(self, figures: Overview, changes: Changes) -> None:
         first = self._figures is None

@@ -67,7 +67,7 @@ def change_setting(app: Dashboard, name: str | None) -> None:
 
 def show_themes(app: Dashboard) -> None:
     """Choose a theme; the screen shows each as you go."""
-    choices = [Choice(name, name) for name in app.every_theme()]
+    choices = [Choice(name, name) for name in sorted(app.available_themes)]
     app.push_screen(ChooseScreen("Theme", choices, app.theme, try_out=app.try_theme), app.choose_theme)
 
 

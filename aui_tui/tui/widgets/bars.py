@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
@@ -15,12 +14,12 @@ from textual.message import Message
 from textual.style import Style
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from aui_tui.text import count
 from aui_tui.tui.bindings import FIND, Live, live
 from aui_tui.tui.rows import text
-from aui_tui.tui.scans import COLUMN, Scan, checklist, strip
+from aui_tui.tui.scans import Scan, checklist, strip
 from aui_tui.tui.widgets.listing import Listing
 
 Layout = Callable[[int], Content]
@@ -162,52 +161,30 @@ TICK: Final = 0.2
 """Seconds between two drawings while a probe waits."""
 
 
-class ScanPanel(Widget):
+class ScanPanel(Static):
     """Hidden while no scan runs."""
 
-    DEFAULT_CSS = """
-    ScanPanel { height: auto; display: none; text-wrap: nowrap; }
-    """
-
     def __init__(self, clock: Callable[[], float]) -> None:
-        super().__init__(id="scans")
+        super().__init__(id="scans", markup=False)
         self._clock = clock
         self._scans: tuple[Scan, ...] = ()
-        self._timer: Timer | None = None
         self._compact = False
+        self._ticks: Timer | None = None
 
     def on_mount(self) -> None:
-        self._timer = self.set_interval(TICK, self.refresh, pause=True)
+        self._ticks = self.set_interval(TICK, self._write, pause=True)
 
     def show(self, scans: tuple[Scan, ...], *, compact: bool) -> None:
-        """Show the running ones of ``scans``, the newest in full unless ``compact``."""
-        running = tuple(scan for scan in scans if scan.running)
-        before = self._height(), bool(self._scans)
-        self._scans, self._compact = running, compact
-        self.display = bool(running)
-        if self._timer is not None:
-            if running:
-                self._timer.resume()
-            else:
-                self._timer.pause()
-        self.refresh(layout=(self._height(), bool(running)) != before)
+        """Show the running ones of ``scans``, the newest in full unless ``compact``; the time counts meanwhile."""
+        self._scans, self._compact = tuple(scan for scan in scans if scan.running), compact
+        self.display = bool(self._scans)
+        if self._ticks is not None:
+            (self._ticks.resume if self._scans else self._ticks.pause)()
+        self._write()
 
-    def _height(self) -> int:
-        if not self._scans:
-            return 0
-        columns = max(self.app.size.width // COLUMN, 1)
-        return len(self._scans) + (0 if self._compact else -(-len(self._scans[-1].probes) // columns))
-
-    def get_content_height(self, container: object, viewport: object, width: int) -> int:
-        """Return the rows that are needed."""
-        return self._height()
-
-    def on_resize(self, _event: events.Resize) -> None:
-        self.refresh(layout=True)
-
-    def render(self) -> Content:
-        width, now = self.size.width, self._clock()
+    def _write(self) -> None:
+        width = self.app.size.width
         rows = [strip(scan, width, detail=self._compact or scan is not self._scans[-1]) for scan in self._scans]
         if self._scans and not self._compact:
-            rows += checklist(self._scans[-1], width, now)
-        return Content("\n").join(rows)
+            rows += checklist(self._scans[-1], width, self._clock())
+        self.update(Content("\n").join(rows))

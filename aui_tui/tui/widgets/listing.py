@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import LINES
-from aui_tui.tui.rows import Build, Entry, Stop, found_in
+from aui_tui.tui.rows import Build, Entry, found_in
 
 
 class Listing(OptionList):
@@ -110,18 +110,6 @@ class Listing(OptionList):
             return ""
         row = self.rows[place]
         return row.stops[self._stop].key if self._stop < len(row.stops) else row.key
-
-    @property
-    def here(self) -> tuple[Entry, Stop]:
-        """The row under the cursor, and its figure there; for a row without any, all of it."""
-        row = self.rows[self.highlighted or 0]
-        whole = Stop(row.key, 0, len(row.content.plain))
-        return row, row.stops[self._stop] if self._stop < len(row.stops) else whole
-
-    @property
-    def keys(self) -> list[str]:
-        """The keys of all rows and figures that can be chosen, from top to bottom."""
-        return [key for row in self.rows for key in ([stop.key for stop in row.stops] or [row.key]) if key]
 
     @property
     def row_text(self) -> str:

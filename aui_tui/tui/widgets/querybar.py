@@ -9,12 +9,10 @@ from typing import ClassVar, Final, NamedTuple
 
 from rich.highlighter import Highlighter
 from rich.text import Text
-from textual import events
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
@@ -22,7 +20,6 @@ from aui_tui.errors import BadValue
 from aui_tui.model.query import FIELDS, OPERATORS, parse
 from aui_tui.text import clean, fit
 from aui_tui.tui.bindings import QUERY
-from aui_tui.tui.widgets.bars import Bar, Layout
 from aui_tui.tui.words import nearest
 
 WORD: Final = re.compile(r'(?:"[^"]*"?|[^\s"])+')
@@ -114,7 +111,6 @@ def choices(text: str) -> tuple[Choice, ...]:
     return tuple(Choice(head + sign + line, words, meaning) for line, words, meaning in offered)
 
 
-SEARCHING: Final = "-searching"
 ROOM: Final = 15
 """Cells of a choice's own words."""
 WIDTH: Final = 42
@@ -200,6 +196,33 @@ class QueryLine(Input):
             id="query",
         )
 
+    class Entered(Message):
+        """The user went into the line."""
+
+    def write(self, text: str) -> None:
+        """Change the line without telling."""
+        with self.prevent(Input.Changed):
+            self.value = text
+
+    def on_focus(self) -> None:
+        self._give_room(True)
+        self.cursor_position = len(self.value)
+        self.drop_down.offer(() if self.value else choices(""))
+        self.post_message(self.Entered())
+
+    def on_blur(self) -> None:
+        self._give_room(False)
+        self.drop_down.offer(())
+
+    def _give_room(self, all_of_it: bool) -> None:
+        """Take the room of what stands beside the line, or give it back."""
+        if isinstance(self.parent, Widget):
+            self.parent.set_class(all_of_it, "-searching")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        if self.has_focus:
+            self.drop_down.offer(choices(event.value))
+
     @property
     def drop_down(self) -> DropDown:
         """The choices, which lie over the screen."""
@@ -219,56 +242,3 @@ class QueryLine(Input):
         if found is not None:
             self.value = found.line
             self.cursor_position = len(found.line)
-
-
-class FilterBar(Horizontal):
-    """While the query line has the focus it takes the room of the chips on a narrow screen."""
-
-    class Entered(Message):
-        """The user went into the query line."""
-
-    def __init__(self, line: str, chips: Layout) -> None:
-        super().__init__(id="filters")
-        self._line = QueryLine(line)
-        self._chips = Bar(chips, id="chips")
-
-    def compose(self) -> ComposeResult:
-        yield self._line
-        yield self._chips
-
-    @property
-    def searching(self) -> bool:
-        """Whether the query line has the focus."""
-        return self.has_class(SEARCHING)
-
-    @property
-    def text(self) -> str:
-        """What the query line reads."""
-        return self._line.value
-
-    def enter(self) -> None:
-        """Go into the query line, the cursor behind its last character."""
-        self._line.focus()
-        self._line.cursor_position = len(self._line.value)
-
-    def write(self, text: str) -> None:
-        """Change the query line without telling."""
-        with self._line.prevent(Input.Changed):
-            self._line.value = text
-
-    def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
-        if not self.searching:
-            self.add_class(SEARCHING)
-            self.post_message(self.Entered())
-            self._line.drop_down.offer(choices(self.text) if not self.text else ())
-
-    def on_descendant_blur(self, _event: events.DescendantBlur) -> None:
-        self.remove_class(SEARCHING)
-        self._line.drop_down.offer(())
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        if self.searching:
-            self._line.drop_down.offer(choices(event.value))
-
-    def on_query_line_left(self) -> None:
-        self.remove_class(SEARCHING)
