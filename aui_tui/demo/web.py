@@ -1,7 +1,6 @@
-"""The small web of the demo: its sites as data, every one on its own port, scanned as any other site.
+"""The small web of the demo: sites as data (``sites.toml``, ``shops.toml``, ``answers.toml``), scanned as any other.
 
-The sites are those of ``sites.toml``, ``shops.toml`` and ``answers.toml``. Each is an HTTP/1.1 server with persistent
-connections, GET and HEAD; one thread serves all.
+One server on loopback, to which the names of all of them lead, answers for all.
 """
 
 from __future__ import annotations
@@ -11,19 +10,19 @@ import contextlib
 import gzip
 import json
 import socket
+import socketserver
 import threading
 import time
 import tomllib
-from collections import deque
 from collections.abc import Callable, Sequence
 from email.utils import formatdate
 from functools import cache, partial
 from html import escape
 from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
 import msgspec
@@ -39,7 +38,6 @@ from aui_tui.model.tasks import TaskEvent
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.service.local import LocalService
 
-HEAD_LIMIT: Final = 64 * 1024
 BODY_LIMIT: Final = 1024 * 1024
 IDLE: Final = 30.0
 """Seconds a connection may stay without a request."""
@@ -155,79 +153,79 @@ class Response(NamedTuple):
     body: bytes
 
 
-class LoopbackServer:
-    """HTTP/1.1 on a loopback port: persistent connections, one request after another."""
+Respond = Callable[[Asked], Response | None]
+"""Returns the answer to a request; None: the connection stays open and nothing comes."""
 
-    def __init__(self) -> None:
-        self._server: asyncio.Server | None = None
-        self._connections: set[asyncio.Task[None]] = set()
 
-    async def start(self) -> int:
-        """Start to listen and return the port."""
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=HEAD_LIMIT)
-        port: int = self._server.sockets[0].getsockname()[1]
-        return port
+class LoopbackServer(socketserver.ThreadingTCPServer):
+    """HTTP/1.1 on a loopback port while the ``with`` block runs, on threads of its own."""
 
-    async def stop(self) -> None:
-        """Close the port and every connection."""
-        if self._server is not None:
-            self._server.close()
-        for task in self._connections:
-            task.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
+    daemon_threads = True
+    request_queue_size = 128
 
-    def respond(self, asked: Asked) -> Response | None:
-        """Return the answer to ``asked``; None: the connection stays open and nothing comes."""
-        raise NotImplementedError
+    def __init__(self, respond: Respond) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.respond = respond
+        self.port: int = self.server_address[1]
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._connections.add(task)
-        try:
-            with contextlib.suppress(OSError, EOFError, TimeoutError, asyncio.LimitOverrunError, ValueError):
-                while await self._exchange(reader, writer):
-                    pass
-        finally:
-            self._connections.discard(task)
-            writer.close()
+    def __enter__(self) -> Self:
+        threading.Thread(target=self.serve_forever, args=(0.05,), name="demo web", daemon=True).start()
+        return self
 
-    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        async with asyncio.timeout(IDLE):
-            asked = await _read(reader)
-        response = self.respond(asked)
+    def __exit__(self, *_: object) -> None:
+        self.shutdown()
+        self.server_close()
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Do nothing: a client that sends nonsense or goes away is no news."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = IDLE
+    server: LoopbackServer
+
+    def _exchange(self) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        length = min(int(headers.get("content-length", "0") or 0), BODY_LIMIT)
+        asked = Asked(self.command, self.path, headers, self.rfile.read(length) if length else b"")
+        response = self.server.respond(asked)
         if response is None:
-            await reader.read()
-            return False
-        keep = asked.headers.get("connection", "").lower() != "close"
-        writer.write(_framed(asked, response, keep=keep))
-        await writer.drain()
-        return keep
+            self.close_connection = True
+            self.rfile.read(1)
+        else:
+            self.wfile.write(_framed(asked, response, keep=not self.close_connection))
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _exchange  # noqa: N815 - http.server's
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Close the connection of a request that is none."""
+        self.close_connection = True
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's
+        """Write no log."""
 
 
-class ShopServer(LoopbackServer):
-    """Serves one shop."""
+def shop_answers(shop: Shop) -> Respond:
+    """Return how ``shop`` answers."""
 
-    def __init__(self, shop: Shop) -> None:
-        super().__init__()
-        self.shop = shop
-
-    def respond(self, asked: Asked) -> Response:
-        """Return what the shop answers."""
-        reply = self.shop.answer(asked)
-        headers = {"content-type": f"{reply.kind}; charset=utf-8"}
-        if reply.location:
-            headers["location"] = reply.location
+    def respond(asked: Asked) -> Response:
+        reply = shop.answer(asked)
+        headers = {"content-type": f"{reply.kind}; charset=utf-8"} | (
+            {"location": reply.location} if reply.location else {}
+        )
         return Response(reply.status, headers, reply.body.encode())
 
+    return respond
 
-class SiteServer(LoopbackServer):
-    """Serves one site as it behaves; ``site`` may be exchanged between requests."""
+
+class Behaviour:
+    """One site as it behaves; ``site`` may be exchanged between requests."""
 
     def __init__(self, site: Site) -> None:
-        super().__init__()
         self.site = site
-        self._recent: dict[Rule, deque[float]] = {}
+        self._recent: dict[Rule, list[float]] = {}
+        self._lock = threading.Lock()
 
     def respond(self, asked: Asked) -> Response | None:
         """Return the answer of the wall that ``asked`` meets, else of the site."""
@@ -245,14 +243,13 @@ class SiteServer(LoopbackServer):
 
     def _passes(self, rule: Rule) -> bool:
         """Whether one more request stays within the rule's allowance of the last second."""
-        recent = self._recent.setdefault(rule, deque())
-        now = time.monotonic()
-        while recent and now - recent[0] >= 0.9:
-            recent.popleft()
-        if len(recent) >= rule.per_second:
+        with self._lock:
+            now = time.monotonic()
+            recent = self._recent[rule] = [at for at in self._recent.get(rule, ()) if now - at < 0.9]
+            if len(recent) < rule.per_second:
+                recent.append(now)
+                return True
             return False
-        recent.append(now)
-        return True
 
     def answer(self, asked: Asked) -> Response:
         """Return what the site itself answers, walls apart."""
@@ -305,15 +302,6 @@ def _agent_of(asked: Asked) -> str:
     return next((agent.token for agent in registry().live if agent.token in named), "")
 
 
-async def _read(reader: asyncio.StreamReader) -> Asked:
-    line, *fields = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-    method, target, _ = line.split(" ", 2)
-    pairs = (field.partition(":") for field in fields if field)
-    headers = {name.lower(): value.strip() for name, _, value in pairs}
-    length = min(int(headers.get("content-length", "0") or 0), BODY_LIMIT)
-    return Asked(method, target, headers, await reader.readexactly(length) if length else b"")
-
-
 def _canned(name: str) -> Response:
     answer = answers()[name]
     return Response(answer.status, {"content-type": HTML, **answer.headers}, answer.body.strip().encode())
@@ -333,60 +321,42 @@ def _framed(asked: Asked, response: Response, *, keep: bool) -> bytes:
 
 
 class DemoWeb:
-    """Serves ``served`` (the demo's sites) while the ``with`` block runs.
+    """Serves ``served`` (the demo's sites) on one port while the ``with`` block runs; the Host field tells them apart.
 
-    A thread with its own event loop, so that scanning, drawing and serving don't wait for each other.
-    Raises Unavailable on entry when the loopback interface cannot be listened on.
+    Raises Unavailable when the loopback interface cannot be listened on.
     """
 
     def __init__(self, served: Sequence[Site] | None = None) -> None:
         self.sites = tuple(sites() if served is None else served)
-        self.ports: dict[str, int] = {}
-        self._servers: dict[str, SiteServer] = {}
-        self._shops: dict[str, ShopServer] = {}
-        self._held = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="demo web", daemon=True)
+        self._behaviours = {site.host: Behaviour(site) for site in self.sites if site.mode == "serve"}
+        self._answers: dict[str, Respond] = {}
+        for site in self.sites:
+            if site.mode == "shop":
+                self._answers[site.host] = shop_answers(Shop(name=site.name, faults=frozenset(site.shop)))
+            elif site.mode == "serve":
+                self._answers |= dict.fromkeys(site.names, self._behaviours[site.host].respond)
+        self._opened = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
-        self._thread.start()
         try:
-            asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(20)
+            server = self._opened.enter_context(LoopbackServer(self._respond))
+            held = self._opened.enter_context(socket.socket())
+            held.bind(("127.0.0.1", 0))  # nothing listens there, so connections to it are refused
         except OSError as error:
-            self._shut()
+            self._opened.close()
             raise Unavailable(f"The demo cannot listen on 127.0.0.1: {error.strerror or error}.") from None
+        self._refused: int = held.getsockname()[1]
+        self.ports = {site.host: self._refused if site.mode == "closed" else server.port for site in self.sites}
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._shut()
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
 
-    async def _open(self) -> None:
-        self._held.bind(("127.0.0.1", 0))  # nothing listens there, so connections to it are refused
-        self._refused: int = self._held.getsockname()[1]
-        for site in self.sites:
-            if site.mode == "closed":
-                self.ports[site.host] = self._refused
-                continue
-            if site.mode == "shop":
-                shop = self._shops[site.host] = ShopServer(Shop(name=site.name, faults=frozenset(site.shop)))
-                self.ports[site.host] = await shop.start()
-                continue
-            server = self._servers[site.host] = SiteServer(site)
-            self.ports[site.host] = await server.start()
-
-    def _shut(self) -> None:
-        async def stop() -> None:
-            await asyncio.gather(
-                *(server.stop() for server in self._servers.values()), *(shop.stop() for shop in self._shops.values())
-            )
-
-        asyncio.run_coroutine_threadsafe(stop(), self._loop).result(20)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(20)
-        self._loop.close()
-        self._held.close()
+    def _respond(self, asked: Asked) -> Response | None:
+        host = asked.headers.get("host", "").partition(":")[0].lower()
+        if host not in self._answers:
+            return Response(HTTPStatus.MISDIRECTED_REQUEST, {"content-type": "text/plain"}, b"No such site.")
+        return self._answers[host](asked)
 
     @property
     def connect_to(self) -> tuple[str, ...]:
@@ -405,14 +375,14 @@ class DemoWeb:
         """Serve the sites that changed as they were at the scan before, and return them."""
         changed = tuple(site.earlier() for site in self.sites if site.before is not None)
         for site in changed:
-            self._servers[site.host].site = site
+            self._behaviours[site.host].site = site
         return changed
 
     def forward(self) -> None:
         """Serve every site as it is now."""
         for site in self.sites:
-            if site.host in self._servers:
-                self._servers[site.host].site = site
+            if site.host in self._behaviours:
+                self._behaviours[site.host].site = site
 
 
 class DemoPolicy(ScanPolicy):

@@ -147,7 +147,7 @@ def test_persistent_connections_and_broken_requests(web: DemoWeb) -> None:
         peer.sendall(b"nonsense\r\n\r\n")
         assert peer.recv(4096) == b""
     with socket.create_connection(("127.0.0.1", web.ports["fly.demo.test"]), timeout=5) as peer:
-        peer.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        peer.sendall(b"POST / HTTP/1.1\r\nHost: fly.demo.test\r\nConnection: close\r\n\r\n")
         assert peer.recv(4096).startswith(b"HTTP/1.1 405 ")
 
 
