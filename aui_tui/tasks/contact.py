@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Final
-from urllib.parse import unquote
+from urllib.parse import unquote, urldefrag
 
 from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
 from aui_tui.tasks.reading import pictures
-from aui_tui.tasks.visit import GONE, Ending, Visit, without_fragment
+from aui_tui.tasks.visit import GONE, Ending, Visit
 from aui_tui.tasks.vocabulary import ABOUT, CONTACT, EMAIL, MAIL, MENU, NEVER, PHONE, POSTAL, acts
 from aui_tui.text import clean
 
@@ -56,7 +56,7 @@ async def contact(visit: Visit) -> Ending:
 async def _nothing_there(visit: Visit, reached: Node) -> Ending:
     """Return the ending where the page behind a contact link shows no contact: blocked where it is drawn."""
     await visit.page.open(reached.url)
-    status = visit.page.response.status if visit.page.response is not None else 0
+    status = visit.page.status
     facts = {"name": reached.name, "status": str(status)}
     if status in GONE:
         return Ending("contact-missing", facts, node=reached, url=visit.home.url)
@@ -67,8 +67,7 @@ async def _nothing_there(visit: Visit, reached: Node) -> Ending:
 async def _by_button(visit: Visit) -> Ending | None:
     """Press the button about contact, or the link without an address of its own; None where there is none."""
     named = (node for node in visit.home.of("button", "link") if CONTACT.search(node.name) and not node.disabled)
-    here = without_fragment(visit.home.url)
-    node = next((one for one in named if without_fragment(one.url) == here or not one.url.startswith("http")), None)
+    node = next((one for one in named if _on_the_page(visit, one.url)), None)
     if node is None or NEVER.search(node.name):
         return None
     await visit.here(visit.url)
@@ -124,20 +123,19 @@ async def _no_contact(visit: Visit) -> Ending:
 
 def contact_links(visit: Visit, home: Outline) -> list[Node]:
     """Return the links whose names promise a contact, then those about the site; each address once."""
-    links = [
-        node
-        for node in home.of("link")
-        if node.name and node.url.startswith("http") and visit.same_site(node.url) and not acts(node.url)
-    ]
-    seen = {without_fragment(home.url)}
-    found = []
+    found: dict[str, Node] = {}
     for pattern in (CONTACT, ABOUT):
-        for node in links:
-            url = without_fragment(node.url)
-            if pattern.search(node.name) and url not in seen and not NEVER.search(node.name):
-                seen.add(url)
-                found.append(node)
-    return found
+        for node in home.of("link"):
+            leads = visit.same_site(node.url) and not _on_the_page(visit, node.url) and not acts(node.url)
+            if leads and pattern.search(node.name) and not NEVER.search(node.name):
+                found.setdefault(visit.place(node.url), node)
+    return list(found.values())
+
+
+def _on_the_page(visit: Visit, url: str) -> bool:
+    """Say whether a link leads to a place of the homepage or to nothing; ``#/contact`` is a page of a script."""
+    page, fragment = urldefrag(url)
+    return not url.startswith("http") or (page == urldefrag(visit.home.url)[0] and not fragment.startswith(("/", "!")))
 
 
 async def _page(visit: Visit, url: str) -> tuple[Outline, str]:

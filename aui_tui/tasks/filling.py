@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from aui_tui.tasks.contact import contact_links
 from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
 from aui_tui.tasks.page import ACT, Closed, Page, Stuck, taken
-from aui_tui.tasks.visit import Ending, Visit, without_fragment
+from aui_tui.tasks.visit import Ending, Visit
 from aui_tui.tasks.vocabulary import ADD, MAIL, NEXT, SEARCH, TRAP, words
 from aui_tui.text import count
 
@@ -62,7 +62,7 @@ async def form(visit: Visit) -> Ending:
     await visit.page.leave(fresh=True)
     best = await _largest(visit, entries[:PAGES])
     if best is None:
-        unseen = [node.url for node in contact_links(visit, visit.home) if without_fragment(node.url) not in visit.seen]
+        unseen = [node.url for node in contact_links(visit, visit.home) if visit.place(node.url) not in visit.seen]
         try:
             entries = [url for url in unseen[:CONTACTS] if _has_entry(await visit.served(url))]
         except Closed:

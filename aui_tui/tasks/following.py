@@ -8,9 +8,9 @@ from typing import Final
 
 from aui_tui.model.tasks import BLOCKED, DONE
 from aui_tui.tasks.outline import DIALOGS, Node, Outline
-from aui_tui.tasks.page import Closed, Page, Pressed, Stuck, Untouched
+from aui_tui.tasks.page import Closed, Pressed, Stuck, Untouched
 from aui_tui.tasks.reading import items, names_an_item
-from aui_tui.tasks.visit import GONE, Ending, Visit, without_fragment
+from aui_tui.tasks.visit import GONE, Ending, Visit
 from aui_tui.tasks.vocabulary import DISMISS, acts, words
 
 CANDIDATES: Final = 3
@@ -115,7 +115,7 @@ async def _try(visit: Visit, node: Node) -> Ending:
         return await _dead(visit, fresh)
     inside: Ending | None = None
     if pressed.outline is not None and not pressed.held:
-        inside = await _landed(visit, node, visit.page, pressed.outline)
+        inside = await _landed(visit, node, pressed.outline)
         if inside.outcome == DONE or not address:
             return inside
     if not address:
@@ -155,7 +155,7 @@ async def _gone_to(visit: Visit, node: Node, address: str, pressed: Pressed) -> 
         facts = {"name": node.name, "why": f"the link “{node.name}” leads to another site"}
         return Ending(reason, facts, node=node, url=visit.home.url)
     outline = await visit.page.open(address)
-    ending = await _landed(visit, node, visit.page, outline, went=True)
+    ending = await _landed(visit, node, outline, went=True)
     routed = pressed.held and not pressed.led and node.url
     if ending.outcome == DONE or ending.reason == "follow-failed" or not routed:
         return ending
@@ -163,10 +163,10 @@ async def _gone_to(visit: Visit, node: Node, address: str, pressed: Pressed) -> 
     if isinstance(fresh, Ending):
         return ending
     try:
-        landed = await visit.page.follow(fresh)
+        again = await visit.page.tried(fresh, shut=False)
     except Untouched:
         return ending
-    return await _landed(visit, node, *landed) if landed is not None else ending
+    return await _landed(visit, node, again.outline) if again.outline is not None else ending
 
 
 async def _covered_link(visit: Visit, node: Node) -> Ending:
@@ -180,11 +180,11 @@ async def _covered_link(visit: Visit, node: Node) -> Ending:
     return Ending("follow-covered", {"name": node.name}, node=node, url=visit.home.url, snippet=snippet)
 
 
-async def _landed(visit: Visit, node: Node, page: Page, outline: Outline, *, went: bool = False) -> Ending:
+async def _landed(visit: Visit, node: Node, outline: Outline, *, went: bool = False) -> Ending:
     """Judge the page that the link ``node`` led to. ``went``: by its address, a document of its own."""
-    status = page.response.status if page.response is not None else 0
+    status = visit.page.status
     home = visit.home
-    stayed = without_fragment(outline.url) == without_fragment(home.url)
+    stayed = visit.place(outline.url) == visit.place(home.url)
     back = _heads(outline) == _heads(home)
     # on the homepage itself, which names the item too, only what is new there counts
     said = " ".join(_fresh(outline, home)) if stayed or back else _heads(outline)
@@ -193,8 +193,8 @@ async def _landed(visit: Visit, node: Node, page: Page, outline: Outline, *, wen
     facts = {"name": node.name, "title": outline.title or outline.url, "status": str(status)}
     if shared:
         visit.item = outline
-        visit.item_ld = str(await page.query("jsonld") or "")
-        visit.seen[without_fragment(outline.url)] = outline
+        visit.item_ld = await visit.jsonld()
+        visit.seen[visit.place(outline.url)] = outline
         return Ending("follow-done", facts, url=outline.url)
     if status in GONE:
         return Ending("follow-missing", facts, node=node, url=visit.home.url)

@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
-from urllib.parse import urldefrag
 
 import msgspec
 
@@ -22,7 +21,7 @@ from aui_tui.tasks.vocabulary import ACCEPT, CLOSE, COMMITS, CONSENT, NEVER, REJ
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Locator, Request, Response
+    from playwright.async_api import BrowserContext, Locator, Response
     from playwright.async_api import Page as Tab
 
 T = TypeVar("T")
@@ -108,32 +107,24 @@ class Page:
         """The document was complete when it was last looked at."""
         self.touched = False
         """Something was typed or pressed since the page was opened, dismissals left out."""
-        self.downloads = 0
-        self.asked: list[str] = []
-        """Addresses of the documents that the tab asked for, redirects included."""
         self.tab = tab
         self._hear()
 
     def _hear(self) -> None:
-        """Keep the addresses of the documents that the tab asks for, the answer to the last one, and its downloads."""
-
-        def document(request: Request) -> bool:
-            return request.is_navigation_request() and request.frame == self.tab.main_frame
-
-        def asked(request: Request) -> None:
-            if document(request):
-                self.asked.append(request.url)
+        """Keep the answer to the last document that the tab asked for."""
 
         def answered(response: Response) -> None:
-            if document(response.request) and response.status // 100 != 3:
+            request = response.request
+            own = request.is_navigation_request() and request.frame == self.tab.main_frame
+            if own and response.status // 100 != 3:
                 self.response = response
 
-        def downloaded(_: object) -> None:
-            self.downloads += 1
-
-        self.tab.on("request", asked)
         self.tab.on("response", answered)
-        self.tab.on("download", downloaded)
+
+    @property
+    def status(self) -> int:
+        """The status of the document that is open; 0 without an answer."""
+        return self.response.status if self.response is not None else 0
 
     async def leave(self, *, fresh: bool = False) -> None:
         """Close the tab with everything that was pressed or typed in it while nothing can leave, and open another.
@@ -333,7 +324,7 @@ class Page:
             raise Untouched
         end = time.monotonic() + TRIED
         changed = None
-        while time.monotonic() < end and changed is None and not self.fence.held[begun:]:
+        while time.monotonic() < end and changed is None and not (shut and self.fence.held[begun:]):
             await asyncio.sleep(LOOK)
             outline = await self._glance(before)
             changed = outline if differs(outline, before) else None
@@ -343,29 +334,6 @@ class Page:
             changed = await self.settle()
             held = self.fence.held[begun:]
         return Pressed(changed, held)
-
-    async def follow(self, node: Node) -> tuple[Page, Outline] | None:
-        """Press a link to a page of the site; return the tab and page it led to, None when nothing happened.
-
-        Raises Closed; Untouched when it takes no click; Stuck when the page stops answering or the link is a download.
-        """
-        before, tabs, begun = await self.look(), set(self.tab.context.pages), len(self.fence.stops)
-        downloads = self.downloads
-        if not await self.click(node):
-            raise Untouched
-        end = time.monotonic() + TRIED
-        page = self
-        while time.monotonic() < end:
-            await asyncio.sleep(LOOK)
-            page = await self.beside(tabs) or self
-            if page is not self or urldefrag(self.tab.url)[0] != urldefrag(before.url)[0]:
-                break
-        outline = await page.settle()
-        if outline.url == before.url or not outline.url.startswith("http"):
-            page._closed(begun)
-        if self.downloads > downloads or page.downloads:
-            raise Stuck(f"“{node.name}” is a download")
-        return (page, outline) if differs(outline, before) else None
 
     async def beside(self, tabs: Collection[Tab]) -> Page | None:
         """Return the tab that is open beside ``tabs``, once it has begun to load; None when there is none."""

@@ -376,7 +376,6 @@ def _origin(url: str) -> str:
 
 
 EXCERPT: Final = 2000
-LONGEST: Final = 400_000
 NAMED: Final = 100
 """Headings and prices that are kept."""
 

@@ -15,7 +15,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from aui_tui.tasks.outline import ACTIONABLE, ENTRIES, Node, Outline
 from aui_tui.tasks.reading import items, pictures
-from aui_tui.tasks.visit import Ending, Visit, without_fragment
+from aui_tui.tasks.visit import Ending, Visit
 from aui_tui.tasks.vocabulary import SEARCH, acts, words
 from aui_tui.text import clean, count
 
@@ -256,7 +256,7 @@ def _kept_back(visit: Visit, form: Mapping[str, Any]) -> str:
 async def _nameless(visit: Visit, outline: Outline) -> Node | None:
     """Return a search field without a name: by role, landmark or form, or any field that “Search” leads to."""
     fields = [node for node in outline.nodes if node.role in ENTRIES and not node.name]
-    moved = without_fragment(outline.url) != without_fragment(visit.home.url)
+    moved = visit.place(outline.url) != visit.place(visit.home.url)
     found = next((node for node in fields if moved or node.role == "searchbox" or "search" in node.path), None)
     return found or await _by_form(visit, outline, named=False)
 

@@ -115,15 +115,15 @@ class Visit:
         """Open a page, dismiss what covers it, and note the step. Raises Closed, Stuck."""
         outline = await self.page.open(url)
         self.tape.step("opened", note=clean(outline.title or url, 120), outline=outline)
-        self.seen[without_fragment(outline.url)] = outline
+        self.seen[self.place(outline.url)] = outline
         return outline
 
     async def served(self, url: str) -> Outline:
         """Open a page and dismiss what covers it. Raises Closed; Stuck, also where the server fails or is too busy."""
         outline, _ = await self.clear(await self.open(url))
-        status = self.page.response.status if self.page.response is not None else 0
+        status = self.page.status
         if status == TOO_MANY or status >= FAILS:
-            self.seen.pop(without_fragment(outline.url), None)
+            self.seen.pop(self.place(outline.url), None)
             raise Stuck(f"status {status}")
         return outline
 
@@ -132,7 +132,7 @@ class Visit:
 
         Raises Closed, Stuck.
         """
-        if not self.page.touched and without_fragment(self.page.tab.url) == without_fragment(url):
+        if not self.page.touched and self.place(self.page.tab.url) == self.place(url):
             return await self.page.look()
         return (await self.clear(await self.open(url)))[0]
 
@@ -161,12 +161,6 @@ def _host(url: str) -> tuple[str, int | None]:
         return (parts.hostname or "").removeprefix("www."), parts.port
     except ValueError:
         return "", None
-
-
-def without_fragment(url: str) -> str:
-    """Return ``url`` without its fragment; one that names a page of a script (``#/rooms``, ``#!rooms``) is kept."""
-    page, fragment = urldefrag(url)
-    return url if fragment.startswith(("/", "!")) else page
 
 
 LONGEST = 400
