@@ -28,6 +28,7 @@ MOST: Final = 40
 """Controls of one form that are tried."""
 
 
+TICKED: Final = frozenset({"checkbox", "radio", "switch"})
 PICKED: Final = frozenset({"option", "gridcell", "button", "menuitem"})
 """Roles of what a calendar or list offers."""
 FIXED: Final = {
@@ -38,6 +39,7 @@ FIXED: Final = {
     "color": "#336699",
 }
 """Values of native controls that are set, not typed."""
+_DAY: Final = re.compile(r"\D{0,12}\d{1,2}\b.{0,30}")
 TYPED: Final = {"email": "ada@example.com", "tel": "+44 20 7946 0000", "url": "https://example.com/"}
 
 
@@ -177,7 +179,7 @@ async def _fill_all(visit: Visit, found: Form) -> Ending | None:
         kept = await _fill(visit.page, node, control.about)
         if kept is False:
             kept = await _fill(visit.page, node, control.about)
-        verb = "chose" if control.about["tag"] == "SELECT" or node.role in ("checkbox", "radio", "switch") else "filled"
+        verb = "chose" if control.about["tag"] == "SELECT" or node.role in TICKED else "filled"
         visit.tape.step(verb, node, mark="done" if kept else "stuck")
         if kept:
             continue
@@ -199,71 +201,59 @@ async def _fill(page: Page, node: Node, about: dict[str, Any]) -> bool | None:
     """Give one control a suitable value by role and type, and see whether it is kept; None where that is a doubt."""
     try:
         async with asyncio.timeout(4 * ACT):
-            if node.role in ("checkbox", "radio", "switch"):
+            if node.role in TICKED:
                 return await _tick(page, node)
             if about["tag"] == "SELECT":
                 return await _select(page, node)
             if about["readonly"]:
                 return await _pick(page, node)
             if node.role in ("slider", "listbox") and about["tag"] != "INPUT":
-                return await _by_keys(page, node)
+                return await _by_keys(page, node, "ArrowRight", "ArrowDown", "Enter")
             if about["type"] in FIXED or about["type"] in ("date", "range"):
-                return await _set(page, node, about)
+                value = _fixed(about)
+                return (
+                    await taken(page.locate(node).fill(value, timeout=1000 * ACT)) and await _kept(page, node) == value
+                )
             return await _type(page, node, about)
     except TimeoutError:
         return False
 
 
+async def _kept(page: Page, node: Node, question: str = "value") -> Any:
+    """Return what a control holds a moment after it was operated: its value, or what answers another question."""
+    await asyncio.sleep(KEPT)
+    return await page.ask(node, question)
+
+
 async def _tick(page: Page, node: Node) -> bool:
     was = await page.ask(node, "checked")
     await page.click(node)
-    await asyncio.sleep(KEPT)
-    now = await page.ask(node, "checked")
+    now = await _kept(page, node, "checked")
     if now == was and not (node.role == "radio" and was):
-        if not await taken(page.locate(node).focus(timeout=1000 * ACT)):
+        if not await page.focus(node):
             return False
         await page.press("Space")
-        await asyncio.sleep(KEPT)
-        now = await page.ask(node, "checked")
+        now = await _kept(page, node, "checked")
     return bool(now) if node.role == "radio" else now is not None and now != was
 
 
 async def _select(page: Page, node: Node) -> bool:
     """Choose the first option with a value that is not chosen yet."""
     choice = await page.ask(node, "option")
-    if choice is None:
-        return False
     if not choice:
-        return bool(await page.ask(node, "value"))
-    if not await taken(page.locate(node).select_option(choice[0], timeout=1000 * ACT)):
-        return False
-    await asyncio.sleep(KEPT)
-    return bool(await page.ask(node, "value") == choice[0])
+        return choice is not None and bool(await page.ask(node, "value"))
+    chosen = await taken(page.locate(node).select_option(choice[0], timeout=1000 * ACT))
+    return chosen and bool(await _kept(page, node) == choice[0])
 
 
-async def _set(page: Page, node: Node, about: dict[str, Any]) -> bool:
-    """Set a native date, time, colour or range."""
-    kind = about["type"]
-    value = FIXED.get(kind) or (
-        about["min"] or about["max"] or "2030-01-15" if kind == "date" else about["max"] or "50"
-    )
-    if not await taken(page.locate(node).fill(value, timeout=1000 * ACT)):
-        return False
-    await asyncio.sleep(KEPT)
-    return bool(await page.ask(node, "value") == value)
-
-
-async def _by_keys(page: Page, node: Node) -> bool:
-    """Move a slider or a list box of the page's own by its keys."""
-    was = await page.ask(node, "value")
-    marked = await page.ask(node, "chosen")
-    if not await taken(page.locate(node).focus(timeout=1000 * ACT)):
-        return False
-    for key in ("ArrowRight", "ArrowDown", "Enter"):
-        await page.press(key)
-        await asyncio.sleep(KEPT)
-        if await page.ask(node, "value") != was or await page.ask(node, "chosen") != marked:
-            return True
+async def _by_keys(page: Page, node: Node, *keys: str) -> bool:
+    """Press keys in a control until its value or what it has chosen changes."""
+    was = [await page.ask(node, "value"), await page.ask(node, "chosen")]
+    if await page.focus(node):
+        for key in keys:
+            await page.press(key)
+            if [await _kept(page, node), await _kept(page, node, "chosen")] != was:
+                return True
     return False
 
 
@@ -277,30 +267,25 @@ async def _pick(page: Page, node: Node) -> bool | None:
         return False
     await asyncio.sleep(4 * KEPT)
     fresh = [one for one in (await page.look()).nodes if one.ref and one.ref not in before and not one.disabled]
-    named = [one for one in fresh if one.role in PICKED or one.pointer]
-    days = [one for one in named if re.fullmatch(r"\D{0,12}\d{1,2}\b.{0,30}", one.name or one.text)]
-    for choice in (days or [one for one in named if one.name or one.text])[:1]:
+    if not fresh:  # Enter in a field that opened nothing would send the form
+        return False
+    named = [one for one in fresh if (one.role in PICKED or one.pointer) and (one.name or one.text)]
+    days = [one for one in named if _DAY.fullmatch(one.name or one.text)]
+    for choice in (days or named)[:1]:
         await page.click(choice)
-        await asyncio.sleep(KEPT)
-        if await page.ask(node, "value"):
+        if await _kept(page, node):
             return True
-    # Enter in a field that opened nothing would send the form
-    if fresh and await taken(page.locate(node).focus(timeout=1000 * ACT)):
-        for key in ("ArrowDown", "ArrowRight", "Enter"):
-            await page.press(key)
-            await asyncio.sleep(KEPT)
-            if await page.ask(node, "value"):
-                return True
-    return None if fresh else False
+    return await _by_keys(page, node, "ArrowDown", "ArrowRight", "Enter") or None
 
 
 async def _type(page: Page, node: Node, about: dict[str, Any]) -> bool:
-    value = _text_for(node, about)
-    was = str(await page.ask(node, "value") or "")
-    for text in dict.fromkeys((value, "12345678", "20300115")):
+    """Type suitable texts until one is kept, or an entry of the list that a combobox shows is."""
+    was = await page.ask(node, "value") or ""
+    for text in dict.fromkeys((_text_for(node, about), "12345678", "20300115")):
         if not await page.type(node, text):
             return False
-        kept = await _left_with(page, node)
+        await page.press("Tab")
+        kept = str(await _kept(page, node) or "")
         if kept.strip() and (kept != was or kept == text):  # a mask may have written it in its own way
             return True
         if node.role == "combobox" and await page.type(node, text) and await _option(page, node):
@@ -308,11 +293,11 @@ async def _type(page: Page, node: Node, about: dict[str, Any]) -> bool:
     return False
 
 
-async def _left_with(page: Page, node: Node) -> str:
-    """Return what a field holds a moment after the focus has left it."""
-    await page.press("Tab")
-    await asyncio.sleep(KEPT)
-    return str(await page.ask(node, "value") or "")
+def _fixed(about: dict[str, Any]) -> str:
+    """Return a value for a native date, time, colour or range."""
+    if about["type"] == "date":
+        return about["min"] or about["max"] or "2030-01-15"
+    return FIXED.get(about["type"]) or about["max"] or "50"
 
 
 def _text_for(node: Node, about: dict[str, Any]) -> str:
@@ -329,17 +314,15 @@ def _text_for(node: Node, about: dict[str, Any]) -> str:
 async def _option(page: Page, node: Node) -> bool:
     """Choose the first entry of the list that a combobox shows."""
     await page.press("ArrowDown")
-    await asyncio.sleep(2 * KEPT)
-    options = _options(await page.look())
-    if not options and await page.click(node):
-        await asyncio.sleep(2 * KEPT)
-        options = _options(await page.look())
-    if not options or not await page.click(options[0]):
+    choice = await _first_option(page)
+    if choice is None and await page.click(node):
+        choice = await _first_option(page)
+    if choice is None or not await page.click(choice):
         return False
-    await asyncio.sleep(KEPT)
-    kept = str(await page.ask(node, "value") or "")
-    return bool(words(kept) & words(options[0].name)) or (bool(kept) and kept in options[0].name)
+    kept = str(await _kept(page, node) or "")
+    return bool(words(kept) & words(choice.name)) or (bool(kept) and kept in choice.name)
 
 
-def _options(outline: Outline) -> list[Node]:
-    return [one for one in outline.of("option") if one.ref and one.name and not one.disabled]
+async def _first_option(page: Page) -> Node | None:
+    await asyncio.sleep(2 * KEPT)
+    return next((one for one in (await page.look()).of("option") if one.ref and one.name and not one.disabled), None)

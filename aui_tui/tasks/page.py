@@ -302,6 +302,10 @@ class Page:
 
         return await taken(typed())
 
+    async def focus(self, node: Node) -> bool:
+        """Give the focus to ``node``; False where it does not take it."""
+        return await taken(self.locate(node).focus(timeout=1000 * ACT))
+
     async def press(self, key: str) -> None:
         """Press a key where the focus is."""
         await self._press()

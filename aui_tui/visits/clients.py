@@ -9,10 +9,10 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from aui_tui.errors import BadValue
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import Agent, Client, Crawler, registry
 from aui_tui.text import clean
 from aui_tui.visits.lines import without_port
 
@@ -26,16 +26,6 @@ _WORDS: Final = bytes(c if chr(c) in "abcdefghijklmnopqrstuvwxyz_-" else 32 for 
 _CASING: Final = re.compile(r" \((?:lower|title) case\)$")
 
 
-class Client(NamedTuple):
-    """A client that logs may name; ``silent`` is a robots.txt token that sends no requests of its own."""
-
-    token: str
-    label: str
-    kind: Literal["agent", "crawler", "other"]
-    ip_ranges: str
-    silent: bool = False
-
-
 @cache
 def table() -> Mapping[str, Any]:
     """Return the packaged ``clients.toml``."""
@@ -46,26 +36,32 @@ def table() -> Mapping[str, Any]:
 def clients() -> Mapping[str, Client]:
     """Return every client by its token in lower case, in the order of the registry; aliases lead to the same one."""
     known, found = registry(), dict[str, Client]()
-    for agent in known.agents:
-        client = Client(agent.token, _CASING.sub("", agent.label), "agent", agent.ip_ranges)
-        for name in (agent.token, *agent.aliases):
-            found.setdefault(name.lower(), client)
-    for crawler in known.crawlers:
-        silent = crawler.kind == CONTROL
-        client = Client(crawler.token, _CASING.sub("", crawler.label), "crawler", crawler.ip_ranges, silent)
-        found.setdefault(crawler.token.lower(), client)
-    for other in known.others:
-        client = Client(other.token, other.label, "other", other.ip_ranges)
-        for name in (other.token, *other.aliases):
+    for client in (*known.agents, *known.crawlers, *known.others):
+        for name in (client.token, *client.aliases):
             found.setdefault(name.lower(), client)
     return found
+
+
+def is_silent(client: Client) -> bool:
+    """Say whether a client is a robots.txt token that sends no requests of its own."""
+    return client.kind == CONTROL
+
+
+def group_of(client: Client) -> Literal["agent", "crawler", "other"]:
+    """Return the part of the registry that a client stands in."""
+    return "agent" if isinstance(client, Agent) else "crawler" if isinstance(client, Crawler) else "other"
+
+
+def label_of(client: Client) -> str:
+    """Return the label of a client, which is the same for both casings of its name."""
+    return _CASING.sub("", client.label)
 
 
 def range_lists() -> Mapping[str, tuple[Client, ...]]:
     """Return the clients by the address of the list that verifies them."""
     found: dict[str, tuple[Client, ...]] = {}
     for client in dict.fromkeys(clients().values()):
-        if client.ip_ranges and not client.silent:
+        if client.ip_ranges and not is_silent(client):
             found[client.ip_ranges] = (*found.get(client.ip_ranges, ()), client)
     return found
 
@@ -124,32 +120,20 @@ PRIVATE: Final = (
 
 
 class Ranges:
-    """A set of networks as sorted, merged spans: one bisection tells whether an address lies in it."""
+    """A set of networks: one bisection tells whether an address lies in it."""
 
     def __init__(self, prefixes: Iterable[str]) -> None:
-        spans: dict[int, list[tuple[int, int]]] = {4: [], 6: []}
-        for text in prefixes:
-            net = ipaddress.ip_network(text.strip(), strict=False)
-            spans[net.version].append((int(net.network_address), int(net.broadcast_address)))
-        self._tables = {version: _merged(sorted(found)) for version, found in spans.items()}
+        every = [ipaddress.ip_network(text.strip(), strict=False) for text in prefixes]
+        self._nets: dict[int, list[ipaddress.IPv4Network] | list[ipaddress.IPv6Network]] = {
+            4: list(ipaddress.collapse_addresses(net for net in every if isinstance(net, ipaddress.IPv4Network))),
+            6: list(ipaddress.collapse_addresses(net for net in every if isinstance(net, ipaddress.IPv6Network))),
+        }
+        self._firsts = {version: [int(net.network_address) for net in nets] for version, nets in self._nets.items()}
 
     def holds(self, address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
         """Say whether ``address`` lies in one of the networks."""
-        firsts, lasts = self._tables[address.version]
-        at = bisect_right(firsts, int(address)) - 1
-        return at >= 0 and int(address) <= lasts[at]
-
-
-def _merged(spans: list[tuple[int, int]]) -> tuple[list[int], list[int]]:
-    firsts: list[int] = []
-    lasts: list[int] = []
-    for first, last in spans:
-        if lasts and first <= lasts[-1] + 1:
-            lasts[-1] = max(lasts[-1], last)
-        else:
-            firsts.append(first)
-            lasts.append(last)
-    return firsts, lasts
+        at = bisect_right(self._firsts[address.version], int(address)) - 1
+        return at >= 0 and address in self._nets[address.version][at]
 
 
 @lru_cache(maxsize=1 << 14)

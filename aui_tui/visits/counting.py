@@ -13,11 +13,12 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from aui_tui.errors import BadValue, RecordError
+from aui_tui.model.registry import Client
 from aui_tui.model.visits import Kind
 from aui_tui.text import clean
-from aui_tui.visits.clients import LONGEST_KEPT, TABLE_LIMIT, Client, Names, Proxies, Ranges, address_of, place
+from aui_tui.visits.clients import LONGEST_KEPT, TABLE_LIMIT, Names, Proxies, Ranges, address_of, place
 from aui_tui.visits.formats import DOUBT, Clf, Format, JsonLines, client_keys, detect
-from aui_tui.visits.lines import Entry
+from aui_tui.visits.lines import LogLine
 from aui_tui.visits.tally import HOUR, Row, Spans
 
 HEAD: Final = 1000
@@ -70,12 +71,13 @@ class Options:
 class Count:
     """What was counted.
 
-    ``peers`` and ``sources``: agents' lines by the place of the peer and of the client (see ``clients.place``).
+    ``rows``: by token. ``peers`` and ``sources``: agents' lines by the place of the peer and of the client (see
+    ``clients.place``).
     ``quotes``: lines that could not be parsed, without what tells of a visitor. ``hosts``: agents' lines of other
     virtual hosts than the one asked for.
     """
 
-    rows: dict[Client, Row] = field(default_factory=dict)
+    rows: dict[str, Row] = field(default_factory=dict)
     lines: int = 0
     examined: int = 0
     unparsable: int = 0
@@ -208,7 +210,7 @@ class Reading:
             self._visit(client, entry)
         return False
 
-    def _otherwise(self, line: bytes) -> Entry | None:
+    def _otherwise(self, line: bytes) -> LogLine | None:
         """Return what a line of another format in the same file says: a server's format may be changed at any time."""
         if self._others_failed > OTHER_TRIES:
             return None
@@ -216,7 +218,7 @@ class Reading:
         self._others_failed += 1 if found is None else -self._others_failed
         return found
 
-    def _visit(self, client: Client, entry: Entry) -> None:
+    def _visit(self, client: Client, entry: LogLine) -> None:
         count = self._count
         if self._host and entry.host and _plain_host(entry.host) != self._host:
             if len(count.hosts) < MOST_HOSTS:
@@ -227,9 +229,9 @@ class Reading:
         known = self._places.get(where) or self._placed(*where)
         count.peers[known.peer] += 1
         count.sources[known.source] += 1
-        row = count.rows.get(client)
+        row = count.rows.get(client.token)
         if row is None:
-            row = count.rows[client] = Row()
+            row = count.rows[client.token] = Row()
         row.add(entry, inside=known.inside)
 
     def _placed(self, published: str, peer: str, forwarded: str) -> _Placed:

@@ -21,7 +21,7 @@ from aui_tui.errors import BadValue
 from aui_tui.model.visits import Kind
 from aui_tui.text import clean
 from aui_tui.visits.lines import (
-    Entry,
+    LogLine,
     address_column,
     address_list,
     any_time,
@@ -81,7 +81,7 @@ class Format:
         """Return the User-Agent of ``line`` as it is written there, or DOUBT."""
         raise NotImplementedError
 
-    def parse(self, line: bytes) -> Entry | None:
+    def parse(self, line: bytes) -> LogLine | None:
         """Return what ``line`` says, None when it is not of this format."""
         raise NotImplementedError
 
@@ -138,20 +138,22 @@ class Clf(Format):
         self._bare = bool(found) and all(m[10] == b"" for m in found)
         self._forwarded = address_column(_further(m[10] or b"") for m in found)
 
-    def parse(self, line: bytes) -> Entry | None:
+    def parse(self, line: bytes) -> LogLine | None:
         """Return what ``line`` says."""
         try:
             if plain := _PLAIN.fullmatch(line):
                 address, stamp, target, status, size, agent = plain.groups()
                 shown = target.decode("utf-8", "replace")
-                return Entry(agent, address.decode("ascii", "replace"), clf_time(stamp), shown, int(status), int(size))
+                return LogLine(
+                    agent, address.decode("ascii", "replace"), clf_time(stamp), shown, int(status), int(size)
+                )
             found = _CLF.fullmatch(line.rstrip(b"\r\n"))
             if found is None:
                 return None
             first, second, _, stamp, request, status, size, _, agent, rest = found.groups(b"")
             behind_host = is_address(second) or (not first and second != b"-")
             host = first if behind_host else second if b"." in second else b""
-            return Entry(
+            return LogLine(
                 unescaped(agent),
                 (second if behind_host else first).decode("ascii", "replace"),
                 clf_time(stamp),
@@ -214,11 +216,11 @@ class JsonLines(Format):
         text = line[at : line.find(b'"', at)]
         return DOUBT if b"\\" in text else text
 
-    def parse(self, line: bytes) -> Entry | None:
+    def parse(self, line: bytes) -> LogLine | None:
         """Return what ``line`` says; invalid UTF-8 is replaced."""
         try:
             record = msgspec.json.decode(line.decode("utf-8", "replace"))
-            return _json_entry(_flat(record, self.client), self.client) if isinstance(record, dict) else None
+            return _json_line(_flat(record, self.client), self.client) if isinstance(record, dict) else None
         except (ValueError, TypeError, RecursionError, OverflowError):
             return None
 
@@ -255,7 +257,7 @@ def _flat(record: dict[str, Any], client: Sequence[str]) -> dict[str, Any]:
     return flat
 
 
-def _json_entry(flat: Mapping[str, Any], client: Sequence[str]) -> Entry | None:
+def _json_line(flat: Mapping[str, Any], client: Sequence[str]) -> LogLine | None:
     table = names()["json"]
 
     def get(field: str) -> Any:
@@ -269,7 +271,7 @@ def _json_entry(flat: Mapping[str, Any], client: Sequence[str]) -> Entry | None:
     if moment is None or status is None:
         return None
     target, accept = str(get("target") or ""), get("accept")
-    return Entry(
+    return LogLine(
         str(get("agent") or "").encode("utf-8", "replace"),
         str(get("address") or ""),
         any_time(moment),
@@ -333,7 +335,7 @@ class W3c(Format):
             text = unquote_to_bytes(text)
         return unquote_to_bytes(text) if b"%" in text else text
 
-    def parse(self, line: bytes) -> Entry | None:
+    def parse(self, line: bytes) -> LogLine | None:
         """Return what ``line`` says under the ``#Fields`` in force."""
         parts = line.rstrip(b"\r\n").decode("utf-8", "replace").split("\t" if b"\t" in line else " ")
         if not self._at or len(parts) != len(self._at):
@@ -347,7 +349,7 @@ class W3c(Format):
             taken = get("time-taken")
             unit = 1.0 if "x-edge-location" in self._at else 0.001
             accept, forwarded, host = get(*table["accept"]), get(*self.client), get(*table["host"])
-            return Entry(
+            return LogLine(
                 self.plain(get(*table["agent"]).encode()),
                 get(*table["address"]),
                 any_time(f"{get('date')}T{get('time')}+00:00"),

@@ -15,7 +15,7 @@ EARLIEST: Final = datetime(1990, 1, 1, tzinfo=UTC).timestamp()
 LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
 
 
-class Entry(NamedTuple):
+class LogLine(NamedTuple):
     """One parsed line. ``address`` is the peer as logged, ``agent`` the User-Agent as sent.
 
     ``moment``: whole seconds since the epoch. ``forwarded``: the X-Forwarded-For of the request, or the field that the

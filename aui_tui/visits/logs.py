@@ -12,7 +12,7 @@ from aui_tui.errors import BadValue, ConfigError, RecordError
 from aui_tui.model.card import stamp
 from aui_tui.model.visits import Addresses, Kind, RangeList, Visitor, Visits
 from aui_tui.text import clean
-from aui_tui.visits.clients import Ranges, clients, range_lists
+from aui_tui.visits.clients import Ranges, clients, is_silent, range_lists
 from aui_tui.visits.counting import Count, Options, Reading
 from aui_tui.visits.ranges import RangeBook
 from aui_tui.visits.reader import STDIN, Log, Tail, blocks, files_of, identity
@@ -106,8 +106,8 @@ def record(whole: Count, files: Sequence[str], options: Options, fetched: Mappin
     kind, reason = _kind(whole, options)
     off = _off(whole, options)
     first, last = _period(whole)
-    rows = sorted(whole.rows.items(), key=lambda item: (-item[1].requests, item[0].token))
-    used = {client.ip_ranges for client in whole.rows}
+    rows = sorted(whole.rows.items(), key=lambda item: (-item[1].requests, item[0]))
+    used = {clients()[token.lower()].ip_ranges for token in whole.rows}
     return Visits(
         host=options.host,
         read_at=stamp(time.time()),
@@ -125,9 +125,9 @@ def record(whole: Count, files: Sequence[str], options: Options, fetched: Mappin
         verification=off,
         ranges=tuple(found for url, found in fetched.items() if url in used),
         gaps=tuple(whole.spans.gaps()),
-        silent=tuple(dict.fromkeys(c.token for c in clients().values() if c.silent and c not in whole.rows)),
+        silent=tuple(dict.fromkeys(c.token for c in clients().values() if is_silent(c) and c.token not in whole.rows)),
         notes=tuple(whole.notes),
-        visitors=tuple(_visitor(client.token, row, off, fetched) for client, row in rows),
+        visitors=tuple(_visitor(token, row, off, fetched) for token, row in rows),
     )
 
 

@@ -22,7 +22,7 @@ from aui_tui.model.card import age, stamp
 from aui_tui.model.decoding import from_json
 from aui_tui.model.visits import RANGES_OLD, RangeList
 from aui_tui.text import clean
-from aui_tui.visits.clients import Ranges, range_lists
+from aui_tui.visits.clients import Ranges, group_of, range_lists
 
 if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
@@ -95,12 +95,11 @@ FIELDS: Final = (
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True):
-    """A fetched list as it is kept: ``etag`` and ``modified`` are the server's validators, empty without."""
+    """A fetched list as it is kept: ``etag`` is the server's validator, empty without."""
 
     url: str
     fetched_at: str
     etag: str = ""
-    modified: str = ""
     prefixes: tuple[str, ...]
 
 
@@ -188,16 +187,8 @@ class RangeBook:
             prefixes = tuple(published(answer.body))
         except RecordError as error:
             return Updated(url, "failed", str(error))
-        fields = answer.mapping()
-        self._write(
-            Kept(
-                url=url,
-                fetched_at=now,
-                etag=clean(fields.get("etag", ""), 200),
-                modified=clean(fields.get("last-modified", ""), 100),
-                prefixes=prefixes,
-            )
-        )
+        etag = clean(answer.mapping().get("etag", ""), 200)
+        self._write(Kept(url=url, fetched_at=now, etag=etag, prefixes=prefixes))
         return Updated(url, "fetched", f"{len(prefixes):,} ranges")
 
     def _path(self, url: str) -> Path:
@@ -224,8 +215,6 @@ def _plan(url: str, known: Kept | None, access: ScanPolicy) -> Plan:
     fields = list(FIELDS)
     if known is not None and known.etag.isascii() and known.etag:
         fields.append(("If-None-Match", known.etag))
-    elif known is not None and known.modified.isascii() and known.modified:
-        fields.append(("If-Modified-Since", known.modified))
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Plan("ranges", Url(origin, path), tuple(fields), LARGEST)
 
@@ -262,7 +251,7 @@ def allow_list(book: RangeBook, form: str, *, clock: Callable[[], float] = time.
     lines: dict[str, None] = {}
     about: list[str] = []
     for url, users in range_lists().items():
-        agents = [user.token for user in users if user.kind == "agent"]
+        agents = [user.token for user in users if group_of(user) == "agent"]
         kept = book.kept(url) if agents else None
         if kept is None:
             continue

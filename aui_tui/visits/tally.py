@@ -13,10 +13,11 @@ from typing import Final
 from urllib.parse import unquote
 
 from aui_tui.model.card import stamp
+from aui_tui.model.registry import Client
 from aui_tui.model.visits import Addresses, Gap, PathCount, Visitor
 from aui_tui.text import clean
-from aui_tui.visits.clients import Client, without_addresses
-from aui_tui.visits.lines import Entry
+from aui_tui.visits.clients import group_of, label_of, without_addresses
+from aui_tui.visits.lines import LogLine
 
 PATH_LIMIT: Final = 20_000
 """Different paths of one client up to which its counts are exact; then the rarer half is dropped, and that is said."""
@@ -137,7 +138,7 @@ class Row:
     outside: int = 0
     pending: dict[tuple[str, int, bool | None, bool], int] = field(default_factory=dict)
 
-    def add(self, entry: Entry, *, inside: bool | None) -> None:
+    def add(self, entry: LogLine, *, inside: bool | None) -> None:
         """Count one visit; ``inside`` says whether its address is published, None when that is not known."""
         moment = entry.moment
         if not self.requests:
@@ -190,8 +191,8 @@ class Row:
             counts[name] = counts[name] if checked else 0
         return Visitor(
             token=client.token,
-            label=client.label,
-            kind=client.kind,
+            label=label_of(client),
+            kind=group_of(client),
             first=stamp(self.first),
             last=stamp(self.last),
             per_day={stamp(day * 86400)[:10]: number for day, number in sorted(self.days.items())},

@@ -1,0 +1,92 @@
+"""The search field of a page: found by role, name or form, or opened by what is named for it."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from aui_tui.tasks.outline import ENTRIES, Node, Outline
+from aui_tui.tasks.visit import Visit
+from aui_tui.tasks.vocabulary import SEARCH, acts
+
+MOST: Final = 6
+"""Fields whose form is looked at."""
+
+
+async def search_field(visit: Visit, page: Outline) -> tuple[Outline, Node | None, Node | None]:
+    """Return the page with its search field, opened where it must be, and without one a field that has no name."""
+    box = field_of(page) or await _by_form(visit, page, named=True)
+    nameless = await _nameless(visit, page) if box is None else None
+    if box is None and nameless is None:
+        page, box = await _opened(visit, page)
+        nameless = await _nameless(visit, page) if box is None else None
+    return page, box, nameless
+
+
+def field_of(outline: Outline) -> Node | None:
+    """Return the search field: by role, else by its name, else a named field in a search landmark.
+
+    One in a frame counts where the page has no other.
+    """
+    every = sorted((node for node in outline.nodes if _takes_text(node)), key=lambda node: node.framed)
+    fields = [node for node in every if node.name]
+    by_role = [node for node in fields if node.role == "searchbox"]
+    # a button that says so names a search field that has none
+    if any(SEARCH.search(node.name) for node in outline.of("button")):
+        by_role += [node for node in every if node.role == "searchbox" and not node.name]
+    by_name = [node for node in fields if SEARCH.search(node.name)]
+    by_place = [node for node in fields if "search" in node.path]
+    return next(iter([*by_role, *by_name, *by_place]), None)
+
+
+def _takes_text(node: Node) -> bool:
+    return node.role in ENTRIES and bool(node.ref) and not node.disabled
+
+
+async def _by_form(visit: Visit, outline: Outline, *, named: bool) -> Node | None:
+    """Return a field of text that is the only one of a form with a button that searches, or marked as one in HTML."""
+    for node in [node for node in outline.nodes if _takes_text(node) and bool(node.name) is named][:MOST]:
+        about = await visit.page.ask(node, "search-form") or {}
+        searches = about.get("marked") or any(SEARCH.search(name) for name in about.get("buttons", ()))
+        if searches and about["entries"] == 1:
+            return node
+    return None
+
+
+async def _nameless(visit: Visit, outline: Outline) -> Node | None:
+    """Return a search field without a name: by role, landmark or form, or any field that “Search” leads to."""
+    fields = [node for node in outline.nodes if node.role in ENTRIES and not node.name]
+    moved = visit.place(outline.url) != visit.place(visit.home.url)
+    found = next((node for node in fields if moved or node.role == "searchbox" or "search" in node.path), None)
+    return found or await _by_form(visit, outline, named=False)
+
+
+async def _opened(visit: Visit, before: Outline) -> tuple[Outline, Node | None]:
+    """Press what opens the search, where there is such a button or link, and look for the field again."""
+    ways = (node for node in before.of("button", "link") if SEARCH.search(node.name) and not node.disabled)
+    opener = next((node for node in ways if node.role == "button" or not urlsplit(node.url).query), None)
+    if opener is None:
+        return before, None
+    if opener.role == "link" and opener.url.startswith("http") and opener.url != before.url:
+        if acts(opener.url) or not visit.same_site(opener.url) or not await visit.page.fence.may_open(opener.url):
+            return before, None
+        outline = await visit.served(opener.url)
+        return outline, field_of(outline) or next((n for n in outline.main() if _takes_text(n) and n.name), None)
+    await visit.page.click(opener)
+    outline = await visit.page.settle()
+    visit.tape.step("pressed", opener, note="to open the search", outline=outline)
+    return outline, field_of(outline) or _brought(outline, before)
+
+
+async def behind(visit: Visit, before: Outline, box: Node) -> tuple[Outline, Node]:
+    """Press a read-only field, and return the field that this opens; the same one when it opens none."""
+    await visit.page.click(box)
+    outline = await visit.page.settle()
+    visit.tape.step("pressed", box, note="to open the search", outline=outline)
+    return outline, _brought(outline, before) or box
+
+
+def _brought(outline: Outline, before: Outline) -> Node | None:
+    """Return a named field that was not there before."""
+    had = {node.ref for node in before.nodes}
+    return next((node for node in outline.nodes if _takes_text(node) and node.name and node.ref not in had), None)
