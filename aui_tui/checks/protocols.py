@@ -32,6 +32,10 @@ SENTENCES = (
     ),
     good("ucp", "A commerce manifest for agents is at /.well-known/ucp."),
     good("mcp", "An MCP server card is at <<path>>."),
+    warn(
+        "mcp-silent",
+        "The MCP server card at <<path>> earns its points, but <<said>>: an agent that follows it gets nowhere.",
+    ),
 )
 
 
@@ -111,6 +115,9 @@ class FrontDoor(Check):
             yield Finding("ucp")
         if facts.mcp:
             yield Finding("mcp", {"path": urlsplit(observations.exchange("mcp").url).path or MCP_PATH})
+        for one in observations.declared.tried if observations.declared is not None else ():
+            if one.broken and facts.mcp and one.where == urlsplit(observations.exchange("mcp").url).path:
+                yield Finding("mcp-silent", {"path": one.where, "said": one.said})
         asked = [observations.exchange(name) for name in ("ucp", "mcp")]
         unmeasured = any(probe.unmeasured or is_kept_back(probe) for probe in asked)
         if not facts.ucp and not facts.mcp and not unmeasured:

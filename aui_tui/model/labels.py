@@ -183,6 +183,8 @@ def declared(found: Declared) -> Iterator[tuple[str, str]]:
     name = agent(found.agent)
     for entry in sorted(found.of(DECLARED), key=lambda entry: not entry.contradicted):
         yield "critical" if entry.contradicted else "good", _declaration(entry, name)
+    for one in found.tried:
+        yield "critical" if one.broken else "good", f"tried: {one.where}: {one.said}"
     reasons: dict[str, list[str]] = {}
     for entry in found.of(INCONCLUSIVE):
         reasons.setdefault(entry.why, []).append(entry.name)

@@ -317,12 +317,16 @@ class PageFacts(Record, frozen=True):
 
 
 class FileFacts(Record, frozen=True):
-    """Agent-facing files that were found and are of the right kind; ``notes`` say why one was not counted."""
+    """Agent-facing files that were found and are of the right kind; ``notes`` say why one was not counted.
+
+    ``mcp_server``: the address that the MCP card names, as written there.
+    """
 
     llms: bool = False
     ai_plugin: bool = False
     ucp: bool = False
     mcp: bool = False
+    mcp_server: str = ""
     notes: tuple[str, ...] = ()
 
 
@@ -387,17 +391,29 @@ class Declaration(Record, frozen=True):
         return self.state == DECLARED and self.agent in (REFUSED, CHALLENGED)
 
 
+class Tried(Record, frozen=True):
+    """A declaration that was tried: ``where`` is its document, ``said`` how that ended, a clause without a full stop.
+
+    ``broken``: what it promises is not there.
+    """
+
+    where: str
+    said: str
+    broken: bool = False
+
+
 class Declared(Record, frozen=True):
     """What a site declares for agents: one entry per row of ``scan/declared.toml``.
 
     ``at``: ISO 8601 UTC with milliseconds. ``agent``: the product token that the places were asked under.
-    ``requests``: how many were sent.
+    ``requests``: how many were sent. ``tried``: the declarations that could be tried without harm.
     """
 
     at: str
     agent: str
     requests: Count
     entries: tuple[Declaration, ...]
+    tried: tuple[Tried, ...] = ()
 
     def of(self, state: str) -> tuple[Declaration, ...]:
         """Return the entries in ``state``."""

@@ -6,12 +6,14 @@ A catch-all that answers 200 with a page has none of the files.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from aui_tui.scan import charset
+from aui_tui.text import clean
 
 PATHS: Final = {
     "robots": "/robots.txt",
@@ -157,6 +159,30 @@ def _is(wanted: str, value: object) -> bool:
         folded, word = value.strip().lower(), wanted[1:].lower()
         return folded == word if wanted[0] == "=" else folded.startswith(word)
     return True
+
+
+MOST_VALUES: Final = 30
+"""Elements of a list that are looked at."""
+MCP_SERVERS: Final = ("remotes.*.url", "servers.*.url", "mcpServers.*.url", "endpoint", "url")
+"""Where the forms of an MCP card name its server."""
+
+
+def mcp_server(body: bytes, content_type: str) -> str:
+    """Return the address of the server that an MCP card names first; empty for none."""
+    data = json_object(body, content_type)
+    return next((clean(text, 500) for path in MCP_SERVERS for text in texts_at(data, path)), "")
+
+
+def texts_at(data: object, path: str) -> Iterator[str]:
+    """Yield the texts at ``path`` in ``data``; ``*`` is each element of a list or object."""
+    step, _, rest = path.partition(".")
+    if not path:
+        yield from [data] if isinstance(data, str) else []
+    elif step == "*" and isinstance(data, list | dict):
+        for element in islice(data if isinstance(data, list) else data.values(), MOST_VALUES):
+            yield from texts_at(element, rest)
+    elif isinstance(data, dict):
+        yield from texts_at(data.get(step), rest)
 
 
 def value_at(data: object, path: str) -> object:

@@ -18,9 +18,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files as packaged
 from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
 
 import msgspec
 
+from aui_tui import __version__
 from aui_tui.model.card import stamp
 from aui_tui.model.decoding import convert
 from aui_tui.model.observations import (
@@ -39,6 +41,7 @@ from aui_tui.model.observations import (
     Observations,
     ProbeEvent,
     Progress,
+    Tried,
     silence,
 )
 from aui_tui.model.registry import registry
@@ -54,6 +57,23 @@ _CERTAIN: Final = 2
 """Places that turned the agent alone away, after which places are asked as the browser first: fewer requests then."""
 _STEADY: Final = 0.2
 """Part of ``Limits.pause`` that lies between two requests."""
+MOST_TRIES: Final = 6
+"""Requests that try what was found."""
+TRIES: Final = 3
+"""Entries of one document that are tried."""
+GREETING: Final = msgspec.json.encode(
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "aui-tui", "version": __version__},
+        },
+    }
+)
+"""What a client of the Model Context Protocol says first; a server keeps nothing of it."""
 _SHORT: Final = 80
 """Characters kept of what a site says of itself."""
 OK, PAYMENT_STATUS, MISSING = 200, 402, (404, 405, 406, 410)
@@ -86,6 +106,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     link: tuple[str, ...] = ()
     link_type: str = ""
     place_only: bool = False
+    tried: tuple[str, ...] = ()
 
 
 @cache
@@ -256,7 +277,13 @@ async def look(
     async with Network(access) as network:
         scan = DeclarationScan(seen, network, access, progress or silence, deadline)
         await scan.run()
-    found = Declared(at=stamp(time.time()), agent=scan.token, requests=scan.requests, entries=scan.entries())
+    found = Declared(
+        at=stamp(time.time()),
+        agent=scan.token,
+        requests=scan.requests,
+        entries=scan.entries(),
+        tried=tuple(scan.tried),
+    )
     return exchanges.redact(found, access.secrets)
 
 
@@ -285,6 +312,8 @@ def _link_line(row: Row, links: Sequence[tuple[markup.Link, str]]) -> Line | Non
 
 def _lacking(row: Row, url: Url, got: PlaceAnswer, *, promised: bool) -> str:
     """Return why ``got``, the answer at a place of ``row``, is not what it promises; empty where nobody said it is."""
+    if got.outcome == SERVED and row.shapes and not got.cut and got.body.lstrip()[:1] == b"{" and got.data is None:
+        return f"{url.path} is no valid JSON"
     if not got.missing:
         return f"{url.path} answers the browser {_status(got)}"
     if got.cut and got.outcome == SERVED and row.shapes and not got.moved and not got.markup:
@@ -312,6 +341,8 @@ class DeclarationScan:
         self._nothing: set[object] = {(status, False, "") for status in MISSING}
         self._terms: list[Line] = []
         self._end = ""
+        self.tried: list[Tried] = []
+        self._budget = MAX_REQUESTS
         self.requests = 0
         self.token = next(agent.token for agent in registry().live if agent.key == self._agent)
 
@@ -340,12 +371,68 @@ class DeclarationScan:
                     await self._visit(row, Url(self._url.origin, path))
         await self._settle()
         self._take_parts()
+        if self._budget <= self.requests:
+            self._end = ""  # trying has requests of its own
+        self._budget = self.requests + MOST_TRIES
+        await self._try_server()
+        for row in rows():
+            await self._try_entries(row)
 
-    async def _ask(self, name: str, url: Url, profile: Profile, cap: int, pause: float = 0.0) -> PlaceAnswer | None:
+    async def _try_server(self) -> None:
+        """Greet the server that the MCP card of the scan names, where it is on this site."""
+        named = self._addresses([self._seen.files.mcp_server])
+        if not named:
+            return
+        usual = probes.profile(FILE_PROBES[0])
+        accept = ("Accept", "application/json, text/event-stream")
+        kept = (accept if field[0] == "Accept" else field for field in usual.fields)
+        fields = (*kept, ("Content-Type", "application/json"))
+        answer = await self._ask(BROWSER, named[0], usual._replace(fields=fields), self._limits.file, body=GREETING)
+        if answer is None or answer.limited or answer.status == 0:
+            return
+        result = answer.data is not None and isinstance(answer.data.get("result"), dict)
+        asks = answer.status in (401, 403, PAYMENT_STATUS)
+        said = "answers initialize" if result else f"does not answer initialize ({answer.status})"
+        said = f"asks for authorization ({answer.status})" if asks else said
+        where = urlsplit(self._seen.exchange("mcp").url).path
+        self.tried.append(Tried(where=where, said=f"its server {named[0].path} {said}", broken=not (result or asks)))
+
+    async def _try_entries(self, row: Row) -> None:
+        """Ask for the first entries that the document of ``row`` names on this site."""
+        place = self._found[row.key].place
+        texts = [text for path in row.tried for text in agent_files.texts_at(place.got.data if place else None, path)]
+        missing: list[str] = []
+        asked = 0
+        for url in self._addresses(texts)[:TRIES]:
+            known = (got for (_, path), got in self._answers.items() if path == url.path)
+            got = next(known, None) or await self._ask_place(BROWSER, url)
+            if got is None:
+                break
+            asked += 1
+            missing += [url.path] if got.status in MISSING else []
+        if place is not None and asked:
+            said = f"{len(missing)} of {count(asked, 'entry', 'entries')} tried are not there: {', '.join(missing)}"
+            fine = f"{count(asked, 'entry', 'entries')} tried {'is' if asked == 1 else 'are'} there"
+            where = clean(place.url.path, 300)
+            self.tried.append(Tried(where=where, said=clean(said if missing else fine, 300), broken=bool(missing)))
+
+    def _addresses(self, texts: Sequence[str]) -> list[Url]:
+        """Return the addresses among ``texts`` that are on this site, once each."""
+        found: dict[Url, None] = {}
+        for text in texts:
+            with suppress(Unfollowed):
+                url = probes.follow(self._url, text, self._access)
+                if url.origin == self._url.origin:
+                    found[url] = None
+        return list(found)
+
+    async def _ask(
+        self, name: str, url: Url, profile: Profile, cap: int, pause: float = 0.0, body: bytes = b""
+    ) -> PlaceAnswer | None:
         """Return the answer to ``name``, the browser or the agent's slot; None when no request is left (``_end``)."""
         wait = max(self._limits.pace or _STEADY * self._limits.pause, pause)
-        if self.requests >= MAX_REQUESTS:
-            self._end = f"the limit of {MAX_REQUESTS} requests was reached"
+        if self.requests >= self._budget:
+            self._end = f"the limit of {self._budget} requests was reached"
         elif time.monotonic() + wait + min(LEAST, self._limits.probe) > self._deadline:
             self._end = "the time of the scan ended"
         if self._end:
@@ -357,7 +444,7 @@ class DeclarationScan:
         limit = min(self._limits.probe, self._deadline - time.monotonic())
         async with self._network.client(http2=profile.http2) as client:
             answer = await probe(
-                client, Plan(name, url, profile.fields, cap, site=self._site), self._access, limit=limit
+                client, Plan(name, url, profile.fields, cap, site=self._site, body=body), self._access, limit=limit
             )
         got = read(answer, self._access)
         self._tell(
@@ -423,6 +510,7 @@ class DeclarationScan:
             found.line = _field_line(row, fields) or found.line or _link_line(row, links)
             if row.markup and (read.tools or read.registers):
                 names = ", ".join(map(short, read.tools[:5])) or "registered by a script"
+                names += f", by an outdated name: {read.outdated}" if read.outdated else ""
                 found.line, found.detail = Line("the homepage", names), names
             elif row.markup and page is None:
                 found.why = "the homepage was not served"

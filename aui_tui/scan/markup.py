@@ -378,7 +378,11 @@ DECLARING_TAGS: Final = 20_000
 
 _LINK: Final = re.compile(r"<([^<>]{1,2000})>([^<]{0,2000})")
 _PARAMETER: Final = re.compile(r";\s*(rel|type)\s*=\s*(?:\"([^\"]*)\"|([^\s;,\"]+))", re.IGNORECASE)
-_REGISTERS: Final = re.compile(rb"\bmodelContext\s{0,20}\??\.\s{0,20}(?:registerTool|provideContext)\s{0,20}\(")
+_REGISTERS: Final = re.compile(
+    rb"(?:\b(navigator)\s{0,20}\??\.\s{0,20})?\bmodelContext\s{0,20}\??\.\s{0,20}(registerTool|(provideContext))\s{0,20}\("
+)
+"""A call that registers WebMCP tools. The specification has ``document.modelContext.registerTool``; outdated are
+``provideContext`` (until March 2026, webmcp pull request 132) and ``navigator`` (until June)."""
 
 
 Link = tuple[str, str, str]
@@ -395,19 +399,21 @@ def header_links(value: str) -> Iterator[Link]:
 class Declares(NamedTuple):
     """What the HTML of a page declares for agents.
 
-    ``tools``: names of WebMCP tools, as written there; ``registers``: a script registers some.
+    ``tools``: names of WebMCP tools, as written there; ``registers``: a script registers some; ``outdated``: the name
+    of the call where it is none of the current specification.
     """
 
     links: tuple[Link, ...] = ()
     tools: tuple[str, ...] = ()
     registers: bool = False
+    outdated: str = ""
 
 
 def declares(page: bytes) -> Declares:
     """Return what ``page`` declares; a page of very many tags is read as far as the budget goes."""
     links: list[Link] = []
     tools: list[str] = []
-    registers = False
+    calls: dict[str, None] = {}
     for name, closing, start, end, after in tags(page, DECLARING_TAGS):
         if closing:
             continue
@@ -419,5 +425,7 @@ def declares(page: bytes) -> Declares:
             elif tool:
                 tools.append(tool)
         elif name == b"script":
-            registers = registers or _REGISTERS.search(page[end:after]) is not None
-    return Declares(tuple(links), tuple(tools), registers)
+            for found in _REGISTERS.finditer(page, end, after):
+                calls["provideContext" if found[3] else "navigator.modelContext" if found[1] else ""] = None
+    outdated = next(iter(calls), "") if "" not in calls else ""
+    return Declares(tuple(links), tuple(tools), bool(calls), outdated)

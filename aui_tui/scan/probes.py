@@ -282,7 +282,7 @@ class Plan:
     """What to ask: ``name`` of the probe, first ``url``, header ``fields`` and ``cap``, the body's limit in bytes.
 
     ``whole_lines``: a body that is cut ends with its last whole line. ``site``: the scanned origin, which
-    alone gets the user's own header fields, wherever ``url`` leads; None: nobody gets them.
+    alone gets the user's own header fields, wherever ``url`` leads; None: nobody gets them. ``body``: sent by POST.
     """
 
     name: str
@@ -291,6 +291,7 @@ class Plan:
     cap: int
     whole_lines: bool = False
     site: Origin | None = None
+    body: bytes = b""
 
 
 HIDDEN: Final = "…"
@@ -367,7 +368,7 @@ async def _run(client: Client, plan: Plan, access: ScanPolicy, answer: Answer) -
         sent = over(plan.fields, answer.url.origin)
         answer.request = [*sent, *((name, HIDDEN) for name, _ in (*kept, *own))]
         fields = [(name.encode("ascii"), value.encode("ascii")) for name, value in (*sent, *kept, *own)]
-        async with client.get(answer.url.origin, answer.url.path, fields) as reply:
+        async with client.get(answer.url.origin, answer.url.path, fields, plan.body) as reply:
             answer.waited += reply.waited
             _take_head(reply, access, answer)
             if answer.status not in REDIRECTS:

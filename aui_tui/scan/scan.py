@@ -572,11 +572,13 @@ class _Scan:
     def file_facts(self) -> FileFacts:
         """Return which files count."""
         has = {name: finding.found for name, finding in self._found.items()}
+        servers = (agent_files.mcp_server(card.body, card.content_type) for card in self._mcp.values())
         return FileFacts(
             llms=has.get("llms", False),
             ai_plugin=has.get("ai-plugin", False),
             ucp=has.get("ucp", False),
             mcp=has.get("mcp", False),
+            mcp_server=next(filter(None, servers), "") if has.get("mcp") else "",
             notes=tuple(sorted({note for notes in self._notes.values() for note in notes})),
         )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, NamedTuple
 
 from aui_tui.tasks.contact import contact_links
@@ -60,16 +60,15 @@ class Form(NamedTuple):
 
 async def form(visit: Visit) -> Ending:
     """Find the largest form on the pages seen, else on the pages about contact, and fill it."""
-    entries = [url for url, outline in visit.seen.items() if _has_entry(outline)]
+    entries = [url for url, outline in visit.seen.items() if _has_entry(outline)][:PAGES]
     await visit.page.leave(fresh=True)
-    best = await _largest(visit, entries[:PAGES])
+    best = await _largest(visit, entries)
     if best is None:
         unseen = [node.url for node in contact_links(visit, visit.home) if visit.place(node.url) not in visit.seen]
-        try:
-            entries = [url for url in unseen[:CONTACTS] if _has_entry(await visit.served(url))]
-        except Closed:
-            entries = []
-        best = await _largest(visit, entries)
+        with suppress(Closed):
+            best = await _largest(visit, [url for url in unseen[:CONTACTS] if _has_entry(await visit.served(url))])
+    if best is None and entries and not any(_has_entry(visit.seen[url]) for url in entries if url in visit.seen):
+        return Ending("form-failed", {"why": "its fields did not come again"}, url=visit.home.url)
     if best is None:
         return Ending("form-absent", url=visit.home.url)
     outline = await visit.here(best.url)
@@ -156,8 +155,8 @@ def _counts(controls: list[Control], key: int) -> bool:
         return False
     nodes = [control.node for control in controls]
     entries = [one for one in controls if one.node.role in ENTRIES and one.about["tag"] != "SELECT"]
-    if key >= 0 and len(controls) == 1 and entries and _like_a_search(entries[0].about):
-        return False
+    if key >= 0 and (abouts[0]["method"] == "get" or (len(controls) == 1 and entries and _like_a_search(abouts[0]))):
+        return False  # a form that says that it sends by GET asks for something, such as rows of a table
     if any(node.role == "searchbox" or "search" in node.path or SEARCH.search(node.name) for node in nodes):
         return False
     if key < 0:
@@ -167,7 +166,7 @@ def _counts(controls: list[Control], key: int) -> bool:
 
 def _like_a_search(about: dict[str, Any]) -> bool:
     """Say whether the one field of a form is the field of a search, in whatever script it is named."""
-    return about["method"] == "get" and about["tag"] == "INPUT" and about["type"] in ("text", "search")
+    return about["method"] in ("", "get") and about["tag"] == "INPUT" and about["type"] in ("text", "search")
 
 
 async def _fill_all(visit: Visit, found: Form) -> Ending | None:

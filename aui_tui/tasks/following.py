@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from typing import Final
+from urllib.parse import unquote, urldefrag
 
 from aui_tui.model.tasks import BLOCKED, DONE
 from aui_tui.tasks.outline import DIALOGS, Node, Outline
@@ -65,7 +66,8 @@ def _without_address(visit: Visit) -> list[Node]:
     """Return links without an address of their own (``#``, ``javascript:``), which only a script can follow."""
     own = words(visit.home.title)
     links = (node for node in visit.home.main() if node.role == "link" and not node.framed)
-    return [node for node in links if not _address(visit, node) and names_an_item(node, own)]
+    bare = (node for node in links if not _address(visit, node) and names_an_item(node, own))
+    return [node for node in bare if unquote(urldefrag(node.url)[1]) not in visit.anchors - {""}]
 
 
 def _address(visit: Visit, node: Node) -> str:

@@ -217,7 +217,7 @@ element => {
     buttons: form
       ? [...form.querySelectorAll("button,input[type=submit],input[type=image]")].map(named).join(" | ") : "",
     visible: (element.checkVisibility ? element.checkVisibility({ visibilityProperty: true }) : true) && !(entry && away),
-    method: form ? (form.getAttribute("method") || "get").toLowerCase() : "",
+    method: form ? (form.getAttribute("method") || "").toLowerCase() : "",
     readonly: !!element.readOnly || element.getAttribute("aria-readonly") === "true",
     checked: !!(element.pattern || element.getAttribute("inputmode") || element.getAttribute("aria-invalid") === "true" ||
       (element.validity && element.validity.customError) || element.placeholder),

@@ -13,7 +13,8 @@ from aui_tui.tasks.vocabulary import GENERIC, NEVER, acts, words
 from aui_tui.text import count
 
 ENOUGH: Final = 200
-"""Characters of text and names that make a page readable, or LITTLE with a heading and two named links."""
+"""Characters of text and names that make a page readable. A shorter one with a heading and a named link is readable
+where nothing on it is drawn without words, or from LITTLE characters and two links on."""
 LITTLE: Final = 100
 LONG_NAME: Final = 150
 FILE: Final = re.compile(r"\.(?:pdf|zip|jpe?g|png|svg|gif|webp|mp[34]|xml|rss)$", re.IGNORECASE)
@@ -29,13 +30,15 @@ async def read(visit: Visit) -> Ending:
         return _covered(visit, cover, outline)
     text, headings = outline.text(), outline.headings()
     links = [node for node in outline.of("link") if node.name]
-    if len(text) >= ENOUGH or (len(text) >= LITTLE and headings and len(links) >= 2):
+    drawn = await pictures(visit) if len(text) < ENOUGH else ""
+    short = headings and links and (not drawn or (len(text) >= LITTLE and len(links) >= 2))
+    if len(text) >= ENOUGH or short:
         first = f"the first heading is “{headings[0]}”" if headings else "no heading"
         visit.tape.step("read", note=count(len(text), "character"), outline=outline)
         return Ending("read-done", {"count": f"{len(text):,}", "headings": first}, url=outline.url)
     visit.tape.step("read", note=count(len(text), "character"), mark="stuck", outline=outline)
-    facts = {"count": str(len(text)), "pictures": await pictures(visit)}
     waiting = visit.page.fence.failures or visit.page.waits() or not visit.page.ready
+    facts = {"count": str(len(text)), "pictures": drawn}
     return Ending("read-waiting" if waiting else "read-empty", facts, url=outline.url)
 
 

@@ -537,3 +537,64 @@ async def test_the_places_are_asked_where_the_homepage_is(
         declared, _ = await found(site, parser, access)
     assert {asked.field("host") for asked in site.asked} == {host}
     assert "a2a" in keys(declared)
+
+
+MCP_CARD = json.dumps({"name": "test.shop/mcp", "version": "1", "remotes": [{"url": "http://shop.test/mcp"}]}).encode()
+WELCOME = {"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-11-25", "serverInfo": {"name": "shop"}}}
+
+
+@pytest.mark.parametrize(
+    ("reply", "said", "broken"),
+    [
+        (answer(b"gone", "404 Not Found", "text/plain"), "its server /mcp does not answer initialize (404)", True),
+        (answer(b"<h1>Shop</h1>"), "its server /mcp does not answer initialize (200)", True),
+        (answer(json.dumps(WELCOME).encode(), content_type=JSON), "its server /mcp answers initialize", False),
+        (
+            answer(
+                b"event: message\ndata: " + json.dumps(WELCOME).encode() + b"\n\n", content_type="text/event-stream"
+            ),
+            "its server /mcp answers initialize",
+            False,
+        ),
+        (answer(b"", "401 Unauthorized", "text/plain"), "its server /mcp asks for authorization (401)", False),
+        (answer(b"", "503 Service Unavailable", "text/plain"), "", False),
+    ],
+)
+async def test_the_server_of_an_mcp_card_is_greeted(parser: Parser, reply: bytes, said: str, broken: bool) -> None:
+    greeted: list[Asked] = []
+
+    def is_greeting(asked: Asked) -> bool:
+        greeted.extend([asked] if asked.path == "/mcp" else [])
+        return asked.path == "/mcp"
+
+    files = {"/.well-known/mcp.json": answer(MCP_CARD, content_type=JSON)}
+    async with Site(default=except_where(is_greeting, reply, serving(files, page=PAGE))) as site:
+        access = site.access()
+        seen = await observe(access.target(site.url), parser=parser, access=access)
+        declared = await look(seen, access=access)
+    assert [(one.said, one.broken) for one in declared.tried] == ([(said, broken)] if said else [])
+    assert [asked.line.split(" ")[0] for asked in greeted] == ["POST"]
+    card, plain = with_card(seen, declared), grade_card(seen)
+    assert (card.score, card.pillars) == (plain.score, plain.pillars)
+    assert [bool(said) and said in line.text for line in card.evidence].count(True) == int(broken)
+    jsonschema.validate(json.loads(encode_card(card)), schema("card"))
+
+
+async def test_what_a_document_promises_and_lacks_is_said(parser: Parser) -> None:
+    page = PAGE.replace(b"</head>", b"<script>navigator.modelContext.provideContext({tools: []})</script></head>")
+    skills = {"skills": [{"name": name, "url": f"/skills/{name}.md"} for name in ("order", "pay", "track", "more")]}
+    files = {
+        "/.well-known/agent-skills/index.json": answer(json.dumps(skills).encode(), content_type=JSON),
+        "/skills/pay.md": answer(b"# Pay\n", content_type="text/markdown"),
+        "/openapi.json": answer(b'{"openapi": "3.1.0", "info": {', content_type=JSON),
+    }
+    async with Site(default=serving(files, page=page)) as site:
+        access = site.access()
+        seen = await observe(access.target(site.url), parser=parser, access=access)
+        declared = await look(seen, access=access)
+    (tried,) = declared.tried
+    assert (tried.where, tried.broken) == ("/.well-known/agent-skills/index.json", True)
+    assert tried.said == "2 of 3 entries tried are not there: /skills/order.md, /skills/track.md"
+    assert entry(declared, "openapi").state == "inconclusive"
+    assert entry(declared, "openapi").why == "/openapi.json is no valid JSON"
+    assert entry(declared, "webmcp").detail == "registered by a script, by an outdated name: provideContext"

@@ -12,15 +12,18 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
+import re
 import shutil
-import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 from tests.loopback import QuietFiles, files_of, free_port, listening
 
@@ -63,12 +66,10 @@ def tool(folder: Path, name: str, *packages: str) -> str:
     found = shutil.which(name)
     if found is not None:
         return found
-    place = folder.parent / "python"
+    place = folder.parent / f"python-{re.split(r'[^a-z-]', packages[0])[0]}"
     if not (place / "bin" / name).exists():
-        uv = program("uv")
-        if not place.exists():
-            run(uv, "venv", "-q", str(place))
-        run(uv, "pip", "install", "-q", "--python", str(place / "bin" / "python"), *packages)
+        run(sys.executable, "-m", "venv", str(place))
+        run(str(place / "bin" / "pip"), "install", "-q", "--disable-pip-version-check", *packages)
     return str(place / "bin" / name)
 
 
@@ -105,16 +106,21 @@ def static(folder: Path) -> Iterator[int]:
 
 @contextmanager
 def served(*command: str, port: int, cwd: Path, env: Mapping[str, str] | None = None) -> Iterator[int]:
-    """Run a server until the block ends; it is up when it answers on ``port``."""
+    """Run a server until the block ends; it is up when it answers a request on ``port``."""
     with (cwd / "server.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=cwd, stdout=log, stderr=log, env={**os.environ, **(env or {})})
         try:
-            for _ in range(300):
-                with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            for _ in range(600):
+                try:
+                    urlopen(f"http://127.0.0.1:{port}/robots.txt", timeout=5).close()
+                except HTTPError:  # a 404 is an answer
+                    break
+                except OSError:
+                    time.sleep(0.1)
+                else:
                     break
                 if process.poll() is not None:
                     break
-                time.sleep(0.1)
             if process.poll() is not None:
                 raise Missing(f"{Path(command[0]).name}: {(cwd / 'server.log').read_text()[-300:]}")
             yield port
@@ -403,6 +409,134 @@ def oscar(folder: Path) -> Iterator[int]:
         yield up
 
 
+ITEMS: Final = ("Brass lantern", "Storm lantern", "Copper kettle")
+
+
+@contextmanager
+def datasette(folder: Path) -> Iterator[int]:
+    """Datasette on one table."""
+    with closing(sqlite3.connect(folder / "harbour.db")) as database:
+        database.execute("CREATE TABLE IF NOT EXISTS lanterns (id INTEGER PRIMARY KEY, name TEXT, care TEXT)")
+        database.executemany("INSERT INTO lanterns (name, care) VALUES (?, ?)", [(name, PROSE) for name in ITEMS])
+        database.commit()
+    port = free_port()
+    command = tool(folder, "datasette", "datasette")
+    with served(command, "serve", "harbour.db", "-p", str(port), port=port, cwd=folder) as up:
+        yield up
+
+
+STREAMLIT: Final = f"""
+import streamlit as st
+st.set_page_config(page_title="Harbour handbook")
+st.title("Welcome to the harbour")
+st.write({PROSE!r})
+st.write("Write to [us](mailto:{MAIL}).")
+with st.form("order"):
+    st.text_input("Your name")
+    st.text_input("Your e-mail address")
+    st.checkbox("With a wick")
+    if st.form_submit_button("Ask for a lantern"):
+        open("orders", "a").write("one")
+"""
+
+
+@contextmanager
+def streamlit(folder: Path) -> Iterator[int]:
+    """A Streamlit page with a form, which lives on one WebSocket."""
+    write(folder, {"app.py": STREAMLIT})
+    port = free_port()
+    settings = ("--server.headless", "true", "--browser.gatherUsageStats", "false", "--server.port", str(port))
+    command = tool(folder, "streamlit", "streamlit")
+    with served(command, "run", "app.py", *settings, port=port, cwd=folder) as up:
+        yield up
+
+
+NICEGUI: Final = f"""
+import sys
+from nicegui import ui
+
+@ui.page("/")
+def home():
+    ui.label("Welcome to the harbour").props("role=heading aria-level=1")
+    ui.label({PROSE!r})
+    ui.link("Lantern care", "/lantern")
+    ui.link("Kettle care", "/kettle")
+    ui.html("Write to <a href='mailto:{MAIL}'>{MAIL}</a>.", sanitize=False)
+    ui.input("Your name")
+    ui.input("Your e-mail address")
+    ui.checkbox("With a wick")
+
+@ui.page("/lantern")
+def lantern():
+    ui.html("<h1>Lantern care</h1><p>Trim the wick every morning.</p>", sanitize=False)
+
+@ui.page("/kettle")
+def kettle():
+    ui.html("<h1>Kettle care</h1><p>Empty it every evening.</p>", sanitize=False)
+
+ui.run(port=int(sys.argv[1]), host="127.0.0.1", reload=False, show=False, title="Harbour handbook")
+"""
+
+
+@contextmanager
+def nicegui(folder: Path) -> Iterator[int]:
+    """NiceGUI: fields outside every form, on one WebSocket."""
+    write(folder, {"app.py": NICEGUI})
+    port = free_port()
+    python = str(Path(tool(folder, "nicegui-pack", "nicegui")).with_name("python"))
+    with served(python, "app.py", str(port), port=port, cwd=folder) as up:
+        yield up
+
+
+GRADIO: Final = f"""
+import sys
+import gradio as gr
+with gr.Blocks(title="Harbour handbook") as app:
+    gr.Markdown("# Welcome to the harbour\\n\\n" + {PROSE!r} + "\\n\\nWrite to [us](mailto:{MAIL}).")
+    name, where = gr.Textbox(label="Your name"), gr.Textbox(label="Your e-mail address")
+    wick, out = gr.Checkbox(label="With a wick"), gr.Textbox(label="Answer")
+    gr.Button("Ask for a lantern").click(lambda *said: open("orders", "a").write("one"), [name, where, wick], out)
+app.launch(server_port=int(sys.argv[1]), server_name="127.0.0.1")
+"""
+
+
+@contextmanager
+def gradio(folder: Path) -> Iterator[int]:
+    """A Gradio page with text boxes; its robots.txt closes it to everybody."""
+    write(folder, {"app.py": GRADIO})
+    port = free_port()
+    python = str(Path(tool(folder, "gradio", "gradio")).with_name("python"))
+    with served(python, "app.py", str(port), port=port, cwd=folder, env={"GRADIO_ANALYTICS_ENABLED": "False"}) as up:
+        yield up
+
+
+@contextmanager
+def docsify(folder: Path) -> Iterator[int]:
+    """docsify: Markdown that is drawn in the browser, with its search."""
+    run(program("npm"), "install", "--silent", "--prefix", str(folder), "docsify@4")
+    site = folder / "site"
+    page = """<!doctype html><html lang=en><head><meta charset=utf-8><title>Harbour handbook</title></head><body><div id=app></div>
+<script>window.$docsify = {name: "Harbour handbook", loadSidebar: true, search: "auto"}</script>
+<script src=/lib/docsify.min.js></script><script src=/lib/search.min.js></script></body></html>"""
+    write(
+        site,
+        {
+            "index.html": page,
+            "README.md": f"# Welcome to the harbour\n\n{PROSE}\n\n- [Lantern care](lantern.md)\n- [Kettle care](kettle.md)\n",
+            "_sidebar.md": "- [Lantern care](lantern.md)\n- [Kettle care](kettle.md)\n- [Contact](contact.md)\n",
+            "lantern.md": "# Lantern care\n\nTrim the wick every morning.\n",
+            "kettle.md": "# Kettle care\n\nEmpty it every evening.\n",
+            "contact.md": f"# Contact\n\nWrite to {MAIL}.\n",
+        },
+    )
+    lib = folder / "node_modules" / "docsify" / "lib"
+    (site / "lib").mkdir(exist_ok=True)
+    shutil.copy(lib / "docsify.min.js", site / "lib")
+    shutil.copy(lib / "plugins" / "search.min.js", site / "lib")
+    with static(site) as port:
+        yield port
+
+
 SITES: Final[Mapping[str, tuple[Serve, Truth]]] = {
     "sphinx": (sphinx, Truth()),
     "mkdocs": (mkdocs, Truth()),
@@ -412,6 +546,11 @@ SITES: Final[Mapping[str, tuple[Serve, Truth]]] = {
     "dokuwiki": (dokuwiki, Truth()),
     "wordpress": (wordpress, Truth(search="absent", form="done")),
     "oscar": (oscar, Truth(contact="absent", offer="done")),
+    "datasette": (datasette, Truth(search="absent", contact="absent")),
+    "streamlit": (streamlit, Truth(follow="absent", search="absent", form="done")),
+    "nicegui": (nicegui, Truth(search="absent", form="done")),
+    "gradio": (gradio, Truth("blocked", *["inconclusive"] * 5)),
+    "docsify": (docsify, Truth()),
     "wagtail": (wagtail, Truth(search="blocked", contact="absent")),
 }
 """Each site with what a person can do on it."""

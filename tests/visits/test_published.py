@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from aui_tui.errors import ConfigError, RecordError
@@ -65,7 +66,7 @@ def address(vendor: http.server.ThreadingHTTPServer, monkeypatch: pytest.MonkeyP
 
     url = f"http://127.0.0.1:{vendor.server_port}/moved"
     table = {
-        name: client._replace(ip_ranges=url if client.token == "Claude-User" else "")
+        name: msgspec.structs.replace(client, ip_ranges=url if client.token == "Claude-User" else "")
         for name, client in clients.clients().items()
     }
     for module in ("clients", "logs"):

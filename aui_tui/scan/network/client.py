@@ -148,24 +148,28 @@ class Client:
         self._backend.abort()
 
     @asynccontextmanager
-    async def get(self, origin: Origin, path: str, fields: Sequence[Field]) -> AsyncIterator[Reply]:
+    async def get(self, origin: Origin, path: str, fields: Sequence[Field], body: bytes = b"") -> AsyncIterator[Reply]:
         """Send GET ``path`` with Host and ``fields`` in that order, when there is a place (``RequestLimiter``).
+
+        With a ``body`` it is a POST.
 
         Raises NetworkError when no final status comes; a request that a kept connection had already dropped is sent
         once more on a fresh one (RFC 9112 9.5), and Unavailable when this machine has no room for a connection. Errors
         of the body come out of ``Reply.chunks`` as NetworkError.
         """
         async with self._limiter.place() as waited, AsyncExitStack() as stack:
-            response = await self._send(origin, path, fields)
+            response = await self._send(origin, path, fields, body)
             stack.push_async_callback(_close, response)
             version = response.extensions.get("http_version", b"").decode("ascii", "replace")
             if version == "HTTP/2":
                 self._limiter.widen()
             yield Reply(response.status, response.headers, version, paced(self._chunks(response)), waited)
 
-    async def _send(self, origin: Origin, path: str, fields: Sequence[Field]) -> httpcore.Response:
+    async def _send(self, origin: Origin, path: str, fields: Sequence[Field], body: bytes) -> httpcore.Response:
         url = httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=path)
-        headers = [(b"Host", origin.authority.encode("ascii")), *fields]
+        length = [(b"Content-Length", b"%d" % len(body))] if body else []
+        headers = [(b"Host", origin.authority.encode("ascii")), *fields, *length]
+        method = "POST" if body else "GET"
         fresh, refused = False, 0
 
         async def trace(event: str, info: dict[str, Any]) -> None:
@@ -176,7 +180,7 @@ class Client:
                 sent.headers = [field for field in sent.headers if field[0].lower() not in _NOT_SENT[event]]
 
         while True:
-            request = httpcore.Request("GET", url, headers=headers, extensions={"trace": trace})
+            request = httpcore.Request(method, url, headers=headers, content=body, extensions={"trace": trace})
             pool = self._connections()
             try:
                 response = await pool.handle_async_request(request)
