@@ -371,8 +371,8 @@ class DeclarationScan:
                     await self._visit(row, Url(self._url.origin, path))
         await self._settle()
         self._take_parts()
-        if self._budget <= self.requests:
-            self._end = ""  # trying has requests of its own
+        if self._end or all(got.status == OK for got in self._answers.values()):
+            return  # a site that has an answer to every path promises nothing by it
         self._budget = self.requests + MOST_TRIES
         await self._try_server()
         for row in rows():
