@@ -13,9 +13,9 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import decode_card, encode_card
 from aui_tui.model.observations import Observations, decode_observations
 
-LEVEL: Final = 3
-CARD: Final = "card-2.json"
-OBSERVATIONS: Final = "observations-2.json"
+LEVEL: Final = 6
+CARD: Final = "card-3.json"
+OBSERVATIONS: Final = "observations-3.json"
 """Preset dictionaries (RFC 1950 2.2): text that records have in common. One that was ever released must stay."""
 MAX_INFLATED: Final = 16 * 1024 * 1024
 """A stored record that inflates beyond this many bytes is refused."""

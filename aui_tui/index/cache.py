@@ -116,19 +116,22 @@ class DiskCache:
         self._cache: diskcache.Cache | None = None
         self._failed = -RETRY_PAUSE
 
-    def open(self) -> diskcache.Cache:
-        """Return the open cache. Raises Unavailable when it is locked or cannot be created."""
-        with self._guard:
-            if self._cache is None:
-                self._cache = self._open()
-            return self._cache
+    def ask(self, work: Callable[[diskcache.Cache], T]) -> T:
+        """Return ``work(cache)``. Raises Unavailable when the file is locked, full or cannot be created.
 
-    def reopen(self, error: Exception) -> None:
-        """Set the file aside after ``error`` when that says that it is damaged; the next use starts afresh."""
-        if is_damage(error):
-            self.close()
+        One that turns out to be damaged is set aside; the next use starts afresh.
+        """
+        try:
             with self._guard:
-                self._set_aside()
+                cache = self._cache = self._cache or self._open()
+            return work(cache)
+        except FAULTS as error:
+            if is_damage(error):
+                self.close()
+                with self._guard:
+                    self._set_aside()
+            reason = clean(getattr(error, "strerror", "") or str(error), 120) or "it is locked"
+            raise Unavailable(f"The folder {clean(self.path.name)} cannot be used now: {reason}.") from None
 
     def change(self, work: Callable[[diskcache.Cache], T]) -> T:
         """Return ``work(cache)`` done inside one transaction over all processes, in up to TRIES attempts.
@@ -136,17 +139,15 @@ class DiskCache:
         Where that has failed a moment ago one attempt is made. Raises Unavailable when the file stays locked, is full
         or cannot be created.
         """
+
+        def transaction(cache: diskcache.Cache) -> T:
+            with cache.transact():
+                return work(cache)
+
         recent = time.monotonic() - self._failed < RETRY_PAUSE
         for _ in range(1 if recent else TRIES):
-            try:
-                cache = self.open()
-                with cache.transact():
-                    done = work(cache)
-            except Unavailable:
-                continue
-            except FAULTS as error:
-                self.reopen(error)
-            else:
+            with suppress(Unavailable):
+                done = self.ask(transaction)
                 self._failed = -RETRY_PAUSE
                 return done
         self._failed = time.monotonic()
@@ -172,10 +173,8 @@ class DiskCache:
             self.path.mkdir(mode=folder.MODE, parents=True, exist_ok=True)
             self._test()
             return self._make()
-        except sqlite3.OperationalError as error:
-            raise Unavailable(f"{clean(self.path.name)} cannot be used now: {clean(str(error), 120)}.") from None
-        except OSError as error:
-            raise Unavailable(f"{clean(self.path.name)} cannot be used: {clean(str(error.strerror), 120)}.") from None
+        except sqlite3.OperationalError:
+            raise
         except (sqlite3.DatabaseError, TypeError, ValueError, AttributeError):
             self._set_aside()
             return self._make()
@@ -220,6 +219,14 @@ class DiskCache:
             )
 
 
+def row(cache: diskcache.Cache, key: str) -> Any:
+    """Return the value under ``key``; None where there is none, or none that we wrote."""
+    try:
+        return cache.get(key)
+    except RefusedRow:
+        return None
+
+
 LIFE: Final = 24 * 3600.0
 """Seconds for which a scan is answered from the cache."""
 UNREACHABLE_LIFE: Final = 300.0
@@ -245,54 +252,38 @@ class ScanCache:
 
     def get(self, key: str, host: str) -> Cached | None:
         """Return the scan under ``key`` when it is fresh, whole and of ``host``; else None."""
-        try:
-            entry = self._disk.open().get("scan:" + key)
-        except (RefusedRow, Unavailable):
-            return None
-        except FAULTS as error:
-            self._disk.reopen(error)
-            return None
+        entry = None
+        with suppress(Unavailable):
+            entry = self._disk.ask(lambda cache: row(cache, "scan:" + key))
         return self._read(entry, host) if isinstance(entry, dict) else None
 
     def put(self, key: str, card: ReportCard, observations: Observations) -> None:
-        """Keep a scan. Raises diskcache.Timeout, sqlite3.Error or OSError when the file is locked or full."""
+        """Keep a scan. Raises Unavailable when the file is locked or full."""
         entry = {
             "card": encode_card(card, own=True).decode(),
             "observations": msgspec.json.encode(observations).decode(),
         }
         life = UNREACHABLE_LIFE if card.unreachable else LIFE
-        try:
-            self._disk.open().set("scan:" + key, entry, expire=life, retry=False)
-        except FAULTS as error:
-            self._disk.reopen(error)
-            raise
+        self._disk.ask(lambda cache: cache.set("scan:" + key, entry, expire=life, retry=False))
 
     def drop_many(self, keys: Sequence[str]) -> None:
         """Remove the scans under ``keys``; a fault of the file leaves them."""
-        try:
-            cache = self._disk.open()
-            if not len(cache):
-                return
-            with cache.transact():
-                for key in keys:
-                    cache.delete("scan:" + key)
-        except (*FAULTS, RefusedRow, Unavailable):
-            return
+
+        def drop(cache: diskcache.Cache) -> None:
+            if len(cache):
+                with cache.transact():
+                    for key in keys:
+                        cache.delete("scan:" + key)
+
+        with suppress(RefusedRow, Unavailable):
+            self._disk.ask(drop)
 
     def clear(self) -> int:
         """Remove every scan and return how many there were; no stored card is lost. Raises Unavailable."""
-        return int(self._ask(lambda cache: cache.clear(retry=False)))
+        return int(self._disk.ask(lambda cache: cache.clear(retry=False)))
 
     def __len__(self) -> int:
-        return int(self._ask(len))
-
-    def _ask(self, work: Callable[[Any], Any]) -> Any:
-        try:
-            return work(self._disk.open())
-        except FAULTS as error:
-            self._disk.reopen(error)
-            reason = clean(str(error), 120) or "it is locked"
-            raise Unavailable(f"The scan cache cannot be used now: {reason}.") from None
+        return int(self._disk.ask(len))
 
     def _read(self, entry: dict[str, Any], host: str) -> Cached | None:
         try:
@@ -385,15 +376,12 @@ class Leases:
 
     def _end(self, cache: Any, lease: Lease, now: float) -> float:
         """Return when the lease that somebody else holds on the same key ends, 0 when nobody does."""
-        try:
-            row = cache.get(lease.key)
-        except RefusedRow:
+        found = row(cache, lease.key)
+        if not isinstance(found, dict) or found.get("owner") == lease.owner:
             return 0.0
-        if not isinstance(row, dict) or row.get("owner") == lease.owner:
+        if found.get("place") == self._place and _has_ended(found.get("pid")):
             return 0.0
-        if row.get("place") == self._place and _has_ended(row.get("pid")):
-            return 0.0
-        end = row.get("end")
+        end = found.get("end")
         return float(end) if isinstance(end, int | float) and end <= now + LEASE_LIFE else 0.0
 
 
@@ -439,10 +427,8 @@ class QuotaStore:
     def __init__(self, disk: DiskCache, *, clock: Callable[[], float] = time.time) -> None:
         self._disk = disk
         self._clock = clock
-        self._known: dict[str, list[float]] = {}
-        """The times of each client that the file had when it was last read."""
         self._unsaved: dict[str, list[float]] = {}
-        """The times that are in no file yet."""
+        """By client the times that are in no file yet."""
         self._guard = threading.Lock()
 
     def spend(self, client: str) -> bool:
@@ -450,63 +436,55 @@ class QuotaStore:
 
         Returns False when the file could not be used and the scan counts in this process alone.
         """
-        return self._change(client, self._spent)
+        done = self._change(client, lambda times, now: [*times, now] if len(times) < LIMIT else times)
+        if len(done.after) == len(done.before):
+            raise limited(done.after[-LIMIT] + WINDOW, done.now)
+        return done.saved
 
     def refund(self, client: str) -> bool:
         """Give back the newest scan of ``client``. Returns as :meth:`spend`."""
-        return self._change(client, lambda times, now: times[:-1])
+        return self._change(client, lambda times, now: times[:-1]).saved
 
     def left(self, client: str) -> Quota:
         """Return what is left for ``client``, spending nothing."""
-        now = self._clock()
-        kept = self._known.get(client, [])
-        with suppress(*FAULTS, Unavailable, RefusedRow):
-            kept = self._disk.open().get(_client_key(client), default=[])
-        times = _valid(kept, self._unsaved.get(client, []), now)
+        kept = None
+        with suppress(Unavailable):
+            kept = self._disk.ask(lambda cache: row(cache, _client_key(client)))
+        times = _valid(kept, self._unsaved.get(client, []), self._clock())
         return Quota(left=max(LIMIT - len(times), 0), limit=LIMIT, next_slot=times[0] + WINDOW if times else 0.0)
 
-    def _spent(self, times: list[float], now: float) -> list[float]:
-        if len(times) >= LIMIT:
-            raise limited(times[-LIMIT] + WINDOW, now)
-        return [*times, now]
-
-    def _change(self, client: str, change: Callable[[list[float], float], list[float]]) -> bool:
+    def _change(self, client: str, change: Callable[[list[float], float], list[float]]) -> Spending:
+        """Change the times of ``client`` in the file, or in memory while it cannot be used."""
         with self._guard:
+            unsaved = self._unsaved.get(client, [])
+
+            def work(cache: diskcache.Cache) -> Spending:
+                now = self._clock()
+                before = _valid(row(cache, _client_key(client)), unsaved, now)
+                after = change(before, now)
+                cache.set(_client_key(client), after, expire=2 * WINDOW)
+                return Spending(before, after, now, saved=True)
+
             try:
-                refused = self._disk.change(lambda cache: self._write(cache, client, change))
+                done = self._disk.change(work)
+                self._unsaved.pop(client, None)
             except Unavailable:
                 now = self._clock()
-                known = _valid(self._known.get(client, []), [], now)
-                times = change(_valid(known, self._unsaved.get(client, []), now), now)
-                self._remember(client, known, times[len(known) :])
-                return False
-        if refused is not None:
-            raise refused
-        return True
+                before = _valid([], unsaved, now)
+                done = Spending(before, change(before, now), now, saved=False)
+                if len(self._unsaved) >= CLIENTS:
+                    self._unsaved.clear()
+                self._unsaved[client] = done.after
+            return done
 
-    def _write(
-        self, cache: Any, client: str, change: Callable[[list[float], float], list[float]]
-    ) -> RateLimited | None:
-        """Change the row of ``client``; a refusal is returned, so that the times it was judged by are written."""
-        try:
-            kept = cache.get(_client_key(client), default=[])
-        except RefusedRow:
-            kept = self._known.get(client, [])
-        now = self._clock()
-        times, refused = _valid(kept, self._unsaved.get(client, []), now), None
-        try:
-            times = change(times, now)
-        except RateLimited as error:
-            refused = error
-        cache.set(_client_key(client), times, expire=2 * WINDOW)
-        self._remember(client, times, [])
-        return refused
 
-    def _remember(self, client: str, known: list[float], unsaved: list[float]) -> None:
-        for memory, times in ((self._known, known), (self._unsaved, unsaved)):
-            if len(memory) >= CLIENTS:
-                memory.clear()
-            memory[client] = times
+class Spending(NamedTuple):
+    """The times of a client before and after a change at ``now``; ``saved``: they are in the file."""
+
+    before: list[float]
+    after: list[float]
+    now: float
+    saved: bool
 
 
 def _client_key(client: str) -> str:

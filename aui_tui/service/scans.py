@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 import msgspec
 
 from aui_tui.errors import AuiError, InvalidHost, Unavailable
-from aui_tui.index.cache import FAULTS, LEASE_LIFE, Cached, DiskCache, Lease, Leases, QuotaStore, ScanCache
+from aui_tui.index.cache import LEASE_LIFE, Cached, DiskCache, Lease, Leases, QuotaStore, ScanCache
 from aui_tui.index.folder import Places
 from aui_tui.index.reports import Reports
 from aui_tui.model.card import ReportCard, age
@@ -29,7 +29,6 @@ from aui_tui.model.vocabulary import UNCATEGORIZED
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.target import Target
 from aui_tui.service.grading import Grading
-from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from aui_tui.scan.parser_pool import Parser
@@ -409,7 +408,4 @@ class Scans:
             self.cache.put(key, card, observations)
         except Unavailable as error:
             warnings.append(f"This scan is not cached. {error}")
-        except FAULTS as error:
-            reason = clean(str(error), 120) or "the file is locked"
-            warnings.append(f"This scan is not cached: {reason}.")
         return warnings

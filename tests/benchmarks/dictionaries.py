@@ -40,7 +40,7 @@ def main() -> None:
     folder = Path(sys.argv[1])
     many = list(scans(1200, seed=5))
     for name, texts in (
-        ("card", [encode_card(card) for card, _ in many]),
+        ("card", [encode_card(card, own=True) for card, _ in many]),
         ("observations", [msgspec.json.encode(seen) for _, seen in many]),
     ):
         number = 1 + len(list(folder.glob(f"{name}-*.json")))

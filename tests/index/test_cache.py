@@ -10,6 +10,7 @@ import sqlite3
 import stat
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -252,15 +253,19 @@ def test_json_comes_back_as_it_was(value: object) -> None:
 
 def test_large_value_makes_no_file(tmp_path: Path) -> None:
     disk = DiskCache(tmp_path / "disk", evict=True)
-    disk.open().set("a", "x" * 1_000_000)
-    assert disk.open().get("a") == "x" * 1_000_000
+    raw(disk).set("a", "x" * 1_000_000)
+    assert raw(disk).get("a") == "x" * 1_000_000
     disk.close()
     assert {path.name for path in (tmp_path / "disk").rglob("*")} == {"cache.db"}
 
 
+def raw(disk: DiskCache) -> diskcache.Cache:
+    return disk.ask(lambda cache: cache)
+
+
 def filled(folder: Path) -> DiskCache:
     disk = DiskCache(folder / "disk", evict=True)
-    cache = disk.open()
+    cache = raw(disk)
     for number in range(300):
         cache.set(f"key {number}", "x" * 500)
     disk.close()
@@ -287,11 +292,9 @@ def test_damaged_file_is_set_aside_and_a_new_one_begun(tmp_path: Path, damage: s
     else:
         data = bytearray()
     file.write_bytes(data)
-    try:
-        disk.open().get("key 1")
-    except FAULTS as error:
-        disk.reopen(error)
-    cache = disk.open()
+    with suppress(Unavailable):
+        disk.ask(lambda cache: cache.get("key 1"))
+    cache = raw(disk)
     cache.set("a", 1)
     assert cache.get("a") == 1
     disk.close()
@@ -307,16 +310,15 @@ def test_damaged_file_is_set_aside_and_a_new_one_begun(tmp_path: Path, damage: s
 def test_damage_while_it_is_open_is_found_at_the_read(tmp_path: Path) -> None:
     disk = filled(tmp_path)
     file = disk.path / "cache.db"
-    cache = disk.open()
-    with file.open("r+b") as raw:
+    raw(disk)
+    with file.open("r+b") as pages:
         for page in range(2, file.stat().st_size // 4096):
-            raw.seek(page * 4096)
-            raw.write(b"\xff" * 100)
-    with pytest.raises(FAULTS) as fault:
-        [cache.get(f"key {number}") for number in range(300)]
-    disk.reopen(fault.value)
-    disk.open().set("a", 1)
-    assert disk.open().get("a") == 1
+            pages.seek(page * 4096)
+            pages.write(b"\xff" * 100)
+    with pytest.raises(Unavailable, match="malformed"):
+        disk.ask(lambda cache: [cache.get(f"key {number}") for number in range(300)])
+    raw(disk).set("a", 1)
+    assert raw(disk).get("a") == 1
     assert len(disk.warnings) == 1
     disk.close()
 
@@ -327,11 +329,11 @@ def test_locked_file_is_not_waited_for(tmp_path: Path) -> None:
     holder.execute("BEGIN EXCLUSIVE")
     began = time.monotonic()
     with pytest.raises(Unavailable, match="cannot be used now: database is locked"):
-        disk.open()
+        raw(disk)
     assert time.monotonic() - began < 2
     holder.execute("ROLLBACK")
     holder.close()
-    assert disk.open().get("key 1") == "x" * 500
+    assert raw(disk).get("key 1") == "x" * 500
     disk.close()
 
 
@@ -349,7 +351,7 @@ def test_settings_in_the_file_are_not_obeyed(tmp_path: Path) -> None:
         ):
             db.execute("INSERT OR REPLACE INTO Settings VALUES (?, ?)", (key, value))
     db.close()
-    cache = disk.open()
+    cache = raw(disk)
     assert (cache.size_limit, cache.cull_limit, cache.eviction_policy) == (512 << 20, 10, "least-recently-stored")
     assert cache.sqlite_journal_mode == "wal"
     assert cache.directory == str(disk.path)

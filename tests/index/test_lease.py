@@ -140,7 +140,7 @@ def test_lease_of_a_killed_process_is_free_at_once(tmp_path: Path, leases: Lease
 def test_lease_without_an_owner_that_can_be_asked_counts_until_its_end(tmp_path: Path, leases: Leases) -> None:
     leases.take("a.example")
     disk = DiskCache(tmp_path / "limits", evict=False)
-    cache = disk.open()
+    cache = disk.ask(lambda cache: cache)
     for row in ({"place": "elsewhere", "pid": 1}, {"pid": True}, {"place": None, "pid": "1"}, {"pid": -1}):
         cache.set("lease:a.example", {"owner": "x", "end": NOW + 10} | row)
         assert leases.take("a.example") is None
