@@ -17,7 +17,7 @@ from aui_tui.model.observations import (
     Observations,
     RobotsPolicy,
 )
-from aui_tui.model.points import stance_of
+from aui_tui.model.points import UNREACHABLE, stance_of
 from aui_tui.model.registry import Agent, Surface, registry
 from aui_tui.model.tasks import CLOSED, UNKNOWN, WALLED, TaskReport
 from aui_tui.model.tasks import REFUSED as REFUSED_RUN
@@ -77,9 +77,8 @@ def judge(observations: Observations) -> Judgement:
     by_key = {agent.key: policy for agent, policy in zip(registry().agents, agents, strict=True)}
     served = sum(reading.outcome == SERVED for reading in readings.values())
     conclusive = sum(reading.outcome != INCONCLUSIVE for reading in readings.values())
-    if observations.unreachable:  # a value that the record's shape demands; a screen shows a dash
-        stance = "Selective" if observations.closed else "Walled"
-    else:
+    stance = UNREACHABLE.stance
+    if not observations.unreachable:
         stance = stance_of(
             served=served,
             conclusive=conclusive,

@@ -201,10 +201,10 @@ def crawl(
 
 def _total(file: str) -> int | None:
     """Return how many rows the list ``file`` has, the packaged one for no name; None when unknown."""
-    from aui_tui.model.registry import Starter
+    from aui_tui.model.registry import starter
     from aui_tui.service.crawl import count_lines
 
-    return count_lines(file) if file else len(Starter())
+    return count_lines(file) if file else len(starter())
 
 
 def _rows(file: str, access: ScanPolicy, pause: Callable[[], None]) -> Iterable[Row | BadRow]:

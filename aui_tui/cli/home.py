@@ -16,7 +16,7 @@ from aui_tui.cli.dashboard import LEFT_FOR_DEMO, LEFT_FOR_OTHER, Stream, local_i
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import service_of
 from aui_tui.errors import ConfigError
-from aui_tui.model.registry import Starter
+from aui_tui.model.registry import starter
 from aui_tui.process import command
 
 if TYPE_CHECKING:
@@ -100,4 +100,4 @@ def known_sites(run: Run, service: LocalService) -> Stream:
                 crawl.terminate()
                 await crawl.wait()
 
-    return ("known sites", Starter(), scans)
+    return ("known sites", starter(), scans)

@@ -58,7 +58,7 @@ def serve(
     """
     run = options.run_of(context)
     only_local(run, "Serving")
-    from aui_tui.model.registry import Starter
+    from aui_tui.model.registry import starter
     from aui_tui.scan import signing
     from aui_tui.scan.policy import PUBLIC
     from aui_tui.web import check_installed
@@ -77,7 +77,7 @@ def serve(
         base_url=base_url or settings.base_url,
         method=settings.method,
         access=policy_of(run, connect_to=connect_to) or PUBLIC,
-        known=Starter(),
+        known=starter(),
         read_only=settings.read_only,
         with_visits=settings.publish_visits,
     )

@@ -40,14 +40,14 @@ def service_of(run: Run, access: ScanPolicy | None = None) -> Service:
 
 def local_of(run: Run, access: ScanPolicy | None = None) -> LocalService:
     """Return the index of this machine, having reported what had to be repaired. Raises ConfigError, Unavailable."""
-    from aui_tui.model.registry import Starter
+    from aui_tui.model.registry import starter
     from aui_tui.service.local import LocalService
 
     settings = run.settings
     if access is not None and settings.no_limit:
         access = dataclasses.replace(access, no_limit=True)
     service = LocalService(
-        settings.data_dir, base_url=settings.base_url, method=settings.method, access=access, known=Starter()
+        settings.data_dir, base_url=settings.base_url, method=settings.method, access=access, known=starter()
     )
     for sentence in service.warnings:
         streams.say(sentence)

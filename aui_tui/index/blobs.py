@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -13,6 +14,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import decode_card, encode_card
 from aui_tui.model.observations import Observations, decode_observations
 
+FOLDER: Final = Path(__file__).with_name("dictionaries")
 LEVEL: Final = 6
 CARD: Final = "card-3.json"
 OBSERVATIONS: Final = "observations-3.json"
@@ -43,18 +45,13 @@ def unpack_observations(blob: bytes) -> Observations:
 
 @cache
 def _dictionary(name: str) -> bytes:
-    from importlib.resources import files
-
-    return files("aui_tui.index").joinpath("dictionaries", name).read_bytes()
+    return FOLDER.joinpath(name).read_bytes()
 
 
 @cache
 def _dictionaries() -> dict[int, bytes]:
     """Return every dictionary by its number, the Adler-32 that a zlib stream names (RFC 1950 2.2)."""
-    from importlib.resources import files
-
-    names = (entry.name for entry in files("aui_tui.index").joinpath("dictionaries").iterdir())
-    return {zlib.adler32(_dictionary(name)): _dictionary(name) for name in names if name.endswith(".json")}
+    return {zlib.adler32(_dictionary(file.name)): _dictionary(file.name) for file in FOLDER.glob("*.json")}
 
 
 @cache

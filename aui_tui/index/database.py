@@ -11,19 +11,16 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
-from functools import cache
-from importlib.resources import files
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import quote
 
 from aui_tui.errors import ConfigError, Unavailable
 from aui_tui.index import folder
+from aui_tui.index.schema import VERSION, is_ours, ours, schema, shape
 from aui_tui.text import clean
 
-VERSION: Final = 4
-"""Schema version of this program, kept in ``PRAGMA user_version``."""
 APPLICATION_ID: Final = 0x41554931
 """``AUI1``, kept in ``PRAGMA application_id``."""
 PAGE: Final = 8192
@@ -41,7 +38,6 @@ STEPS: Final = 20_000
 LONGEST: Final = 60.0
 """Seconds after which a question to the index is given up."""
 
-TABLES: Final = ("site", "scan", "line", "edge", "visits", "meta", "tally", "site_text")
 DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 UNWRITABLE: Final = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 
@@ -284,15 +280,15 @@ class Database:
                 f"{shown} was written by a newer version of this program (schema {version}; this one knows up to "
                 f"{VERSION})."
             )
-        found = _shape(connection)
+        found = shape(connection)
         if version == 0 and not found:
             return 0
         identity: int = connection.execute("PRAGMA application_id").fetchone()[0]
         if version <= 0 or identity != APPLICATION_ID:
             raise ConfigError(f"{shown} is not an index of this program (schema {version}).")
-        strange = [name for name in found if not _is_ours(name, found[name], version)]
+        strange = [name for name in found if not is_ours(name, found[name], version)]
         if version == VERSION:
-            strange += [name for name in _ours() if name not in found and not name.startswith("view ")]
+            strange += [name for name in ours() if name not in found and not name.startswith("view ")]
         if strange:
             raise ConfigError(f"{shown} is not an index of this program: its {clean(strange[0], 80)} is not ours.")
         connection.execute("SELECT 1 FROM site LIMIT 1").fetchone()
@@ -307,65 +303,9 @@ class Database:
         elif version < VERSION:
             from aui_tui.index.migration import migrate
 
-            migrate(connection, version, schema())
+            migrate(connection, version)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {VERSION}")
-
-
-class Part(NamedTuple):
-    """A statement of ``schema.sql``, and what it makes; ``kind`` is empty for a statement that makes nothing."""
-
-    kind: str
-    name: str
-    sql: str
-
-
-@cache
-def schema() -> tuple[Part, ...]:
-    """Return the statements that create an empty index."""
-    parts, pending = [], ""
-    for line in files("aui_tui.index").joinpath("schema.sql").read_text(encoding="utf-8").splitlines():
-        pending += "" if not pending and (not line or line.startswith("--")) else line + "\n"
-        if sqlite3.complete_statement(pending):
-            words = pending.replace("VIRTUAL ", "").split(maxsplit=3)
-            made = words[0] == "CREATE"
-            sql = pending.strip().removesuffix(";")
-            parts.append(Part(words[1].lower() if made else "", words[2] if made else "", sql))
-            pending = ""
-    return tuple(parts)
-
-
-def _shape(db: sqlite3.Connection) -> dict[str, str]:
-    """Return what a file is made of: for a table its columns, for the rest the SQL."""
-    found = {}
-    for kind, name, sql in db.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall():
-        if kind == "table" and "VIRTUAL" not in sql.upper().split("(")[0]:
-            sql = str(db.execute("SELECT name, type, hidden FROM pragma_table_xinfo(?)", (name,)).fetchall())
-        found[f"{kind} {name}"] = sql
-    return found
-
-
-@cache
-def _ours() -> dict[str, str]:
-    with closing(sqlite3.connect(":memory:")) as db:
-        for part in schema():
-            db.execute(part.sql)
-        return _shape(db)
-
-
-def _is_ours(name: str, shape: str, version: int) -> bool:
-    """Say whether a part of a file may be there: tables, indexes and views of the user's own are never read.
-
-    The tables of an older version are read by name alone and then dropped.
-    """
-    kind, _, known = name.partition(" ")
-    if kind == "view":
-        return known not in TABLES
-    if kind == "index" or (kind == "table" and known not in TABLES):
-        return True
-    if version < VERSION:
-        return "VIRTUAL" not in shape.upper() or known == "site_text"
-    return _ours().get(name) == shape
 
 
 @contextmanager

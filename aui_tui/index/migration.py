@@ -1,6 +1,6 @@
-"""Indexes of schema versions 1 to 3 brought to the present one, inside one transaction: a killed one begins again.
+"""Indexes of schema versions 1 to 4 brought to the present one, inside one transaction: a killed one begins again.
 
-Those versions kept what filters read as bits in ``site`` and what a list shows as MessagePack in ``line``. The scans
+Versions 1 to 3 kept what filters read as bits in ``site`` and what a list shows as MessagePack in ``line``. The scans
 and their cards stay as they are. What no column held is read from the latest card, where it can be read.
 """
 
@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 
 from aui_tui.errors import RecordError
 from aui_tui.index import blobs, rows
+from aui_tui.index.schema import schema
 from aui_tui.model.decoding import from_json, msgpack_decoder
 from aui_tui.model.observations import BROWSER
 from aui_tui.model.query import CONTRADICTIONS, HAS
 from aui_tui.model.registry import surfaces
 from aui_tui.model.vocabulary import FIXES, STANCES, VERDICTS
 
+PLAIN: Final = 4
+"""The first version with plain columns."""
 # Places of the bits: eight verdicts of three bits, then one bit each
 HAS_AT: Final = 24
 FIX_AT: Final = 33
@@ -75,22 +77,15 @@ class SeenPart(msgspec.Struct):
     exchanges: tuple[AnswerPart, ...] = ()
 
 
-class Part(Protocol):
-    """A statement of ``schema.sql``, and what it makes."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def sql(self) -> str: ...
-
-
 _LINES: Final = msgpack_decoder(Line)
 
 
-def migrate(db: sqlite3.Connection, version: int, schema: Sequence[Part]) -> None:
-    """Bring a file of ``version`` to ``schema``; hosts whose line is damaged keep their history alone."""
+def migrate(db: sqlite3.Connection, version: int) -> None:
+    """Bring a file of ``version`` to the present one; hosts whose line is damaged keep their history alone."""
+    for column in ("revision", "ungraded"):
+        db.execute(f"ALTER TABLE meta ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0")
+    if version == PLAIN:
+        return
     if version < 3:
         db.execute("ALTER TABLE scan ADD COLUMN plain INTEGER")
     for kind, name in db.execute("SELECT type, name FROM sqlite_schema WHERE sql IS NOT NULL").fetchall():
@@ -100,7 +95,7 @@ def migrate(db: sqlite3.Connection, version: int, schema: Sequence[Part]) -> Non
         db.execute(f"DROP TABLE {name}")
     db.execute("ALTER TABLE site RENAME TO old_site")
     kept = {"scan", "meta"} | ({"visits"} if version > 1 else set())
-    made = [part for part in schema if part.kind and part.name not in kept]
+    made = [part for part in schema() if part.kind and part.name not in kept]
     for part in made:
         if part.kind == "table":
             db.execute(part.sql)

@@ -25,6 +25,7 @@ from aui_tui.index.rows import AGENTS, COLUMNS, Packed, Value, columns_of, searc
 from aui_tui.model.agents import gets_in
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.decoding import from_json
+from aui_tui.model.methods import REVISION
 from aui_tui.model.observations import Observations
 from aui_tui.model.points import percent
 from aui_tui.model.query import Query, Term, all_of
@@ -57,6 +58,8 @@ EDGES: Final = 24
 WEEKS: Final = 12
 COMPARED: Final = 20_000
 """Hosts whose verdicts of an earlier scan are read at most, some forty microseconds each."""
+REGRADED: Final = 20
+"""Scans that are graded again in one transaction."""
 VIEWS: Final = 4
 """Views that are kept for asking again while nothing has changed."""
 SETTLED: Final = 1.5
@@ -240,6 +243,32 @@ class Reports:
             values = (record.host, epoch_ms(record.read_at), encode_visits(record))
             db.execute("INSERT OR REPLACE INTO visits (host, at, record) VALUES (?, ?, ?)", values)
             db.execute("UPDATE meta SET changes = changes + 1")
+
+    def regrade(self, grade: Callable[[ReportCard, Observations], ReportCard], *, seconds: float) -> None:
+        """Grade scans again that an earlier revision of the method graded, the newest first, for about ``seconds``.
+
+        What is left is done by the next call. A scan without observations stays as it is.
+        """
+        end = time.monotonic() + seconds
+        revision, below = self._read("SELECT revision, ungraded FROM meta")[0]
+        if revision < REVISION:
+            with self.database.writing() as db:
+                sql = "UPDATE meta SET revision = ?, ungraded = (SELECT 1 + ifnull(max(id), 0) FROM scan)"
+                below = db.execute(f"{sql} RETURNING ungraded", (REVISION,)).fetchall()[0][0]
+        while below and time.monotonic() < end:
+            sql = f"SELECT id, {BLOBS} FROM scan WHERE id < ? AND observations IS NOT NULL ORDER BY id DESC LIMIT ?"
+            found = self._read(sql, (below, REGRADED))
+            scans = []
+            for _, card, seen in found:
+                with suppress(RecordError):
+                    old, observations = blobs.unpack_card(card), blobs.unpack_observations(seen)
+                    new = grade(old, observations)
+                    scans += [Packed.of(new, observations)] if new is not old else []
+            below = found[-1][0] if found else 0
+            with self.database.writing() as db:
+                for scan in scans:
+                    self._put(db, scan)
+                db.execute("UPDATE meta SET changes = changes + 1, ungraded = min(ungraded, ?)", (below,))
 
     # One host
 

@@ -96,11 +96,14 @@ CREATE TABLE visits (
     record BLOB NOT NULL
 ) WITHOUT ROWID;
 
--- One row: how many transactions have changed the index.
+-- One row: how many transactions have changed the index, the revision of the method under which its scans are graded,
+-- and the id below which they still have to be.
 CREATE TABLE meta (
-    changes INTEGER NOT NULL
+    changes INTEGER NOT NULL,
+    revision INTEGER NOT NULL DEFAULT 0,
+    ungraded INTEGER NOT NULL DEFAULT 0
 );
-INSERT INTO meta VALUES (0);
+INSERT INTO meta (changes) VALUES (0);
 
 -- For programs that only read: an unreachable host has no score, grade, stance or verdict.
 CREATE VIEW hosts AS SELECT host, CASE ranked WHEN 1 THEN 'ranked' ELSE 'unreachable' END AS list, category,

@@ -22,6 +22,7 @@ from aui_tui.model.card import Index, Ledger, Points, ReportCard, SiteSummary
 from aui_tui.model.decoding import cleaned, convert, sentence
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import Declared
+from aui_tui.model.points import UNREACHABLE
 from aui_tui.model.registry import registry, surfaces
 from aui_tui.model.tasks import TaskRun
 from aui_tui.model.vocabulary import (
@@ -165,7 +166,7 @@ def _whole(raw: dict[str, Any]) -> dict[str, Any]:
     """Give the row of a table for an unreachable host the values that the shape of a record demands."""
     if raw.get("list") != "unreachable" or raw.get("score") is not None:
         return raw
-    filled = raw | {"score": 0, "grade": "F", "stance": "Walled"}
+    filled = raw | msgspec.structs.asdict(UNREACHABLE)
     for field, value in (("matrix", "untested"), ("pillars", 0), ("detail", 0)):
         if isinstance(values := raw.get(field), dict):
             filled[field] = {key: value if old is None and key not in BY_TASKS else old for key, old in values.items()}

@@ -17,7 +17,7 @@ def round_half_up(numerator: int, denominator: int) -> int:
     return (2 * numerator + denominator) // (2 * denominator)
 
 
-REVISION: Final = 2
+REVISION: Final = 3
 """Of how facts become points. Cards of an earlier revision are graded again from what was seen."""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 from msgspec import UNSET
 
@@ -85,6 +87,10 @@ class Standing(msgspec.Struct, frozen=True):
     score: int
     grade: str
     stance: str
+
+
+UNREACHABLE: Final = Standing(0, "F", "Walled")
+"""What the record of an unreachable host says, since its shape demands values; everywhere else it has none of them."""
 
 
 def stance_of(*, served: int, conclusive: int, browser_challenged: bool, only_offers: bool, disallowed: int) -> str:

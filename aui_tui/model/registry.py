@@ -8,9 +8,10 @@ no ranking.
 
 from __future__ import annotations
 
+import csv
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -214,21 +215,5 @@ class Known(NamedTuple):
 @cache
 def starter() -> Mapping[str, Known]:
     """Return the packaged list by host, in its order."""
-    import csv
-    from importlib.resources import files
-
-    lines = files("aui_tui.model").joinpath("starter.csv").read_text(encoding="utf-8").splitlines()
+    lines = FILE.with_name("starter.csv").read_text(encoding="utf-8").splitlines()
     return MappingProxyType({host: Known(name, category, True) for host, name, category in csv.reader(lines)})
-
-
-class Starter(Mapping[str, Known]):
-    """The starter list as a mapping that is read when it is first asked."""
-
-    def __getitem__(self, host: str) -> Known:
-        return starter()[host]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(starter())
-
-    def __len__(self) -> int:
-        return len(starter())

@@ -12,6 +12,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
 
+from aui_tui.model.agents import OF_OUTCOME
 from aui_tui.model.card import AgentAccess, Finding, ReportCard, age, epoch_ms
 from aui_tui.model.decoding import decode
 from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED, Timestamp
@@ -41,7 +42,6 @@ CDNS: Final = ("cloudflare", "cloudfront", "fastly", "akamai", "vercel", "netlif
 """Words of a card's ``edge`` that mean: another server answers before the origin does."""
 LIMIT: Final = "probe-limit"
 """How the line of a card begins that says what a probe cannot know."""
-PROBE_WORDS: Final = {SERVED: "in", REFUSED: "refused", CHALLENGED: "challenged", INCONCLUSIVE: "unclear"}
 NOT_ASKED: Final = "not asked"
 
 
@@ -368,7 +368,7 @@ def _compared(token: str, label: str, kind: str, said: Comparison | None) -> Vis
         token,
         label,
         kind,
-        probe=PROBE_WORDS[said.probe],
+        probe=OF_OUTCOME[said.probe],
         together=word,
         agrees={CONFIRMED: True, CONTRADICTED: False}.get(said.together),
         gets_in=said.gets_in,

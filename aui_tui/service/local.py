@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 CLIENT: Final = "local"
 """Who pays for scans where no client is named."""
+REGRADING: Final = 1.0
+"""Seconds of a question that may go into grading older scans again."""
 THREADS: Final = 4
 """Threads that read and write files."""
 SHUTDOWN_TIMEOUT: Final = 60.0
@@ -135,7 +137,17 @@ class LocalService:
 
     async def index(self, query: Query) -> IndexView:
         """Return the lists of ``query``; their slices may be read on the event loop."""
+        await self._call(self._regrade)
         return await self._stoppable(lambda stop: self.reports.index(query, stop))
+
+    def _regrade(self) -> None:
+        """Grade kept scans under the present revision of the method; in an index that cannot be written they stay."""
+
+        def again(card: ReportCard, seen: Observations) -> ReportCard:
+            return self._grading.under(card, seen, card.method)
+
+        with suppress(Unavailable):
+            self.reports.regrade(again, seconds=REGRADING)
 
     async def first_page(self, query: Query) -> IndexView | None:
         """Return the first rows of ``query`` where they come sooner than the whole answer."""

@@ -213,7 +213,7 @@ def test_what_everybody_gets_comes_with_what_to_do(status: int, words: str) -> N
     seen = site.site(site.probe(BROWSER, status), lambda slot: site.probe(slot, status))
     card = grade_card(seen)
     assert words in card.top_evidence
-    assert (card.unreachable, card.stance, card.recommendations) == (True, "Selective", ())
+    assert (card.unreachable, card.stance, card.recommendations) == (True, "Walled", ())
 
 
 ROWS = {
@@ -222,8 +222,8 @@ ROWS = {
     "greeting": ("refused", "served", {"R": "served"}, "allowed", "Open"),
     "programs": ("refused", "refused", {"R": "served", "RA": "served"}, "walled", "Walled"),
     "programs and name": ("refused", "refused", {"R": "served", "RA": "refused"}, "walled", "Walled"),
-    "everybody": ("refused", "refused", {"R": "refused"}, "untested", "Selective"),
-    "no Chromium": ("refused", "refused", {}, "untested", "Selective"),
+    "everybody": ("refused", "refused", {"R": "refused"}, "untested", "Walled"),
+    "no Chromium": ("refused", "refused", {}, "untested", "Walled"),
     "a list": ("served", "refused", {"N": "refused"}, "blocked", "Walled"),
     "addresses": ("served", "refused", {"N": "served", "I": "refused"}, "untested", "Selective"),
     "by name": ("served", "refused", {"N": "served"}, "blocked", "Walled"),

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from aui_tui.index import blobs
-from aui_tui.index.database import VERSION
 from aui_tui.index.reports import Reports
+from aui_tui.index.schema import VERSION
 from aui_tui.index.upkeep import examine
 from aui_tui.model.card import stamp
 from aui_tui.model.query import Query

@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 
 from aui_tui.checks.scoring import Labels, grade_card
 from aui_tui.errors import ConfigError, NeverScanned, Unavailable
-from aui_tui.index.database import VERSION
+from aui_tui.index import reports
 from aui_tui.index.reports import Reports
 from aui_tui.index.rows import COLUMNS, columns_of
+from aui_tui.index.schema import VERSION
 from aui_tui.index.upkeep import examine
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.observations import Exchange, FileFacts, Observations
@@ -264,6 +265,37 @@ def test_views_are_kept_until_something_changes(store: Reports) -> None:
     other.put(*scan("third.example"))
     other.close()
     assert len(store.index(Query()).ranked) == 3
+
+
+def test_scans_that_an_earlier_revision_graded_are_graded_again(
+    store: Reports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def grade(card: ReportCard, seen: Observations) -> ReportCard:
+        graded.append((card.host, card.scanned_at))
+        return grade_card(seen, labels=Labels(category=card.category))
+
+    graded: list[tuple[str, str]] = []
+    monkeypatch.setattr(reports, "REGRADED", 2)
+    scans = [scan(f"{name}.example", at=NOW - days * DAY) for name in ("a", "b", "c") for days in (2, 1)]
+    store.put_many((msgspec.structs.replace(card, score=1, grade="F"), seen) for card, seen in scans)
+    store.put(*scan("new.example"))
+    store.put(SAMPLES[0])
+    assert store.row("a.example").summary.score == 1
+    store.regrade(grade, seconds=0.0)
+    assert graded == []
+    other = Reports(store.path, clock=lambda: NOW)
+    other.regrade(grade, seconds=60.0)
+    other.close()
+    assert sorted(graded) == sorted((card.host, card.scanned_at) for card, _ in (*scans, scan("new.example")))
+    for card, seen in scans:
+        assert store.get(card.host, card.scanned_at) == (card, seen)
+        assert store.row(card.host).summary.score == card.score
+        assert [point.score for point in store.history(card.host)] == [card.score] * 2
+    assert store.get(SAMPLES[0].host).card == SAMPLES[0]
+    consistent(store)
+    before = store.stamp()
+    store.regrade(grade, seconds=60.0)
+    assert (len(graded), store.stamp()) == (len(scans) + 1, before)
 
 
 def test_window_outlives_a_change(store: Reports) -> None:

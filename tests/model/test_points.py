@@ -13,7 +13,10 @@ from aui_tui.checks.ledger import ledger
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model import points
 from aui_tui.model.methods import METHODS
-from aui_tui.model.observations import Observations
+from aui_tui.model.observations import BROWSER, Observations
+from aui_tui.model.view import HostReport, Row
+from aui_tui.report.formats import FORMATS, write_cards, write_listing
+from aui_tui.report.options import Listing
 from tests.cards import DEAD, RICH_OPEN, WALLED
 from tests.scan import situations
 from tests.strategies import observations
@@ -55,3 +58,18 @@ def test_rounding_is_half_up() -> None:
         0,
         100,
     ]
+
+
+@pytest.mark.parametrize("status", [0, 401, 403, 404, 503])
+@pytest.mark.parametrize("form", [name for name in FORMATS if name != "json"])
+def test_what_the_record_of_an_unreachable_host_must_hold_stands_nowhere_else(status: int, form: str) -> None:
+    """Nobody is called Walled who turns everybody away alike, or answers nobody."""
+    seen = situations.site(situations.probe(BROWSER, status), lambda slot: situations.probe(slot, status))
+    card = grade_card(seen)
+    assert (card.unreachable, card.score, card.grade, card.stance) == (True, 0, "F", "Walled")
+    said = "".join(write_cards(form, [HostReport(card=card, observations=seen)]))
+    row = Row(summary=card.summary())
+    listing = Listing(scanned_at=card.scanned_at, ranked=(), unreachable=(row,))
+    said += "".join(write_listing(form, listing)) if FORMATS[form].listing else ""
+    assert "walled" not in said.lower()
+    assert card.host in said

@@ -1,0 +1,70 @@
+"""The tables of an index: the statements of ``schema.sql``, and whether a file is made of them."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+VERSION: Final = 5
+"""Schema version of this program, kept in ``PRAGMA user_version``."""
+TABLES: Final = ("site", "scan", "line", "edge", "visits", "meta", "tally", "site_text")
+
+
+class Part(NamedTuple):
+    """A statement of ``schema.sql``, and what it makes; ``kind`` is empty for a statement that makes nothing."""
+
+    kind: str
+    name: str
+    sql: str
+
+
+@cache
+def schema() -> tuple[Part, ...]:
+    """Return the statements that create an empty index."""
+    parts, pending = [], ""
+    for line in Path(__file__).with_name("schema.sql").read_text(encoding="utf-8").splitlines():
+        pending += "" if not pending and (not line or line.startswith("--")) else line + "\n"
+        if sqlite3.complete_statement(pending):
+            words = pending.replace("VIRTUAL ", "").split(maxsplit=3)
+            made = words[0] == "CREATE"
+            sql = pending.strip().removesuffix(";")
+            parts.append(Part(words[1].lower() if made else "", words[2] if made else "", sql))
+            pending = ""
+    return tuple(parts)
+
+
+def shape(db: sqlite3.Connection) -> dict[str, str]:
+    """Return what a file is made of: for a table its columns, for the rest the SQL."""
+    found = {}
+    for kind, name, sql in db.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall():
+        if kind == "table" and "VIRTUAL" not in sql.upper().split("(")[0]:
+            sql = str(db.execute("SELECT name, type, hidden FROM pragma_table_xinfo(?)", (name,)).fetchall())
+        found[f"{kind} {name}"] = sql
+    return found
+
+
+@cache
+def ours() -> dict[str, str]:
+    """Return what an index of this version is made of."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        for part in schema():
+            db.execute(part.sql)
+        return shape(db)
+
+
+def is_ours(name: str, made: str, version: int) -> bool:
+    """Say whether a part of a file may be there: tables, indexes and views of the user's own are never read.
+
+    The tables of an older version are read by name alone and then dropped.
+    """
+    kind, _, known = name.partition(" ")
+    if kind == "view":
+        return known not in TABLES
+    if kind == "index" or (kind == "table" and known not in TABLES):
+        return True
+    if version < VERSION:
+        return "VIRTUAL" not in made.upper() or known == "site_text"
+    return ours().get(name) == made
