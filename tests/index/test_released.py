@@ -61,12 +61,20 @@ def test_what_a_release_saw_reads_as_it_was_written(home: Path, version: str) ->
         assert now[card["host"]].keys() >= card.keys()
 
 
-def test_the_list_of_a_release_keeps_its_order(home: Path, version: str) -> None:
+def test_the_list_of_a_release_says_what_its_cards_say_now(home: Path, version: str) -> None:
+    """Graded again under the present revision of the method, and in its order."""
     done = aui(home, "index", "--json")
     assert done.code == 0, done.err
     now, then = json.loads(done.out), json.loads(unpacked(version, "index.json.gz"))
     for part in ("ranked", "unreachable"):
-        assert [row["host"] for row in now[part]] == [row["host"] for row in then[part]]
+        assert {row["host"] for row in now[part]} == {row["host"] for row in then[part]}
+        assert now[part] == sorted(now[part], key=lambda row: (-row["score"], row["host"]))
+    cards = {card["host"]: card for card in json.loads(aui(home, "export", "--cards", "--format", "json").out)}
+    before = {row["host"]: row["score"] for row in then["ranked"]}
+    for row in now["ranked"]:
+        for field in ("score", "grade", "stance", "pillars", "matrix"):
+            assert row[field] == cards[row["host"]][field]
+    assert any(row["score"] != before[row["host"]] for row in now["ranked"])
 
 
 @pytest.mark.ci
