@@ -244,10 +244,10 @@ class Reports:
             db.execute("INSERT OR REPLACE INTO visits (host, at, record) VALUES (?, ?, ?)", values)
             db.execute("UPDATE meta SET changes = changes + 1")
 
-    def regrade(self, grade: Callable[[ReportCard, Observations], ReportCard], *, seconds: float) -> None:
+    def regrade(self, grade: Callable[[ReportCard, Observations], ReportCard], *, seconds: float) -> int:
         """Grade scans again that an earlier revision of the method graded, the newest first, for about ``seconds``.
 
-        What is left is done by the next call. A scan without observations stays as it is.
+        Returns how many are left for the next call. A scan without observations stays as it is.
         """
         end = time.monotonic() + seconds
         revision, below = self._read("SELECT revision, ungraded FROM meta")[0]
@@ -269,6 +269,7 @@ class Reports:
                 for scan in scans:
                     self._put(db, scan)
                 db.execute("UPDATE meta SET changes = changes + 1, ungraded = min(ungraded, ?)", (below,))
+        return int(self._read("SELECT count(*) FROM scan WHERE id < ?", (below,))[0][0]) if below else 0
 
     # One host
 

@@ -8,7 +8,6 @@ no ranking.
 
 from __future__ import annotations
 
-import csv
 import re
 import tomllib
 from collections.abc import Mapping
@@ -215,5 +214,7 @@ class Known(NamedTuple):
 @cache
 def starter() -> Mapping[str, Known]:
     """Return the packaged list by host, in its order."""
+    import csv
+
     lines = FILE.with_name("starter.csv").read_text(encoding="utf-8").splitlines()
     return MappingProxyType({host: Known(name, category, True) for host, name, category in csv.reader(lines)})

@@ -32,7 +32,7 @@ from aui_tui.model.view import HostReport, IndexView, Moves, Overview, Quota
 from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import CATEGORIES, choose
 from aui_tui.service.grading import Grading
-from aui_tui.text import clean
+from aui_tui.text import clean, count
 
 if TYPE_CHECKING:
     from aui_tui.index.cache import Leases, ScanCache
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 CLIENT: Final = "local"
 """Who pays for scans where no client is named."""
-REGRADING: Final = 1.0
+REGRADING: Final = 5.0
 """Seconds of a question that may go into grading older scans again."""
 THREADS: Final = 4
 """Threads that read and write files."""
@@ -137,17 +137,25 @@ class LocalService:
 
     async def index(self, query: Query) -> IndexView:
         """Return the lists of ``query``; their slices may be read on the event loop."""
-        await self._call(self._regrade)
-        return await self._stoppable(lambda stop: self.reports.index(query, stop))
+        left = await self._call(self._regrade)
+        view = await self._stoppable(lambda stop: self.reports.index(query, stop))
+        if not left:
+            return view
+        notice = f"{count(left, 'scan')} of an earlier revision of the method still to grade again: ask once more."
+        return msgspec.structs.replace(view, notice=notice)
 
-    def _regrade(self) -> None:
-        """Grade kept scans under the present revision of the method; in an index that cannot be written they stay."""
+    def _regrade(self) -> int:
+        """Grade kept scans under the present revision of the method; return how many are left for the next question.
+
+        In an index that cannot be written they stay as they are.
+        """
 
         def again(card: ReportCard, seen: Observations) -> ReportCard:
             return self._grading.under(card, seen, card.method)
 
         with suppress(Unavailable):
-            self.reports.regrade(again, seconds=REGRADING)
+            return self.reports.regrade(again, seconds=REGRADING)
+        return 0
 
     async def first_page(self, query: Query) -> IndexView | None:
         """Return the first rows of ``query`` where they come sooner than the whole answer."""

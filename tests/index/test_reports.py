@@ -281,10 +281,10 @@ def test_scans_that_an_earlier_revision_graded_are_graded_again(
     store.put(*scan("new.example"))
     store.put(SAMPLES[0])
     assert store.row("a.example").summary.score == 1
-    store.regrade(grade, seconds=0.0)
+    assert store.regrade(grade, seconds=0.0) == len(scans) + 2
     assert graded == []
     other = Reports(store.path, clock=lambda: NOW)
-    other.regrade(grade, seconds=60.0)
+    assert other.regrade(grade, seconds=60.0) == 0
     other.close()
     assert sorted(graded) == sorted((card.host, card.scanned_at) for card, _ in (*scans, scan("new.example")))
     for card, seen in scans:

@@ -20,7 +20,6 @@ from aui_tui.index.folder import places
 from aui_tui.model.observations import PageFacts, ProbeEvent
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
-from aui_tui.model.registry import starter
 from aui_tui.model.tasks import TASKS, Rendered, TaskReport, TaskResult
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.service.local import LocalService
@@ -273,15 +272,6 @@ async def test_forgotten_host_is_gone_from_index_and_cache(tmp_path: Path, site:
             await local.site(site.host)
         assert len((await local.index(Query())).ranked) == 0
         assert (await local.scan(site.url)).source == "scan"
-
-
-async def test_opening_the_index_reads_neither_the_starter_list_nor_the_cache(tmp_path: Path) -> None:
-    starter.cache_clear()
-    local = LocalService(tmp_path, known=starter())
-    assert len((await local.index(Query())).ranked) == 0
-    assert starter.cache_info().currsize == 0
-    assert not local.places.scans.exists()
-    await local.aclose()
 
 
 @pytest.mark.ci
