@@ -50,6 +50,8 @@ from aui_tui.model.vocabulary import LIVE_TOTAL
 from aui_tui.text import count
 
 POINTS = {"v0.1": 24, "v0.2": 12}
+CLOSED: Final = frozenset({401, 404, 410, 451})
+"""Statuses that no client gets for its greeting."""
 PROOF: Final = ", asked again alone, with a browser served right before and after"
 """How it is known that a refusal is for the agent."""
 SENTENCES = (
@@ -329,7 +331,8 @@ def _browser(observations: Observations, probed: Sequence[Probed]) -> Iterator[F
         kind = "browser-challenged" if browser.outcome == CHALLENGED else "browser-refused"
         agents = _subject(served, len(probed), "gets", "get")
         real = next((arm for arm in observations.arms if arm.name == REAL and arm.status), None)
-        shown = ""
+        settled = browser.status in CLOSED or browser.status >= 500
+        shown = "" if settled else "; a scan with Chromium (aui-tui help tasks) would show what people get"
         if real is not None:
             gets = "gets the homepage" if real.outcome == SERVED else "is turned away too"
             shown = f"; a real browser ({real.client}) {gets}"

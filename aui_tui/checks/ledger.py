@@ -22,7 +22,7 @@ from aui_tui.checks.wording import answer, clause, fill, joined, quoted, sentenc
 from aui_tui.model.card import Entry, Finding, Ledger, Points
 from aui_tui.model.methods import GRADE_FLOORS, MOST_AGENTS, REVISION, WALLED_CEILING, Method, Pillar, capped, grade_of
 from aui_tui.model.methods import method as method_called
-from aui_tui.model.observations import INCONCLUSIVE, Exchange, Observations
+from aui_tui.model.observations import INCONCLUSIVE, NO_ISSUER, Exchange, Observations
 from aui_tui.model.points import percent
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import BLOCKED, DONE, TASK, Rendered, pillar_points, runs_of
@@ -168,6 +168,13 @@ UNREACHABLE = (
         "<<host>> could not be judged: <<reasons>>. A browser warns its user there, and an agent stops.",
     ),
     critical(
+        "unreachable-chain",
+        "<<host>> could not be judged: <<reasons>>. The certificate names an issuer that the server does not send and"
+        " that is not known here. If the chain is incomplete, a browser fetches what is missing by itself and an agent"
+        " stops: send the whole chain (fullchain.pem). If an authority of your own issued it, name its file by cacert"
+        " in the settings.",
+    ),
+    critical(
         "closed",
         "<<host>> turns everybody away: a browser and every agent get <<what>>. So nothing follows about agents, and"
         " nothing is graded. <<step>>.",
@@ -277,7 +284,9 @@ def _unreachable(observations: Observations) -> Iterator[Finding]:
         yield Finding("closed", {"host": observations.host, "what": what, "step": _step(observations)})
         return
     reasons = joined(_no_use(probe) for probe in observations.homepages)
-    yield Finding("unreachable-tls" if broken else "unreachable", {"host": observations.host, "reasons": reasons})
+    chain = all(NO_ISSUER in probe.detail for probe in observations.homepages)
+    kind = "unreachable-chain" if chain else "unreachable-tls" if broken else "unreachable"
+    yield Finding(kind, {"host": observations.host, "reasons": reasons})
 
 
 def _step(observations: Observations) -> str:

@@ -26,7 +26,9 @@ from aui_tui.checks.robots_lint import remarks
 from aui_tui.checks.wording import at_lines, by_line, joined, name_of, out_of, quoted, silence, status
 from aui_tui.model.card import Finding
 from aui_tui.model.methods import round_half_up
-from aui_tui.model.observations import INCONCLUSIVE, Exchange, Observations, RobotsPolicy
+from aui_tui.model.observations import INCONCLUSIVE, SERVED, Exchange, Observations, RobotsPolicy
+from aui_tui.model.registry import registry
+from aui_tui.model.verdicts import OWN_ROBOTS
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL
 from aui_tui.text import count
 
@@ -35,6 +37,7 @@ QUARTERS: Final = 4
 """A path-level restriction weighs a quarter of a disallowed agent."""
 WITHHELD: Final = frozenset({401, 403, 429, 451})
 """Statuses that RFC 9309 reads as no rules although the site may want to keep clients out."""
+MISSING: Final = frozenset({404, 410})
 TOKEN: Final = re.compile(r"[A-Za-z_-]+")
 SENTENCES = (
     critical(
@@ -46,6 +49,16 @@ SENTENCES = (
         "robots-blocked",
         "robots.txt disallows <<count>> tested agents by name: <<agents>>. An agent that obeys it cannot open the"
         " site for its user.",
+    ),
+    critical(
+        "robots-agent-stops",
+        "robots.txt is another one for <<agents>>: <<what>>, while a browser gets <<browser>>. <<agents>> <<read>> it"
+        " first and <<stop>> there, although the homepage would be served.",
+    ),
+    warn(
+        "robots-agent",
+        "robots.txt is another one for <<agents>>: <<what>>, while a browser gets <<browser>>. The rules in this card"
+        " are the browser's.",
     ),
     warn(
         "robots-unknown",
@@ -98,6 +111,27 @@ def _file(observations: Observations) -> Iterator[Finding]:
         yield Finding(kind, {"status": status(probe.status)})
     if facts.cut:
         yield Finding("robots-cut")
+
+
+def _own(observations: Observations) -> Iterator[Finding]:
+    """Yield where an agent gets another robots.txt than the browser."""
+    arms = {arm.agent: arm for arm in observations.arms if arm.name == OWN_ROBOTS}
+    alike: dict[tuple[bool, str], list[str]] = {}
+    for agent in registry().live:
+        arm = arms.get(agent.key)
+        if arm is not None:
+            closed = arm.status not in MISSING and (arm.outcome != SERVED or arm.detail == "blocked")
+            what = f"rules by which it is {arm.detail}" if arm.outcome == SERVED else _got(arm.status)
+            alike.setdefault((closed and agent.honours_robots == "yes", what), []).append(agent.short)
+    for (stops, what), names in alike.items():
+        one = len(names) == 1
+        facts = {"agents": joined(names), "what": what, "browser": _got(observations.exchange("robots").status)}
+        verbs = {"read": "reads" if one else "read", "stop": "stops" if one else "stop"}
+        yield Finding("robots-agent-stops", facts | verbs) if stops else Finding("robots-agent", facts)
+
+
+def _got(code: int) -> str:
+    return status(code) if code else "no answer"
 
 
 def _blocked(judgement: Judgement) -> Iterator[Finding]:
@@ -233,6 +267,7 @@ class RobotsTxt(Check):
         if observations.exchange("robots").unmeasured:
             return
         yield from _file(observations)
+        yield from _own(observations)
         if observations.robots.kind == "rules":
             yield from _blocked(judgement)
             yield from _partial(judgement)

@@ -234,6 +234,8 @@ class Exchange(Record, frozen=True):
         return SERVED if 200 <= self.status <= 299 else REFUSED
 
 
+NO_ISSUER = "unable to get local issuer certificate"
+"""In ``Exchange.detail``: the issuer of the certificate was not sent and is not known (OpenSSL's words)."""
 UNFOLLOWED = frozenset({"redirect-loop", "redirect-target", "redirect-scheme", "redirect-address"})
 """Errors of a redirect that cannot or must not be followed: the last real status is kept, nothing is dialled."""
 
@@ -346,8 +348,9 @@ class Cause(Record, frozen=True):
 class Arm(Record, frozen=True):
     """One further request that says what a refusal goes by (``verdicts``).
 
-    ``name``: ``R``, ``RA``, ``N`` or ``I``. ``agent``: the slot that it stands for, empty for none. ``client``: what
-    spoke TLS and HTTP, such as ``Chromium 156``. ``detail``: why there was no answer.
+    ``name``: ``R``, ``RA``, ``N``, ``I`` or ``robots`` (``detail`` is then the effective policy). ``agent``: the slot
+    that it stands for, empty for none. ``client``: what spoke TLS and HTTP, such as ``Chromium 156``. ``detail``: else
+    why there was no answer.
     """
 
     name: str

@@ -20,6 +20,9 @@ BELIEVED, LIMITED, NOT_BELIEVED, NOBODY = "believed", "limited", "not believed",
 REAL, REAL_AGENT, INVENTED, SEARCH = "R", "RA", "N", "I"
 """Arms: Chromium, Chromium under an agent's name, an invented name, a search engine's name."""
 
+OWN_ROBOTS: Final = "robots"
+"""The same of robots.txt as an agent gets it, where it is another one than the browser's; no row asks for it."""
+
 AWAY: Final = frozenset({REFUSED, CHALLENGED})
 ANY: Final = frozenset({INCONCLUSIVE, CHALLENGED, REFUSED, SERVED, ""})
 _SERVED: Final = frozenset({SERVED})

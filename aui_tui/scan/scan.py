@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -30,7 +32,7 @@ from aui_tui.model.observations import (
     silence,
 )
 from aui_tui.model.registry import registry
-from aui_tui.model.verdicts import REAL, REAL_AGENT
+from aui_tui.model.verdicts import OWN_ROBOTS, REAL, REAL_AGENT, REFUSED
 from aui_tui.scan import agent_files, cause, control, exchanges, probes, retry, signing, walls
 from aui_tui.scan.agent_files import MCP_PATHS, PATHS, FileCheck
 from aui_tui.scan.control import RealBrowser
@@ -43,6 +45,8 @@ from aui_tui.scan.retry import Ask, Retry, Seen
 from aui_tui.scan.signing import Signer
 from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target, same_site
 
+PROXIES: Final = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
+"""Variables that name a proxy."""
 _TRIALS: Final = 2
 """Requests without which nothing is known of a cause."""
 SIGNED_PAUSE: Final = 0.2
@@ -154,6 +158,7 @@ class _Scan:
         self._mcp: dict[str, Answer] = {}
         self._pages: dict[str, Answer] = {}
         self._taken: dict[str, Exchange] = {}
+        self._own_robots: dict[str, Answer] = {}
         self._flooded = False
         self._plain = False
         self._comparison = PageComparison(parser)
@@ -176,11 +181,18 @@ class _Scan:
         homepages = [done[name] for name in (BROWSER, *self._agents)]
         if all(found.error == "address" for found in homepages):
             raise PrivateHost(f"{homepages[0].detail}.")
+        proxy = next((name for name in PROXIES if os.environ.get(name)), "")
+        if proxy and self._access.keyboard and self._access.via is None and not any(one.status for one in homepages):
+            self.warnings.append(
+                f"{proxy} is set here, and a scan does not take a proxy from the environment; if this network needs it,"
+                " scan with --via"
+            )
         await self._measure(done)
         await self._look_again(done, started)
         await self._read_for_agents(done)
         if self._access.arms and not self._flooded:
             await self._ask_arms(done, started + self._access.limits.longest)
+            await self._compare_robots(started + self._access.limits.longest)
         if self._access.signer is not None and done[BROWSER].outcome == SERVED:
             for name in self._agents:
                 if done[name].turned_away:
@@ -257,8 +269,61 @@ class _Scan:
 
             async with asyncio.TaskGroup() as group:
                 tasks = {name: group.create_task(one(name)) for name in clients}
-        done = {name: task.result() for name, task in tasks.items()}
-        return None if None in done.values() else {name: found for name, found in done.items() if found is not None}
+            done = {name: found for name, task in tasks.items() if (found := task.result()) is not None}
+            if len(done) < len(clients):
+                return None
+            await self._ask_own_robots(clients, done)
+        return done
+
+    async def _ask_own_robots(self, clients: Mapping[str, Client], done: Mapping[str, Exchange]) -> None:
+        """Ask for robots.txt as each agent that may follow it, over its connection, where everybody was served."""
+        served = all(done[name].outcome == SERVED for name in (BROWSER, *self._agents))
+        if not (served and self._access.arms and self.robots.kind in ("rules", "none")) or self._flooded:
+            return
+
+        async def one(name: str) -> None:
+            plan = replace(self._plan("robots", PATHS["robots"]), fields=probes.profile(name).fields)
+            answer = await probe(clients[name], plan, self._access, limit=self._access.limits.again)
+            if answer.error != "timeout" and not answer.cut:
+                self._own_robots[name] = answer
+
+        async with asyncio.TaskGroup() as group:
+            for agent in registry().live:
+                if agent.honours_robots != "no":
+                    group.create_task(one(agent.key))
+
+    async def _compare_robots(self, end: float) -> None:
+        """Ask those agents again for robots.txt who got another one than the browser; what lasts is an arm."""
+        found: list[Arm] = []
+        url = Url(self.origin, PATHS["robots"])
+        for name, answer in self._own_robots.items():
+            if await self._own_policy(name, answer) and time.monotonic() + self._access.limits.probe < end:
+                await asyncio.sleep(self._access.limits.pause / 4)
+                _, again = await self._ask_as(name, probes.profile(name), url=url)
+                policy = await self._own_policy(name, again)
+                if policy and again.status == answer.status:
+                    outcome = SERVED if 200 <= again.status <= 299 else REFUSED
+                    found.append(
+                        Arm(
+                            name=OWN_ROBOTS,
+                            agent=name,
+                            outcome=outcome,
+                            status=again.status,
+                            client=control.OWN,
+                            detail=policy,
+                        )
+                    )
+        if found:
+            _, browser = await self._ask_as(BROWSER, probes.profile("robots"), url=url)
+            if not any([await self._own_policy(arm.agent, browser) for arm in found]):
+                self.arms += tuple(found)
+
+    async def _own_policy(self, name: str, answer: Answer) -> str:
+        """Return the effective policy of the agent ``name`` by its own robots.txt, empty where it is the browser's."""
+        facts = await self._parser.robots(answer.body, 0 if answer.error else answer.status, answer.content_type)
+        token = next(agent.token for agent in registry().live if agent.key == name)
+        own, known = (one.policies([token])[0].effective for one in (facts, self.robots))
+        return own if (facts.kind, own) != (self.robots.kind, known) else ""
 
     async def _one_by_one(self, clients: Mapping[str, Client], tentative: bool) -> dict[str, Exchange] | None:
         """Return every exchange by name, each asked ``pace`` seconds after the one before; None as ``_probe_all``."""

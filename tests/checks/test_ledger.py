@@ -195,7 +195,8 @@ def test_a_refused_browser_is_no_shut_out_of_agents() -> None:
     served = site.site(site.probe(BROWSER, 403))
     assert (
         "The browser probe gets 403 Forbidden each time while all 4 probed agents get the homepage, so it is no control"
-        " here: the agents are judged by their own answers."
+        " here: the agents are judged by their own answers; a scan with Chromium (aui-tui help tasks) would show what"
+        " people get."
     ) in reported(served, "warn")
     assert any("its text, landmarks and JSON-LD are not measured" in line for line in reported(served, "warn"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 
 import pytest
@@ -9,10 +10,11 @@ import pytest
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import BROWSER, Observations, PageFacts
+from aui_tui.model.registry import registry
 from aui_tui.scan.parser_pool import Parser
 from tests.faults.behaviours import sends
 from tests.faults.lab import scan
-from tests.faults.site import AGENTS, PAGE, QUICK, TITLE, Site, answer
+from tests.faults.site import AGENTS, PAGE, QUICK, TITLE, Asked, Behaviour, Site, answer
 
 RULES = b"User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /cart\nContent-Signal: search=yes\n"
 FILLER = b"# a comment that fills the file, line after line after line after line\n"
@@ -131,3 +133,42 @@ async def test_a_worker_that_dies_costs_one_page_and_not_the_next_scan(parser: P
     assert first.page.problem
     assert any(found.t == "warn" for found in grade_card(first).evidence)
     assert second.page.jsonld == 1
+
+
+def by_name(for_agents: bytes, times: int = 99) -> Behaviour:
+    """Serve ``for_agents`` as robots.txt to agents' names, each of the first ``times`` it is asked for."""
+    left = dict.fromkeys((agent.user_agent for agent in registry().live), times)
+
+    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        name = asked.field("user-agent") or ""
+        left[name] = left.get(name, 0) - 1
+        await sends(for_agents if left[name] >= 0 else answer(RULES, content_type="text/plain"))(asked, writer)
+
+    return behave
+
+
+@pytest.mark.parametrize(
+    ("for_agents", "words"),
+    [
+        (answer(b"no", "403 Forbidden"), "403 Forbidden"),
+        (answer(b"no", "503 Service Unavailable"), "503 Service Unavailable"),
+        (answer(b"User-agent: *\nDisallow: /\n", content_type="text/plain"), "rules by which it is blocked"),
+    ],
+)
+async def test_a_robots_txt_of_their_own_for_agents_is_said(for_agents: bytes, words: str, parser: Parser) -> None:
+    async with Site(faults={"robots": by_name(for_agents)}) as site:
+        observed = await scan(site, parser)
+    async with Site(faults={"robots": sends(answer(RULES, content_type="text/plain"))}) as site:
+        plain = grade_card(await scan(site, parser))
+    card = grade_card(observed)
+    said = [(line.t, line.text) for line in card.evidence if "robots.txt is another one" in line.text]
+    assert [(t, words in text) for t, text in said] == [("critical", True), ("warn", True)]
+    assert "Claude" in said[0][1]
+    assert "reads it first and stops there" in said[0][1]
+    assert (card.score, card.stance) == (plain.score, plain.stance), "points come from the browser's robots.txt"
+
+
+async def test_a_robots_txt_that_differs_once_accuses_nobody(parser: Parser) -> None:
+    async with Site(faults={"robots": by_name(answer(b"no", "403 Forbidden"), times=1)}) as site:
+        observed = await scan(site, parser)
+    assert not observed.arms

@@ -13,7 +13,7 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import BadValue
 from aui_tui.model.observations import SERVED
 from aui_tui.scan.parser_pool import Parser
-from aui_tui.scan.policy import ScanPolicy, Via
+from aui_tui.scan.policy import ConnectTo, ScanPolicy, Via
 from aui_tui.scan.scan import observe
 from tests.faults.site import QUICK, Site
 
@@ -90,3 +90,20 @@ async def test_a_proxy_leads_to_no_private_address(parser: Parser) -> None:
 def test_what_is_no_proxy_gets_one_sentence(text: str) -> None:
     with pytest.raises(BadValue, match=r"is not a proxy; write http://HOST:PORT or socks5://HOST:PORT"):
         Via.parse(text)
+
+
+@pytest.mark.parametrize("keyboard", [True, False])
+async def test_a_proxy_of_the_environment_is_not_used_and_said_where_nothing_answers(
+    keyboard: bool, parser: Parser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    access = ScanPolicy(connect_to=(ConnectTo("", None, "127.0.0.1", 9),), keyboard=keyboard, limits=QUICK)
+    silent = await observe(access.target("http://shop.example.com"), parser=parser, access=access)
+    assert any("HTTPS_PROXY is set here" in note for note in silent.warnings) == keyboard
+    async with Site() as site:
+        served = await observe(
+            access.target("http://shop.example.com"),
+            parser=parser,
+            access=replace(access, connect_to=(ConnectTo("", None, "127.0.0.1", site.port),)),
+        )
+    assert not served.warnings
