@@ -179,7 +179,7 @@ def _document(first: bytes, stream: BinaryIO) -> Iterator[ImportedRecord]:
         return
     try:
         if data.lstrip().startswith(b"["):
-            yield from (record for _, record in _elements(data, "record {}"))
+            yield from _elements(data, "record {}")
             return
         with_lists = _index(data)
         if with_lists is not None:
@@ -209,23 +209,26 @@ def _is_json(line: bytes) -> bool:
 def _index(data: bytes) -> Iterator[ImportedRecord] | None:
     """Return the rows of the Index in ``data``; None where it is something else."""
     try:
-        lists = _INDEX.decode(data)
-    except (ValueError, RecursionError):
+        lists = _lists(data)
+    except RecordError:
         return None
-    if lists.ranked is msgspec.UNSET and lists.unreachable is msgspec.UNSET:
-        return None
-    return (record for _, record in index_rows(data))
+    return None if lists.ranked is lists.unreachable is msgspec.UNSET else index_rows(data)
 
 
-def index_rows(data: bytes) -> Iterator[tuple[SiteSummary | None, ImportedRecord]]:
-    """Yield each row of the Index in ``data``, None for what is no sound row. Raises RecordError for no Index."""
+def _lists(data: bytes) -> _Lists:
+    """Return the members of the Index in ``data``. Raises RecordError."""
     try:
-        lists = _INDEX.decode(data)
+        return _INDEX.decode(data)
     except RecursionError:
         raise RecordError("The index is nested too deep.") from None
     except (ValueError, UnicodeDecodeError) as error:
         what = "is not a JSON object" if isinstance(error, msgspec.ValidationError) else "is not JSON"
         raise RecordError(f"The index {what}: {clean(str(error), 120)}.") from None
+
+
+def index_rows(data: bytes) -> Iterator[ImportedRecord]:
+    """Yield each row of the Index in ``data``, sound or with its error. Raises RecordError for what is no Index."""
+    lists = _lists(data)
     found = False
     for name in ("ranked", "unreachable"):
         values: msgspec.Raw | msgspec.UnsetType = getattr(lists, name)
@@ -233,7 +236,7 @@ def index_rows(data: bytes) -> Iterator[tuple[SiteSummary | None, ImportedRecord
             found = True
             yield from _elements(bytes(values), name + "[{}]", ranked=name == "ranked", base=0)
         elif isinstance(values, msgspec.Raw) and bytes(values) != b"null":
-            yield None, ImportedRecord(place=name, error="It is not an array.")
+            yield ImportedRecord(place=name, error="It is not an array.")
     if not found:
         raise RecordError("The index has neither a list “ranked” nor a list “unreachable”.")
 
@@ -247,9 +250,7 @@ def time_of_index(data: bytes) -> str:
         return ""
 
 
-def _elements(
-    array: bytes, place: str, *, ranked: bool = True, base: int = 1
-) -> Iterator[tuple[SiteSummary | None, ImportedRecord]]:
+def _elements(array: bytes, place: str, *, ranked: bool = True, base: int = 1) -> Iterator[ImportedRecord]:
     """Yield the records of the JSON array ``array``. Raises RecordError where it is not one of records."""
     if array.count(b",") > len(array) // DENSEST + 1000:
         raise RecordError("It is not a list of records: too many values for its length.")
@@ -262,10 +263,9 @@ def _elements(
     for number, value in enumerate(values, base):
         where = place.format(number)
         try:
-            found = _record(parse(value, "record"), where, ranked=ranked)
+            yield _record(parse(value, "record"), where, ranked=ranked)
         except RecordError as error:
-            found = ImportedRecord(place=where, error=str(error))
-        yield found.summary, found
+            yield ImportedRecord(place=where, error=str(error))
 
 
 def _record(value: Any, place: str, *, ranked: bool = True) -> ImportedRecord:

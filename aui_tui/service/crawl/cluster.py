@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from concurrent import futures
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from functools import cache
 from typing import Any, Final
 
@@ -19,10 +19,10 @@ from aui_tui.scan.parser_pool import Parser
 from aui_tui.service.crawl.work import UNEXPECTED, CrawlSettings, Gate, Job, Result, failed, raise_file_limit, scan
 from aui_tui.text import clean
 
-LEAST, MOST = 25, 100
-"""Hosts in a batch; the last ones of a list may be fewer."""
+MOST: Final = 100
+"""Hosts in a batch."""
 GATHER: Final = 0.5
-"""Seconds in which a batch gathers before it leaves with fewer than LEAST hosts."""
+"""Seconds in which a batch gathers before it leaves with fewer."""
 AHEAD: Final = 2
 """Batches per worker thread that may be under way: one runs, one waits beside it."""
 CONNECT: Final = 20.0
@@ -68,7 +68,7 @@ class Cluster:
 
     def __init__(self, settings: CrawlSettings, *, address: str = "", processes: int = 1, most: int = MOST) -> None:
         self._settings, self._address, self._processes = settings, address, processes
-        self._most, self._least = most, min(LEAST, most)
+        self._most = most
         self._client: Any = None
         self._opened = AsyncExitStack()
         self._queue: asyncio.Queue[tuple[Job, asyncio.Future[Result]]] = asyncio.Queue()
@@ -140,17 +140,12 @@ class Cluster:
 
     async def _gather(self) -> None:
         """Make batches of what is asked for."""
-        loop = asyncio.get_running_loop()
         while True:
             batch = [await self._queue.get()]
-            end = loop.time() + GATHER
-            while len(batch) < self._least and loop.time() < end:
-                if self._queue.empty():
-                    await asyncio.sleep(GATHER / 20)
-                else:
-                    batch.append(self._queue.get_nowait())
-            while len(batch) < self._most and not self._queue.empty():
-                batch.append(self._queue.get_nowait())
+            with suppress(TimeoutError):
+                async with asyncio.timeout(GATHER):
+                    while len(batch) < self._most:
+                        batch.append(await self._queue.get())
             self._start(self._hand_out(batch, ATTEMPTS))
 
     async def _hand_out(self, batch: list[tuple[Job, asyncio.Future[Result]]], attempts: int) -> None:

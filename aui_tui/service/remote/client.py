@@ -393,7 +393,8 @@ class RemoteService:
         listing, broken, sound = Listing(), [], 0
         for body in bodies:
             try:
-                for row, record in index_rows(body):
+                for record in index_rows(body):
+                    row = record.summary
                     if row is None:
                         broken.append(record.error or "A card stands where a row should.")
                         if len(broken) > max(MAX_BROKEN, sound):
