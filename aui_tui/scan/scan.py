@@ -192,7 +192,7 @@ class _Scan:
         await self._read_for_agents(done)
         if self._access.arms and not self._flooded:
             await self._ask_arms(done, started + self._access.limits.longest)
-            await self._compare_robots(started + self._access.limits.longest)
+            await self._compare_robots(done, started + self._access.limits.longest)
         if self._access.signer is not None and done[BROWSER].outcome == SERVED:
             for name in self._agents:
                 if done[name].turned_away:
@@ -269,31 +269,27 @@ class _Scan:
 
             async with asyncio.TaskGroup() as group:
                 tasks = {name: group.create_task(one(name)) for name in clients}
-            done = {name: found for name, task in tasks.items() if (found := task.result()) is not None}
-            if len(done) < len(clients):
-                return None
-            await self._ask_own_robots(clients, done)
-        return done
+                for agent in registry().live:
+                    if self._access.arms and agent.honours_robots != "no":
+                        group.create_task(self._ask_own_robots(clients[agent.key], agent.key))
+        done = {name: found for name, task in tasks.items() if (found := task.result()) is not None}
+        return done if len(done) == len(clients) else None
 
-    async def _ask_own_robots(self, clients: Mapping[str, Client], done: Mapping[str, Exchange]) -> None:
-        """Ask for robots.txt as each agent that may follow it, over its connection, where everybody was served."""
+    async def _ask_own_robots(self, client: Client, name: str) -> None:
+        """Ask for robots.txt as an agent that may follow it, over its connection."""
+        plan = replace(self._plan("robots", PATHS["robots"]), fields=probes.profile(name).fields)
+        answer = await probe(client, plan, self._access, limit=self._access.limits.again)
+        if answer.error != "timeout" and not answer.cut:
+            self._own_robots[name] = answer
+
+    async def _compare_robots(self, done: Mapping[str, Exchange], end: float) -> None:
+        """Ask those agents again for robots.txt who got another one than the browser; what lasts is an arm.
+
+        Where not everybody is served, or robots.txt is not known, nothing follows from a difference.
+        """
         served = all(done[name].outcome == SERVED for name in (BROWSER, *self._agents))
-        if not (served and self._access.arms and self.robots.kind in ("rules", "none")) or self._flooded:
+        if not served or self.robots.kind not in ("rules", "none"):
             return
-
-        async def one(name: str) -> None:
-            plan = replace(self._plan("robots", PATHS["robots"]), fields=probes.profile(name).fields)
-            answer = await probe(clients[name], plan, self._access, limit=self._access.limits.again)
-            if answer.error != "timeout" and not answer.cut:
-                self._own_robots[name] = answer
-
-        async with asyncio.TaskGroup() as group:
-            for agent in registry().live:
-                if agent.honours_robots != "no":
-                    group.create_task(one(agent.key))
-
-    async def _compare_robots(self, end: float) -> None:
-        """Ask those agents again for robots.txt who got another one than the browser; what lasts is an arm."""
         found: list[Arm] = []
         url = Url(self.origin, PATHS["robots"])
         for name, answer in self._own_robots.items():
