@@ -15,7 +15,7 @@ import msgspec
 
 from aui_tui.errors import RecordError
 from aui_tui.index import blobs, rows
-from aui_tui.index.schema import schema
+from aui_tui.index.schema import VERSION, schema
 from aui_tui.model.decoding import from_json, msgpack_decoder
 from aui_tui.model.observations import BROWSER
 from aui_tui.model.query import CONTRADICTIONS, HAS
@@ -24,6 +24,14 @@ from aui_tui.model.vocabulary import FIXES, STANCES, VERDICTS
 
 PLAIN: Final = 4
 """The first version with plain columns."""
+STEPS: Final = {
+    5: (
+        "ALTER TABLE meta ADD COLUMN revision INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE meta ADD COLUMN ungraded INTEGER NOT NULL DEFAULT 0",
+    ),
+}
+"""What each version since changed. After a new column of ``site`` comes ``UPDATE meta SET revision = 0``: then every
+row is written anew from its card."""
 # Places of the bits: eight verdicts of three bits, then one bit each
 HAS_AT: Final = 24
 FIX_AT: Final = 33
@@ -81,21 +89,27 @@ _LINES: Final = msgpack_decoder(Line)
 
 
 def migrate(db: sqlite3.Connection, version: int) -> None:
-    """Bring a file of ``version`` to the present one; hosts whose line is damaged keep their history alone."""
-    for column in ("revision", "ungraded"):
-        db.execute(f"ALTER TABLE meta ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0")
-    if version == PLAIN:
+    """Bring a file of ``version`` to the present one."""
+    if version < PLAIN:
+        _to_columns(db, version)
         return
+    for number in range(version + 1, VERSION + 1):
+        for sql in STEPS[number]:
+            db.execute(sql)
+
+
+def _to_columns(db: sqlite3.Connection, version: int) -> None:
+    """Give a file of ``version`` plain columns; hosts whose line is damaged keep their history alone."""
     if version < 3:
         db.execute("ALTER TABLE scan ADD COLUMN plain INTEGER")
     for kind, name in db.execute("SELECT type, name FROM sqlite_schema WHERE sql IS NOT NULL").fetchall():
         if kind in ("index", "trigger", "view"):
             db.execute(f'DROP {kind} "{name}"')
-    for name in ("tally", "bitmap", "site_text"):
+    for name in ("tally", "bitmap", "site_text", "meta"):
         db.execute(f"DROP TABLE {name}")
     db.execute("ALTER TABLE site RENAME TO old_site")
-    kept = {"scan", "meta"} | ({"visits"} if version > 1 else set())
-    made = [part for part in schema() if part.kind and part.name not in kept]
+    kept = {"scan"} | ({"visits"} if version > 1 else set())
+    made = [part for part in schema() if part.name not in kept]
     for part in made:
         if part.kind == "table":
             db.execute(part.sql)

@@ -245,9 +245,9 @@ class Reports:
             db.execute("UPDATE meta SET changes = changes + 1")
 
     def regrade(self, grade: Callable[[ReportCard, Observations], ReportCard], *, seconds: float) -> int:
-        """Grade scans again that an earlier revision of the method graded, the newest first, for about ``seconds``.
+        """Keep scans anew that were kept before the present revision, the newest first, for about ``seconds``.
 
-        Returns how many are left for the next call. A scan without observations stays as it is.
+        Those with observations are graded again. Returns how many are left for the next call.
         """
         end = time.monotonic() + seconds
         revision, below = self._read("SELECT revision, ungraded FROM meta")[0]
@@ -256,14 +256,13 @@ class Reports:
                 sql = "UPDATE meta SET revision = ?, ungraded = (SELECT 1 + ifnull(max(id), 0) FROM scan)"
                 below = db.execute(f"{sql} RETURNING ungraded", (REVISION,)).fetchall()[0][0]
         while below and time.monotonic() < end:
-            sql = f"SELECT id, {BLOBS} FROM scan WHERE id < ? AND observations IS NOT NULL ORDER BY id DESC LIMIT ?"
+            sql = f"SELECT id, {BLOBS} FROM scan WHERE id < ? AND card IS NOT NULL ORDER BY id DESC LIMIT ?"
             found = self._read(sql, (below, REGRADED))
             scans = []
             for _, card, seen in found:
                 with suppress(RecordError):
-                    old, observations = blobs.unpack_card(card), blobs.unpack_observations(seen)
-                    new = grade(old, observations)
-                    scans += [Packed.of(new, observations)] if new is not old else []
+                    kept, observations = blobs.unpack_card(card), blobs.unpack_observations(seen) if seen else None
+                    scans.append(Packed.of(grade(kept, observations) if observations else kept, observations))
             below = found[-1][0] if found else 0
             with self.database.writing() as db:
                 for scan in scans:
