@@ -113,8 +113,6 @@ def _to_columns(db: sqlite3.Connection, version: int) -> None:
     for part in made:
         if part.kind == "table":
             db.execute(part.sql)
-    columns = ("id", "change", "scans", *rows.COLUMNS)
-    insert = f"INSERT INTO site ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
     for site, host, folded, ranked, stance, score, bits, at, change, scans, line, edge, card, seen in db.execute(OLD):
         try:
             old = _LINES.decode(line)
@@ -123,7 +121,9 @@ def _to_columns(db: sqlite3.Connection, version: int) -> None:
         found = _of_bits(bits) | _of_line(old) | _of_card(card, seen)
         found |= {"host": host, "folded": folded, "ranked": ranked, "stance": STANCES[stance], "score": score, "at": at}
         found["edge"] = old.edge or edge or ""
-        db.execute(insert, (site, change, scans, *(found[column] for column in rows.COLUMNS)))
+        found |= {"id": site, "change": change, "scans": scans}
+        marks = ", ".join("?" * len(found))
+        db.execute(f"INSERT INTO site ({', '.join(found)}) VALUES ({marks})", tuple(found.values()))
         db.execute("INSERT INTO site_text (rowid, hay) VALUES (?, ?)", (site, rows.search_text(host, folded)))
     db.execute("INSERT INTO tally SELECT ranked, category, stance, score, count(*) FROM site GROUP BY 1, 2, 3, 4")
     for part in made:

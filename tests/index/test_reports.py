@@ -7,7 +7,7 @@ import sqlite3
 import stat
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 
@@ -296,6 +296,22 @@ def test_scans_that_an_earlier_revision_graded_are_graded_again(
     before = store.stamp()
     store.regrade(grade, seconds=60.0)
     assert (len(graded), store.stamp()) == (len(scans) + 1, before)
+
+
+def test_an_index_of_the_version_before_opens_with_all_it_holds(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    store = Reports(path, clock=lambda: NOW)
+    store.put_many([scan("a.example"), scan("a.example", at=NOW - DAY), scan("b.example", dead=True)])
+    store.close()
+    with closing(sqlite3.connect(path)) as db:
+        for sql in ("ALTER TABLE meta DROP COLUMN revision", "ALTER TABLE meta DROP COLUMN ungraded"):
+            db.execute(sql)
+        db.execute("PRAGMA user_version = 4")
+    store = Reports(path, clock=lambda: NOW)
+    assert (hosts(store), len(store.history("a.example"))) == (["a.example"], 2)
+    assert store.regrade(lambda card, seen: card, seconds=60.0) == 0
+    consistent(store)
+    store.close()
 
 
 def test_window_outlives_a_change(store: Reports) -> None:
