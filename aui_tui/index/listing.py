@@ -64,22 +64,21 @@ class Listing:
 
     def view(self, query: Query, *, now: float, notice: str = "") -> IndexView:
         """Return the answer to ``query``. Raises BadValue for a term that this source cannot answer."""
-        refuse_card_terms(query)
-        self._now = now
-        view = self._reports.index(query)
+        view = self._asked(query, now).index(query)
         return msgspec.structs.replace(view, scanned_at=self.scanned_at or view.scanned_at, notice=notice)
 
     def overview(self, query: Query, *, now: float) -> Overview:
         """Return figures over the ranked rows of ``query``; what only cards hold is empty where none are known."""
-        refuse_card_terms(query)
-        self._now = now
-        return without_card_figures(self._reports.overview(query))
+        return without_card_figures(self._asked(query, now).overview(query))
 
     def position(self, host: str, query: Query, *, now: float) -> int:
         """Return the index of ``host`` in its list of ``query``, -1 when it is absent."""
+        return self._asked(query, now).position(host, query)
+
+    def _asked(self, query: Query, now: float) -> Reports:
         refuse_card_terms(query)
         self._now = now
-        return self._reports.position(host, query)
+        return self._reports
 
     def _take(self, row: Packed) -> None:
         self._waiting.append(row)

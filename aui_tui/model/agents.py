@@ -58,7 +58,6 @@ OF_OUTCOME: Final = MappingProxyType({SERVED: IN, REFUSED: OUT, CHALLENGED: WALL
 SAYS: Final = MappingProxyType({"open": "yes", "partial": "part", "blocked": "no", "unknown": "?"})
 """What robots.txt says, by the effective policy."""
 _OF_ROBOTS: Final = MappingProxyType({"yes": IN, "part": PART, "no": TOLD, "?": UNCLEAR})
-ALL: Final = "all"
 DROPPED: Final = "asked; no answer, while a browser is served"
 SOME_TOLD: Final = "not asked; robots.txt tells some of its agents to stay out"
 
