@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from msgspec.structs import replace
@@ -10,7 +11,7 @@ from aui_tui.checks.base import Advice, Check, Earned, Piece, Site, good, is_kep
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import sentence, status
 from aui_tui.model.card import Finding
-from aui_tui.model.observations import Observations
+from aui_tui.model.observations import PLACEHOLDER, Observations
 
 POINTS = {"v0.1": 5, "v0.2": 3}
 ABSENT = frozenset({404, 410})
@@ -20,6 +21,7 @@ SENTENCES = (
     warn("llms-none", "There is no /llms.txt to tell an agent where to start."),
     good("llms", "/llms.txt tells agents where to start."),
 )
+_SITEMAP = re.compile(r"^sitemap:[ \t]*(https?://[^\s()<>]{1,500})[ \t]*$", re.IGNORECASE | re.MULTILINE)
 
 
 def llms_notes(observations: Observations) -> list[str]:
@@ -71,7 +73,7 @@ class LlmsTxt(Check):
         body = (
             f"{sentence(notes[0]) if notes else missing} Publish a short Markdown index at {site.origin}/llms.txt, as"
             " text/plain: one heading, one sentence on what the site is for,"
-            " then the pages an agent needs. Replace the example lines with pages of yours."
+            f" then the pages an agent needs. Put words of your own where it says “{PLACEHOLDER}”."
         )
         text = f"""\
 # {site.title}
@@ -80,11 +82,10 @@ class LlmsTxt(Check):
 
 ## Start here
 
-- [Home]({site.origin}/): what {site.hostname} offers and how to begin
-
-## Optional
-
-- [Sitemap]({site.origin}/sitemap.xml): every public page"""
+- [Home]({site.origin}/): {PLACEHOLDER} by what a visitor can do there, and add the pages an agent needs"""
+        named = _SITEMAP.search(site.observations.robots.text)
+        if named is not None:
+            text += f"\n\n## Optional\n\n- [Sitemap]({named[1]}): every public page"
         place = f"{site.origin}/llms.txt, as text/plain"
         return Advice(body, text, lambda: (Piece("llms.txt", place, text),))
 

@@ -11,7 +11,7 @@ from aui_tui.checks.base import Advice, Check, Earned, Piece, Site, good, is_kep
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import sentence
 from aui_tui.model.card import Finding
-from aui_tui.model.observations import Observations
+from aui_tui.model.observations import PLACEHOLDER, Observations
 
 POINTS = {"v0.1": 15, "v0.2": 10}
 PLUGIN_POINTS = {"v0.1": 5, "v0.2": 3}
@@ -30,12 +30,12 @@ SENTENCES = (
         "No MCP server card (/.well-known/mcp.json) and no shopping manifest (/.well-known/ucp): agents must click"
         " through pages as a person does. Add one only if you have such a server or shop.",
     ),
-    good("ucp", "A commerce manifest for agents is at /.well-known/ucp."),
-    good("mcp", "An MCP server card is at <<path>>."),
     warn(
         "mcp-silent",
         "The MCP server card at <<path>> earns its points, but <<said>>: an agent that follows it gets nowhere.",
     ),
+    good("ucp", "A commerce manifest for agents is at /.well-known/ucp."),
+    good("mcp", "An MCP server card is at <<path>>."),
 )
 
 
@@ -69,7 +69,7 @@ def _mcp_card(site: Site) -> object:
         "$schema": MCP_SCHEMA,
         "name": f"{'.'.join(reversed(site.hostname.split('.')))}/mcp",
         "title": site.title,
-        "description": site.about,
+        "description": f"{PLACEHOLDER} by what the tools of the server do",
         "version": "1.0.0",
         "remotes": [{"type": "streamable-http", "url": f"{site.origin}/mcp"}],
     }

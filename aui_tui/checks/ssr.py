@@ -24,7 +24,7 @@ from aui_tui.checks.base import (
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import clause
 from aui_tui.model.card import Finding
-from aui_tui.model.observations import Observations, PageFacts
+from aui_tui.model.observations import PLACEHOLDER, Observations, PageFacts
 from aui_tui.text import count
 
 POINTS = {"v0.1": 9, "v0.2": 5}
@@ -43,6 +43,7 @@ SENTENCES = (
         "The browser probe did not get the homepage, so its text, landmarks and JSON-LD are not measured.",
     ),
     warn("page-cut", "The homepage is longer than the part that is read, or broke off; the rest is not in this card."),
+    warn("unwritten", "The homepage still says “<<words>>”, as a plan wrote it: put your own words there."),
     good("readable", "The homepage has <<readable>> without scripts."),
 )
 
@@ -84,6 +85,8 @@ class WithoutScripts(PageCheck):
             return
         if seen == CUT:
             yield Finding("page-cut")
+        if PLACEHOLDER in observations.browser.text:
+            yield Finding("unwritten", {"words": PLACEHOLDER})
         readable = count(page.readable, "readable character")
         if not self.is_empty(page):
             yield Finding("readable", {"readable": readable})
@@ -109,9 +112,10 @@ class WithoutScripts(PageCheck):
   <p>{facts["about_html"]}</p>
   <h2>What you can do here</h2>
   <ul>
-    <li><a href="{site.origin}/">Start page</a>: replace this list by the pages that matter most, in the words a\
+    <li><a href="{site.origin}/">Start page</a>: {PLACEHOLDER} by a list of the pages that matter most, in the words a\
  visitor would use.</li>
-    <li>Say what is offered on {hostname}, what it costs, where it is available and how to order, book or get help.</li>
+    <li>{PLACEHOLDER} by what is offered on {hostname}, what it costs, where it is available and how to order, book or\
+ get help.</li>
   </ul>
 </section>"""
         return Advice(body, code, lambda: (Piece("homepage/content.html", PLACE, code),))

@@ -35,6 +35,8 @@ BROWSER = "browser"
 FILE_PROBES = ("robots", "llms", "ai-plugin", "ucp", "mcp")
 """Names of the probes that are not homepage fetches; agents are named by slot, ``agent_01`` to ``agent_04``."""
 
+PLACEHOLDER = "REPLACE THIS"
+"""What marks, in the texts of a plan, the words that only the owner can write; a scan that meets it says so."""
 ANOTHER_PAGE = "another-page"
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 """Statuses that send the client on (RFC 9110 15.4); as a last status they mean a redirect that was not followed."""

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from aui_tui.model.observations import PLACEHOLDER
 from aui_tui.scan import charset
 from aui_tui.text import clean
 
@@ -53,6 +54,9 @@ def check(
         problem = "is redirected to another path"
     else:
         problem = _llms_problem(body, content_type) if name == "llms" else _json_problem(name, body, content_type)
+        if not problem and PLACEHOLDER.encode() in body:
+            note = f"{path or PATHS[name]} still says “{PLACEHOLDER}”, as a plan wrote it: put your own words there"
+            return FileCheck(True, note)
     return FileCheck(not problem, f"{path or PATHS[name]} {problem}" if problem else "")
 
 
