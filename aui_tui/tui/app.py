@@ -89,6 +89,7 @@ class AuiApp(Dashboard):
             await super().on_event(event)
 
     async def on_mount(self) -> None:
+        await self.look_for_changes()  # before the list is read: what is written from now on is a change
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if os.name == "posix" else ():
             loop.add_signal_handler(number, partial(self.exit, return_code=128 + number))

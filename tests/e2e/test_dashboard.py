@@ -73,8 +73,8 @@ def test_dashboard_opens_on_the_local_index(tmp_path: Path, serve: Callable[...,
 
 def test_empty_index_invites_the_first_scan(tmp_path: Path) -> None:
     with Terminal(tmp_path, []) as terminal:
-        terminal.wait_for("scan")
-        terminal.press("q")
+        terminal.wait_for("Can AI assistants get into your site?", "enter Scan")
+        terminal.press("\x11")
         assert terminal.finish() == 0
 
 
@@ -88,23 +88,23 @@ def test_a_scan_at_zero_scans_left_names_the_next_slot_and_the_dashboard_goes_on
         quota.spend("local")
     with Terminal(tmp_path, rules, columns=140, lines=40) as terminal:
         terminal.wait_for("Ranked 11", "scans 0/10", "next slot " + local_time(quota.left("local").next_slot))
-        terminal.press("Sguarded.test\r")
+        terminal.press("Sfar-away.org\r")
         terminal.wait_for("The limit of 10 scans an hour is used up", "free in")
         terminal.press("3")
         terminal.wait_for("Ranked 4 ")
         terminal.press("\r")
         terminal.wait_for("1 Summary", "5 Log", "scans 0/10")
-        terminal.press("\x7fu")
+        terminal.press("\x7f3u")
         terminal.wait_for("Reason")
         terminal.press("q")
         assert terminal.finish() == 0
-    assert "guarded.test" not in here(tmp_path, "index", "--json").out
+    assert "far-away.org" not in here(tmp_path, "index", "--json").out
 
 
 @pytest.mark.parametrize("listens", [True, False], ids=["mouse", "no mouse"])
 def test_the_mouse_is_left_to_the_terminal_when_asked(tmp_path: Path, listens: bool) -> None:
     with Terminal(tmp_path, [], env={"AUI_TUI_MOUSE": str(listens)}) as terminal:
-        terminal.wait_for("No host has been scanned yet")
+        terminal.wait_for("Can AI assistants")
         assert ("\x1b[?1000h" in terminal.raw) is listens
 
 
@@ -130,12 +130,14 @@ def test_a_theme_beside_the_settings_is_drawn_with(tmp_path: Path) -> None:
     (tmp_path / "themes" / "mine.toml").write_text(text, encoding="utf-8")
     arguments = ["--config", str(tmp_path / "settings.toml")]
     with Terminal(tmp_path, arguments, env={"AUI_TUI_THEME": "mine"}) as terminal:
-        terminal.wait_for("No host has been scanned yet")
-        terminal.press("T")
+        terminal.wait_for("Can AI assistants")
+        terminal.press("\x10")
+        terminal.wait_for("Search for commands")
+        terminal.press("theme\r")
         terminal.wait_for("mine", "paper")
         terminal.press("\r")
         terminal.wait_until(lambda: "paper" not in terminal.text)
-        terminal.press("q")
+        terminal.press("\x11")
         assert terminal.finish() == 0
         assert "48;2;1;2;3" in terminal.raw
 
@@ -149,8 +151,8 @@ def test_unknown_theme_is_one_sentence_before_the_screen_is_touched(tmp_path: Pa
 
 def test_an_empty_index_leads_to_the_demo_with_one_key(tmp_path: Path) -> None:
     with Terminal(tmp_path, []) as terminal:
-        terminal.wait_for("S  scan an address", "well-known sites in the background", "D  open the demo")
-        terminal.press("D")
+        terminal.wait_for("enter scans", "The demo", "Known sites", "233 public sites", "in the background")
+        terminal.press("\x1b[B\r")
         terminal.wait_for("demo: ", " of 35 scans")
         terminal.press("q")
         assert terminal.finish() == 0

@@ -21,9 +21,9 @@ pytestmark = [
 PALETTE, BACK, DOWN = "\x10", "\x7f", "\x1b[B"
 WALK = (
     ("m", "1 ChatGPT agent"),
-    ("mv", "What sites lack most"),
+    ("mv", "Who gets in"),
     ("vY", "Copied the row"),
-    (" " + DOWN + "  =", "Pillars"),
+    (" " + DOWN + "  =", "lines differ"),
     (BACK + "/e", "esc Cancel"),
     (BACK + "\r\r", "[1 Summary]"),
     ("2", "[2 Agents"),
@@ -53,7 +53,7 @@ FORBIDDEN = re.compile("[\x00-\x06\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b-\u200f\
 
 @pytest.mark.parametrize("payload", [" ".join(PAYLOADS[:-2]), PAYLOADS[-1]], ids=["all", "wide"])
 def test_only_text_of_a_hostile_card_reaches_the_terminal(tmp_path: Path, payload: str) -> None:
-    card = hostile_card(payload)
+    card = msgspec.structs.replace(hostile_card(payload), host="t.example")  # no other host is read from a file
     before = msgspec.structs.replace(card, scanned_at=make_card(1, back=1).scanned_at)
     source = tmp_path / "cards.ndjson"
     source.write_bytes(b"\n".join(encode_card(each) for each in (before, card, make_card(2))))

@@ -159,13 +159,13 @@ def sentence(cards: Sequence[ReportCard]) -> str:
         return "None of them could be reached."
     order = [surface.short for surface in surfaces()]
     every = set.intersection(*out.values()) if len(out) > 1 else set[str]()
-    parts = [f"all turn {agents.and_list(sorted(every, key=order.index))} away"] if every else []
+    parts = [f"All turn {agents.and_list(sorted(every, key=order.index))} away"] if every else []
     for host, names in out.items():
         own = sorted(names - every, key=order.index)
         if own:
             parts.append(f"{host} turns {agents.and_list(own)} away")
-    words = "; ".join(parts) or "no assistant is turned away by any of them"
-    return f"{words[0].upper()}{words[1:]}."
+    words = "; ".join(parts) or "No assistant is turned away by any of them"
+    return f"{words}."
 
 
 def lines(cards: Sequence[ReportCard], now: float) -> list[Compared]:
