@@ -19,6 +19,7 @@ from urllib.parse import quote
 from aui_tui.errors import ConfigError, Unavailable
 from aui_tui.index import folder
 from aui_tui.index.schema import VERSION, is_ours, ours, schema, shape
+from aui_tui.model.methods import REVISION
 from aui_tui.text import clean
 
 APPLICATION_ID: Final = 0x41554931
@@ -300,6 +301,7 @@ class Database:
         if version == 0:
             for part in schema():
                 connection.execute(part.sql)
+            connection.execute("UPDATE meta SET revision = ?", (REVISION,))
         elif version < VERSION:
             from aui_tui.index.migration import migrate
 
