@@ -123,7 +123,7 @@ class DiskCache:
         """
         try:
             with self._guard:
-                cache = self._cache = self._cache or self._open()
+                cache = self._cache = self._open() if self._cache is None else self._cache  # an empty one is false
             return work(cache)
         except FAULTS as error:
             if is_damage(error):
