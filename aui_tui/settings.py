@@ -157,7 +157,9 @@ class Settings:
         "", _source, "address of a published index, or a file of one; empty: the index on this machine"
     )
     method: str = _setting(DEFAULT_METHOD, _word(*METHODS), "scoring method of new report cards")
-    base_url: str = _setting(BASE_URL, _address, "start of the url in every record of this machine")
+    base_url: str = _setting(
+        BASE_URL, _address, "start of the url in every record; behind a proxy, where others reach serve or web"
+    )
     theme: str = _setting("", _text, "theme of the dashboard; empty: its default")
     ascii: bool = _setting(False, _switch, "draw with ASCII characters only")
     mouse: bool = _setting(True, _switch, "the dashboard listens to the mouse")
@@ -173,9 +175,19 @@ class Settings:
     json_keys: str = _setting(
         "names", _word("names", "slots"), "keys in the JSON of scan, site, index and export: names or slots"
     )
+    deterministic: bool = _setting(False, _switch, "documents omit times, so that files can be compared")
+    control: str = _setting(
+        "auto",
+        _word("auto", "plain", "chromium"),
+        "what agents are measured by: auto (a real Chromium where it settles something), plain or chromium",
+    )
+    via: str = _setting("", _text, "proxy that scans go through: http://HOST:PORT or socks5://HOST:PORT")
     declared: bool = _setting(False, _switch, "a scan also asks what the site declares for agents; never scored")
     sign: bool = _setting(False, _switch, "agents that were turned away ask again, signed with your key (aui-tui key)")
     signature_agent: str = _setting("", _text, "address at which your key is published")
+    with_claims: bool = _setting(
+        False, _switch, "plans hold fixes too that need something you must have, such as an MCP server"
+    )
     first_run: str = _setting(
         "inconclusive", _word("pass", "inconclusive"), "--no-regress without an earlier card: pass or inconclusive"
     )
@@ -183,7 +195,10 @@ class Settings:
         "", _text, "where the logs of visits were written: edge, origin, unknown; empty: by their lines"
     )
     client_field: str = _setting("", _text, "field of a log in which a trusted proxy writes the client's address")
-    trusted_proxy: tuple[str, ...] = _setting((), _texts, "networks of proxies whose field is trusted in logs")
+    trusted_proxy: tuple[str, ...] = _setting(
+        (), _texts, "networks of proxies that name the client's address, in logs and to serve"
+    )
+    older_than: str = _setting("7d", _text, "a crawl skips hosts with a card younger than this")
     concurrency: int = _setting(
         IN_FLIGHT,
         _is(Annotated[int, msgspec.Meta(ge=1, le=10_000)], "a whole number from 1 to 10000"),
@@ -196,6 +211,8 @@ class Settings:
     )
     scheduler: str = _setting("", _text, "Dask cluster that a crawl scans on, such as tcp://head:8786")
     read_only: bool = _setting(False, _switch, "serve what is stored and scan nothing for visitors")
+    cors: tuple[str, ...] = _setting((), _texts, "origins whose pages may read the API of serve")
+    allow_origin: tuple[str, ...] = _setting((), _texts, "origins whose pages may also start scans by serve")
     publish_visits: bool = _setting(True, _switch, "serve the figures of access logs too")
     keys: Mapping[str, str] = _setting(
         {},

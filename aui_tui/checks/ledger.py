@@ -187,7 +187,7 @@ CLOSED_STEPS: Final = MappingProxyType(
         404: "Check the address: there is no page at <<url>>",
         410: "Check the address: there is no page at <<url>>",
         429: "Scan again later, or with --force and AUI_TUI_PACE=15, one request every 15 s",
-        451: "The site says that the law forbids it here; scan from another network (--via PROXY)",
+        451: "The site says that the law forbids it here; scan from another network (AUI_TUI_VIA=PROXY)",
     }
 )
 """What to do where everybody gets one status; ``_step`` knows the rest."""
@@ -216,8 +216,8 @@ LIMITS = (
     ),
     good(
         "via",
-        "About this scan: connections went through a proxy (--via), so this card shows the site as that network sees"
-        " it.",
+        "About this scan: connections went through a proxy (the setting via), so this card shows the site as that"
+        " network sees it.",
     ),
     good(
         "connect-to",
@@ -301,7 +301,7 @@ def _step(observations: Observations) -> str:
         return "A scan with Chromium (extra “browser”: aui-tui help tasks) can tell whether a real browser gets in"
     return (
         f"A real browser ({real.client}) is turned away too, so it may be this address, its country or an outage; scan"
-        " from another network (--via PROXY)"
+        " from another network (AUI_TUI_VIA=PROXY)"
     )
 
 

@@ -135,6 +135,7 @@ def application(arguments: Sequence[str]) -> Any:
         app.add_typer(import_module(f"aui_tui.cli.{module}").app)
     root: Any = typer.main.get_command(app)
     root.commands = {name: root.commands[name] for name in COMMANDS if name in root.commands}
+    root.params = [one for one in root.params if one.name not in ("install_completion", "show_completion")]
     common = [copy(option) for option in root.params if option.name in COMMON]
     for option in common:
         option.hidden = complete.COMPLETING not in os.environ
@@ -260,9 +261,9 @@ def _setting(option: str) -> str:
     from aui_tui.settings import FIELDS, PREFIX, SITE_KEYS
 
     name = option.removeprefix("--").removeprefix("no-").replace("-", "_")
-    if any(field.name == name for field in FIELDS):
-        return f"; it is the setting {name}: {PREFIX}{name.upper()}, or a line in the settings file."
-    known = {"header": "headers"}.get(name, name)
+    known = {"header": "headers", "trust_proxy": "trusted_proxy"}.get(name, name)
+    if any(field.name == known for field in FIELDS):
+        return f"; it is the setting {known}: {PREFIX}{known.upper()}, or a line in the settings file."
     return f'; it is the setting {known} of [sites."HOST"] in the settings file.' if known in SITE_KEYS else ""
 
 

@@ -68,7 +68,6 @@ def site(
     format_name: options.Format = "",
     output: options.File = "",
     fields: options.Fields = "",
-    deterministic: options.Deterministic = False,
 ) -> int:
     """Print the stored report card of a host, without scanning. With --json --details: each request and answer."""
     run = options.run_of(context)
@@ -79,7 +78,6 @@ def site(
         format_name=format_name,
         output=output,
         fields=fields,
-        deterministic=deterministic,
         details=details,
     )
     gates = Gates.of(
@@ -145,7 +143,6 @@ def diff(
         str, typer.Option("--format", "-f", metavar="NAME", **options.words(DIFF_FORMATS, "Print as"))
     ] = "",
     output: options.File = "",
-    deterministic: options.Deterministic = False,
 ) -> None:
     """Show field by field what changed between two cards: a host's last two scans, or any two.
 
@@ -178,7 +175,7 @@ def diff(
     pair = run.wait(work())
     if method:
         pair = (only_under(pair[0], method), only_under(pair[1], method))
-    emit(write(difference(*pair), form, deterministic=deterministic), path)
+    emit(write(difference(*pair), form, deterministic=run.settings.deterministic), path)
 
 
 def _report(run: Run, host: str, method: str = "") -> HostReport:
@@ -221,9 +218,6 @@ def plan(
     ] = "",
     method: options.Method = "",
     folder: Annotated[str, typer.Option("--write", metavar="DIR", help="Write the files and a README there.")] = "",
-    with_claims: Annotated[
-        bool, typer.Option("--with-claims", help="Also fixes that need something you must have, such as an MCP server.")
-    ] = False,
     replace: options.Replace = False,
     as_json: options.Json = False,
 ) -> int:
@@ -236,7 +230,7 @@ def plan(
     score = int(grade) if grade.isdecimal() and int(grade) <= 100 else None
     wanted = choose("goal", grade, GRADES) if grade and score is None else ""
     kept = _report(run, host, method)
-    found, site = plan_for(kept, grade=wanted, score=score, with_claims=with_claims, **_advice(run, host))
+    found, site = plan_for(kept, grade=wanted, score=score, with_claims=run.settings.with_claims, **_advice(run, host))
     written = write_files(found, Path(folder).expanduser(), site, force=replace) if folder else []
     emit([plan_json(found, site)] if as_json else (line + "\n" for line in lines(found)), None)
     for path in () if run.quiet else written:

@@ -127,16 +127,13 @@ def record_of(done: Done) -> bytes:
     return msgspec.json.encode({"found": False, "line": done.row.line} | reported)
 
 
-@app.command("crawl", epilog="Example: aui-tui crawl hosts.csv --older-than 7d")
+@app.command("crawl", epilog="Example: aui-tui crawl hosts.csv")
 def crawl(
     context: typer.Context,
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="Lines or CSV of host, name, category; - is standard input.")
     ] = "",
     starter: Annotated[bool, typer.Option("--starter", help="Take the packaged list of known hosts.")] = False,
-    older_than: Annotated[
-        str, typer.Option("--older-than", metavar="AGE", help="Skip hosts with a card younger than this.")
-    ] = "7d",
     force: options.Force = False,
     tasks: options.Tasks = False,
     method: options.Method = "",
@@ -156,7 +153,8 @@ def crawl(
 ) -> int:
     """Scan a list of hosts into the index; started again, it continues where it stopped.
 
-    A crawl costs none of the ten scans an hour. Settings: concurrency, max_per_second, scheduler.
+    Hosts with a card of the last 7 days are skipped. A crawl costs none of the ten scans an hour. Settings: older_than,
+    concurrency, max_per_second, scheduler.
     """
     run = options.run_of(context)
     settings = run.settings
@@ -170,7 +168,7 @@ def crawl(
         raise BadValue("The setting scheduler names a cluster with workers of its own; leave out --workers.")
     if tasks:
         _check_tasks(as_json=as_json)
-    age = 0.0 if force else options.seconds_of("--older-than", older_than)
+    age = 0.0 if force else options.seconds_of("older_than", settings.older_than)
     access = policy_of(run, allow_private=allow_private, connect_to=connect_to)
     narration = Narration(_total(file), as_json=as_json)
 

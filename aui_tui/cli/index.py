@@ -219,7 +219,6 @@ def export(
     format_name: options.Format = "",
     output: options.File = "",
     fields: options.Fields = "",
-    deterministic: options.Deterministic = False,
 ) -> int:
     """Write the list, or with --cards the cards behind it: JSON, CSV, Markdown, HTML, Parquet and more."""
     from aui_tui.report.data import card_record, write_parquet
@@ -231,9 +230,9 @@ def export(
     path = path_of(output)
     formats = (*options.DOCUMENTS, *(options.REPORTS if cards else ()), PARQUET)
     chosen = format_for(path, "json" if as_json else format_name, formats) or "json"
-    if chosen == PARQUET and (path is None or fields or deterministic):
+    if chosen == PARQUET and (path is None or fields):
         raise BadValue("Parquet is written into a file, whole: --output FILE.parquet, without --fields.")
-    form: dict[str, Any] = {"fields": fields, "keys": keys_of(run), "deterministic": deterministic}
+    form: dict[str, Any] = {"fields": fields, "keys": keys_of(run), "deterministic": run.settings.deterministic}
     query = query_of(category, stance, line, sort)
     with asyncio.Runner() as runner:
         service = service_of(run)

@@ -56,8 +56,9 @@ Act = Annotated[
     bool, typer.Option("--act", help="Let the tasks send a search and press “add to cart” once, on your own host.")
 ]
 SiteCategory = Annotated[
-    str, typer.Option("--category", metavar="NAME", **words(CATEGORIES, "Category of the site in the index"))
+    str, typer.Option("--category", metavar="NAME", hidden=True, **words(CATEGORIES, "The site's"))
 ]
+"""Corrects the category of a site in the index: rare, so that the help of ``scan`` leaves it out."""
 
 _filter = partial(typer.Option, rich_help_panel=FILTERS)
 Category = Annotated[str, _filter("--category", metavar="NAME", **words(CATEGORIES, "Only hosts of this category"))]
@@ -78,18 +79,6 @@ Limit = Annotated[int, _filter("--limit", metavar="N", min=0, help="At most N ro
 
 _reach = partial(typer.Option, rich_help_panel=REACH)
 AllowPrivate = Annotated[bool, _reach("--allow-private", help="Allow private addresses and any port.")]
-Control = Annotated[
-    str,
-    _reach(
-        "--control",
-        metavar="KIND",
-        help="What agents are measured by: auto (a real Chromium where it settles something), plain or chromium.",
-    ),
-]
-Via = Annotated[
-    str | None,
-    _reach("--via", metavar="PROXY", help="Scan through a proxy: http://HOST:PORT or socks5://HOST:PORT."),
-]
 ConnectTo = Annotated[
     list[str] | None,
     _reach(
@@ -149,7 +138,6 @@ Fields = Annotated[
     str,
     _output("--fields", metavar="A,B.C", help="Only these fields (json, ndjson, csv).", autocompletion=complete.fields),
 ]
-Deterministic = Annotated[bool, _output("--deterministic", help="Omit times, so that files can be compared.")]
 
 
 def run_of(context: typer.Context) -> Run:
@@ -210,8 +198,3 @@ def seconds_of(name: str, text: str, allowed: str = "smhdw") -> float:
 def method_of(word: str) -> str:
     """Return the checked value of ``--method``; empty when none was named. Raises BadValue."""
     return choose("method", word, tuple(METHODS)) if word else ""
-
-
-def category_of(word: str) -> str:
-    """Return the checked value of ``--category``; empty when none was named. Raises BadValue."""
-    return choose("category", word, CATEGORIES) if word else ""

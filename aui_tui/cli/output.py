@@ -109,7 +109,6 @@ class CardForm:
     run: Run
     name: str = READABLE
     fields: str = ""
-    deterministic: bool = False
     details: bool = False
     path: Path | None = None
 
@@ -123,7 +122,6 @@ class CardForm:
         format_name: str = "",
         output: str = "",
         fields: str = "",
-        deterministic: bool = False,
         details: bool = False,
     ) -> CardForm:
         """Return the form that the options ask for. Raises BadValue or ConfigError."""
@@ -134,11 +132,11 @@ class CardForm:
         plain = TEXT if text or run.settings.text else READABLE
         name = RECORD if as_json else plain if text else format_for(path, format_name, CARD_FORMATS) or plain
         if name in (READABLE, TEXT, RECORD):
-            if fields or deterministic:
-                raise BadValue("--fields and --deterministic need --format, for example --format json.")
+            if fields:
+                raise BadValue("--fields needs --format, for example --format json.")
         else:
             write_cards(name, (), fields=fields)
-        return cls(run=run, name=name, fields=fields, deterministic=deterministic, details=details, path=path)
+        return cls(run=run, name=name, fields=fields, details=details, path=path)
 
     @property
     def streams(self) -> bool:
@@ -171,7 +169,7 @@ class CardForm:
                 reports,
                 fields=self.fields,
                 keys=keys_of(self.run),
-                deterministic=self.deterministic,
+                deterministic=self.run.settings.deterministic,
                 many=many,
                 gates=gates,
                 refused=refused,

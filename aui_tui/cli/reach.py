@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError
@@ -16,24 +16,20 @@ if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
 
 
-CONTROLS: Final = ("auto", "plain", "chromium")
-
-
-def checked(run: Run, control: str, via: str | None) -> None:
-    """Check ``--control`` and ``--via`` before any request. Raises BadValue or ConfigError."""
-    if control not in CONTROLS:
-        raise BadValue(f"--control takes auto, plain or chromium, not “{clean(control, 40)}”.")
-    if via is not None:
+def checked(run: Run) -> None:
+    """Check the settings ``control`` and ``via`` before any request. Raises BadValue or ConfigError."""
+    settings = run.settings
+    if settings.via:
         from aui_tui.scan.policy import Via
 
-        Via.parse(via)
-    if run.settings.source and (via is not None or control != "auto"):
-        raise ConfigError("--control and --via cannot be used with --source; leave out --source to scan from here.")
-    if control == "chromium":
+        Via.parse(settings.via)
+    if settings.source and (settings.via or settings.control != "auto"):
+        raise ConfigError("The settings control and via scan from here; leave out --source, or these settings.")
+    if settings.control == "chromium":
         from aui_tui.tasks.browser import available
 
         if missing := available():
-            raise BadValue(f"--control chromium needs {missing}; install it, or leave --control out.")
+            raise BadValue(f"The setting control = chromium needs {missing}; install it, or choose auto.")
 
 
 def policy_of(
@@ -42,8 +38,6 @@ def policy_of(
     *,
     allow_private: bool = False,
     connect_to: Sequence[str] | None = None,
-    control: str = "auto",
-    via: str | None = None,
 ) -> ScanPolicy | None:
     """Return what the options and the settings of the site at ``url`` allow; None where there are neither.
 
@@ -52,7 +46,7 @@ def policy_of(
     settings = run.settings
     site = site_of(run, url) if url and settings.sites else None
     relaxed = settings.cacert or settings.insecure or settings.pace or settings.sign
-    if not (allow_private or connect_to or site or relaxed or via or control != "auto"):
+    if not (allow_private or connect_to or site or relaxed or settings.via or settings.control != "auto"):
         return None
     from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy, Via
 
@@ -62,8 +56,8 @@ def policy_of(
         connect_to=tuple(ConnectTo.parse(rule) for rule in connect_to or ()),
         cafile=_readable(settings.cacert) if settings.cacert else "",
         insecure=settings.insecure,
-        control=control,
-        via=Via.parse(via) if via is not None else None,
+        control=settings.control,
+        via=Via.parse(settings.via) if settings.via else None,
         limits=Limits(pace=settings.pace),
     )
     if settings.sign:

@@ -21,6 +21,7 @@ from aui_tui.model import labels
 from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.view import HostReport
+from aui_tui.model.vocabulary import CATEGORIES, choose
 from aui_tui.report.gates import Gates, Outcome, worst
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
@@ -174,8 +175,6 @@ def scan(
     open_: Annotated[bool, typer.Option("--open", help="Write the HTML report and open it.")] = False,
     allow_private: options.AllowPrivate = False,
     connect_to: options.ConnectTo = None,
-    control: options.Control = "auto",
-    via: options.Via = None,
     fail_under: options.FailUnder = None,
     fail_grade: options.FailGrade = None,
     require_stance: options.RequireStance = None,
@@ -201,7 +200,7 @@ def scan(
     )
     if act and not tasks:
         raise BadValue("--act is for the tasks: add --tasks.")
-    checked(run, control, via)
+    checked(run)
     gating = Gating.of(run, gates, no_regress)
     recording = output.endswith(RECORDING)
     if recording and len(url) > 1:
@@ -211,7 +210,7 @@ def scan(
     asked = ScanOptions(
         force=force or bool(gates),
         method=options.method_of(method),
-        category=options.category_of(category),
+        category=choose("category", category, CATEGORIES) if category else "",
         tasks=tasks,
         act=act,
         declared=run.settings.declared,
@@ -221,9 +220,7 @@ def scan(
     async def work() -> None:
         for one in url:
             try:
-                access = policy_of(
-                    run, one, allow_private=allow_private, connect_to=connect_to, control=control, via=via
-                )
+                access = policy_of(run, one, allow_private=allow_private, connect_to=connect_to)
                 async with opened(run, access) as service:
                     found = await scan_one(run, service, one, asked)
                     if recorded is not None:

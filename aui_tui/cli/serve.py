@@ -24,37 +24,20 @@ Port = Annotated[
 ]
 
 
-BaseUrl = Annotated[
-    str | None, typer.Option("--base-url", metavar="URL", help="Address by which others reach it, behind a proxy.")
-]
-
-
-@app.command("serve", epilog="Example: aui-tui serve --port 8600 --base-url https://index.example")
+@app.command("serve", epilog="Example: aui-tui serve --port 8600")
 def serve(
     context: typer.Context,
     host: Address = "127.0.0.1",
     port: Port = PORT,
-    base_url: BaseUrl = None,
     workers: Annotated[
         int, typer.Option("--workers", metavar="N", min=1, max=MAX_WORKERS, help="Server processes.")
     ] = 1,
-    trust_proxy: Annotated[
-        list[str] | None,
-        typer.Option("--trust-proxy", metavar="NETWORK", help="Proxy whose X-Forwarded-For names the client."),
-    ] = None,
-    cors: Annotated[
-        list[str] | None, typer.Option("--cors", metavar="ORIGIN", help="Origin whose pages may read the API.")
-    ] = None,
-    allow_origin: Annotated[
-        list[str] | None,
-        typer.Option("--allow-origin", metavar="ORIGIN", help="Origin whose pages may also start scans."),
-    ] = None,
     connect_to: options.ConnectTo = None,
 ) -> int:
     """Publish the index: JSON endpoints, pages for people, and tools for agents, until ctrl+c.
 
-    Clients scan public hosts on ports 80 and 443 only, ten times an hour each. Settings: read_only,
-    publish_visits.
+    Clients scan public hosts on ports 80 and 443 only, ten times an hour each. Behind a proxy: the
+    settings base_url and trusted_proxy. Others: cors, allow_origin, read_only, publish_visits.
     """
     run = options.run_of(context)
     only_local(run, "Serving")
@@ -70,11 +53,10 @@ def serve(
     settings = run.settings
     if (settings.data_dir / signing.NAME).exists():
         signing.read_key(settings.data_dir)
-    if base_url is None and settings.origins["base_url"] != "default":
-        base_url = settings.base_url
+    base_url = settings.base_url if settings.origins["base_url"] != "default" else None
     publication = LocalPublication(
         folder=settings.data_dir,
-        base_url=base_url or settings.base_url,
+        base_url=settings.base_url,
         method=settings.method,
         access=policy_of(run, connect_to=connect_to) or PUBLIC,
         known=starter(),
@@ -92,9 +74,9 @@ def serve(
         port=port,
         base_url=base_url,
         workers=workers,
-        trusted_proxies=tuple(trust_proxy or ()),
-        cors=tuple(cors or ()),
-        allow_origin=tuple(allow_origin or ()),
+        trusted_proxies=settings.trusted_proxy,
+        cors=settings.cors,
+        allow_origin=settings.allow_origin,
     )
 
 
@@ -136,13 +118,10 @@ def web(
     context: typer.Context,
     host: Address = "127.0.0.1",
     port: Port = WEB_PORT,
-    base_url: Annotated[
-        str, typer.Option("--base-url", metavar="URL", help="Address that browsers use, behind a proxy.")
-    ] = "",
 ) -> int:
     """Open the dashboard in a browser, until ctrl+c. Each tab runs a dashboard of its own on this machine.
 
-    The address that is printed holds a token: whoever has it acts as you do.
+    The address that is printed holds a token: whoever has it acts as you do. Behind a proxy: the setting base_url.
     """
     run = options.run_of(context)
     if find_spec("textual_serve") is None:
@@ -155,5 +134,6 @@ def web(
         words += ["--source", settings.source]
     if settings.origins["config_file"] == "--config":
         words += ["--config", str(settings.config_file)]
+    base_url = settings.base_url if settings.origins["base_url"] != "default" else ""
     dashboard.serve(words, host=host, port=port, base_url=base_url, title=streams.NAME, say=streams.say)
     return 0

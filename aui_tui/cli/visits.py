@@ -37,6 +37,10 @@ FORMS: Final = ("json", "csv", "markdown")
 KINDS: Final = ("edge", "origin", "unknown")
 SERVERS: Final = ("nginx", "apache", "haproxy", "ipset", "cloudflare")
 """Forms of an allow-list; their table is not loaded for a help."""
+FORM_WORDS: Final = {
+    "help": f"Print as {', '.join(FORMS)}; or print the fetched ranges as an allow-list: {', '.join(SERVERS)}.",
+    "autocompletion": complete.of((*FORMS, *SERVERS)),
+}
 SAVE_EVERY: Final = 10.0
 """Seconds between two times at which a followed log's figures are kept."""
 SHOW_EVERY: Final = 0.5
@@ -56,14 +60,6 @@ Follow = Annotated[bool, typer.Option("--follow", "-F", help="Go on reading as t
 UpdateRanges = Annotated[
     bool, typer.Option("--update-ranges", help="Fetch the address ranges that vendors publish first.")
 ]
-RangesForm = Annotated[
-    str,
-    typer.Option(
-        "--ranges",
-        metavar="SERVER",
-        help=f"Print the fetched ranges of the agents as an allow-list: {', '.join(SERVERS)}.",
-    ),
-]
 FailRefused = Annotated[
     list[str] | None,
     typer.Option(
@@ -82,11 +78,10 @@ def visits(
     host: HostOption = "",
     follow: Follow = False,
     update_ranges: UpdateRanges = False,
-    ranges: RangesForm = "",
     allow_private: options.AllowPrivate = False,
     connect_to: options.ConnectTo = None,
     as_json: options.Json = False,
-    form_name: Annotated[str, typer.Option("--format", "-f", metavar="NAME", **options.words(FORMS, "Print as"))] = "",
+    form_name: Annotated[str, typer.Option("--format", "-f", metavar="NAME", **FORM_WORDS)] = "",
     output: options.File = "",
     fail_refused: FailRefused = None,
 ) -> int:
@@ -101,7 +96,8 @@ def visits(
 
     asked = gating.limits(fail_refused or ())
     options.one_of(json=as_json, format=form_name)
-    form = "json" if as_json else format_for(None if ranges else path_of(output), form_name, FORMS)
+    ranges = form_name if form_name in SERVERS else ""
+    form = "json" if as_json else ranges or format_for(path_of(output), form_name, (*FORMS, *SERVERS))
     reading = _reading_of(run, host)
     book = RangeBook(run.settings.data_dir / "ranges")
     if update_ranges:
@@ -172,10 +168,8 @@ def _allow_list(book: RangeBook, form: str, logs: list[str] | None, host: str, o
     """Print the ranges in one of the forms SERVERS; a list that could not be fetched keeps what it had."""
     from aui_tui.visits.ranges import allow_list
 
-    if form not in SERVERS:
-        raise BadValue(f"--ranges takes {', '.join(SERVERS)}, not {clean(form, 40)!r}.", allowed=SERVERS)
     if logs or host:
-        raise BadValue("--ranges prints an allow-list and reads no log: leave LOG and --host out.")
+        raise BadValue(f"--format {form} prints an allow-list and reads no log: leave LOG and --host out.")
     emit([allow_list(book, form)], path_of(output))
     return 0
 

@@ -69,7 +69,6 @@ def watch(
     url: Annotated[str, typer.Argument(metavar="URL", help="Host name or http(s) address.")],
     every: Annotated[str, typer.Option("--every", metavar="TIME", help="Scan at this interval, such as 6m.")] = "",
     folder: Annotated[str, typer.Option("--path", metavar="DIR", help="Scan when files under it change.")] = "",
-    count: Annotated[int, typer.Option("--count", metavar="N", min=0, help="Stop after N scans.")] = 0,
     method: options.Method = "",
     allow_private: options.AllowPrivate = False,
     connect_to: options.ConnectTo = None,
@@ -89,7 +88,7 @@ def watch(
     async def work(before: Snapshot) -> int:
         keys: list[str] = []
         card: ReportCard | None = None
-        why, code, scans = "first scan", 0, 0
+        why, code = "first scan", 0
         async with opened(run, access) as service:
             if every:
                 await _check_quota(run, service, url, every)
@@ -109,9 +108,6 @@ def watch(
                             streams.write_line(line)
                         streams.flush()
                         card, code = found, 3 if found.unreachable else 0
-                    scans += 1
-                    if scans == count:
-                        break
                     why, before = await reason(keys, began, seconds, path, before)
         return code
 

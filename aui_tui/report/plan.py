@@ -188,7 +188,7 @@ def lines(found: Plan) -> Iterator[str]:
     if not found.reached:
         yield f"All fixes together lead to a score of {found.after[0]}; {found.goal} cannot be reached."
         if not any(BY_FIX[step.fix.k].claims for step in found.steps):
-            yield "A fix that only helps if you have what it names, such as an MCP server, needs --with-claims."
+            yield "Fixes that need something you must have, such as an MCP server, need AUI_TUI_WITH_CLAIMS=1."
 
 
 def _gains(found: Plan) -> Iterator[str]:

@@ -222,7 +222,8 @@ def serve(
         logging.config.dictConfig(LOGGING)
         if base_url is None and not ipaddress.ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback:
             log.warning(
-                "Others can reach this service, but its links say %s; give its public address with --base-url.", address
+                "Others can reach this service, but its links say %s; give its public address by AUI_TUI_BASE_URL.",
+                address,
             )
         log.info("Serving on %s%s", address, "" if address == config.base_url else f" as {config.base_url}")
         app = functools.partial(build, factory, config)

@@ -66,11 +66,11 @@ def _names(host: str, port: int, base_url: str) -> tuple[frozenset[str], str]:
         names |= {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
     if not base_url:
         if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
-            raise BadValue(f"--host {host} means every address; name the one that browsers use with --base-url.")
+            raise BadValue(f"--host {host} means every address; name the one that browsers use by AUI_TUI_BASE_URL.")
         return frozenset(names), f"http://{own}:{port}"
     parts = urlsplit(base_url)
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.path not in ("", "/") or parts.query:
-        raise BadValue("--base-url takes http:// or https:// with a host and no path.")
+        raise BadValue("base_url must be http:// or https:// with a host and no path.")
     return frozenset(names | {parts.netloc.lower()}), f"{parts.scheme}://{parts.netloc}"
 
 

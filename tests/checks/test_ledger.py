@@ -206,7 +206,7 @@ def test_a_refused_browser_is_no_shut_out_of_agents() -> None:
     [
         (401, "basic_auth_env of [sites.HOST]"),
         (404, "no page at https://shop.example/"),
-        (451, "--via"),
+        (451, "AUI_TUI_VIA"),
         (500, "is failing"),
     ],
 )

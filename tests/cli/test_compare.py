@@ -37,7 +37,9 @@ def test_diff_of_the_last_two_scans_of_times_and_of_files_is_the_same(home: Path
 def test_diff_as_json_and_markdown_to_a_file(home: Path) -> None:
     found = json.loads(here(home, "diff", "tickets.example", "--format", "json").out)
     assert (found["before"]["score"], found["after"]["score"]) == (36, 42)
-    done = here(home, "diff", "tickets.example", "-f", "markdown", "-o", "comment.md", "--deterministic")
+    done = here(
+        home, "diff", "tickets.example", "-f", "markdown", "-o", "comment.md", env={"AUI_TUI_DETERMINISTIC": "1"}
+    )
     assert (done.code, done.out) == (0, "")
     assert (home / "comment.md").read_text(encoding="utf-8").startswith("<!-- aui-tui diff -->")
 

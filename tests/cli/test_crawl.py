@@ -139,6 +139,7 @@ def test_without_the_extra_dask_one_sentence_says_how_to_get_it(tmp_path: Path) 
     [
         ("CONCURRENCY", "0", "AUI_TUI_CONCURRENCY must be a whole number from 1 to 10000, not '0'."),
         ("MAX_PER_SECOND", "nan", "AUI_TUI_MAX_PER_SECOND must be a number of hosts; 0 is no limit, not 'nan'."),
+        ("OLDER_THAN", "soon", "older_than takes a number with a unit, such as 7d, 12h"),
         ("SCHEDULER", "tcp://127.0.0.1:9", "The setting scheduler names a cluster with workers of its own"),
     ],
 )
@@ -164,7 +165,6 @@ def test_failed_hosts_are_results_too(tmp_path: Path) -> None:
         (["x.csv", "--starter"], "Name one list"),
         (["missing.csv"], "Cannot read missing.csv"),
         (["."], "Cannot read ."),
-        (["-", "--older-than", "soon"], "7d, 12h"),
         (["-", "--method", "v9"], "v0.1, v0.2"),
     ],
     ids=" ".join,

@@ -70,8 +70,8 @@ def test_without_the_token_of_the_address_there_is_nothing(address: str) -> None
 def test_the_address_that_browsers_use_has_to_be_named(tmp_path: Path) -> None:
     pytest.importorskip("textual_serve")
     done = here(tmp_path, "web", "--host", "0.0.0.0", "--port", "0")
-    assert (done.code, "--base-url" in done.sentence) == (2, True)
-    done = here(tmp_path, "web", "--base-url", "ftp://x/y")
+    assert (done.code, "AUI_TUI_BASE_URL" in done.sentence) == (2, True)
+    done = here(tmp_path, "web", env={"AUI_TUI_BASE_URL": "ftp://x/y"})
     assert (done.code, "http:// or https://" in done.sentence) == (2, True)
 
 

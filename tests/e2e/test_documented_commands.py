@@ -48,7 +48,7 @@ CHANGED = (("AUI_TUI_PACE=10", "AUI_TUI_PACE=0.01"), ("/var/log/nginx/access.log
 ELSEWHERE = {
     "python3 -m venv": "tests/e2e/test_wheel.py installs and runs the package",
     ".venv/bin/pip install": "so does that",
-    "aui-tui visits --update-ranges --ranges": "tests/visits/test_published.py does that on loopback",
+    "aui-tui visits --update-ranges --format": "tests/visits/test_published.py does that on loopback",
 }
 OTHERS = {name: find_spec(name) is not None for name in ("duckdb", "datasette")} | {
     name: shutil.which(name) is not None for name in ("sqlite3", "jq")

@@ -40,8 +40,8 @@ def test_gate_fails_snippets_are_applied_gate_passes(tmp_path: Path, kind: type[
         assert "gate fail-grade failed: shop.test: The grade is F" in before.err
         assert json.loads(before.out)["stance"] == "Walled"
 
-        (tmp_path / "own.toml").write_text(f'[sites."{shop.host}"]\ntester = "127.0.0.1"\n')
-        written = ("--with-claims", "--write", "fixes", "--config", "own.toml")
+        (tmp_path / "own.toml").write_text(f'with_claims = true\n[sites."{shop.host}"]\ntester = "127.0.0.1"\n')
+        written = ("--write", "fixes", "--config", "own.toml")
         planned = here(tmp_path, "plan", shop.host, "--grade", "100", *written)
         assert planned.code == 0, planned.err
         apply(shop, tmp_path / "fixes")

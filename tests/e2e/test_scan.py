@@ -213,11 +213,11 @@ def test_no_host_at_all(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["index", "--category", "Shoes"], "Travel, Social & media"),
+        (["scan", "example.com", "--category", "Shoes"], "Travel, Social & media"),
         (["index", "--stance", "shut"], "Open, Selective, Walled"),
         (["index", "--query", "colour:red"], "Unknown query term"),
         (["index", "--sort", "weight"], "rank, score"),
         (["index", "--limit", "-1"], "--limit"),
-        (["scan", "example.com", "--category", "Shoes"], "Travel, Social & media"),
         (["scan", "example.com", "--method", "v9"], "v0.1, v0.2"),
         (["site", "example.com", "--json", "--text"], "--json and --text"),
         (["scan", "example.com", "--connect-to", "nonsense"], "HOST:PORT:ADDRESS:PORT"),

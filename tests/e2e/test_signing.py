@@ -286,7 +286,16 @@ def test_the_rule_that_the_plan_writes_decides_by_addresses_and_the_signed_scan_
     with Nginx(tmp_path / "nginx", {"index.html": sites.RICH}) as refusing:
         host = refusing.url.removeprefix("http://")
         assert aui(tmp_path, "scan", refusing.url, "--allow-private", "--quiet").code == 0
-        planned = aui(tmp_path, "plan", host, "--grade", "100", "--with-claims", "--write", str(tmp_path / "fixes"))
+        planned = aui(
+            tmp_path,
+            "plan",
+            host,
+            "--grade",
+            "100",
+            "--write",
+            str(tmp_path / "fixes"),
+            env={"AUI_TUI_WITH_CLAIMS": "1"},
+        )
         assert planned.code == 0, planned.err
         files = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "fixes" / "server").iterdir()}
         tester = re.compile(r"^[^#\n]+ 1;$", re.MULTILINE)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import aui, here, start
+from tests.cli.runner import aui, here, read_until, start
 from tests.e2e.conftest import RICH, Options
 from tests.e2e.terminal import Terminal
 
@@ -20,22 +21,25 @@ def test_files_that_change_cause_a_scan(tmp_path: Path, serve: Callable[..., Opt
     folder.mkdir()
     (folder / "robots.txt").write_text("User-agent: *\n", encoding="utf-8")
     rules = serve(RICH)
-    with start(tmp_path, "watch", "http://rich.test", "--path", "site", "--count", "2", "-q", *rules) as process:
+    with start(tmp_path, "watch", "http://rich.test", "--path", "site", "-q", *rules) as process:
         assert process.stdout is not None
         assert "first scan" in process.stdout.readline()
         assert process.stdout.readline() == "rich.test: score 100, grade A, Open\n"
         (folder / "robots.txt").write_text("User-agent: *\nDisallow: /x\n", encoding="utf-8")
-        assert process.stderr is not None
-        out, err = process.stdout.read(), process.stderr.read()
-    assert (process.returncode, err) == (0, "")
-    assert "robots.txt changed" in out
-    assert "Nothing has changed." in out
+        assert "robots.txt changed" in read_until(process.stdout, "robots.txt changed")
+        read_until(process.stdout, "Nothing has changed.")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
 
 
-def test_one_scan_as_a_record(tmp_path: Path, serve: Callable[..., Options]) -> None:
-    done = here(tmp_path, "watch", "http://rich.test", *serve(RICH), "--every", "6m", "--count", "1", "--json", "-q")
-    assert done.code == 0, done.err
-    assert json.loads(done.out)["score"] == 100
+def test_each_scan_is_a_record(tmp_path: Path, serve: Callable[..., Options]) -> None:
+    """A host of the user's own is scanned as often as wanted with the setting no_limit."""
+    words = ("watch", "http://rich.test", *serve(RICH), "--every", "1s", "--json", "-q")
+    with start(tmp_path, *words, env={"AUI_TUI_NO_LIMIT": "yes"}) as process:
+        assert process.stdout is not None
+        assert [json.loads(process.stdout.readline())["score"] for _ in range(2)] == [100, 100]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
 
 
 @pytest.mark.pty

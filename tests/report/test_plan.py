@@ -133,7 +133,7 @@ def test_a_plan_claims_nothing_that_the_site_may_lack(tmp_path: Path) -> None:
     found = plans.plan(WALLED, what_if=lambda fixes: estimate(WALLED, fixes), score=100)
     assert "front-door" not in {step.fix.k for step in found.steps}
     assert not found.reached
-    assert "--with-claims" in list(lines(found))[-1]
+    assert "WITH_CLAIMS" in list(lines(found))[-1]
     assert not [path for path in write_files(found, tmp_path / "fixes") if "front-door" in path.name]
 
 

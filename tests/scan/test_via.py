@@ -63,7 +63,7 @@ async def test_every_connection_goes_through_the_proxy_by_name(scheme: str, pars
     assert [probe.outcome for probe in found.homepages] == [SERVED] * 5
     assert set(names) == {"shop.example.com:80"}
     assert "via" in found.limits
-    assert any("went through a proxy (--via)" in line.text for line in grade_card(found).evidence)
+    assert any("went through a proxy (the setting via)" in line.text for line in grade_card(found).evidence)
 
 
 @pytest.mark.parametrize("scheme", ["http", "socks5"])

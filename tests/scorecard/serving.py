@@ -65,9 +65,9 @@ async def _measure(scratch: Path, ports: dict[str, int]) -> tuple[Waits, dict[st
         f"--connect-to={hosts[name]}:{443 if name in h2_floods.FLOODS else 80}:127.0.0.1:{port}"
         for name, port in ports.items()
     ]
-    options = ("--trust-proxy", "127.0.0.1", *rules)
+    os.environ["AUI_TUI_TRUSTED_PROXY"] = "127.0.0.1"
     os.environ["AUI_TUI_CACERT"] = str(scratch / "root.pem")
-    async with _serving(scratch / "idle") as idle, _serving(scratch / "busy", *options) as busy:
+    async with _serving(scratch / "idle") as idle, _serving(scratch / "busy", *rules) as busy:
         waits, elapsed = Waits([], []), {}
         watching = [asyncio.create_task(_watch(base, kept)) for base, kept in zip((busy, idle), waits, strict=True)]
         places = asyncio.Semaphore(TOGETHER)

@@ -209,16 +209,7 @@ def test_a_scan_whose_caller_went_away_is_kept(tmp_path: Path, web: Web) -> None
     [
         (("--port", "{taken}"), "Cannot listen on 127.0.0.1 port"),
         (("--host", "no such host"), "Cannot listen on no such host"),
-        (("--base-url", "index.example"), "base_url must be"),
-        (("--trust-proxy", "everybody"), "A trusted proxy must be"),
-        (("--cors", "app.example"), "A CORS origin must be"),
-        (("--allow-origin", "app.example"), "An admitted origin must be like https://app.example,"),
-        (("--allow-origin", "*"), "An admitted origin must be like"),
-        (("--allow-origin", ""), "--allow-origin is empty: it takes "),
-        (("--base-url", ""), "--base-url is empty: it takes "),
         (("--host", ""), "--host is empty: it takes "),
-        (("--trust-proxy", ""), "--trust-proxy is empty: it takes "),
-        (("--cors", ""), "--cors is empty: it takes "),
         (("--source", "https://index.example"), "works on the index of this machine"),
     ],
 )
@@ -231,6 +222,22 @@ def test_a_setting_that_cannot_be_is_one_sentence_and_exit_code_2(
     assert done.code == 2
     assert words in done.sentence
     assert done.out == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("BASE_URL", "index.example", "AUI_TUI_BASE_URL must be an address"),
+        ("TRUSTED_PROXY", "everybody", "A trusted proxy must be"),
+        ("CORS", "app.example", "A CORS origin must be"),
+        ("ALLOW_ORIGIN", "app.example", "An admitted origin must be like https://app.example,"),
+        ("ALLOW_ORIGIN", "*", "An admitted origin must be like"),
+    ],
+)
+def test_what_the_settings_of_the_service_take(tmp_path: Path, name: str, value: str, words: str) -> None:
+    done = aui(tmp_path, "serve", "--port", "0", env={f"AUI_TUI_{name}": value})
+    assert (done.code, done.out) == (2, "")
+    assert words in done.sentence
 
 
 WITHOUT = """
@@ -383,6 +390,6 @@ def test_a_service_that_listens_everywhere_warns_and_derives_no_loopback_links(t
     finally:
         process.terminate()
         process.wait(20)
-    assert "give its public address with --base-url" in lines[0]
+    assert "give its public address by AUI_TUI_BASE_URL" in lines[0]
     assert "Serving on http://" in lines[1]
     assert "127.0.0.1" not in lines[0] + lines[1]

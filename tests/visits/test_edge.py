@@ -88,7 +88,7 @@ def test_an_edge_that_admits_published_ranges_alone_is_seen_from_server_to_card(
         host = edge.url.removeprefix("http://")
         assert aui(tmp_path, "scan", edge.url, "--allow-private", "--quiet").code == 0
         fixes = tmp_path / "fixes"
-        planned = aui(tmp_path, "plan", host, "--grade", "100", "--with-claims", "--write", str(fixes))
+        planned = aui(tmp_path, "plan", host, "--grade", "100", "--write", str(fixes), env={"AUI_TUI_WITH_CLAIMS": "1"})
         assert planned.code == 0, planned.err
         edge.admit(fixes)
         edge.stop()
