@@ -237,7 +237,7 @@ ALLOW_LISTS: Final[Mapping[str, AllowList]] = {
     ),
     "cloudflare": AllowList("{network}"),
 }
-"""What ``visits --format`` takes beside the formats of figures. ``nginx``: lines of a geo block; ``apache``: conditions that set ``agent_range``;
+"""Forms of ``visits --format``. ``nginx``: lines of a geo block; ``apache``: conditions that set ``agent_range``;
 ``haproxy``: a list for ``acl … src -f``; ``ipset``: input of ``ipset restore``; ``cloudflare``: the text of an IP list.
 """
 
