@@ -24,36 +24,39 @@ from aui_tui.text import clean
 UPKEEP: Final = "Upkeep"
 COMMANDS: Final = MappingProxyType(
     {
-        "scan": "scan",
-        "site": "cards",
-        "index": "index",
-        "diff": "cards",
-        "plan": "cards",
-        "watch": "watch",
-        "tasks": "tasks",
-        "visits": "visits",
-        "export": "index",
-        "badge": "cards",
-        "crawl": "crawl",
-        "serve": "serve",
-        "mcp": "serve",
-        "web": "serve",
-        "key": "upkeep",
-        "regrade": "cards",
-        "demo": "demo",
-        "help": "about",
-        "import": "upkeep",
-        "backup": "upkeep",
-        "doctor": "upkeep",
-        "forget": "upkeep",
-        "cache": "upkeep",
-        "schema": "about",
-        "config": "about",
-        "paths": "about",
-        "validate": "upkeep",
+        "scan": ("scan", "Scan a site and print its report card."),
+        "site": ("cards", "Print the stored report card of a host."),
+        "index": ("index", "List every scanned host, or figures over them."),
+        "diff": ("cards", "Show what changed between two report cards."),
+        "plan": ("cards", "Show the fixes that reach a grade, or write their files."),
+        "watch": ("watch", "Scan a site again and again, and show what changed."),
+        "tasks": ("tasks", "Show each step of the tasks that were tried on a site."),
+        "visits": ("visits", "Count the visits of AI agents in access logs."),
+        "export": ("index", "Write the list or its cards: JSON, CSV, HTML, Parquet."),
+        "badge": ("cards", "Write the grade of a host as an SVG badge."),
+        "crawl": ("crawl", "Scan a list of hosts into the index."),
+        "serve": ("serve", "Publish the index: an HTTP API, pages, tools for agents."),
+        "mcp": ("serve", "Serve the index to a coding agent as MCP tools."),
+        "web": ("serve", "Open the dashboard in a browser."),
+        "key": ("upkeep", "Make or show the key that signs probes of your sites."),
+        "regrade": ("cards", "Grade cards again under another method."),
+        "demo": ("demo", "Scan a small web on this machine in the dashboard."),
+        "help": ("about", "Read the documentation."),
+        "import": ("upkeep", "Import records from files into the index."),
+        "backup": ("upkeep", "Copy the index to a file."),
+        "doctor": ("upkeep", "Check every kept card of the index."),
+        "forget": ("upkeep", "Remove hosts from the index."),
+        "cache": ("upkeep", "Show or clear the answers of the last 24 hours."),
+        "schema": ("about", "Print the JSON Schema of a record."),
+        "config": ("about", "Print every setting and where it came from."),
+        "paths": ("about", "Print where the program keeps things."),
+        "validate": ("upkeep", "Check records against the schema."),
     }
 )
-"""Every command in the order of the help, and the module that holds it; those after ``help`` are for upkeep."""
+"""Every command in the order of the help: the module that holds it, and one line; those after ``help`` are for upkeep.
+
+A command's module is loaded when that command is used: the list of commands needs none.
+"""
 VALUED: Final = frozenset({"--data-dir", "--source", "--config", "--open", "--connect-to"})
 """Options before a command that take the word after them."""
 
@@ -101,24 +104,24 @@ class Commands(TyperGroup):
         self.format_commands(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write each command with its first sentence, those for upkeep last."""
-        names = list(self.commands)
-        first = names.index("help") + 1 if "help" in names else len(names)
+        """Write each command with its line, those for upkeep last."""
+        names = list(COMMANDS)
+        first = names.index("help") + 1
         for title, group in (("Commands", names[:first]), (UPKEEP, names[first:])):
             with formatter.section(title):
-                formatter.write_dl([(name, self.commands[name].get_short_help_str(200)) for name in group])
+                formatter.write_dl([(name, COMMANDS[name][1]) for name in group])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that ``args`` begin with. Raises Usage for an unknown one."""
-        if not ctx.resilient_parsing and args[0] not in self.commands and not args[0].startswith("-"):
+        if not ctx.resilient_parsing and args[0] not in COMMANDS and not args[0].startswith("-"):
             near = " or ".join(get_close_matches(args[0], COMMANDS, cutoff=0.7))
             hint = f"; did you mean {near}?" if near else "."
             raise Usage(f"There is no command {clean(args[0], 60)!r}{hint} {streams.NAME} --help lists the commands.")
         return super().resolve_command(ctx, args)
 
 
-def application(arguments: Sequence[str]) -> Any:
-    """Return the Click group for one command line; only what it needs is loaded."""
+def application(names: Sequence[str]) -> Any:
+    """Return the Click group with the commands ``names``; only what they need is loaded."""
     app = typer.Typer(
         name=streams.NAME,
         help="Can ChatGPT, Claude, Google's agent and Perplexity use a site?",
@@ -130,8 +133,7 @@ def application(arguments: Sequence[str]) -> Any:
         rich_markup_mode=None,
     )
     app.callback(invoke_without_command=True)(_root)
-    needed = tuple(COMMANDS) if complete.COMPLETING in os.environ else _needed(arguments)
-    for module in dict.fromkeys(COMMANDS[name] for name in needed):
+    for module in dict.fromkeys(COMMANDS[name][0] for name in names):
         app.add_typer(import_module(f"aui_tui.cli.{module}").app)
     root: Any = typer.main.get_command(app)
     root.commands = {name: root.commands[name] for name in COMMANDS if name in root.commands}
@@ -149,15 +151,15 @@ def application(arguments: Sequence[str]) -> Any:
 
 
 def _needed(arguments: Sequence[str]) -> Sequence[str]:
-    """Return the commands that a command line needs: the one it names, none for the dashboard, else all."""
+    """Return the command that a command line names, all for a shell that completes; none for the dashboard."""
+    if complete.COMPLETING in os.environ:
+        return tuple(COMMANDS)
     words = iter(arguments)
     for word in words:
         if word in VALUED:
             next(words, None)
-        elif word in COMMANDS:
-            return (word,)
-        elif not word.startswith("-") or word in ("--help", "-h", "--"):
-            return tuple(COMMANDS)
+        elif not word.startswith("-"):
+            return (word,) if word in COMMANDS else ()
     return ()
 
 
@@ -203,7 +205,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    program = application(arguments)
+    program = application(_needed(arguments))
     try:
         code = program(arguments, prog_name=streams.NAME, standalone_mode=False)
         streams.flush()

@@ -12,7 +12,7 @@ from tests.cards import WALLED
 from tests.cli.runner import here, required
 from tests.cli.stored import fill
 
-COMMAND: Any = application(["--help"])
+COMMAND: Any = application(tuple(COMMANDS))
 WITH_VALUE = [
     (name, option.opts[0])
     for name in COMMANDS

@@ -18,7 +18,7 @@ from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES
 from aui_tui.report import diff, formats
 from tests.cli.runner import here, required
 
-PROGRAM: Any = application(["--help"])
+PROGRAM: Any = application(tuple(COMMANDS))
 CHOICES: dict[str, tuple[str, ...]] = {
     "--category": CATEGORIES,
     "--fail-grade": GRADES,

@@ -14,7 +14,7 @@ from tests.cards import WALLED
 from tests.cli.runner import aui, here
 from tests.cli.stored import SEEN, fill
 
-COMMAND: Any = application(["--help"])
+COMMAND: Any = application(tuple(COMMANDS))
 SILENT = {
     "badge": "a picture",
     "key": "a key, and its directory, which is JSON as it is",
