@@ -19,7 +19,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import GRADES, choose
-from aui_tui.report.gates import Gates, Outcome, worst
+from aui_tui.report.gates import Outcome, worst
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
@@ -71,24 +71,8 @@ def site(
 ) -> int:
     """Print the stored report card of a host, without scanning. With --json --details: each request and answer."""
     run = options.run_of(context)
-    form = CardForm.of(
-        run,
-        as_json=as_json,
-        text=text,
-        format_name=format_name,
-        output=output,
-        fields=fields,
-        details=details,
-    )
-    gates = Gates.of(
-        fail_under=fail_under,
-        fail_grade=fail_grade,
-        require_stance=require_stance,
-        must_serve=must_serve,
-        fail_on=fail_on,
-        no_regress=no_regress is not None,
-    )
-    gating = Gating.of(run, gates, no_regress)
+    form = CardForm.of(run, context.params)
+    gating = Gating.of(run, context.params)
     method = options.method_of(method)
 
     async def work() -> tuple[HostReport, Outcome]:
@@ -273,7 +257,7 @@ def regrade_cards(
 ) -> int:
     """Grade cards again under a method, from what was seen then; nothing is stored."""
     run = options.run_of(context)
-    form = CardForm.of(run, as_json=as_json, output=output)
+    form = CardForm.of(run, context.params)
     method = options.method_of(method) or run.settings.method
     found: list[HostReport] = []
     codes: list[int] = []

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -22,6 +22,7 @@ from aui_tui.report.gates import Failure, Gates, Outcome, check
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
+OPTIONS: Final = ("fail_under", "fail_grade", "require_stance", "must_serve", "fail_on")
 LAST: Final = "last"
 PASS, INCONCLUSIVE = "pass", "inconclusive"
 """Values of the setting ``first_run``."""
@@ -40,9 +41,14 @@ class Gating:
     first_run: str = INCONCLUSIVE
 
     @classmethod
-    def of(cls, run: Run, gates: Gates, baseline: str | None) -> Gating:
-        """Return ``gates`` with the cards of ``--no-regress``. Raises ConfigError and RecordError for a bad file."""
-        baseline, first_run = baseline or "", run.settings.first_run
+    def of(cls, run: Run, params: Mapping[str, Any]) -> Gating:
+        """Return the gates among the options ``params``, with the cards of ``--no-regress``.
+
+        Raises BadValue, and ConfigError and RecordError for a bad file.
+        """
+        asked = {name: params[name] for name in OPTIONS}
+        gates = Gates.of(**asked, no_regress=params["no_regress"] is not None)
+        baseline, first_run = params["no_regress"] or "", run.settings.first_run
         missing = first_run == PASS and baseline != sources.STDIN and not Path(baseline).expanduser().exists()
         cards = () if missing or baseline in ("", LAST) else sources.read(baseline)
         return cls(gates, baseline, cards, first_run)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from aui_tui.cli import streams
 from aui_tui.cli.options import one_of
@@ -113,30 +113,21 @@ class CardForm:
     path: Path | None = None
 
     @classmethod
-    def of(
-        cls,
-        run: Run,
-        *,
-        as_json: bool = False,
-        text: bool = False,
-        format_name: str = "",
-        output: str = "",
-        fields: str = "",
-        details: bool = False,
-    ) -> CardForm:
-        """Return the form that the options ask for. Raises BadValue or ConfigError."""
+    def of(cls, run: Run, params: Mapping[str, Any]) -> CardForm:
+        """Return the form that the options ``params`` ask for. Raises BadValue or ConfigError."""
         from aui_tui.report.formats import CARD_FORMATS, write_cards
 
+        as_json, text, fields = params["as_json"], params.get("text", False), params.get("fields", "")
+        format_name = params.get("format_name", "")
         one_of(json=as_json, text=text, format=format_name)
-        path = path_of(output)
+        path = path_of(params["output"])
         plain = TEXT if text or run.settings.text else READABLE
         name = RECORD if as_json else plain if text else format_for(path, format_name, CARD_FORMATS) or plain
-        if name in (READABLE, TEXT, RECORD):
-            if fields:
-                raise BadValue("--fields needs --format, for example --format json.")
-        else:
+        if name not in (READABLE, TEXT, RECORD):
             write_cards(name, (), fields=fields)
-        return cls(run=run, name=name, fields=fields, details=details, path=path)
+        elif fields:
+            raise BadValue("--fields needs --format, for example --format json.")
+        return cls(run=run, name=name, fields=fields, details=params.get("details", False), path=path)
 
     @property
     def streams(self) -> bool:

@@ -22,7 +22,7 @@ from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import CATEGORIES, choose
-from aui_tui.report.gates import Gates, Outcome, worst
+from aui_tui.report.gates import Outcome, worst
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
@@ -190,25 +190,17 @@ def scan(
     A scan with a gate always asks the site. --output FILE.recording keeps what was seen, for regrade.
     """
     run = options.run_of(context)
-    gates = Gates.of(
-        fail_under=fail_under,
-        fail_grade=fail_grade,
-        require_stance=require_stance,
-        must_serve=must_serve,
-        fail_on=fail_on,
-        no_regress=no_regress is not None,
-    )
     if act and not tasks:
         raise BadValue("--act is for the tasks: add --tasks.")
     checked(run)
-    gating = Gating.of(run, gates, no_regress)
+    gating = Gating.of(run, context.params)
     recording = output.endswith(RECORDING)
     if recording and len(url) > 1:
         raise BadValue("A recording holds one scan; name one host.")
     recorded = path_of(output) if recording else None
-    form = CardForm.of(run, as_json=as_json, details=details, output="" if recording else output)
+    form = CardForm.of(run, context.params | ({"output": ""} if recording else {}))
     asked = ScanOptions(
-        force=force or bool(gates),
+        force=force or bool(gating.gates),
         method=options.method_of(method),
         category=choose("category", category, CATEGORIES) if category else "",
         tasks=tasks,
