@@ -147,7 +147,7 @@ def sentences(report: HostReport, *, note: str = "", now: float | None = None) -
     yield f"{head.word[:1].upper()}{head.word[1:]}. {head.text}"
     for item in head.items:
         more = f", {note}" if note and item.key == "scanned" else ""
-        yield f"{item.label}: {item.text.rstrip('.').replace('→', '->')}{more}."
+        yield _spoken(f"{item.label}: {item.text.rstrip('.')}{more}.")
     for part in rest:
         yield from section_sentences(part)
 
@@ -155,10 +155,15 @@ def sentences(report: HostReport, *, note: str = "", now: float | None = None) -
 def section_sentences(part: Section) -> Iterator[str]:
     """Yield one section as plain sentences, each item with what it is about."""
     if part.text:
-        yield f"{part.title}: {part.text}"
+        yield _spoken(f"{part.title}: {part.text}")
     names = part.columns if len(part.columns) > 1 else ()
     for number, item in enumerate(part.items, 1):
-        yield f"{_named(part, item, names, number)}{_ended(item.text)}".replace("→", "->")
+        yield _spoken(f"{_named(part, item, names, number)}{_ended(item.text)}")
+
+
+def _spoken(text: str) -> str:
+    """Return ``text`` with words or commas for the signs that stand in it."""
+    return text.replace("→", "->").replace(" · ", ", ")
 
 
 def _named(part: Section, item: Item, names: Sequence[str], number: int) -> str:

@@ -371,18 +371,9 @@ class DemoWeb:
             for rule in (f"{name}:80:127.0.0.1:{self.ports[site.host]}", f"{name}:443:127.0.0.1:{self._refused}")
         )
 
-    def rewind(self) -> tuple[Site, ...]:
-        """Serve the sites that changed as they were at the scan before, and return them."""
-        changed = tuple(site.earlier() for site in self.sites if site.before is not None)
-        for site in changed:
-            self._behaviours[site.host].site = site
-        return changed
-
-    def forward(self) -> None:
-        """Serve every site as it is now."""
-        for site in self.sites:
-            if site.host in self._behaviours:
-                self._behaviours[site.host].site = site
+    def show(self, site: Site) -> None:
+        """Serve ``site`` from now on under its host."""
+        self._behaviours[site.host].site = site
 
 
 class DemoPolicy(ScanPolicy):
@@ -394,8 +385,8 @@ class DemoPolicy(ScanPolicy):
         return ()
 
 
-LIMITS: Final = Limits(pause=0.3, again=0.5)
-"""The small web answers in milliseconds, so those who got no answer need not be asked again for long."""
+LIMITS: Final = Limits(probe=2.5, pause=0.3, again=0.5, retry_after=0.5, budget=10)
+"""The small web answers in milliseconds, so those who got no answer need not be waited for or asked again for long."""
 OnCard = Callable[[ReportCard], None]
 """Called with the card of every finished scan."""
 
@@ -412,10 +403,22 @@ def service_of(web: DemoWeb, folder: Path, *, base_url: str, method: str) -> Loc
 
 
 async def fill(service: LocalService, web: DemoWeb, on_card: OnCard) -> None:
-    """Scan the sites that have changed as they were before, then every site as it is now."""
-    await _scan(service, web.rewind(), on_card)
-    web.forward()
-    await _scan(service, web.sites, on_card)
+    """Scan every site as it is now, one that has changed as it was before first."""
+
+    async def scan(site: Site) -> None:
+        options = ScanOptions(force=True, category=site.category, name=site.name, free=True)
+        on_card((await service.scan(f"http://{site.host}", options)).card)
+
+    async def both(site: Site) -> None:
+        if site.before is not None:
+            web.show(site.earlier())
+            await scan(site)
+            web.show(site)
+        await scan(site)
+
+    async with asyncio.TaskGroup() as group:
+        for site in web.sites:
+            group.create_task(both(site))
 
 
 async def try_tasks(service: LocalService, web: DemoWeb, live: Callable[[str, TaskEvent], None]) -> None:
@@ -427,13 +430,3 @@ async def try_tasks(service: LocalService, web: DemoWeb, live: Callable[[str, Ta
                 ScanOptions(tasks=True, pictures=False, free=True),
                 live=partial(live, site.host),
             )
-
-
-async def _scan(service: LocalService, wanted: Sequence[Site], on_card: OnCard) -> None:
-    async def one(site: Site) -> None:
-        options = ScanOptions(force=True, category=site.category, name=site.name, free=True)
-        on_card((await service.scan(f"http://{site.host}", options)).card)
-
-    async with asyncio.TaskGroup() as group:
-        for site in wanted:
-            group.create_task(one(site))

@@ -79,7 +79,7 @@ def test_one_card_in_every_format(home: Path) -> None:
         (["export", "-f", "junit"], "json, ndjson, csv, markdown, html"),
         (["site", "shop.example", "-f", "pdf"], "junit, sarif"),
         (["site", "shop.example", "-f", "html", "--fields", "host"], "Fields cannot be chosen for html"),
-        (["site", "shop.example", "--fields", "host"], "need --format"),
+        (["site", "shop.example", "--fields", "host"], "--fields needs --format"),
         (["site", "shop.example", "-f", "json", "--json"], "--json and --format"),
         (["site", "shop.example", "--fail-under", "120"], "from 0 to 100"),
         (["site", "shop.example", "--fail-grade", "Z"], "A, B, C, D, F"),

@@ -127,13 +127,17 @@ def test_dead_host_refuses(web: DemoWeb) -> None:
         get(web, "phone.demo.test")
 
 
-def test_rewind_serves_the_past_and_forward_the_present(web: DemoWeb) -> None:
+def test_a_site_is_shown_as_it_was_and_as_it_is(web: DemoWeb) -> None:
+    changed = [site for site in web.sites if site.before is not None]
+    assert {site.host for site in changed} == {"shop.demo.test", "cloud.demo.test", "blog.demo.test"}
     try:
-        assert {site.host for site in web.rewind()} == {"shop.demo.test", "cloud.demo.test", "blog.demo.test"}
+        for site in changed:
+            web.show(site.earlier())
         assert b"ChatGPT-User" in get(web, "shop.demo.test", "/robots.txt")[2]
         assert get(web, "blog.demo.test", user_agent=AGENT["Claude-User"])[0] == 403
     finally:
-        web.forward()
+        for site in changed:
+            web.show(site)
     assert b"ChatGPT-User" not in get(web, "shop.demo.test", "/robots.txt")[2]
     assert get(web, "blog.demo.test", user_agent=AGENT["Claude-User"])[0] == 200
 
