@@ -82,7 +82,7 @@ async def test_an_agent_is_asked_again_by_the_same_request_and_the_browser_after
         assert [asked.fields for asked in others] == [first.fields] * 2
         assert len(observed.exchange(name).attempts) == 2
     # the controls are an agent that is served and the browser
-    assert site.places()[11:19] == [*AGENTS[:3], BROWSER] * 2
+    assert site.places()[13:21] == [*AGENTS[:3], BROWSER] * 2
 
 
 async def test_the_users_own_fields_go_to_the_scanned_host_alone_and_into_no_record(parser: Parser) -> None:

@@ -275,7 +275,7 @@ async def test_where_everybody_gets_404_nobody_is_asked_again(parser: Parser) ->
     async with Site(faults=dict.fromkeys(HOMEPAGES, behaviours.sends(answer(b"", "404 Not Found")))) as site:
         observed = await scan(site, parser)
     assert all(not exchange.attempts for exchange in observed.exchanges)
-    assert sorted(site.places()) == sorted([*HOMEPAGES, *FILE_PROBES, "mcp"])
+    assert sorted(site.places()) == sorted([*HOMEPAGES, *FILE_PROBES, "mcp", *["robots"] * 2])
 
 
 async def test_a_site_that_is_well(parser: Parser) -> None:
