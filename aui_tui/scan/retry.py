@@ -515,11 +515,21 @@ class Retry:
         by_chance = self._latest[name].failing or self._latest[name].another
         if by_chance and (name not in FILE_PROBES or name == "robots"):
             return FAILING_ROUNDS
+        if self.shared and self.history.unlike_limit(name) and self._is_proven_of_another(name):
+            return 1
         if self.history.uneven and not self._limit_at_work:
             return UNEVEN_ROUNDS
         if not self._limit_at_work or ((self._steady_pace or self.shared) and self.history.unlike_limit(name)):
             return ROUNDS
         return TIGHT_ROUNDS
+
+    def _is_proven_of_another(self, name: str) -> bool:
+        """Return whether the answer to ``name`` is one that counts for another agent, where both share a limit."""
+        return any(
+            self.controls.get(other, 0) >= ROUNDS and self._latest[other].kind == self._latest[name].kind
+            for other in self.history.agents
+            if other != name
+        )
 
     def _proven(self, name: str) -> bool:
         enough = self.controls.get(name, 0) >= self._needed(name)

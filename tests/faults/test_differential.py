@@ -26,7 +26,10 @@ async def test_each_probe_says_who_it_is(parser: Parser) -> None:
         assert said[agent.key] == agent.user_agent
         assert agent.token.lower() in said[agent.key].lower()
     assert said[BROWSER] == registry().browser_user_agent
-    assert {said[name] for name in FILE_PROBES} == {said[BROWSER]}
+    assert {said[name] for name in FILE_PROBES if name != "robots"} == {said[BROWSER]}
+    robots = [asked.field("user-agent") for asked in site.asked if asked.place == "robots"]
+    readers = [agent.user_agent for agent in registry().live if agent.honours_robots != "no"]
+    assert sorted(robots) == sorted([said[BROWSER], *readers])
 
 
 async def test_each_identity_has_its_own_connection(parser: Parser) -> None:
