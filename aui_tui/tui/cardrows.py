@@ -493,7 +493,7 @@ def headline(state: CardState, place: Place | None, quota: Quota | None, rank: i
         rest = text(rest, "  ", (change, "good" if change.startswith("+") else "critical"))
     if state.at:
         rest = text(rest, "  ", (f"scan of {day(card.scanned_at, now)}, not the latest", "warn"))
-    if state.pane != SUMMARY and not wide and not card.unreachable:
+    if not wide and not card.unreachable:
         rest = text(rest, "  ", (f"{card.score} {card.grade}", "strong"))
     if state.method:
         rest = text(rest, "  ", (card.method, "muted"))

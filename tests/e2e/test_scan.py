@@ -123,7 +123,7 @@ def test_readable_card_and_progress(tmp_path: Path, serve: Serve) -> None:
     assert "from the cache" in again.out
     text = aui(tmp_path, "site", "guarded.test", "--text").out
     assert "Claude, Google agent, Perplexity, challenged: cloudflare's test for humans (403)" in text
-    assert not set("·✓✗◌█░│") & set(text)
+    assert not set("·✓✗◌█░│→") & set(text), [line for line in text.splitlines() if not line.isascii()]
 
 
 def test_several_hosts_give_every_record_and_the_worst_code(tmp_path: Path, serve: Serve) -> None:
