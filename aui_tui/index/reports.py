@@ -362,11 +362,16 @@ class Reports:
             return self._index(db, query)
 
     def first_page(self, query: Query, stop: Callable[[], bool] | None = None) -> IndexView | None:
-        """Return the first rows of ``query``, its figures come with ``index``; None where those come as soon."""
+        """Return the first rows of ``query``, its figures come with ``index``; None where those come as soon.
+
+        Scans that are still to be graded again (``regrade``) take long too.
+        """
         if query.sort not in ("rank", "score") or query in self._views:
             return None
         with self.database.reading(stop) as db:
-            if db.execute("SELECT total(hosts) FROM tally").fetchone()[0] < (LONG if query.terms else VERY_LONG):
+            sql = "SELECT (SELECT total(hosts) FROM tally), revision = ? AND NOT ungraded FROM meta"
+            hosts, current = db.execute(sql, (REVISION,)).fetchone()
+            if current and hosts < (LONG if query.terms else VERY_LONG):
                 return None
             return self._view(db, query, FIRST)
 

@@ -285,6 +285,9 @@ def test_scans_that_an_earlier_revision_graded_are_graded_again(
     monkeypatch.setattr(reports, "REVISION", reports.REVISION + 1)
     assert store.regrade(grade, seconds=0.0) == len(scans) + 2
     assert graded == []
+    first = store.first_page(Query())
+    assert first is not None
+    assert len(first.ranked) == len(store.index(Query()).ranked)
     other = Reports(store.path, clock=lambda: NOW)
     assert other.regrade(grade, seconds=60.0) == 0
     other.close()
@@ -298,6 +301,8 @@ def test_scans_that_an_earlier_revision_graded_are_graded_again(
     before = store.stamp()
     store.regrade(grade, seconds=60.0)
     assert (len(graded), store.stamp()) == (len(scans) + 1, before)
+    store._views.clear()
+    assert store.first_page(Query()) is None
 
 
 def test_an_index_of_the_version_before_opens_with_all_it_holds(tmp_path: Path) -> None:
