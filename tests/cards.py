@@ -6,6 +6,7 @@ from the pillars and the stance, and the recommendations name exactly the points
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, TypeVar
@@ -29,7 +30,7 @@ from aui_tui.model.card import (
     Semantic,
     SiteSummary,
 )
-from aui_tui.model.codec import Keys, keyed, names_of
+from aui_tui.model.codec import Keys, decode_summary, keyed, names_of
 from aui_tui.model.methods import METHODS, V01, V02, WALLED_CEILING, Method, capped, grade_of
 from aui_tui.model.points import Standing, conclusive, percent, stance_of, totals
 from aui_tui.model.view import Row
@@ -75,6 +76,15 @@ def encode_index(index: Index, keys: Keys = "names") -> bytes:
     """Return a whole index as JSON."""
     lists = ({"ranked": index.ranked, "unreachable": index.unreachable}).items()
     return msgspec.json.encode(replace(index, **{name: [keyed(row, keys) for row in rows] for name, rows in lists}))
+
+
+def decode_index(data: bytes) -> Index:
+    """Return the whole index in ``data``, its rows read as the package reads them."""
+    found = json.loads(data)
+    ranked, unreachable = (
+        tuple(decode_summary(json.dumps(row).encode()) for row in found[name]) for name in ("ranked", "unreachable")
+    )
+    return Index(scanned_at=found["scanned_at"], ranked=ranked, unreachable=unreachable)
 
 
 def sums(method: Method, earned: dict[str, int], stance: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import UNSET
 
 from aui_tui.errors import RecordError
-from aui_tui.model.card import Index, Ledger, Points, ReportCard, SiteSummary
+from aui_tui.model.card import Ledger, Points, ReportCard, SiteSummary
 from aui_tui.model.decoding import cleaned, convert, sentence
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import Declared
@@ -35,7 +35,7 @@ from aui_tui.model.vocabulary import (
 from aui_tui.text import clean
 
 Keys = Literal["names", "slots"]
-T = TypeVar("T", bound=ReportCard | SiteSummary | Index)
+T = TypeVar("T", bound=ReportCard | SiteSummary)
 V = TypeVar("V")
 
 MAX_POINTS: Final = 1000
@@ -57,8 +57,6 @@ MAPS: Final = {
     "agent_access": ("agent_", 2, LIVE_TOTAL),
 }
 """The maps whose keys are product names: slot prefix, digits, number of entries."""
-LISTS: Final = frozenset({"ranked", "unreachable"})
-"""The fields of an Index that hold rows."""
 
 
 @cache
@@ -103,11 +101,6 @@ def decode_summary(data: bytes) -> SiteSummary:
     return _decode(data, SiteSummary, _check_summary, "index row")
 
 
-def decode_index(data: bytes) -> Index:
-    """Return the Index in ``data``. Raises RecordError with one sentence that names the row and field at fault."""
-    return _decode(data, Index, _check_index, "index")
-
-
 def keyed(record: V, keys: Keys) -> V:
     """Return ``record`` for others: its maps under names or under slots (a foreign map keeps its names), no ledger."""
     if isinstance(record, ReportCard) and record.ledger is not UNSET:
@@ -147,18 +140,12 @@ def _decode(data: bytes, kind: type[T], check: Callable[[T], None], what: str) -
 def _tidied(raw: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:
     """Return the fields that the specification names, cleaned, under our names and in our order."""
     raw = _whole(raw)
-    named = [name for name in kind.__struct_fields__ if name in raw]
-    found: dict[str, Any] = cleaned({n: raw[n] for n in named if n not in LISTS}, SHORT, TEXT_LIMITS)
+    found = cleaned({name: raw[name] for name in kind.__struct_fields__ if name in raw}, SHORT, TEXT_LIMITS)
     if isinstance(found.get("scanned_at"), str):
-        found["scanned_at"] = _instant(found["scanned_at"])
+        found["scanned_at"] = instant(found["scanned_at"])
     for field in MAPS:
         if isinstance(found.get(field), dict):
             found[field] = _ordered(field, found[field])
-    for name in LISTS & set(named):
-        rows = raw[name]
-        if isinstance(rows, list):
-            rows = [_tidied(row, SiteSummary) if isinstance(row, dict) else row for row in rows]
-        found[name] = rows
     return _ours(found)
 
 
@@ -208,18 +195,14 @@ def _no_constant(name: str) -> Any:
 _INSTANT: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|\+00:00)", re.ASCII)
 
 
-def _instant(value: str) -> str:
-    """Give a UTC time its milliseconds; anything else stays for the validation to refuse."""
+def instant(value: str) -> str:
+    """Return a UTC time with its milliseconds; empty for anything else."""
     found = _INSTANT.fullmatch(value)
-    return f"{found[1]}.{(found[2] or '')[:3]:0<3}Z" if found and _is_time(found[1]) else clean(value, 40) + "?"
-
-
-def _is_time(value: str) -> bool:
     try:
-        datetime.fromisoformat(value)
+        datetime.fromisoformat(found[1] if found else "")
     except ValueError:
-        return False
-    return True
+        return ""
+    return f"{found[1]}.{(found[2] or '')[:3]:0<3}Z" if found else ""
 
 
 def _ordered(field: str, values: dict[str, Any]) -> dict[str, Any]:
@@ -257,15 +240,6 @@ def _check_card(card: ReportCard) -> None:
     _points("pillar_max", card.pillar_max)
     if card.detail is not UNSET:
         _points("detail", card.detail)
-
-
-def _check_index(index: Index) -> None:
-    for name, rows in (("ranked", index.ranked), ("unreachable", index.unreachable)):
-        for number, row in enumerate(rows):
-            try:
-                _check_summary(row)
-            except RecordError as error:
-                raise RecordError(f"{name}[{number}]: {error}") from None
 
 
 def _one_of(field: str, value: str, allowed: Sequence[str]) -> None:

@@ -42,7 +42,6 @@ VOLATILE: Final = frozenset({"date", "age", "expires", "last-modified", "etag"})
 """Response fields that differ from one answer to the next without meaning anything."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+")
 Part = Literal["asked", "answered", "page"]
-PARTS: Final[tuple[Part, ...]] = ("asked", "answered", "page")
 
 
 class FieldRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -93,20 +93,9 @@ def policy(word: str) -> str:
     return {"blocked": "told no", "partial": "part", "unlisted": "not named", "allowed": "in"}.get(word, word)
 
 
-def method(card: ReportCard) -> str:
-    """Return the method of ``card`` and whether its score is provisional, such as ``v0.2, provisional``."""
-    return f"{card.method}, provisional" if card.provisional is True else card.method
-
-
 def points(value: float | None, maximum: float | None) -> str:
     """Return points such as ``18/25``; a pillar without value is ``not tried``, as tasks alone fill it."""
     return "not tried" if value is None else f"{value:g}/{maximum or 0:g}"
-
-
-def pillars(card: ReportCard) -> Iterator[tuple[str, str]]:
-    """Yield label and points of each pillar of ``card``, such as ``Agent-ready surface`` and ``18/25``."""
-    for key, value in card.pillars.items():
-        yield pillar(card.method, key), points(value, card.pillar_max.get(key))
 
 
 def answer(access: AgentAccess) -> str:

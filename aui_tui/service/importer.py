@@ -244,9 +244,8 @@ def index_rows(data: bytes) -> Iterator[ImportedRecord]:
 def time_of_index(data: bytes) -> str:
     """Return the time of the Index in ``data`` as a record writes it, empty when it has none."""
     try:
-        at = msgspec.json.decode(_INDEX.decode(data).scanned_at)
-        return codec.decode_index(msgspec.json.encode({"scanned_at": at, "ranked": [], "unreachable": []})).scanned_at
-    except (RecordError, ValueError, RecursionError):
+        return codec.instant(str(msgspec.json.decode(_INDEX.decode(data).scanned_at)))
+    except (ValueError, RecursionError):
         return ""
 
 

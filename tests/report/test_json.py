@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from aui_tui.errors import BadValue
 from aui_tui.model.card import Index, ReportCard
-from aui_tui.model.codec import Keys, decode_card, decode_index, decode_summary, slots_of
+from aui_tui.model.codec import Keys, decode_card, decode_summary, slots_of
 from aui_tui.model.view import PAGE, Row, rows
 from aui_tui.report.formats import FORMATS, write_cards, write_listing
 from aui_tui.report.options import Listing
-from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes, listing_of, published
+from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, decode_index, indexes, listing_of, published
 
 
 def card_json(name: str = "json", card: ReportCard = RICH_OPEN, **options: Any) -> Any:

@@ -17,7 +17,7 @@ from aui_tui.errors import Unavailable
 from aui_tui.model import codec
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.web import routes
-from tests.cards import DEAD, RICH_OPEN, WALLED, published
+from tests.cards import DEAD, RICH_OPEN, WALLED, decode_index, published
 from tests.memory_service import MemoryService, many
 from tests.service.serving import Running, serving
 
@@ -40,7 +40,7 @@ def test_index_lists_both_lists_with_the_urls_of_this_service(site: Running) -> 
     answer = site.get("/api/index.json")
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/json"
-    index = codec.decode_index(answer.content)
+    index = decode_index(answer.content)
     assert [row.host for row in index.ranked] == [RICH_OPEN.host, WALLED.host]
     assert [row.host for row in index.unreachable] == [DEAD.host]
     assert index.ranked[0].url == f"{site.base_url}/site/{RICH_OPEN.host}"
@@ -86,7 +86,7 @@ def test_long_index_is_streamed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(MemoryService.of(many(6000))) as running:
         answer = running.get("/api/index.json", timeout=30)
         assert answer.headers.get("content-length") is None
-        assert len(codec.decode_index(answer.content).ranked) == 6000
+        assert len(decode_index(answer.content).ranked) == 6000
         again = running.get("/api/index.json", headers={"If-None-Match": answer.headers["etag"]})
         assert again.status_code == 304
         head = running.request("HEAD", "/api/index.json")
