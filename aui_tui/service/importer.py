@@ -19,7 +19,7 @@ from aui_tui.index.reports import Reports
 from aui_tui.index.rows import Packed
 from aui_tui.model import codec
 from aui_tui.model.card import ReportCard, SiteSummary
-from aui_tui.model.decoding import json_decoder
+from aui_tui.model.decoding import from_json, json_decoder
 from aui_tui.model.observations import Observations, decode_observations
 from aui_tui.model.vocabulary import UNCATEGORIZED
 from aui_tui.scan.target import parse as parse_host
@@ -200,7 +200,7 @@ def _document(first: bytes, stream: BinaryIO) -> Iterator[ImportedRecord]:
 
 def _is_json(line: bytes) -> bool:
     try:
-        msgspec.json.decode(line, type=msgspec.Raw)
+        from_json(line, msgspec.Raw)
     except (ValueError, RecursionError):
         return False
     return bool(line.strip())
