@@ -39,6 +39,11 @@ def interpreter() -> str:
     return str(Path(sys.executable).absolute())
 
 
+def is_root() -> bool:
+    """Return whether this program runs as root, where a browser cannot set its sandbox up."""
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
 def protect() -> None:
     """See to it that children that a library starts do not look for modules in the current folder either."""
     os.environ["PYTHONSAFEPATH"] = "1"

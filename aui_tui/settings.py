@@ -164,6 +164,7 @@ class Settings:
     ascii: bool = _setting(False, _switch, "draw with ASCII characters only")
     mouse: bool = _setting(True, _switch, "the dashboard listens to the mouse")
     no_limit: bool = _setting(False, _switch, "scans of your own hosts cost none of the ten an hour")
+    root_browser: bool = _setting(False, _switch, "as root, a browser without its sandbox may open hosts of others")
     cacert: str = _setting("", _text, "file of certificates (PEM) that scans trust too")
     insecure: bool = _setting(False, _switch, "scans do not check certificates; the card says so")
     pace: float = _setting(

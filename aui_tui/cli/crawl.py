@@ -218,7 +218,7 @@ def _check_tasks(*, as_json: bool) -> None:
 
     if as_json:
         raise BadValue("--json prints each card when it is scanned, before its tasks: leave --json or --tasks out.")
-    TaskRuns.check(act=False, own=False)
+    TaskRuns.require_browser()
 
 
 async def _try_tasks(service: LocalService, hosts: Iterable[str], *, quiet: bool) -> None:

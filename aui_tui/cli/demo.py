@@ -54,7 +54,7 @@ def play(run: Run, *, headless: bool = False, tasks: bool = False) -> int:
     if tasks:
         from aui_tui.service.tasks import TaskRuns
 
-        TaskRuns.check(act=False, own=True)
+        TaskRuns.require_browser()
     served = (*sites(), *shops()) if tasks else sites()
     with tempfile.TemporaryDirectory(prefix="aui-tui-demo-") as name, DemoWeb(served) as web:
 

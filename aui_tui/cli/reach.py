@@ -45,7 +45,7 @@ def policy_of(
     """
     settings = run.settings
     site = site_of(run, url) if url and settings.sites else None
-    relaxed = settings.cacert or settings.insecure or settings.pace or settings.sign
+    relaxed = settings.cacert or settings.insecure or settings.pace or settings.sign or settings.root_browser
     if not (allow_private or connect_to or site or relaxed or settings.via or settings.control != "auto"):
         return None
     from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy, Via
@@ -56,6 +56,7 @@ def policy_of(
         connect_to=tuple(ConnectTo.parse(rule) for rule in connect_to or ()),
         cafile=_readable(settings.cacert) if settings.cacert else "",
         insecure=settings.insecure,
+        root_browser=settings.root_browser,
         control=settings.control,
         via=Via.parse(settings.via) if settings.via else None,
         limits=Limits(pace=settings.pace),

@@ -115,7 +115,8 @@ class ScanPolicy:
     ``remote``: somebody else names the site, so no rule excuses a private host or another port. ``headers`` and
     ``basic_auth`` (user, password) go to the scanned origin alone and never into a record. ``cafile``: certificates
     trusted besides the usual ones. ``insecure``: certificates are not checked. ``no_limit``: scans of the user's own
-    hosts (see :meth:`owns`) cost none of the scans of the hour. ``resolver``: instead of the system's. ``signer``:
+    hosts (see :meth:`owns`) cost none of the scans of the hour. ``root_browser``: as root, where a browser has no
+    sandbox, it may open hosts of others too. ``resolver``: instead of the system's. ``signer``:
     signs the probes of agents that were turned away, at the user's word.
     """
 
@@ -129,6 +130,7 @@ class ScanPolicy:
     cafile: str = ""
     insecure: bool = False
     no_limit: bool = False
+    root_browser: bool = False
     resolver: Resolver | None = None
     control: str = "auto"
     via: Via | None = None

@@ -266,7 +266,7 @@ class LocalService:
         if options.tasks:
             from aui_tui.service.tasks import TaskRuns
 
-            TaskRuns.check(act=options.act, own=options.act and await self._owns(target))
+            TaskRuns.check(self.access, act=options.act, own=await self._owns(target))
         unlimited = self.access.no_limit or target.site in self._unlimited
         return msgspec.structs.replace(
             options,
@@ -301,8 +301,9 @@ class LocalService:
         """
         from aui_tui.service.tasks import TaskRuns
 
-        TaskRuns.check(act=False, own=False)
-        return await self._runs(pictures=False).run(await self.site(host), act=False, live=live)
+        report = await self.site(host)
+        TaskRuns.check(self.access, act=False, own=await self.owns(report.card.input_host))
+        return await self._runs(pictures=False).run(report, act=False, live=live)
 
     def _runs(self, pictures: bool) -> TaskRuns:
         if self._task_runs is None:

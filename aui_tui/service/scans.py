@@ -26,6 +26,7 @@ from aui_tui.model.options import ScanOptions
 from aui_tui.model.registry import Known
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import UNCATEGORIZED
+from aui_tui.process import is_root
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.target import Target
 from aui_tui.service.grading import Grading
@@ -71,13 +72,25 @@ class Scanner:
             save_tls_memory()
             self._parser = Parser(1)
             asyncio.get_running_loop().call_later(PRESTART_AFTER, self._parser.prestart)
-        if access.keyboard and access.control != "plain" and self._real is None:
+        real = await self._browser(target, access)
+        return await observe(
+            target, parser=self._parser, access=access, real=real, progress=progress, clock=self._clock
+        )
+
+    async def _browser(self, target: Target, access: ScanPolicy) -> RealBrowser | None:
+        """Return the real browser that may be asked for ``target``: as root, without its sandbox, for few hosts."""
+        if not access.keyboard or access.control == "plain":
+            return None
+        if is_root() and not (access.control == "chromium" or access.root_browser or access.connect_to):
+            from aui_tui.scan.network import system_resolver
+
+            if not await access.owns(target, access.resolver or system_resolver()):
+                return None
+        if self._real is None:
             from aui_tui.tasks.control import RealBrowser
 
             self._real = RealBrowser()
-        return await observe(
-            target, parser=self._parser, access=access, real=self._real, progress=progress, clock=self._clock
-        )
+        return self._real
 
     async def aclose(self) -> None:
         """End the worker processes."""

@@ -19,6 +19,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations
 from aui_tui.model.tasks import STOPPED, TASKS, TaskEvent, TaskProgress
 from aui_tui.model.view import HostReport
+from aui_tui.process import is_root
 from aui_tui.scan.exchanges import redact
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.target import parse
@@ -48,15 +49,29 @@ class TaskRuns:
         self._places = asyncio.Semaphore(AT_ONCE)
 
     @staticmethod
-    def check(*, act: bool, own: bool) -> None:
-        """Raise NoBrowser when none is installed, BadValue when ``act`` is meant for a host that is not ``own``."""
+    def require_browser() -> None:
+        """Raise NoBrowser when none is installed."""
         missing = available()
         if missing:
             raise NoBrowser(missing)
+
+    @staticmethod
+    def check(access: ScanPolicy, *, act: bool, own: bool) -> None:
+        """Raise NoBrowser when none is installed, BadValue for what is kept to hosts that are the user's ``own``.
+
+        That is to ``act``, and as root to open a page at all: without its sandbox a page that breaks the browser has
+        the whole machine.
+        """
+        TaskRuns.require_browser()
         if act and not own:
             raise BadValue(
                 "The setting act presses “add to cart”, so it is for hosts of your own: of this machine, or with "
                 "--allow-private or --connect-to."
+            )
+        if is_root() and not (own or access.root_browser or access.connect_to):
+            raise BadValue(
+                "As root a browser has no sandbox, so it opens hosts of your own only; run this as another user, or "
+                "allow it with the setting root_browser (AUI_TUI_ROOT_BROWSER=1)."
             )
 
     async def run(self, report: HostReport, *, act: bool, live: TaskProgress | None, url: str = "") -> HostReport:

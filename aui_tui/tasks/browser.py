@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from aui_tui.errors import NoBrowser, Unavailable
+from aui_tui.process import is_root
 from aui_tui.tasks.fence import Proxy, refuse
 from aui_tui.text import clean
 
@@ -156,7 +157,7 @@ class Browser:
     @property
     def sandboxed(self) -> bool:
         """False as root, where Chromium cannot set its sandbox up."""
-        return not hasattr(os, "geteuid") or os.geteuid() != 0
+        return not is_root()
 
     @property
     def contexts(self) -> int:

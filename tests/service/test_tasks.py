@@ -1,4 +1,4 @@
-"""Transcripts of the tasks over HTTP: published as they were kept, described, and never run for a client."""
+"""Tasks in a service: transcripts are published as they were kept and never run for a client; who may open what."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ import jsonschema
 import pytest
 
 from aui_tui.checks.scoring import grade_card
+from aui_tui.errors import BadValue
 from aui_tui.model.tasks import TASKS, Step, TaskReport, TaskResult, decode_report
+from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.target import parse
+from aui_tui.service import scans, tasks
 from aui_tui.service.local import LocalService
 from aui_tui.service.publication import LocalPublication
 from aui_tui.service.remote import open_source
@@ -61,3 +65,30 @@ async def test_a_host_without_a_run_is_not_found(data: Path, name: str) -> None:
         assert (answer.status_code, answer.json()["found"]) == (404, False)
         assert answer.headers["content-type"] == "application/problem+json"
         assert running.request("POST", f"/api/tasks/{open_rich().host}.json").status_code == 405
+
+
+async def test_as_root_a_browser_without_its_sandbox_opens_hosts_of_ones_own_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks, "available", lambda: "")
+    monkeypatch.setattr(tasks, "is_root", lambda: True)
+
+    def check(*, own: bool, **allowed: bool) -> None:
+        tasks.TaskRuns.check(ScanPolicy(**allowed), act=False, own=own)
+
+    with pytest.raises(BadValue, match=r"As root a browser has no sandbox.*AUI_TUI_ROOT_BROWSER=1"):
+        check(own=False)
+    check(own=True)
+    check(own=False, root_browser=True)
+    monkeypatch.setattr(tasks, "is_root", lambda: False)
+    check(own=False)
+
+
+async def test_as_root_no_real_browser_is_asked_for_hosts_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scans, "is_root", lambda: True)
+    scanner, other = scans.Scanner(), parse("203.0.113.5", allow_private=True)
+    assert await scanner._browser(other, ScanPolicy(keyboard=True)) is None
+    assert await scanner._browser(other, ScanPolicy(keyboard=True, root_browser=True)) is not None
+    assert await scanner._browser(other, ScanPolicy(keyboard=True, control="chromium")) is not None
+    assert await scanner._browser(parse("127.0.0.1", allow_private=True), ScanPolicy(keyboard=True)) is not None
+    await scanner.aclose()
