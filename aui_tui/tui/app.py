@@ -18,7 +18,7 @@ from textual.screen import Screen
 from aui_tui.model.query import Query
 from aui_tui.tui.bindings import APP, checked, written
 from aui_tui.tui.context import Context, TypeAhead, start
-from aui_tui.tui.dashboard import Dashboard
+from aui_tui.tui.dashboard import Dashboard, Page
 from aui_tui.tui.glyphs import WARN
 from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.themes import UNUSABLE
@@ -120,11 +120,11 @@ class AuiApp(Dashboard):
 
     def on_key(self, event: events.Key) -> None:
         """Say why a key does nothing here."""
-        active = self.screen.active_bindings.get(event.key)
+        screen = self.screen
+        active = screen.active_bindings.get(event.key)
         if active is None or not active.enabled:
-            why = getattr(self.screen, "why_not", None)
-            held = (b for b in type(self.screen).BINDINGS if isinstance(b, Binding) and event.key in b.key.split(","))
-            reasons = [why(binding.id or "") for binding in held] if callable(why) else []
+            held = (b for b in type(screen).BINDINGS if isinstance(b, Binding) and event.key in b.key.split(","))
+            reasons = (screen.why_not(b.action.partition("(")[0]) for b in held) if isinstance(screen, Page) else ()
             unknown = f"{written(event.key)} does nothing here. ? lists the keys that do."
             self.notice(next(filter(None, reasons), unknown))
 

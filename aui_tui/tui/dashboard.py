@@ -421,6 +421,15 @@ class Page(Screen[ScreenResultType]):
         """The service, the clock, the writer of files."""
         return self.app.context
 
+    def why_not(self, action: str) -> str:
+        """Return why ``action`` cannot be done here now; empty when it can."""
+        if action in ("scan", "ask_scan") and not self.context.service.can_scan:
+            return "This index is read only: nothing can be scanned from here."
+        return "Nothing can be written here." if action == "export" and self.context.exporter is None else ""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return not self.why_not(action)
+
     def scanned(self, host: str) -> None:
         """Do what follows a scan that was asked for on this screen; nothing by default."""
 

@@ -268,26 +268,14 @@ class CardScreen(Page[str]):
 
     # Panes
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+    def why_not(self, action: str) -> str:
         if self.state.report is None and action in OF_CARD:
-            return False
-        if action == "scan":
-            return self.context.service.can_scan
-        if action == "export":
-            return self.context.exporter is not None
-        if action == "crawlers":
-            return self.state.pane == AGENTS
-        return self._window is not None if action == "walk" else True
-
-    def why_not(self, name: str) -> str:
-        """Return why the key of a binding does nothing now; empty for one that this screen does not hold back."""
-        if name.startswith("scan"):
-            return "This index is read only: nothing can be scanned from here."
-        if name in ("next", "previous"):
-            return "This card was not opened from a list: there is no next site."
-        if name == "columns":
+            return "There is no card of this host yet."
+        if action == "crawlers" and self.state.pane != AGENTS:
             return "C adds the crawlers in the pane of agents: 2 goes there."
-        return "There is no card of this host yet." if self.state.report is None else ""
+        if action == "walk" and self._window is None:
+            return "This card was not opened from a list: there is no next site."
+        return super().why_not(action)
 
     def action_pane(self, number: int) -> None:
         self.query_one(FindBar).close()

@@ -149,9 +149,6 @@ class ExchangeScreen(Page[None]):
         job = ExportJob("snippet", path, host=self._report.card.host, text=as_text(self.found))
         self.app.export(job)
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return self.context.exporter is not None if action == "export" else True
-
     def action_find(self) -> None:
         self.query_one(FindBar).open(self.query_one("#exchange", Listing))
 

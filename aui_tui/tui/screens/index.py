@@ -343,29 +343,16 @@ class IndexScreen(Page[None]):
 
     # Keys
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("surface", "stance"):
-            return (self.state.mode == "matrix") is (action == "surface")
-        if action in ("scan", "ask_scan"):
-            return self.context.service.can_scan
-        if action in ("starter", "demo"):
-            there = self.context.starter is not None if action == "starter" else self.context.demo
-            return there and self._is_empty and not self._feeding
-        return self.context.exporter is not None if action == "export" else True
-
-    def why_not(self, name: str) -> str:
-        """Return why the key of a binding does nothing now; empty for one that this screen does not hold back."""
-        if name.startswith("scan"):
-            return "This index is read only: nothing can be scanned from here."
-        if name == "export":
-            return "Nothing can be written here."
-        if name.startswith("surface"):
+    def why_not(self, action: str) -> str:
+        matrix = self.state.mode == "matrix"
+        if action == "surface" and not matrix:
             return "The digits 4 to 8 sort the Matrix; m shows it."
-        if name.startswith("stance"):
+        if action == "stance" and matrix:
             return "In the Matrix the digits sort by an assistant; m goes back to the list."
-        if name in ("starter", "demo"):
+        there = {"starter": self.context.starter is not None, "demo": self.context.demo}.get(action, True)
+        if action in ("starter", "demo") and not (there and self._is_empty and not self._feeding):
             return "The demo and the known sites are for an empty index; S scans an address."
-        return ""
+        return super().why_not(action)
 
     def action_search(self) -> None:
         self.line.focus()
