@@ -1,7 +1,4 @@
-"""Themes: TOML files, checked whole before the screen changes, and an application that offers them.
-
-Themes come from the package and from the user's folders; no style sheet is read twice.
-"""
+"""Themes: TOML files, checked whole before the screen changes, and an application that offers them."""
 
 from __future__ import annotations
 
@@ -258,8 +255,6 @@ class ThemedApp(App[Any]):
         for made in loaded.themes.values():
             self.register_theme(made)
         self.theme = self.chosen_theme = name
-        self._colors = self.get_css_variables()
-        self.stylesheet.set_variables(self._colors)
 
     def choose_theme(self, name: str | None) -> None:
         """Apply a theme permanently; without a name, the one that was chosen last."""
@@ -295,13 +290,6 @@ class ThemedApp(App[Any]):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return colours for the roles under a theme that has none."""
         return {"role-" + name: "#808080" for name in ROLES}
-
-    def refresh_css(self, animate: bool = True) -> None:
-        """Read the style sheets again, unless their colours are those they were read with: at the start they are."""
-        colors = self.get_css_variables()
-        if colors != self._colors:
-            self._colors = colors
-            super().refresh_css(animate)
 
 
 @dataclass(frozen=True)
