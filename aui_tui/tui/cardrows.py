@@ -66,17 +66,21 @@ def sentence(report: HostReport) -> str:
     return sections.verdict(report).text
 
 
-def strip(report: HostReport, size: int) -> list[Entry]:
-    """Return one row per outcome, worst first, the names of its assistants folded; chosen by its first key."""
+def strip(report: HostReport, size: int, margin: str = " ") -> list[Entry]:
+    """Return one row per outcome, worst first, the names of its assistants folded; chosen by its first key.
+
+    ``margin``: room for the cursor.
+    """
     items = sections.assistants(report).items
     names = min(max((cells(item.label) for item in items), default=0), max(size * 2 // 5, 16))
     out = []
     for item in items:
         gets = {"in": "yes", "part": "part"}.get(item.word, "no" if item.word in agents.SHUT else "–")
-        lead = text(" ", (f"{marked(item.word)[0]} {fit(gets, 5)} ", item.tone))
-        beside = zip_longest(wrap(item.label, names), wrap(item.text, max(size - names - 11, 8)), fillvalue="")
+        lead = text(margin, (f"{marked(item.word)[0]} {fit(gets, 5)} ", item.tone))
+        room = max(size - names - lead.cell_length - 2, 8)
+        beside = zip_longest(wrap(item.label, names), wrap(item.text, room), fillvalue="")
         rows = [text(fit(label, names), (f"  {why}", "muted")) for label, why in beside]
-        out.append(Entry(text(lead, Content("\n" + " " * 9).join(rows)), item.key))
+        out.append(Entry(text(lead, Content("\n" + " " * lead.cell_length).join(rows)), item.key))
     return out
 
 
@@ -113,9 +117,15 @@ def _measured(card: ReportCard, size: int, state: CardState) -> Iterator[Content
         note = f"at most {WALLED_CEILING} while Walled"
     room = min(BAR, size - lead.cell_length - cells(note) - 5)
     drawn = text("   ", bar(card.score, 100, room)) if room >= 8 else ""
-    yield cut(text(lead, drawn, (f"  {note}", "muted")), size)
-    parts = [(item.cells, item.key) for item in (sections.points(state.report).items if state.report else ())]  # type: ignore[union-attr]
-    yield cut(text(" " * NAME, *(part for row, _ in parts for part in (f"{row[0]} ", (row[1], "strong"), "  "))), size)
+    shown = text(lead, drawn, (f"  {note}", "muted"))
+    yield shown if shown.cell_length <= size else lead
+    points = sections.points(state.report) if state.report is not None else None
+    parts = [text(f"{item.label} ", (item.cells[1], "strong")) for item in (points.items if points is not None else ())]
+    while parts:
+        row = text(" " * NAME, parts.pop(0))
+        while parts and row.cell_length + 2 + parts[0].cell_length <= size:
+            row = text(row, "  ", parts.pop(0))
+        yield cut(row, size)
 
 
 def _next(state: CardState, size: int) -> Content:
@@ -266,9 +276,10 @@ def tasks(report: HostReport, size: int, now: float) -> list[Entry]:
     """Return the tasks with their outcomes and points, then what was done where one got stuck."""
     section = sections.tasks(report, now=now)
     if section is None:
-        words = "Not run. a tries six tasks in a browser on this machine; it reads and searches, and sends no form."
-        known = [Entry(text("  ", fit(task.label, 26), (f"{task.weight:2} points", "muted"))) for task in TASKS]
-        return [paragraph(words, size, "muted"), blank(), *known]
+        words = (
+            f"Not run. a tries {len(TASKS)} tasks in a browser here, half of the score; it sends no form."
+        )
+        return [paragraph(words, size, "muted")]
     run = report.observations.tasks if report.observations is not None else None
     out = [paragraph(section.text, size, "muted"), *table(section, size, lambda item: f"task {item.key}")]
     for result in run.results if run is not None else ():
@@ -288,10 +299,7 @@ def _steps(result: TaskResult, size: int) -> list[Entry]:
     return out + ([Entry(hang(text(("To change: ", "accent")), result.change, size))] if result.change else [])
 
 
-NO_VISITS: Final = (
-    "No access log read. ctrl+p, “Read an access log”, shows what real agents got. Agents are counted by name, and "
-    "their addresses held against the ranges that operators publish; only counts are kept."
-)
+NO_VISITS: Final = "No access log read. ctrl+p, “Read an access log”, shows what real agents got; only counts are kept."
 
 
 def visits(report: HostReport, size: int) -> list[Entry]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
 import re
+import shlex
 import shutil
 import signal
+import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +20,7 @@ import pytest
 
 from aui_tui.errors import RateLimited
 from aui_tui.service.local import LocalService
-from tests.cli.runner import aui
+from tests.cli.runner import aui, command, environment
 from tests.cli.stored import fill
 from tests.e2e.shops import PythonShop
 from tests.e2e.terminal import Terminal
@@ -94,7 +97,7 @@ def test_an_owner_types_scans_fixes_scans_again_and_sees_the_difference(tmp_path
         terminal.press("s")
         terminal.wait_for("→", "d shows why", seconds=90)
         terminal.press("d")
-        terminal.wait_for("[3 Changes]", "llms.txt", "Score")
+        terminal.wait_for("[3 Changes]", "llms.txt", "score ")
         terminal.press("L")
         terminal.wait_for("Actions", f"aui-tui scan {here}")
         terminal.press("\r")
@@ -103,6 +106,92 @@ def test_an_owner_types_scans_fixes_scans_again_and_sees_the_difference(tmp_path
         terminal.press("q")
         assert terminal.finish() == 0
     assert aui(tmp_path, *copied(terminal).split()[1:], "-q", "--json").code == 0
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_each_line_of_the_history_runs_in_a_shell(tmp_path: Path) -> None:
+    fill(tmp_path, [make_card(number) for number in range(12)])
+    lines: list[str] = []
+    with PythonShop(tmp_path) as shop, Terminal(tmp_path, [], columns=140, lines=40) as terminal:
+        terminal.wait_for("Ranked", "enter Open")
+        terminal.press("v")
+        terminal.wait_for("Who gets in", "What sites lack most")
+        terminal.press("\x1b[B\r")
+        terminal.wait_for("agent:", "enter Open")
+        for keys, kind in (("x", "list"), (" \x1b[Bx", "list"), ("\r", ""), ("x", "card"), ("4", ""), ("x", "snippet")):
+            terminal.press(keys)
+            if kind:
+                terminal.wait_for(f"Export the {kind}")
+                terminal.press("\r")
+                terminal.wait_until(lambda: "Export the" not in terminal.text, "for the window to close")
+            else:
+                terminal.wait_for("y copies the change")
+        terminal.press("\x7fS")
+        terminal.wait_for("Scan an address")
+        terminal.press(f"localhost:{shop.port}\r")
+        terminal.wait_for(f"localhost:{shop.port}", "Summary", "Welcome", seconds=90)
+        terminal.press("L")
+        terminal.wait_for("Actions: enter copies")
+        count = sum("  aui-tui " in line for line in terminal.text.splitlines())
+        for number in range(count):
+            terminal.press("\x1b[B" * number + "\r")
+            terminal.wait_until(lambda number=number: len(COPIED.findall(terminal.raw)) > number)  # type: ignore[misc]
+            lines.append(copied(terminal))
+            terminal.press("L")
+            terminal.wait_for("Actions: enter copies")
+        terminal.press("\x1bq")
+        assert terminal.finish() == 0
+        assert {line.split()[1] for line in lines} == {"index", "site", "plan", "scan"}
+        for written in tmp_path.glob("*.*"):
+            written.unlink()
+        for line in lines:
+            done = subprocess.run(
+                ["bash", "-c", line],
+                cwd=tmp_path,
+                env=with_program(tmp_path),
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, (line, done.stderr)
+
+
+def with_program(home: Path) -> dict[str, str]:
+    """Return the environment of a shell that finds ``aui-tui``."""
+    folder = home / "bin"
+    if not folder.exists():
+        folder.mkdir()
+        (folder / "aui-tui").write_text("#!/bin/sh\nexec " + shlex.join(command()) + ' "$@"\n')
+        (folder / "aui-tui").chmod(0o755)
+    found = environment(home)
+    return {**found, "PATH": f"{folder}:{found.get('PATH', os.defpath)}"}
+
+
+def test_a_full_disk_is_said_on_the_screen(tmp_path: Path) -> None:
+    home = tmp_path / "small"
+    home.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(home)]
+    if sys.platform != "linux" or subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("needs the right to mount a small disk")
+    try:
+        fill(home, [make_card(number) for number in range(5)])
+        with PythonShop(tmp_path) as shop, Terminal(home, [], columns=120, lines=30) as terminal:
+            terminal.wait_for("Ranked 5 ")
+            with suppress(OSError), (home / "ballast").open("wb", buffering=0) as ballast:
+                while True:
+                    ballast.write(b"x" * 4096)
+            terminal.press("x")
+            terminal.wait_for("Export the list")
+            terminal.press("\r")
+            terminal.wait_for("✗", "No space left on device")
+            terminal.press("S")
+            terminal.wait_for("Scan an address")
+            terminal.press(f"localhost:{shop.port}\r")
+            terminal.wait_for("disk is full", seconds=90)
+            terminal.press("q")
+            assert terminal.finish() == 0
+    finally:
+        subprocess.run(["umount", str(home)], check=True)
 
 
 def spend_the_hour(home: Path) -> None:

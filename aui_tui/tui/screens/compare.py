@@ -76,7 +76,7 @@ class CompareScreen(Page[None]):
                 self.app.notice(problem, "error")
             else:
                 self._cards[host] = report.card
-                self.call_later(self._draw)
+                self.call_later(self._draw, top=True)
 
     def _aged(self, _count: int) -> None:
         self._draw()
@@ -86,12 +86,12 @@ class CompareScreen(Page[None]):
         """The cards that were read, in order."""
         return [self._cards[host] for host in self._hosts if host in self._cards]
 
-    def _draw(self) -> None:
+    def _draw(self, *, top: bool = False) -> None:
         cards, now, every = self.cards, self.context.clock(), self._every
         block = self.query_one(Listing)
         block.border_title = Content(agents.and_list([card.host for card in cards]))
         block.border_subtitle = Content(LEGEND)
-        block.show(lambda size: compare(cards, size, now, every=every))
+        block.show(lambda size: compare(cards, size, now, every=every), top=top)
         for bar in self.query(Bar):
             bar.refresh()
 

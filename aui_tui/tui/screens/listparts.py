@@ -211,7 +211,7 @@ def preview(row: Row, report: HostReport | None, size: int, now: float) -> list[
         return [Entry(_stance(row)), *_facts(summary, size, now), blank(), paragraph(summary.top_evidence, size)]
     state = CardState(summary.host).with_report(report)
     head = Entry(hang(text(cardrows.stance(report.card), "  "), cardrows.sentence(report), size, "strong"))
-    strip = [Entry(entry.content[1:]) for entry in cardrows.strip(report, size + 1)]
+    strip = [Entry(entry.content) for entry in cardrows.strip(report, size, "")]
     change = signed(row.change) if row.rank else ""
     moved = [Entry(text((fit("Change", 9), "muted"), f"{change} since the scan before"))] if change else []
     past = Entry(text((fit("History", 9), "muted"), cardrows.history(report.history, now, 16)))
