@@ -139,7 +139,9 @@ def test_each_line_of_the_history_runs_in_a_shell(tmp_path: Path) -> None:
             lines.append(copied(terminal))
             terminal.press("L")
             terminal.wait_for("Actions: enter copies")
-        terminal.press("\x1bq")
+        terminal.press("\x1b")
+        terminal.wait_until(lambda: "Actions: enter copies" not in terminal.text)
+        terminal.press("q")
         assert terminal.finish() == 0
         assert {line.split()[1] for line in lines} == {"index", "site", "plan", "scan"}
         for written in tmp_path.glob("*.*"):
