@@ -63,7 +63,7 @@ class ExportJob(msgspec.Struct, frozen=True):
         if self.kind == "card":
             at = [self.at] if self.at else []
             return " ".join(["aui-tui site", quote(self.host), *at, "-o", quote(self.path)])
-        return f"aui-tui plan {quote(self.host)}" if self.host else "aui-tui plan HOST"
+        return f"aui-tui site {quote(self.host)} --details"
 
 
 def query_options(query: Query) -> list[str]:
