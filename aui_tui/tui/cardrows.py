@@ -276,9 +276,7 @@ def tasks(report: HostReport, size: int, now: float) -> list[Entry]:
     """Return the tasks with their outcomes and points, then what was done where one got stuck."""
     section = sections.tasks(report, now=now)
     if section is None:
-        words = (
-            f"Not run. a tries {len(TASKS)} tasks in a browser here, half of the score; it sends no form."
-        )
+        words = f"Not run. a tries {len(TASKS)} tasks in a browser here, half of the score; it sends no form."
         return [paragraph(words, size, "muted")]
     run = report.observations.tasks if report.observations is not None else None
     out = [paragraph(section.text, size, "muted"), *table(section, size, lambda item: f"task {item.key}")]

@@ -34,6 +34,8 @@ Kind = Literal["list", "card", "snippet"]
 ENDINGS: Final = {"list": (".json", ".ndjson", ".csv"), "card": (".json", ".md"), "snippet": ()}
 """Endings that choose a format, the first being the proposal; a snippet is written as it is."""
 MAX_NAME: Final = 60
+MAX_LINE: Final = 500
+"""Characters that a query line has at most."""
 
 
 class ExportJob(msgspec.Struct, frozen=True):
@@ -58,8 +60,9 @@ class ExportJob(msgspec.Struct, frozen=True):
     def command(self) -> str:
         """Return the command line that writes the same."""
         if self.kind == "list":
-            parts = ["aui-tui index", *query_options(self.query), "-o", quote(self.path)]
-            return " ".join(parts)
+            marked = " OR ".join(f'"{host}"' for host in self.hosts)
+            query = Query(line=marked) if 0 < len(marked) <= MAX_LINE else self.query
+            return " ".join(["aui-tui export", *query_options(query), "-o", quote(self.path)])
         if self.kind == "card":
             at = [self.at] if self.at else []
             return " ".join(["aui-tui site", quote(self.host), *at, "-o", quote(self.path)])

@@ -311,7 +311,7 @@ class Dashboard(ThemedApp):
         if answer is not None or state == "cancelled":
             self.stored += 1
         if answer is not None and scan.asker is page and isinstance(page, Page):
-            page.scanned(answer.card.host)
+            page.scanned(answer)
 
     def _offer_unlimited(self, scan: Scan) -> None:
         """Offer to scan a host of the user's own without the limit of the hour until the program ends."""
@@ -430,7 +430,7 @@ class Page(Screen[ScreenResultType]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return not self.why_not(action)
 
-    def scanned(self, host: str) -> None:
+    def scanned(self, report: HostReport) -> None:
         """Do what follows a scan that was asked for on this screen; nothing by default."""
 
     def refuse(self, url: str, problem: str) -> None:

@@ -143,7 +143,7 @@ def test_each_line_of_the_history_runs_in_a_shell(tmp_path: Path) -> None:
         terminal.wait_until(lambda: "Actions: enter copies" not in terminal.text)
         terminal.press("q")
         assert terminal.finish() == 0
-        assert {line.split()[1] for line in lines} == {"index", "site", "scan"}
+        assert {line.split()[1] for line in lines} == {"index", "export", "site", "scan"}
         for written in tmp_path.glob("*.*"):
             written.unlink()
         for line in lines:
@@ -190,7 +190,8 @@ def test_a_full_disk_is_said_on_the_screen(tmp_path: Path) -> None:
             terminal.press("S")
             terminal.wait_for("Scan an address")
             terminal.press(f"localhost:{shop.port}\r")
-            terminal.wait_for("Nothing can be saved: the disk is full", seconds=90)
+            terminal.wait_for("This scan is not saved", seconds=90)
+            terminal.wait_for("Welcome", f"localhost:{shop.port}")
             terminal.press("q")
             assert terminal.finish() == 0
     finally:

@@ -97,6 +97,7 @@ class CardScreen(Page[str]):
             self.watch(self.app, name, getattr(self, f"_{name}"), init=False)
         self.query_one("#answer").border_title = Content("1 Summary")
         self.query_one("#why").border_title = Content("why")
+        self.become(self.state)
         self.action_pane(SUMMARY)
         self.read()
 
@@ -415,9 +416,23 @@ class CardScreen(Page[str]):
         return self.state.command()
 
 
-def open_card(page: Screen[Any], host: str, window: Window | None = None, index: int = 0, words: str = "") -> None:
-    """Show the card of ``host`` over ``page``, which comes back when it is left."""
-    page.app.push_screen(CardScreen(host, window, index, words), page.return_to if isinstance(page, Page) else None)
+def open_card(
+    page: Screen[Any],
+    host: str,
+    window: Window | None = None,
+    index: int = 0,
+    words: str = "",
+    *,
+    report: HostReport | None = None,
+) -> None:
+    """Show the card of ``host`` over ``page``, which comes back when it is left.
+
+    ``report``: what a scan has just answered, for a source that could not store it.
+    """
+    screen = CardScreen(host, window, index, words)
+    if report is not None:
+        screen.state = screen.state.with_report(report)
+    page.app.push_screen(screen, page.return_to if isinstance(page, Page) else None)
 
 
 def _of_scan(point: HistoryPoint, now: float) -> Choice:

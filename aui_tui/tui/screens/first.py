@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from aui_tui.model.view import Quota
+from aui_tui.model.view import HostReport, Quota
 from aui_tui.service.protocol import KnowsOwnHosts
 from aui_tui.text import fit
 from aui_tui.tui.bindings import ADDRESS, FIRST
@@ -126,12 +126,12 @@ class FirstScreen(Page[None]):
     def _foot(self, size: int) -> Content:
         return cut(text(" ", ("address", "strong"), "  ", EXAMPLES), size)
 
-    def scanned(self, host: str) -> None:
+    def scanned(self, report: HostReport) -> None:
         """Make room for the card."""
         from aui_tui.tui.screens.card import open_card
 
         self.dismiss()
-        open_card(self.app.screen_stack[0], host)
+        open_card(self.app.screen_stack[0], report.card.host, report=report)
 
     def refuse(self, url: str, problem: str) -> None:
         """Say what was wrong with the address, which stays to be corrected."""

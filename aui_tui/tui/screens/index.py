@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from aui_tui.model.query import Query, parse
 from aui_tui.model.registry import registry
-from aui_tui.model.view import IndexView, Quota
+from aui_tui.model.view import HostReport, IndexView, Quota
 from aui_tui.model.vocabulary import CATEGORIES
 from aui_tui.service.protocol import HasFirstPage
 from aui_tui.tui.bindings import INDEX
@@ -273,11 +273,11 @@ class IndexScreen(Page[None]):
         self.line.write(query.line)
         self.become(replace(self.state, matrix=matrix, unreachable=unreachable, query=query), keep=False)
 
-    def scanned(self, host: str) -> None:
+    def scanned(self, report: HostReport) -> None:
         """Open the card of a scan that was asked for here."""
         from aui_tui.tui.screens.card import open_card
 
-        open_card(self, host)
+        open_card(self, report.card.host, report=report)
 
     def return_to(self, host: str | None) -> None:
         """Put the cursor on ``host`` again after its card was left."""
