@@ -221,7 +221,7 @@ def start(
     return node.run_worker(partial(job, *args, **kwargs), group=group, exclusive=True, exit_on_error=False)
 
 
-def start_beside(
+def run_concurrently(
     node: DOMNode, group: str, job: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs
 ) -> Worker[T]:
     """Run ``job`` for ``node`` beside what it runs already."""
@@ -237,7 +237,7 @@ def reading(app: App[Any], node: DOMNode) -> bool:
 
 ANSWER_TIMEOUT: Final = 5.0
 """Seconds that a key waits for an answer of the source at most."""
-NAP: Final = 0.002
+POLL_INTERVAL: Final = 0.002
 """Seconds between two looks at a screen that is not at rest."""
 
 
@@ -260,7 +260,7 @@ class TypeAhead:
             return False
         self._kept.append(event)
         if len(self._kept) == 1:
-            start_beside(self._app, "keys", self._hand_out)
+            run_concurrently(self._app, "keys", self._hand_out)
         return True
 
     async def _hand_out(self) -> None:
@@ -270,7 +270,7 @@ class TypeAhead:
             while not at_rest(self._app) or self._early(event):
                 if time.monotonic() > end:
                     break
-                await asyncio.sleep(NAP)
+                await asyncio.sleep(POLL_INTERVAL)
             self._turn = self._kept.popleft()
             self._app.post_message(self._turn)
 

@@ -28,7 +28,7 @@ from aui_tui.model.tasks import TaskEvent
 from aui_tui.model.view import HostReport, Quota
 from aui_tui.service.protocol import HasStamp, KnowsOwnHosts, Service
 from aui_tui.text import clean, count
-from aui_tui.tui.context import Context, ExportJob, Feed, attempt, hint, sentence, start, start_beside
+from aui_tui.tui.context import Context, ExportJob, Feed, attempt, hint, run_concurrently, sentence, start
 from aui_tui.tui.glyphs import CRITICAL, WARN
 from aui_tui.tui.scans import Scan, TaskRun, changed, ended_words
 from aui_tui.tui.screens.windows import AskScreen, confirm
@@ -207,7 +207,7 @@ class Dashboard(ThemedApp):
 
     def scan_many(self, hosts: tuple[str, ...], *, force: bool) -> None:
         """Scan several hosts of the index, a few at a time, as far as the quota reaches."""
-        start_beside(self, "many", self._scan_many, hosts, force=force)
+        run_concurrently(self, "many", self._scan_many, hosts, force=force)
 
     def ask_address(self, text: str = "", problem: str = "") -> None:
         """Ask for an address and scan it; ``text`` was typed before and ``problem`` says what was wrong with it."""
@@ -221,7 +221,7 @@ class Dashboard(ThemedApp):
         scan = Scan.begin(number, url, self.context.clock(), listed=listed, quiet=quiet, asker=asker)
         self.did(f"scan of {scan.url}", " ".join(["aui-tui scan", quote(scan.url), *(["--force"] if force else [])]))
         self.scans = (*self.scans, scan)[-KEPT_SCANS:]
-        worker = start_beside(self, "scan", self._scan, number, url, force=force, listed=listed)
+        worker = run_concurrently(self, "scan", self._scan, number, url, force=force, listed=listed)
         self._scan_workers[number] = worker
         return worker
 
@@ -362,7 +362,7 @@ class Dashboard(ThemedApp):
 
     def browse(self, host: str) -> None:
         """Open a site in the user's browser, or copy its address; nothing but http and https is handed over."""
-        start_beside(self, "browse", self._browse, host)
+        run_concurrently(self, "browse", self._browse, host)
 
     async def _browse(self, host: str) -> None:
         url = web_address(await self.address_of(host))
@@ -381,7 +381,7 @@ class Dashboard(ThemedApp):
             if path and self.context.exporter is not None:
                 wanted = replace(job, path=path, replace=bool(already_there(path)))
                 self.did(f"wrote {path}", wanted.command())
-                start_beside(self, "export", self._report, self.context.exporter(wanted))
+                run_concurrently(self, "export", self._report, self.context.exporter(wanted))
 
         self.push_screen(AskScreen(f"Export the {job.kind}", hint(job.kind), job.path, doubt=already_there), write)
 
@@ -402,7 +402,7 @@ class Dashboard(ThemedApp):
         def chosen(path: str | None) -> None:
             if path:
                 self.did(f"read {path}", f"aui-tui visits {quote(path)} --host {quote(host)}")
-                start_beside(self, "visits", self._report, reader(host, path))
+                run_concurrently(self, "visits", self._report, reader(host, path))
 
         words = f"An access log that {host} wrote: nginx, Apache, Caddy, Traefik or a CDN, also compressed."
         self.push_screen(AskScreen("Read an access log", words, "", "/var/log/nginx/access.log"), chosen)

@@ -39,8 +39,9 @@ FOOT: Final = {
 """The term that explains a figure, by its kind."""
 FATES: Final = (("in", "█"), ("part", "▓"), ("refused", "▒"), ("challenged", "#"), ("told no", "░"), ("unclear", "·"))
 """The parts of an assistant's bar, distinguished by their filling; what nobody tested is empty."""
-FATE_TERMS: Final = {"in": "allowed,allowed-robots", "gets-in": "in", "told no": "disallowed", "not tested": "untested"}
+FATE_TERMS: Final = {"in": "allowed,allowed-robots", "gets in": "in", "told no": "disallowed", "not tested": "untested"}
 """What a query calls an outcome, where that is another word."""
+FATES_BY_TERM: Final = {term: fate for fate, term in FATE_TERMS.items()}
 ENOUGH: Final = 5
 """Hosts of a category below which its share says little."""
 
@@ -170,7 +171,7 @@ def assistants(figures: Overview, moves: Moves, size: int) -> list[Entry]:
         for word, part in _parts(found, room):
             row.add(part, sign(word).tone, of_agent(surface, word) if part.strip() and word else "")
         inside = found["in"] + found["part"]
-        row.add(_percent(inside, known).rjust(8), "good", of_agent(surface, "gets-in"))
+        row.add(_percent(inside, known).rjust(8), "good", of_agent(surface, "gets in"))
         for _, maker in columns:
             row.add(*maker(surface))
         out.append(row.entry(size))

@@ -69,6 +69,8 @@ def quota_words(quota: Quota | None, *, full: bool) -> str:
 TERMS: Final = MappingProxyType(
     {
         "in": "Gets the page, or robots.txt says yes and nobody asked.",
+        "gets in": "Gets the page, whole or in part.",
+        "out": "Refused, challenged, or told by robots.txt to stay out.",
         "part": "Gets the page; robots.txt closes some other pages to this name.",
         "refused": "An error came back for this name, and the page for a browser.",
         "challenged": "A test for humans came back instead of the page.",

@@ -20,7 +20,7 @@ from aui_tui.tui.bindings import OVERVIEW
 from aui_tui.tui.cardrows import term
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import Page
-from aui_tui.tui.figures import FOOT, NAMES, legend, narrowed, pane
+from aui_tui.tui.figures import FATES_BY_TERM, FOOT, NAMES, legend, narrowed, pane
 from aui_tui.tui.rows import cut, text
 from aui_tui.tui.screens.windows import AskScreen, Choice, ChooseScreen
 from aui_tui.tui.state import Changes, ListState
@@ -151,9 +151,8 @@ class OverviewScreen(Page[Query | None]):
     def _foot(self, size: int) -> Content:
         kind, _, value = self.here.key.partition(" ")
         name = FOOT.get(kind, "overview")
-        if kind == "agent":
-            name = {"gets-in": "gets in", "out": "out"}.get(value.partition("=")[2], _word(value.partition("=")[2]))
-        return term(name, size)
+        fate = value.partition("=")[2]
+        return term(FATES_BY_TERM.get(fate, fate) if kind == "agent" else name, size)
 
     def on_listing_chosen(self, message: Listing.Chosen) -> None:
         """Go back to the list, narrowed to the chosen figure."""
@@ -205,8 +204,3 @@ class OverviewScreen(Page[Query | None]):
 def move_of(row: Row) -> Move:
     """Return the change of a row since the scan before."""
     return Move(row.summary.host, row.summary.score - (row.change or 0), row.summary.score)
-
-
-def _word(term: str) -> str:
-    """Return the word on the screen for an outcome as a query calls it."""
-    return {"allowed,allowed-robots": "in", "disallowed": "told no", "untested": "not tested"}.get(term, term)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, cast
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.message import Message
 from textual.style import Style
 from textual.timer import Timer
 from textual.widget import Widget
@@ -85,20 +83,11 @@ class FindLine(Input):
 
     BINDINGS: ClassVar[list[BindingType]] = [*FIND]
 
-    @dataclass
-    class Stepped(Message):
-        """The user goes to the next row found (1) or the one before (-1)."""
-
-        step: int
-
-    class Left(Message):
-        """The user goes back to the pane."""
-
     def action_step(self, step: int) -> None:
-        self.post_message(self.Stepped(step))
+        cast("FindBar", self.parent).step(step)
 
     def action_leave(self) -> None:
-        self.post_message(self.Left())
+        cast("FindBar", self.parent).leave()
 
 
 class FindBar(Horizontal):
@@ -143,13 +132,14 @@ class FindBar(Horizontal):
         self._place, self._found = self._pane.find(event.value) if self._pane is not None else (0, 0)
         self.query_one(Bar).refresh()
 
-    def on_find_line_stepped(self, message: FindLine.Stepped) -> None:
+    def step(self, step: int) -> None:
+        """Go to the next row found (1) or the one before (-1)."""
         if self._pane is not None and self._found:
-            self._place = (self._place + message.step) % self._found
+            self._place = (self._place + step) % self._found
             self._pane.find_next(self._place)
             self.query_one(Bar).refresh()
 
-    def on_find_line_left(self) -> None:
+    def leave(self) -> None:
         """Go back to the pane."""
         pane = self._pane
         self.close()
