@@ -1,4 +1,4 @@
-"""Which columns a list has, which of them fit, and what each says of a row."""
+"""The columns of a list: which of them fit, and what each says of a row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every screen is given: a service, a clock, a writer of files; and the workers it starts.
+"""The context of every screen: a service, a clock, a writer of files; and the workers that a screen starts.
 
 No worker may end the application. The dashboard knows no file format: it asks its ``exporter``.
 """

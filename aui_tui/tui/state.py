@@ -1,4 +1,4 @@
-"""What the list and the report card show, as frozen data, and how each key changes it."""
+"""The states of the list and of the report card, as frozen data, and how each key changes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands around the list: title with the state of the source, filter chips, detail of the row, and the preview."""
+"""The lines around the list: title with the state of the source, filter chips, detail of the row, and the preview."""
 
 from __future__ import annotations
 
