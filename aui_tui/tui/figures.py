@@ -37,8 +37,8 @@ FOOT: Final = {
     "disagree": "disagree",
 }
 """The term that explains a figure, by its kind."""
-FATES: Final = (("in", "█"), ("part", "▓"), ("refused", "▒"), ("challenged", "#"), ("told no", "░"), ("unclear", "·"))
-"""The parts of an assistant's bar, distinguished by their filling; what nobody tested is empty."""
+FATES: Final = (("in", "█"), ("part", "▓"), ("refused", "▒"), ("challenged", "#"), ("told no", "⊘"), ("unclear", "?"))
+"""The parts of an assistant's bar by their filling, the sign of each word in ASCII; what nobody tested is empty."""
 FATE_TERMS: Final = {"in": "allowed,allowed-robots", "gets in": "in", "told no": "disallowed", "not tested": "untested"}
 """What a query calls an outcome, where that is another word."""
 FATES_BY_TERM: Final = {term: fate for fate, term in FATE_TERMS.items()}
@@ -104,7 +104,7 @@ def legend(number: int, size: int) -> str:
     """Return what the marks of a pane mean, for its border."""
     if number == 1:
         words = "  ".join(f"{fill} {word}" for word, fill in FATES)
-        return words if len(words) < size - 20 else "█ in ▓ part ▒ refused # challenged ░ no"
+        return words if len(words) < size - 20 else "█ in ▓ part ▒ refused # challenged ⊘ no"
     if number == 3:
         return "  ".join(f"{glyphs.STACK[word]} {word}" for word in STANCES)
     return {4: "sites, turned away"}.get(number, "")
@@ -194,8 +194,8 @@ def _columns(figures: Overview, moves: Moves, size: int) -> list[tuple[str, Make
     """Return the columns that fit behind the share of an assistant: each heading, and the part below it."""
     against, wide = bool(figures.contradictions), size >= 150
     columns = [
-        *((size >= 92, word.rjust(width), _counter(figures, word, width)) for word, width in COUNTS),
-        (size < 92, "     out", _counter(figures, "out", 8)),
+        *((size >= 100, word.rjust(width), _counter(figures, word, width)) for word, width in COUNTS),
+        (size < 100, "     out", _counter(figures, "out", 8)),
         (against and 124 <= size < 150, "   ≠ out", _disagree(figures, 0, 8)),
         (against and wide, "   yes, yet out", _disagree(figures, 0, 15)),
         (against and wide, "  no, yet in", _disagree(figures, 1, 12)),
