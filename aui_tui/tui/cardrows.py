@@ -276,8 +276,9 @@ def tasks(report: HostReport, size: int, now: float) -> list[Entry]:
     """Return the tasks with their outcomes and points, then what was done where one got stuck."""
     section = sections.tasks(report, now=now)
     if section is None:
-        words = f"Not run. a tries {len(TASKS)} tasks in a browser here, half of the score; it sends no form."
-        return [paragraph(words, size, "muted")]
+        words = "Not run. a tries six tasks in a browser on this machine; it reads and searches, and sends no form."
+        known = [Entry(text("  ", fit(task.label, 26), (f"{task.weight:2} points", "muted"))) for task in TASKS]
+        return [paragraph(words, size, "muted"), blank(), *known]
     run = report.observations.tasks if report.observations is not None else None
     out = [paragraph(section.text, size, "muted"), *table(section, size, lambda item: f"task {item.key}")]
     for result in run.results if run is not None else ():

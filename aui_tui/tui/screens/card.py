@@ -19,7 +19,7 @@ from aui_tui.model.labels import ago
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
 from aui_tui.model.view import HistoryPoint, HostReport, Quota, Window
-from aui_tui.tui import cardrows
+from aui_tui.tui import cardrows, glyphs
 from aui_tui.tui.bindings import CARD
 from aui_tui.tui.bindings import FIXES as FIX_KEYS
 from aui_tui.tui.cardrows import AGENTS, EVIDENCE, FIXES, NUMBERS, SCAN_LOG, SUMMARY, TASK_RUN, VISITS, Place
@@ -160,6 +160,7 @@ class CardScreen(Page[str]):
         pane, state, scan, now = self.pane(number), self.state, self.scan, self.context.clock()
         pane.border_title = Content(cardrows.pane_title(number, state, now))
         pane.write_below(partial(cardrows.pane_foot, number, state))
+        pane.set_class(cardrows.amount(number, state) == glyphs.DASH, "-idle")
         can_scan, run = self.context.service.can_scan, self.app.task_run
         run = run if run is not None and run.host == state.host else None
         pane.show(lambda size: cardrows.rows(number, state, scan, now, size, can_scan, run), top=top)
