@@ -373,8 +373,13 @@ class Retry:
         return sorted(peers, key=lambda name: not self.history.steady(name))[:1] + panel
 
     def _other_rule(self, names: Sequence[str]) -> bool:
-        """Return whether all of ``names`` got an answer at last that no limit gives."""
-        return all(not self._latest[name].by_limit and self.history.unlike_limit(name) for name in names)
+        """Return whether all of ``names`` got an answer that no limit gives and that does not say when to come."""
+        return all(
+            not self._latest[name].by_limit
+            and not (self._latest[name].asks_to_wait and self._may_share([name]))
+            and self.history.unlike_limit(name)
+            for name in names
+        )
 
     def _one_by_one(self, names: Sequence[str]) -> bool:
         """Return whether agents share a limit, or may: then one of them is asked in a round."""
@@ -400,9 +405,10 @@ class Retry:
         asked = self._asked_for(self._latest[name] for name in left)
         if self._one_by_one(left) and not self._other_rule(left):
             controlled = len(self._asked) > 1
-            self._outlasted |= pause >= max(OUTLAST * self._quiet, asked) and not self.shared
+            enough = max(OUTLAST * self._quiet, asked)
+            self._outlasted |= pause >= enough and not self.shared
             if not controlled and not self._outlasted:
-                self._wait = max(2 * self._wait, asked)
+                self._wait = min(max(2 * self._wait, asked), enough)
                 if self._may_share(left):
                     self._count(left)
                 return self._wait

@@ -54,7 +54,7 @@ EXPECTED = {
     "land.demo.test": Expected("Open", ("allowed",) * 4 + ("untested",) * 2),
     "cloud.demo.test": Expected("Open", ALLOWED),
     "phone.demo.test": Expected("Walled", ("untested",) * 6, unreachable=True),
-    "status.demo.test": Expected("Walled", ("walled",) * 4 + ("untested",) * 2, unreachable=True),
+    "status.demo.test": Expected("Walled", ("untested",) * 6, unreachable=True),
     "wallet.demo.test": Expected("Selective", ("walled", "allowed", "allowed", "walled") + ("allowed-robots",) * 2),
     "docs.demo.test": Expected("Open", ALLOWED),
     "api.demo.test": Expected("Open", ALLOWED),
