@@ -126,16 +126,12 @@ def _walked(html: bytes) -> _Walk | str:
 
 def title(body: bytes, content_type: str = "") -> str:
     """Return the title of any body, cleaned, without building a tree: cheap and safe on hostile input."""
-    start = body[:_TITLE_START]
-    if len(start) < len(body) and start.isascii() and _ESCAPE not in start and b"</title" in start.lower():
-        found = markup.title(_utf8(start, content_type))
-        if found:
-            return found
-    head = _utf8(body[:_TITLE_HEAD], content_type)
-    if len(body) <= _TITLE_HEAD or b"</title" in head.lower():
-        found = markup.title(head)
-        if found or len(body) <= _TITLE_HEAD:
-            return found
+    for head in (body[:_TITLE_START], body[:_TITLE_HEAD]):
+        safe = len(head) < len(body) and b"</title" in head.lower()
+        if safe and (len(head) > _TITLE_START or (head.isascii() and _ESCAPE not in head)):
+            found = markup.title(_utf8(head, content_type))
+            if found:
+                return found
     return markup.title(_utf8(body, content_type))
 
 

@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
@@ -170,22 +171,6 @@ def checked_agent(url: str) -> str:
     return text.removesuffix(DIRECTORY_PATH).rstrip("/")
 
 
-@dataclass(slots=True)
-class _Message:
-    """A request or, with ``status_code``, a response as http-message-signatures reads it."""
-
-    method: str
-    url: str
-    headers: dict[str, str]
-
-
-@dataclass(slots=True)
-class _Response:
-    headers: dict[str, str]
-    request: _Message
-    status_code: int = 200
-
-
 class Shape(NamedTuple):
     """How ``Signature-Agent`` is written (``string``, ``member`` of a dictionary, or not at all), and what is signed.
 
@@ -245,7 +230,7 @@ def signed_fields(
     if lifetime < timedelta(0):
         created += 2 * lifetime
         lifetime = -lifetime
-    message = _Message("GET", url, dict(fields))
+    message = SimpleNamespace(method="GET", url=url, headers=dict(fields))
     _signer(key).sign(
         message,
         key_id=keyid or key.thumbprint,
@@ -256,7 +241,8 @@ def signed_fields(
         tag=REQUEST_TAG,
         covered_component_ids=tuple(covered),
     )
-    return message.headers
+    signed: dict[str, str] = message.headers
+    return signed
 
 
 def key_set(agent: str) -> str:
@@ -270,7 +256,8 @@ def directory_fields(key: Key, url: str) -> dict[str, str]:
     The signature covers the authority that was asked and the body, so neither can be exchanged.
     """
     created = datetime.now(UTC)
-    response = _Response({}, _Message("GET", url, {}))
+    asked = SimpleNamespace(method="GET", url=url, headers={})
+    response = SimpleNamespace(status_code=200, headers=dict[str, str](), request=asked)
     _signer(key).sign(
         response,
         key_id=key.thumbprint,
@@ -282,7 +269,8 @@ def directory_fields(key: Key, url: str) -> dict[str, str]:
         covered_component_ids=('"@authority";req', '"content-digest"'),
         body=directory(key),
     )
-    return response.headers
+    signed: dict[str, str] = response.headers
+    return signed
 
 
 def _signer(key: Key) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property, lru_cache
@@ -23,6 +24,7 @@ from aui_tui.scan import charset, markup
 
 REFERENCE_LIMIT: Final = 64
 
+_TAG: Final = re.compile(r"<[a-zA-Z/!][^>]*+>?+")
 _REFERENCE: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ._:-")
 
 
@@ -327,19 +329,8 @@ def _after(mark: str, text: str) -> str:
     """Return the word that follows ``mark`` in a page; tags and punctuation between them are passed over."""
     plain = markup.unescape(text)
     at = plain.lower().find(mark.lower())
-    if at < 0:
-        return ""
-    rest = plain[at + len(mark) : at + len(mark) + 400]
-    shown: list[str] = []
-    while rest:
-        before, opening, after = rest.partition("<")
-        shown.append(before)
-        if opening and (after[:1].isalpha() or after[:1] in ("/", "!")):
-            shown.append(" ")
-            rest = after.partition(">")[2]
-        else:
-            rest = after
-    words = "".join(char if char in _REFERENCE else " " for char in "".join(shown)).split()
+    rest = _TAG.sub(" ", plain[at + len(mark) : at + len(mark) + 400]) if at >= 0 else ""
+    words = "".join(char if char in _REFERENCE else " " for char in rest).split()
     return next((word.strip(".:") for word in words if any(map(str.isalnum, word))), "")
 
 
