@@ -75,7 +75,9 @@ def read_rows(db: sqlite3.Connection, ids: Sequence[int], ranks: Sequence[int]) 
     """
     found = {}
     try:
-        listed = db.execute(f"SELECT id, {READ} FROM site WHERE {AMONG}", (json.dumps(list(ids)),)).fetchall()
+        listed = db.execute(
+            f"SELECT id, {', '.join(READ)} FROM site WHERE {AMONG}", (json.dumps(list(ids)),)
+        ).fetchall()
     except sqlite3.Error as error:
         raise Unavailable(f"The index could not be read: {clean(str(error), 120)}.") from None
     for identity, *values in listed:

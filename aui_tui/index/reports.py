@@ -614,19 +614,26 @@ def _ids(db: sqlite3.Connection, query: Query, chosen: Chosen, ranked: int, limi
 
 
 def _facets(db: sqlite3.Connection, query: Query, chosen: Chosen) -> Facets:
-    """Return how many ranked hosts each choice would give under the other filters."""
-    stances, categories = dict.fromkeys(STANCES, 0), dict.fromkeys(CATEGORIES, 0)
-    kinds = db.execute("SELECT category, stance, hosts FROM tally WHERE ranked")
-    if query.terms:
-        where = f"ranked = 1 AND {chosen.terms.sql}"
-        sql = f"SELECT category, stance, count(*) FROM {chosen.table} WHERE {where} GROUP BY 1, 2"
-        kinds = db.execute(sql, chosen.terms.values)
-    for category, stance, hosts in kinds:
-        if query.category in ("", category):
-            stances[stance] += hosts
-        if query.stance in ("", stance) and category in categories:
-            categories[category] += hosts
-    return Facets(stance=stances, category=categories)
+    """Return how many ranked hosts each choice would give under the other filters.
+
+    A sum for each choice: to group a million hosts SQLite would sort them.
+    """
+    table, hosts, where = chosen.table, "1", chosen.terms
+    if not query.terms:
+        table, hosts = "tally", "hosts"
+    others = {"stance": ("category", query.category), "category": ("stance", query.stance)}
+    choices = [(column, word) for column, words in (("stance", STANCES), ("category", CATEGORIES)) for word in words]
+    sums, values = [], []
+    for column, word in choices:
+        other, asked = others[column]
+        sums.append(f"total({hosts}) FILTER (WHERE {column} = ?{f' AND {other} = ?' if asked else ''})")
+        values += [word, asked] if asked else [word]
+    sql = f"SELECT {', '.join(sums)} FROM {table} WHERE ranked = 1 AND {where.sql}"
+    found = dict(zip(choices, map(int, db.execute(sql, (*values, *where.values)).fetchone()), strict=True))
+    return Facets(
+        stance={word: found["stance", word] for word in STANCES},
+        category={word: found["category", word] for word in CATEGORIES},
+    )
 
 
 def _ranks(db: sqlite3.Connection) -> list[int]:

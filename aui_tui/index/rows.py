@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from aui_tui.index import blobs
-from aui_tui.model.card import ReportCard, SiteSummary, epoch_ms
+from aui_tui.model.card import ReportCard, SiteSummary, epoch_ms, stamp
 from aui_tui.model.codec import names_of
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED, Observations
@@ -27,10 +27,9 @@ COLUMNS: Final = (
     *("best_fix", "best_points", "live"),
 )
 """The columns that one scan fills; ``change`` and ``scans`` follow from all that are kept."""
-SCANNED_AT: Final = "strftime('%Y-%m-%dT%H:%M:%fZ', at / 1e3, 'unixepoch')"
 READ: Final = (
-    f"host, name, category, score, grade, stance, pillars, matrix, {SCANNED_AT}, top_evidence, url, ranked, change, "
-    f"scans, method, edge, best_fix, best_points, live, {', '.join(AGENTS)}"
+    *("host", "name", "category", "score", "grade", "stance", "pillars", "matrix", "at", "top_evidence", "url"),
+    *("ranked", "change", "scans", "method", "edge", "best_fix", "best_points", "live", *AGENTS),
 )
 """The columns that ``row_of`` reads, in its order."""
 
@@ -147,33 +146,17 @@ def row_of(values: Sequence[Any], ranks: Sequence[int]) -> Row:
 
     Raises ValueError, TypeError or LookupError for damaged ones.
     """
-    host, name, category, score, grade, stance, pillars, matrix, scanned_at, top, url, ranked, change, scans, *rest = (
-        values
-    )
-    method, edge, best_fix, best_points, live, *verdicts = rest
-    return Row(
-        summary=SiteSummary(
-            host=host,
-            name=name,
-            category=category,
-            score=score,
-            grade=grade,
-            stance=stance,
-            pillars=msgspec.json.decode(pillars),
-            matrix=msgspec.json.decode(matrix) if matrix else dict(zip(AGENTS, verdicts, strict=True)),
-            scanned_at=scanned_at,
-            top_evidence=top,
-            url=url,
-        ),
-        rank=ranks[score] if ranked else 0,
-        change=change,
-        scans=scans,
-        method=method,
-        edge=edge,
-        best_fix=best_fix,
-        best_points=best_points,
-        live=tuple(msgspec.json.decode(live)),
-    )
+    found = dict(zip(READ, values, strict=True))
+    ours = {agent: found[agent] for agent in AGENTS}
+    found |= {
+        "pillars": msgspec.json.decode(found["pillars"]),
+        "matrix": msgspec.json.decode(found["matrix"]) if found["matrix"] else ours,
+        "scanned_at": stamp(found["at"] / 1000),
+        "rank": ranks[found["score"]] if found["ranked"] else 0,
+        "live": tuple(msgspec.json.decode(found["live"])),
+    }
+    found["summary"] = SiteSummary(**{name: found[name] for name in SiteSummary.__struct_fields__})
+    return Row(**{name: found[name] for name in Row.__struct_fields__})
 
 
 def search_text(host: str, folded: str) -> str:
