@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from aui_tui.cli.run import UNEXPECTED, Run
 from aui_tui.errors import BadValue, ConfigError
+from aui_tui.model.query import Query
 from aui_tui.model.view import IndexView, Row, rows
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean, count
@@ -42,6 +43,7 @@ def open_on(
     service: Service,
     *,
     host: str = "",
+    query: Query | None = None,
     feed: Stream | None = None,
     starter: Stream | None = None,
     ready: Callable[[], Awaitable[str]] | None = None,
@@ -49,9 +51,9 @@ def open_on(
 ) -> int:
     """Run the dashboard on ``service``, close both, and return the exit code.
 
-    ``feed`` fills the index meanwhile. With a ``starter`` an empty index offers that, and the demo: LEFT_FOR_DEMO when
-    the user chose it; ``ready`` says why the starter cannot begin. ``open_source`` takes the address of another index:
-    then LEFT_FOR_OTHER. Raises ConfigError.
+    ``query``: the list to begin with. ``feed`` fills the index meanwhile. With a ``starter`` an empty index offers
+    that, and the demo: LEFT_FOR_DEMO when the user chose it; ``ready`` says why the starter cannot begin.
+    ``open_source`` takes the address of another index: then LEFT_FOR_OTHER. Raises ConfigError.
     """
     settings = run.settings
     os.environ.setdefault("TEXTUAL_FPS", FRAMES)
@@ -73,6 +75,7 @@ def open_on(
             theme=settings.theme,
             ascii=settings.ascii,
             mouse=settings.mouse,
+            query=query,
             start_host=host,
             theme_folders=(settings.theme_dir,),
         )

@@ -87,7 +87,9 @@ def play(run: Run, *, headless: bool = False, tasks: bool = False) -> int:
             if tasks:
                 await try_tasks(service, web, lambda host, event: None)
 
-        return dashboard.open_on(run, service, feed=("demo", range(rounds(web)), stream))
+        return dashboard.open_on(
+            run, service, query=Query.of(sort="rank", descending=True), feed=("demo", range(rounds(web)), stream)
+        )
 
 
 @contextmanager

@@ -385,8 +385,10 @@ class DemoPolicy(ScanPolicy):
         return ()
 
 
-LIMITS: Final = Limits(probe=2.5, pause=0.3, again=0.5, retry_after=0.5, budget=10)
+LIMITS: Final = Limits(probe=2.5, pause=0.3, again=0.5, retry_after=0.5)
 """The small web answers in milliseconds, so those who got no answer need not be waited for or asked again for long."""
+AT_ONCE: Final = 6
+"""Sites that are scanned at a time: few, so that the first cards come soon and no answer waits for the others."""
 OnCard = Callable[[ReportCard], None]
 """Called with the card of every finished scan."""
 
@@ -409,12 +411,15 @@ async def fill(service: LocalService, web: DemoWeb, on_card: OnCard) -> None:
         options = ScanOptions(force=True, category=site.category, name=site.name, free=True)
         on_card((await service.scan(f"http://{site.host}", options)).card)
 
+    places = asyncio.Semaphore(AT_ONCE)
+
     async def both(site: Site) -> None:
-        if site.before is not None:
-            web.show(site.earlier())
+        async with places:
+            if site.before is not None:
+                web.show(site.earlier())
+                await scan(site)
+                web.show(site)
             await scan(site)
-            web.show(site)
-        await scan(site)
 
     async with asyncio.TaskGroup() as group:
         for site in web.sites:

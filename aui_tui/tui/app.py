@@ -148,6 +148,7 @@ def run(
     ascii: bool = False,  # noqa: A002  # the name of the option
     mouse: bool = True,
     start_host: str = "",
+    query: Query | None = None,
     theme_folders: Iterable[Path] = (),
 ) -> int:
     """Run the dashboard and return the exit status; the terminal is restored however it ends.
@@ -160,7 +161,7 @@ def run(
     """
     keys = checked(context.preferences.keys)
     folders = tuple(theme_folders)
-    app = AuiApp(context, folders, theme=theme, ascii=ascii, start_host=start_host)
+    app = AuiApp(context, folders, theme=theme, ascii=ascii, start_host=start_host, query=query)
     app.set_keymap(keys)
     status: Any = app.run(mouse=mouse)
     return status if status is not None else app.return_code or 0
