@@ -58,7 +58,7 @@ SENTENCES = (
     critical(
         "shut-out",
         "AI agents are shut out: <<agents>> <<get>> <<what>> while a browser gets the homepage (<<browser>>)<<proof>>."
-        " <<robots>>A user who sends one gets nothing.",
+        " <<robots>>Users who send an agent see an error.",
     ),
     critical(
         "everybody-challenged",
@@ -72,12 +72,12 @@ SENTENCES = (
     critical(
         "programs",
         "Programs are shut out, whatever their name: <<agents>> <<get>> <<what>>, and so does this scan under a"
-        " browser’s name, while a real browser (<<client>>) gets the homepage<<named>>. A user who sends an agent gets"
-        " nothing.",
+        " browser’s name, while a real browser (<<client>>) gets the homepage<<named>>. Users who send an agent see"
+        " an error.",
     ),
     critical(
         "agents-away",
-        "<<agents>> <<get>> <<what>><<contrast>><<proof>>. <<robots>>A user who sends one gets nothing.",
+        "<<agents>> <<get>> <<what>><<contrast>><<proof>>. <<robots>>Users who send an agent see an error.",
     ),
     critical(
         "signed-anything",

@@ -167,20 +167,12 @@ def path_of(text: str) -> Path:
 
 
 def format_of(path: Path, names: Sequence[str]) -> str:
-    """Return which of the formats called ``names`` the ending of ``path`` means.
+    """Return which of the formats called ``names`` the ending of ``path`` means. Raises BadValue."""
+    if not path.suffix:
+        raise BadValue("The name has no ending; one such as .csv says the format.")
+    from aui_tui.cli.output import format_for
 
-    Raises BadValue with the endings that are known.
-    """
-    from aui_tui.report.formats import FORMATS
-
-    known = {FORMATS[name].suffix: name for name in names}
-    suffix = path.suffix.lower()
-    if suffix not in known:
-        raise BadValue(
-            f"The name ends in {clean(suffix, 20) or 'no suffix'}, which is not a format; use {', '.join(known)}.",
-            allowed=tuple(known),
-        )
-    return known[suffix]
+    return format_for(path, "", names)
 
 
 def listing_of(view: IndexView, job: ExportJob) -> Listing:

@@ -17,6 +17,7 @@ from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.model.codec import Keys, encode_card
 from aui_tui.model.view import HostReport
+from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from aui_tui.report.gates import Outcome
@@ -99,7 +100,7 @@ def format_for(path: Path | None, name: str, allowed: Sequence[str]) -> str:
     if path.suffix.lower() in known and known[path.suffix.lower()] in allowed:
         return known[path.suffix.lower()]
     endings = ", ".join(suffix for suffix, one in known.items() if one in allowed)
-    raise BadValue(f"The ending {path.suffix} of --output is not a format; use {endings}.", allowed=tuple(allowed))
+    raise BadValue(f"The ending {clean(path.suffix, 20)} is not a format; use {endings}.", allowed=tuple(allowed))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

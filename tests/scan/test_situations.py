@@ -34,7 +34,7 @@ GOLDEN = (
         (9, 12, 42), (16, 0, 20, 0, 40),
         "AI agents are shut out: all 4 probed agents get a dropped connection (no reason is given) while a browser gets"
         " the homepage (200), asked again alone, with a browser served right before and after. robots.txt says yes, the"
-        " edge says no. A user who sends one gets nothing.",
+        " edge says no. Users who send an agent see an error.",
     ),
     Golden(
         site.limited, "Selective", "untested untested untested allowed allowed untested untested untested",
@@ -68,7 +68,7 @@ GOLDEN = (
         (9, 12, 42), (16, 0, 20, 0, 40),
         "AI agents are shut out: all 4 probed agents get a Cloudflare challenge page (403, known by “Just a moment...”)"
         " while a browser gets the homepage (200), also when asked again, alone and after a pause. robots.txt says yes,"
-        " the edge says no. A user who sends one gets nothing.",
+        " the edge says no. Users who send an agent see an error.",
     ),
     Golden(
         site.pay_with_terms, "Selective", LIVE_BLOCKED, (9, 12, 42), (16, 0, 20, 0, 40),
@@ -78,7 +78,7 @@ GOLDEN = (
         site.pay_without_terms, "Walled", LIVE_BLOCKED, (9, 12, 42), (16, 0, 20, 0, 40),
         "AI agents are shut out: all 4 probed agents get 402 Payment Required (no machine-readable terms, so no agent"
         " can tell what to pay or how) while a browser gets the homepage (200). robots.txt says yes, the edge says no."
-        " A user who sends one gets nothing.",
+        " Users who send an agent see an error.",
     ),
     Golden(
         site.robots_all, "Walled",
@@ -155,7 +155,7 @@ GOLDEN = (
         "untested blocked disallowed allowed blocked allowed-robots allowed-robots untested",
         (14, 6, 40), (26, 0, 10, 0, 40),
         "ChatGPT and Perplexity get 403 Forbidden while a browser gets the homepage (200). robots.txt lets Perplexity"
-        " in, the edge does not. A user who sends one gets nothing.",
+        " in, the edge does not. Users who send an agent see an error.",
     ),
     Golden(
         site.robots_down, "Open", "untested allowed allowed allowed allowed untested untested untested",
