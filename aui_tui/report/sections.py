@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aui_tui.checks import BY_FIX
@@ -94,21 +94,21 @@ def sections(report: HostReport, *, gates: Outcome | None = None, now: float | N
     A report with a card alone gives the same words as far as they go. ``now`` (epoch seconds): ages are told from it;
     without it times are told as dates, so that the same report always gives the same words.
     """
-    makers: dict[str, Callable[[], Section | None]] = {
-        "verdict": lambda: verdict(report, now=now),
-        "gates": lambda: gate_results(gates) if gates is not None else None,
-        "assistants": lambda: assistants(report),
-        "points": lambda: points(report),
-        "findings": lambda: findings(report),
-        "fixes": lambda: fixes(report),
-        "facts": lambda: facts(report),
-        "agents": lambda: every_agent(report),
-        "ledger": lambda: ledger(report),
-        "tasks": lambda: tasks(report, now=now),
-        "visits": lambda: visitors(report),
-        "declared": lambda: declared(report),
-    }
-    return [section for name in NAMES if (section := makers[name]()) is not None]
+    found = (
+        verdict(report, now=now),
+        gate_results(gates) if gates is not None else None,
+        assistants(report),
+        points(report),
+        findings(report),
+        fixes(report),
+        facts(report),
+        every_agent(report),
+        ledger(report),
+        tasks(report, now=now),
+        visitors(report),
+        declared(report),
+    )
+    return [section for section in found if section is not None]
 
 
 def verdict(report: HostReport, *, now: float | None = None) -> Section:
