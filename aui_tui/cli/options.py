@@ -131,7 +131,8 @@ Json = Annotated[bool, _output("--json", help="Print JSON.")]
 Text = Annotated[bool, _output("--text", help="Print plain sentences, for a screen reader.")]
 Details = Annotated[bool, _output("--details", help="Print all that is known, with requests and answers.")]
 File = Annotated[
-    str, _output("--output", "-o", metavar="FILE", help="Write to FILE; its ending is the format: .md, .html, .sarif.")
+    str,
+    _output("--output", "-o", metavar="FILE", help="Write to FILE; its ending is the format, such as .md or .json."),
 ]
 Format = Annotated[str, _output("--format", "-f", metavar="NAME", **words((*DOCUMENTS, *REPORTS), "Print as"))]
 Fields = Annotated[
