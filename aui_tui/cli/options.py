@@ -132,7 +132,7 @@ Text = Annotated[bool, _output("--text", help="Print plain sentences, for a scre
 Details = Annotated[bool, _output("--details", help="Print all that is known, with requests and answers.")]
 File = Annotated[
     str,
-    _output("--output", "-o", metavar="FILE", help="Write to FILE; its ending is the format, such as .md or .json."),
+    _output("--output", "-o", metavar="FILE", help="Write to FILE; its ending is the format, such as .md."),
 ]
 Format = Annotated[str, _output("--format", "-f", metavar="NAME", **words((*DOCUMENTS, *REPORTS), "Print as"))]
 Fields = Annotated[

@@ -187,8 +187,8 @@ def scan(
 ) -> int:
     """Scan a site as a browser and as AI agents, and print its report card.
 
-    A scan with a gate always asks the site. --output takes .md, .html, .sarif, .xml (JUnit) and more; FILE.recording keeps
-    what was seen, for regrade. Settings: control, via, pace, declared, sign.
+    A scan with a gate always asks the site. --output takes .md, .html, .sarif, .xml (JUnit) and others;
+    FILE.recording keeps what was seen, for regrade. Settings: control, via, pace, declared, sign.
     """
     run = options.run_of(context)
     if act and not tasks:
