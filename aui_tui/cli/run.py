@@ -9,12 +9,14 @@ import signal
 import traceback
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from aui_tui import __version__
 from aui_tui.cli import streams
 from aui_tui.errors import AuiError, ConfigError
-from aui_tui.settings import Settings, load
+
+if TYPE_CHECKING:
+    from aui_tui.settings import Settings
 
 T = TypeVar("T")
 
@@ -43,6 +45,8 @@ class Run:
     @classmethod
     def of(cls, flags: dict[str, Any]) -> Run:
         """Return the run that the merged common options ask for. Raises ConfigError."""
+        from aui_tui.settings import load
+
         settings = load({name: value for name, value in flags.items() if name != "quiet"})
         return cls(settings=settings, quiet=bool(flags.get("quiet")))
 
