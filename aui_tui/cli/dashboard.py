@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import os
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sized
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from aui_tui.cli.run import UNEXPECTED, Run
-from aui_tui.errors import BadValue, ConfigError
+from aui_tui.errors import ConfigError
 from aui_tui.model.query import Query
 from aui_tui.model.view import IndexView, Row, rows
 from aui_tui.service.protocol import Service
@@ -147,6 +147,7 @@ class FileExporter:
     async def _chunks(self, job: ExportJob, path: Path) -> Iterable[str]:
         if job.kind == "snippet":
             return [job.text.rstrip("\n") + "\n"]
+        from aui_tui.cli.output import format_of
         from aui_tui.report.formats import CARD_FORMATS, LIST_FORMATS, write_cards, write_listing
 
         if job.kind == "card":
@@ -164,15 +165,6 @@ def path_of(text: str) -> Path:
     if not text.strip() or "\0" in text:
         raise ConfigError("Name a file to write.")
     return Path(text.strip()).expanduser()
-
-
-def format_of(path: Path, names: Sequence[str]) -> str:
-    """Return which of the formats called ``names`` the ending of ``path`` means. Raises BadValue."""
-    if not path.suffix:
-        raise BadValue("The name has no ending; one such as .csv says the format.")
-    from aui_tui.cli.output import format_for
-
-    return format_for(path, "", names)
 
 
 def listing_of(view: IndexView, job: ExportJob) -> Listing:

@@ -90,17 +90,24 @@ def emit(chunks: Iterable[str], path: Path | None) -> None:
 
 def format_for(path: Path | None, name: str, allowed: Sequence[str]) -> str:
     """Return the format called ``name``, else that of the ending of ``path``; empty for neither. Raises BadValue."""
-    if name or path is None or not path.suffix:
-        from aui_tui.model.vocabulary import choose
+    if not name and path is not None and path.suffix:
+        return format_of(path, allowed)
+    from aui_tui.model.vocabulary import choose
 
-        return choose("format", name, tuple(allowed)) if name else ""
+    return choose("format", name, tuple(allowed)) if name else ""
+
+
+def format_of(path: Path, allowed: Sequence[str]) -> str:
+    """Return which of the formats ``allowed`` the ending of ``path`` means. Raises BadValue naming the endings."""
     from aui_tui.report.formats import FORMATS
 
-    known = {FORMATS[one].suffix: one for one in allowed if one in FORMATS} | {".parquet": "parquet"}
-    if path.suffix.lower() in known and known[path.suffix.lower()] in allowed:
-        return known[path.suffix.lower()]
-    endings = ", ".join(suffix for suffix, one in known.items() if one in allowed)
-    raise BadValue(f"The ending {clean(path.suffix, 20)} is not a format; use {endings}.", allowed=tuple(allowed))
+    suffixes = {name: entry.suffix for name, entry in FORMATS.items()} | {"parquet": ".parquet"}
+    known = {suffixes[name]: name for name in allowed if name in suffixes}
+    ending = path.suffix.lower()
+    if ending not in known:
+        what = f"The ending {clean(ending, 20)} is not a format" if ending else "The name has no ending"
+        raise BadValue(f"{what}; use {', '.join(known)}.", allowed=tuple(known))
+    return known[ending]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
