@@ -11,13 +11,16 @@ import asyncio
 import base64
 import contextlib
 import hashlib
+import ssl
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 import pytest
+import trustme
 
 from aui_tui.model.tasks import TASKS
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
@@ -57,6 +60,7 @@ class Shop:
     asked: list[str] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
     frames: int = 0
+    secure: bool = False
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, EOFError, asyncio.LimitOverrunError):
@@ -70,6 +74,8 @@ class Shop:
                 if method not in SAFE or target.startswith(self.trap.acts or ("\0",)):
                     self.writes.append(f"{method} {target}")
                 status, headers, body = self._page(target.partition("?")[0])
+                if self.secure:
+                    body = body.replace(b"ws://", b"wss://").replace(b"http://", b"https://")
                 lines = [f"HTTP/1.1 {status} X", *(f"{k}: {v}" for k, v in headers.items())]
                 lines += [f"content-length: {len(body)}", "connection: close", "", ""]
                 writer.write("\r\n".join(lines).encode() + body)
@@ -94,14 +100,18 @@ class Shop:
 
 
 @asynccontextmanager
-async def opened(trap: Trap) -> AsyncIterator[tuple[Shop, ScanPolicy]]:
-    shop = Shop(trap)
-    server = await asyncio.start_server(shop.answer, "127.0.0.1", 0)
+async def opened(trap: Trap, authority: Path | None = None) -> AsyncIterator[tuple[Shop, ScanPolicy]]:
+    """Serve ``trap`` and yield what reaches it; over TLS with a certificate of its own, kept at ``authority``."""
+    shop, context, port = Shop(trap), None, 80
+    if authority is not None:
+        made, context, port = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), 443
+        made.issue_cert(HOST).configure_cert(context)
+        made.cert_pem.write_to_path(authority)
+        shop.secure = True
+    server = await asyncio.start_server(shop.answer, "127.0.0.1", 0, ssl=context)
+    rule = ConnectTo.parse(f"{HOST}:{port}:127.0.0.1:{server.sockets[0].getsockname()[1]}")
     try:
-        yield (
-            shop,
-            ScanPolicy(connect_to=(ConnectTo.parse(f"{HOST}:80:127.0.0.1:{server.sockets[0].getsockname()[1]}"),)),
-        )
+        yield shop, ScanPolicy(connect_to=(rule,), cafile=str(authority) if authority is not None else "")
     finally:
         server.close()
 
@@ -316,22 +326,36 @@ TRAPS: Final = {
 QUICK: Final = ("links without an address order", "what was typed is sent later", "a dialog that only pays")
 
 
-async def tried(browser: Browser, trap: Trap, limits: Allowance = LIMITS) -> tuple[TaskRunning, Shop]:
-    async with opened(trap) as (shop, access):
-        ran = await run_tasks(seen_at(f"http://{HOST}"), browser, access=access, allowance=limits, tasks=trap.tasks)
+async def tried(
+    browser: Browser, trap: Trap, limits: Allowance = LIMITS, authority: Path | None = None
+) -> tuple[TaskRunning, Shop]:
+    scheme = "http" if authority is None else "https"
+    async with opened(trap, authority) as (shop, access):
+        seen = seen_at(f"{scheme}://{HOST}")
+        ran = await run_tasks(seen, browser, access=access, allowance=limits, tasks=trap.tasks)
         await asyncio.sleep(0.3)
     return ran, shop
 
 
-@pytest.mark.parametrize("name", others_slow(TRAPS, QUICK))
-async def test_nothing_is_written(browser: Browser, name: str) -> None:
-    trap = TRAPS[name]
-    ran, shop = await tried(browser, trap)
+def check_nothing_written(ran: TaskRunning, shop: Shop, name: str) -> None:
     assert not shop.writes
     assert shop.frames <= 100, "closing a socket is a frame of a few bytes"
-    assert {result.task for result in ran.report.results} == set(trap.tasks)
+    assert {result.task for result in ran.report.results} == set(shop.trap.tasks)
     blamed = [(result.task, result.note) for result in ran.report.results if result.outcome == "blocked"]
     assert not [told for told in blamed if told[0] == "read" and "dialog" not in name]
+
+
+@pytest.mark.parametrize("name", others_slow(TRAPS, QUICK))
+async def test_nothing_is_written(browser: Browser, name: str) -> None:
+    check_nothing_written(*await tried(browser, TRAPS[name]), name)
+
+
+@pytest.mark.parametrize("name", others_slow(TRAPS, QUICK[:1]))
+async def test_nothing_is_written_over_tls(browser: Browser, name: str, tmp_path: Path) -> None:
+    """The proxy sees no address and no method of a tunnel there: what it lets through the interception has seen."""
+    ran, shop = await tried(browser, TRAPS[name], authority=tmp_path / "ca.pem")
+    assert len(shop.asked) > 1, [(result.task, result.note) for result in ran.report.results]
+    check_nothing_written(ran, shop, name)
 
 
 FLOOD: Final = (
