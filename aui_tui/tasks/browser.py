@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from aui_tui.errors import NoBrowser, Unavailable
 from aui_tui.process import is_root
-from aui_tui.tasks.fence import Proxy, refuse
+from aui_tui.tasks.proxy import Proxy, refuse
 from aui_tui.text import clean
 
 if TYPE_CHECKING:

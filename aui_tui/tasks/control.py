@@ -17,7 +17,8 @@ from aui_tui.scan.probes import Answer, Url
 from aui_tui.scan.robots import Robots
 from aui_tui.scan.target import Origin
 from aui_tui.tasks.browser import Browser, available
-from aui_tui.tasks.fence import Allowance, Fence
+from aui_tui.tasks.fence import Fence
+from aui_tui.tasks.proxy import Allowance
 from aui_tui.text import clean
 
 if TYPE_CHECKING:

@@ -23,14 +23,12 @@ from urllib.parse import unquote_plus, urlsplit
 from aui_tui.scan.network import Routes
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.robots import Robots
-from aui_tui.tasks.proxy import Allowance, Dialler, Proxy, Wanted, refuse
+from aui_tui.tasks.proxy import Allowance, Dialler, Proxy, Wanted
 from aui_tui.tasks.vocabulary import acts
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, CDPSession, Dialog, Page, Request, Response, Route, WebSocketRoute
-
-__all__ = ["Allowance", "Fence", "Held", "Phase", "Proxy", "Stop", "objection", "refuse"]
 
 WEB: Final = ("http", "https")
 SAFE: Final = frozenset({"GET", "HEAD"})
@@ -126,7 +124,7 @@ class Fence:
         self._acting = False
         self._waiting: dict[Request, float] = {}
         self._passed: dict[tuple[str, int], float] = {}
-        self.dialler = Dialler(access, routes, self.may_open)
+        self.dialler = Dialler(access, routes, self.objection)
         self.proxy = Proxy(self.dialler, allowance, self._passes)
         self.phase = Phase.READING
         self.opening = ""
@@ -183,10 +181,6 @@ class Fence:
         if pending is None:
             pending = self._robots[origin] = asyncio.ensure_future(self._fetch(origin))
         return await asyncio.shield(pending)
-
-    async def may_open(self, url: str) -> bool:
-        """Say whether a document may be opened."""
-        return await self.objection(url) == ""
 
     async def objection(self, url: str) -> str:
         """Return why a document may not be opened: ``scheme``, ``robots``, ``unknown``, or nothing."""

@@ -68,7 +68,7 @@ async def _opened(visit: Visit, before: Outline) -> tuple[Outline, Node | None]:
     if opener is None:
         return before, None
     if opener.role == "link" and opener.url.startswith("http") and opener.url != before.url:
-        if acts(opener.url) or not visit.same_site(opener.url) or not await visit.page.fence.may_open(opener.url):
+        if acts(opener.url) or not visit.same_site(opener.url) or await visit.page.fence.objection(opener.url):
             return before, None
         outline = await visit.served(opener.url)
         return outline, field_of(outline) or next((n for n in outline.main() if _takes_text(n) and n.name), None)

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 import msgspec
 
 from aui_tui.scan.exchanges import redact
-from aui_tui.tasks.fence import Allowance, Fence, Held, Phase, Stop
+from aui_tui.tasks.fence import Fence, Held, Phase, Stop
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, FIELDS, NAME, Node, Outline, parse
+from aui_tui.tasks.proxy import Allowance
 from aui_tui.tasks.vocabulary import ACCEPT, CLOSE, COMMITS, CONSENT, NEVER, REJECT
 from aui_tui.text import clean
 

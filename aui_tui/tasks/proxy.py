@@ -232,16 +232,16 @@ def _body_length(wanted: Wanted) -> int:
 
 
 class Dialler:
-    """Connections for the proxy by the rules of a scan; ``may_open`` is asked about documents seen in plain text.
+    """Connections for the proxy by the rules of a scan; ``objection`` is asked about documents seen in plain text.
 
     With certificates of the user's own (the setting ``cacert``), or none asked for, the browser takes any certificate
     and each server's is checked here, before its first tunnel.
     """
 
-    def __init__(self, access: ScanPolicy, routes: Routes, may_open: Callable[[str], Awaitable[bool]]) -> None:
+    def __init__(self, access: ScanPolicy, routes: Routes, objection: Callable[[str], Awaitable[str]]) -> None:
         self._access = access
         self._routes = routes
-        self._may_open = may_open
+        self._objection = objection
         self._trusted: set[tuple[str, int]] = set()
 
     @property
@@ -254,7 +254,7 @@ class Dialler:
         scheme = "http" if wanted.path or wanted.port == DEFAULT_PORTS["http"] else "https"
         origin = Origin(scheme, wanted.host, wanted.port)
         self._access.check(origin)
-        if wanted.path and wanted.document and not await self._may_open(f"{origin}{wanted.path}"):
+        if wanted.path and wanted.document and await self._objection(f"{origin}{wanted.path}"):
             raise Refused("robots.txt")
         if not wanted.path and self.checks_certificates and not self._access.insecure:
             await self._check_certificate(wanted.host, wanted.port)

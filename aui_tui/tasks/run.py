@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
@@ -43,11 +44,12 @@ from aui_tui.scan.probes import Plan, Url, probe
 from aui_tui.scan.target import DEFAULT_PORTS, Origin, parse
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.contact import contact
-from aui_tui.tasks.fence import EVERYBODY, Allowance, Fence
+from aui_tui.tasks.fence import EVERYBODY, Fence
 from aui_tui.tasks.filling import form
 from aui_tui.tasks.following import follow
 from aui_tui.tasks.offers import offer
 from aui_tui.tasks.page import ACT, LOCKED, QUIET, Closed, Page, Stuck
+from aui_tui.tasks.proxy import Allowance
 from aui_tui.tasks.reading import read
 from aui_tui.tasks.searching import search
 from aui_tui.tasks.visit import Ending, Tape, Visit, reasons
@@ -103,67 +105,60 @@ async def run_tasks(
     the same object that is returned before the first task, so that a caller who cancels has what had ended. Raises
     NoBrowser, Unavailable. Cancelling closes everything but the browser.
     """
-    run = _Run(seen, browser, access, act=act, pictures=pictures, allowance=allowance or Allowance(), tell=tell)
+    run = _Run(seen, browser, access, act, pictures, allowance or Allowance(), tell)
     if keep is not None:
         keep(run.state)
     await run.go(tasks)
     return run.state
 
 
+@dataclass
 class _Run:
-    def __init__(
-        self,
-        seen: Observations,
-        browser: Browser,
-        access: ScanPolicy,
-        *,
-        act: bool,
-        pictures: bool,
-        allowance: Allowance,
-        tell: TaskProgress | None,
-    ) -> None:
-        self._seen = seen
-        self._browser = browser
-        self._access = access
-        self._act = act
-        self._pictures = pictures
-        self._allowance = allowance
-        self._secrets = access.secrets
-        self._site = parse(seen.origin, allow_private=True).origin
-        self._routes = Routes(access)
-        self._fence = Fence(self._robots, seen.origin, access, self._routes, allowance)
-        self._proxy = self._fence.proxy
-        self._context: BrowserContext | None = None
-        self._tape = Tape((lambda event: tell(redact(event, self._secrets))) if tell else (lambda _event: None))
-        self._tape.usage = lambda: (self._fence.requests, self._proxy.bytes)
-        self._crashed = False
-        self._lost: Ending | None = None
-        """Why the homepage was not reached, where it is the run's own reason."""
+    seen: Observations
+    browser: Browser
+    access: ScanPolicy
+    act: bool
+    pictures: bool
+    allowance: Allowance
+    tell: TaskProgress | None
+    context: BrowserContext | None = None
+    crashed: bool = False
+    lost: Ending | None = None
+    """Why the homepage was not reached, where it is the run's own reason."""
+
+    def __post_init__(self) -> None:
+        self.secrets = self.access.secrets
+        self.site = parse(self.seen.origin, allow_private=True).origin
+        self.routes = Routes(self.access)
+        self.fence = Fence(self._robots, self.seen.origin, self.access, self.routes, self.allowance)
+        self.proxy = self.fence.proxy
+        tell, usage = self.tell, lambda: (self.fence.requests, self.proxy.bytes)
+        self.tape = Tape(lambda event: tell(redact(event, self.secrets)) if tell else None, usage)
         stamp = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        self.state = TaskRunning(TaskReport(ran_at=stamp, origin=seen.origin, acted=act, stopped=True))
+        self.state = TaskRunning(TaskReport(ran_at=stamp, origin=self.seen.origin, acted=self.act, stopped=True))
 
     def _note(self, **changes: object) -> None:
         """Change the report that a caller holds."""
         report = replace(
             self.state.report,
-            elapsed_ms=self._tape.elapsed_ms,
-            requests=self._fence.requests,
-            bytes=self._proxy.bytes,
-            writes=self._fence.writes,
-            withheld=self._fence.withheld,
+            elapsed_ms=self.tape.elapsed_ms,
+            requests=self.fence.requests,
+            bytes=self.proxy.bytes,
+            writes=self.fence.writes,
+            withheld=self.fence.withheld,
             **changes,
         )
-        self.state.report = redact(report, self._secrets)
+        self.state.report = redact(report, self.secrets)
 
     async def go(self, tasks: Sequence[str]) -> None:
         """Start what is needed, run the tasks, and close everything but the browser."""
-        await self._proxy.start()
+        await self.proxy.start()
         try:
             context = await self._renewed()
-            self._note(browser=self._browser.name)
-            self._tape.report(TaskEvent(state="browser", note=self._browser.name))
+            self._note(browser=self.browser.name)
+            self.tape.report(TaskEvent(state="browser", note=self.browser.name))
             with suppress(TimeoutError):
-                async with asyncio.timeout(self._allowance.host + 4 * ACT):
+                async with asyncio.timeout(self.allowance.host + 4 * ACT):
                     await self._drive(context, tasks)
             self._rest(tasks, "timeout")
             self._note(stopped=False)
@@ -171,44 +166,44 @@ class _Run:
             self._rest(tasks, "stopped")
             raise
         finally:
-            if self._context is not None:
-                await self._fence.shut()
-                await self._browser.close(self._context)
-            await self._proxy.stop()
-            self._routes.close()
+            if self.context is not None:
+                await self.fence.shut()
+                await self.browser.close(self.context)
+            await self.proxy.stop()
+            self.routes.close()
 
     def _rest(self, tasks: Sequence[str], reason: str) -> None:
         """End what did not: never started is inconclusive."""
         had = {result.task for result in self.state.report.results}
         for task in _in_order(tasks):
             if task not in had:
-                self._tape.begin(task)
-                self._end(task, Ending(reason, {"seconds": f"{self._allowance.host:.0f}"}))
+                self.tape.begin(task)
+                self._end(task, Ending(reason, {"seconds": f"{self.allowance.host:.0f}"}))
 
     async def _renewed(self) -> BrowserContext:
         """Close the context that is open, if one is, and return a fresh one behind the fence."""
-        old, self._context = self._context, None
+        old, self.context = self.context, None
         if old is not None:
-            await self._browser.close(old)
-        context = await self._browser.context(self._proxy.port, insecure=self._fence.dialler.checks_certificates)
-        self._context = context
-        await self._fence.watch(context)
+            await self.browser.close(old)
+        context = await self.browser.context(self.proxy.port, insecure=self.fence.dialler.checks_certificates)
+        self.context = context
+        await self.fence.watch(context)
         context.on("page", lambda tab: tab.on("crash", lambda _: setattr(self, "_crashed", True)))
         return context
 
     async def _drive(self, context: BrowserContext, tasks: Sequence[str]) -> None:
-        page = Page(await context.new_page(), self._fence, self._allowance, self._renewed)
-        visit = Visit(f"{self._seen.origin}/", page, self._tape, self._act)
-        if self._pictures:
+        page = Page(await context.new_page(), self.fence, self.allowance, self._renewed)
+        visit = Visit(f"{self.seen.origin}/", page, self.tape, self.act)
+        if self.pictures:
             visit.snap = partial(self._picture, visit)
-        end = time.monotonic() + self._allowance.host
+        end = time.monotonic() + self.allowance.host
         for task in _in_order(tasks):
-            self._tape.begin(task)
+            self.tape.begin(task)
             ending = await self._one(task, visit, end)
             if task == "read":
                 ending = await self._received(visit, ending)
             if task == "read" and ending.outcome == INCONCLUSIVE:
-                self._lost = ending
+                self.lost = ending
             self._end(task, ending)
             if visit.snap is not None:
                 await visit.snap()
@@ -217,8 +212,8 @@ class _Run:
     async def _one(self, task: str, visit: Visit, end: float) -> Ending:
         """Run one task within its limits; what it cannot decide is inconclusive, and never started is not absent."""
         if task != "read" and not visit.reached:
-            return self._lost or Ending("no-home")
-        left = min(self._allowance.task, end - time.monotonic())
+            return self.lost or Ending("no-home")
+        left = min(self.allowance.task, end - time.monotonic())
         if left <= 0 or self._spent():
             return self._failed(task, TimeoutError(), 0)
         try:
@@ -232,9 +227,9 @@ class _Run:
 
     def _spent(self) -> bool:
         """Say whether the run has lost its means: requests, bytes, or the browser."""
-        browser = self._context.browser if self._context is not None else None
-        self._crashed |= browser is not None and not browser.is_connected()
-        return self._fence.exhausted or self._crashed
+        browser = self.context.browser if self.context is not None else None
+        self.crashed |= browser is not None and not browser.is_connected()
+        return self.fence.exhausted or self.crashed
 
     async def _alive(self, page: Page) -> bool:
         """Say whether the run still has its means: a site is not blamed for a page that has gone."""
@@ -251,9 +246,9 @@ class _Run:
         why, url = str(error) if isinstance(error, Stuck) else "the browser reported an error", ""
         self._spent()
         match error:
-            case _ if self._fence.exhausted:
+            case _ if self.fence.exhausted:
                 reason = "limit"
-            case _ if self._crashed:
+            case _ if self.crashed:
                 reason = "crash"
             case TimeoutError():
                 reason = "timeout"
@@ -266,7 +261,7 @@ class _Run:
                 reason = f"{task}-failed" if f"{task}-failed" in reasons() else "stuck"
             case _:
                 reason = "stuck"
-        allowed = self._allowance
+        allowed = self.allowance
         facts = {"requests": str(allowed.requests), "megabytes": str(allowed.bytes // 1_000_000)}
         facts |= {"seconds": f"{left:.0f}", "why": why, "status": str(PASSWORD)}
         return Ending(reason, facts, url=url)
@@ -275,7 +270,7 @@ class _Run:
         node = ending.node
         result = TaskResult(
             task=task,
-            outcome=INCONCLUSIVE if self._act and ending.outcome == NEEDS_ACT else ending.outcome,
+            outcome=INCONCLUSIVE if self.act and ending.outcome == NEEDS_ACT else ending.outcome,
             note=ending.note,
             half=ending.half and ending.outcome == BLOCKED,
             reason=ending.reason,
@@ -284,16 +279,17 @@ class _Run:
             role=node.role if node is not None else "",
             name=clean(node.name, 120) if node is not None else "",
             snippet=ending.snippet,
-            steps=tuple(self._tape.steps),
-            elapsed_ms=self._tape.task_ms,
+            steps=tuple(self.tape.steps),
+            elapsed_ms=self.tape.task_ms,
         )
         self._note(results=(*self.state.report.results, result))
-        self._tape.report(TaskEvent(state="ended", task=task, result=self.state.report.results[-1]))
+        self.tape.report(TaskEvent(state="ended", task=task, result=self.state.report.results[-1]))
 
     async def _received(self, visit: Visit, ending: Ending) -> Ending:
         """Judge how the browser was received, and compare what it rendered with what was sent."""
         door, status = await self._door(visit, ending)
-        found = await self._fence.robots(_origin(visit.home.url) or self._seen.origin)
+        home = urlsplit(visit.home.url or self.seen.origin)
+        found = await self.fence.robots(f"{home.scheme}://{home.netloc}")
         rules = "unknown" if found is None else found.explain(EVERYBODY).effective
         self._note(door=door, status=status, robots=rules)
         if door in (WALLED, REFUSED) or status >= 400:
@@ -301,7 +297,7 @@ class _Run:
             return self._turned_away(door, status, ending.url)
         if door == ALLOWED:
             rendered = await compare(visit.page)
-            self.state.rendered = redact(rendered, self._secrets) if rendered is not None else None
+            self.state.rendered = redact(rendered, self.secrets) if rendered is not None else None
         return ending
 
     def _turned_away(self, door: str, status: int, url: str) -> Ending:
@@ -313,7 +309,7 @@ class _Run:
             return Ending("read-password", facts, url=url)
         if door != REFUSED:
             return Ending("read-status", facts, url=url)
-        if not self._seen.exchanges or self._seen.browser.outcome == SERVED:
+        if not self.seen.exchanges or self.seen.browser.outcome == SERVED:
             return Ending("read-refused", facts, url=url)
         return Ending("read-refused-all", facts)
 
@@ -336,7 +332,7 @@ class _Run:
 
     async def _picture(self, visit: Visit) -> None:
         """Keep a picture of the page for the task that is under way, the first one that shows a page."""
-        tab, task = visit.page.tab, self._tape.task
+        tab, task = visit.page.tab, self.tape.task
         if task in self.state.pictures or tab.url == "about:blank":
             return
         with suppress(Exception):  # a page that cannot be drawn in time has no picture
@@ -353,26 +349,20 @@ class _Run:
         """Return robots.txt of ``origin``: without rules when there is none, None when it could not be read."""
         try:
             target = parse(origin, allow_private=True)
-            self._access.check(target.origin)
+            self.access.check(target.origin)
         except InvalidHost:
             return None
         fields = probes.profile("robots").fields
         own = Origin(target.origin.scheme, target.host, target.port or DEFAULT_PORTS[target.origin.scheme])
         plan = Plan(
-            "robots", Url(own, "/robots.txt"), fields, self._access.limits.robots, whole_lines=True, site=self._site
+            "robots", Url(own, "/robots.txt"), fields, self.access.limits.robots, whole_lines=True, site=self.site
         )
-        async with Network(self._access) as network, network.client() as client:
-            answer = await probe(client, plan, self._access, limit=self._access.limits.probe)
+        async with Network(self.access) as network, network.client() as client:
+            answer = await probe(client, plan, self.access, limit=self.access.limits.probe)
         if answer.status == 0 or answer.error or answer.status >= 500:
             return None
         page = answer.body.lstrip()[:1] == b"<"
         return robots.parse(answer.body if 200 <= answer.status <= 299 and not page else b"")
-
-
-def _origin(url: str) -> str:
-    """Return scheme, host and port of ``url``."""
-    scheme, colon, rest = url.partition("://")
-    return f"{scheme}://{rest.partition('/')[0]}" if colon else ""
 
 
 EXCERPT: Final = 2000

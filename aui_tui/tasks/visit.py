@@ -31,15 +31,17 @@ GONE: Final = frozenset({404, 410})
 
 
 class Tape:
-    """The transcript of a run: steps of the task that is under way, each reported as it is made."""
+    """The transcript of a run: steps of the task that is under way, each reported as it is made.
 
-    def __init__(self, tell: Callable[[TaskEvent], None]) -> None:
-        self._tell = tell
+    ``usage``: the requests and bytes so far.
+    """
+
+    def __init__(self, tell: Callable[[TaskEvent], None], usage: Callable[[], tuple[int, int]]) -> None:
+        self._tell, self._usage = tell, usage
         self._begun = time.monotonic()
         self._task_begun = self._begun
         self.task = ""
         self.steps: list[Step] = []
-        self.usage: Callable[[], tuple[int, int]] = lambda: (0, 0)
 
     @property
     def elapsed_ms(self) -> int:
@@ -58,7 +60,7 @@ class Tape:
 
     def report(self, event: TaskEvent) -> None:
         """Report ``event`` with the time and what was used."""
-        requests, octets = self.usage()
+        requests, octets = self._usage()
         self._tell(replace(event, elapsed_ms=self.elapsed_ms, requests=requests, bytes=octets))
 
     def step(

@@ -13,7 +13,7 @@ import threading
 from collections import Counter
 
 from aui_tui.tasks.browser import Browser
-from aui_tui.tasks.fence import Allowance
+from aui_tui.tasks.proxy import Allowance
 from aui_tui.tasks.run import run_tasks
 from tests.tasks.pages import Site, hosted, readable
 from tests.tasks.running import HOST, leading_to, seen_at

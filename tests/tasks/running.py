@@ -14,7 +14,7 @@ from aui_tui.model.observations import Observations
 from aui_tui.model.tasks import TaskEvent, TaskResult
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.tasks.browser import Browser
-from aui_tui.tasks.fence import Allowance
+from aui_tui.tasks.proxy import Allowance
 from aui_tui.tasks.run import TaskRunning, run_tasks
 
 HOST = "shop.demo.test"

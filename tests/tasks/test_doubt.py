@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from aui_tui.tasks.browser import Browser
-from aui_tui.tasks.fence import Allowance
+from aui_tui.tasks.proxy import Allowance
 from aui_tui.tasks.run import TaskRunning, run_tasks
 from tests.tasks.pages import PROSE, Answer, Page, Site, hosted, html
 from tests.tasks.running import HOST, leading_to, others_slow, seen_at

@@ -25,7 +25,7 @@ import trustme
 from aui_tui.model.tasks import TASKS
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.tasks.browser import Browser
-from aui_tui.tasks.fence import Allowance
+from aui_tui.tasks.proxy import Allowance
 from aui_tui.tasks.run import TaskRunning, run_tasks
 from tests.tasks.pages import PROSE, Page, html
 from tests.tasks.running import HOST, others_slow, seen_at
