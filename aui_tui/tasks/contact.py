@@ -57,7 +57,7 @@ async def _nothing_there(visit: Visit, reached: Node) -> Ending:
     """Return the ending where the page behind a contact link shows no contact: blocked where it is drawn."""
     await visit.page.open(reached.url)
     status = visit.page.status
-    facts = {"name": reached.name, "status": str(status)}
+    facts = {"status": str(status)}
     if status in GONE:
         return Ending("contact-missing", facts, node=reached, url=visit.home.url)
     facts["pictures"] = await pictures(visit)
@@ -87,7 +87,7 @@ async def _by_button(visit: Visit) -> Ending | None:
     if way:
         return Ending("contact-done", {"way": way}, url=outline.url)
     held = bool(pressed.held) and not pressed.led
-    return Ending("contact-shut" if held else "contact-unsure", {"name": node.name}, node=node, url=outline.url)
+    return Ending("contact-shut" if held else "contact-unsure", node=node, url=outline.url)
 
 
 async def _in_menu(visit: Visit) -> list[Node]:

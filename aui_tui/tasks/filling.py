@@ -103,7 +103,7 @@ async def _judge(visit: Visit, outline: Outline, found: Form) -> Ending:
     unnamed = [control.node for control in found.controls if not control.node.name]
     if unnamed:
         snippet = await visit.page.snippet(unnamed[0])
-        facts = {"count": str(len(unnamed)), "total": str(total), "snippet": snippet}
+        facts = {"count": str(len(unnamed)), "total": str(total)}
         visit.tape.step("looked", unnamed[0], note="a control without a name", mark="stuck", outline=outline)
         reason = "form-unnamed" if len(unnamed) < total else "form-nameless"
         return Ending(reason, facts, node=unnamed[0], url=found.url, snippet=snippet)
@@ -113,8 +113,7 @@ async def _judge(visit: Visit, outline: Outline, found: Form) -> Ending:
     async with _shut(visit):
         ending = await _fill_all(visit, found)
     if ending is None and custom:
-        facts = {"snippet": custom}
-        return Ending("form-custom", facts, url=found.url, snippet=custom)
+        return Ending("form-custom", url=found.url, snippet=custom)
     left = visit.page.fence.writes - written
     facts = {"count": count(total, "control"), "sent": f"{count(left, 'request')} sent" if left else "nothing sent"}
     if any(NEXT.search(control.about["buttons"]) for control in found.controls):
@@ -183,16 +182,15 @@ async def _fill_all(visit: Visit, found: Form) -> Ending | None:
         if kept:
             continue
         snippet = await visit.page.snippet(node)
-        facts = {"role": node.role, "name": node.name}
         if visit.page.fence.withheld > sent:
-            return Ending("form-network", facts, node=node, url=found.url, snippet=snippet)
+            return Ending("form-network", node=node, url=found.url, snippet=snippet)
         now = await visit.page.ask(node, "control")
         if now is None:
             raise Stuck("a control of the form does not answer")
         if kept is None or (not control.about["readonly"] and (control.about["checked"] or now["checked"])):
-            return Ending("form-unsure", facts, node=node, url=found.url, snippet=snippet)
+            return Ending("form-unsure", node=node, url=found.url, snippet=snippet)
         reason = "form-readonly" if control.about["readonly"] else "form-lost"
-        return Ending(reason, facts, node=node, url=found.url, snippet=snippet)
+        return Ending(reason, node=node, url=found.url, snippet=snippet)
     return None
 
 

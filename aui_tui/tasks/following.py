@@ -53,7 +53,7 @@ async def _in_turn(visit: Visit, nodes: list[Node]) -> list[Ending]:
             endings.append(await _try(visit, node))
         except Closed as error:
             reason = "follow-robots" if error.why == "robots" else "follow-acts" if error.why == "acts" else ""
-            facts = {"name": node.name, "why": f"the link “{node.name}” leads to an address that is not opened here"}
+            facts = {"why": f"the link “{node.name}” leads to an address that is not opened here"}
             endings.append(Ending(reason or "follow-failed", facts, node=node, url=visit.home.url))
         except Stuck as error:
             endings.append(Ending("follow-failed", {"why": str(error)}, node=node, url=visit.home.url))
@@ -80,7 +80,7 @@ async def _nothing_to_follow(visit: Visit) -> Ending:
     outline = await visit.here(visit.url)
     acting = items(visit, outline, acting=True)
     if acting:
-        return Ending("follow-acts", {"name": acting[0].name}, node=acting[0], url=outline.url)
+        return Ending("follow-acts", node=acting[0], url=outline.url)
     for reason, asked in (
         ("follow-unnamed", await visit.page.query("nameless-links")),
         ("follow-clickable", await visit.page.inspect("clickable")),
@@ -121,7 +121,7 @@ async def _try(visit: Visit, node: Node) -> Ending:
         if inside.outcome == DONE or not address:
             return inside
     if not address:
-        return Ending("follow-shut", {"name": node.name}, node=node, url=visit.home.url)
+        return Ending("follow-shut", node=node, url=visit.home.url)
     ending = await _gone_to(visit, node, address, pressed)
     return inside if inside is not None and inside.outcome != BLOCKED and ending.outcome == BLOCKED else ending
 
@@ -147,14 +147,14 @@ async def _dead(visit: Visit, node: Node) -> Ending:
     if visit.page.waits():
         return Ending("follow-failed", {"why": "an answer did not come"}, node=node)
     snippet = await visit.page.snippet(node)
-    return Ending("follow-nothing", {"name": node.name}, node=node, url=visit.home.url, snippet=snippet)
+    return Ending("follow-nothing", node=node, url=visit.home.url, snippet=snippet)
 
 
 async def _gone_to(visit: Visit, node: Node, address: str, pressed: Pressed) -> Ending:
     """Go to the address of a link; press it where a script leads elsewhere. Raises Closed, Stuck."""
     if not visit.same_site(address) or acts(address):
         reason = "follow-acts" if acts(address) else "follow-failed"
-        facts = {"name": node.name, "why": f"the link “{node.name}” leads to another site"}
+        facts = {"why": f"the link “{node.name}” leads to another site"}
         return Ending(reason, facts, node=node, url=visit.home.url)
     outline = await visit.page.open(address)
     ending = await _landed(visit, node, outline, went=True)
@@ -176,10 +176,10 @@ async def _covered_link(visit: Visit, node: Node) -> Ending:
     buttons = await visit.page.ask(node, "over") or ()
     unknown = any(not any(known.search(name) for known in DISMISS) for name in buttons)
     if visit.veiled or unknown:
-        return Ending("follow-veiled", {"name": node.name}, node=node, url=visit.home.url)
+        return Ending("follow-veiled", node=node, url=visit.home.url)
     visit.tape.step("followed", node, note="something else would get the click", mark="stuck")
     snippet = await visit.page.snippet(node)
-    return Ending("follow-covered", {"name": node.name}, node=node, url=visit.home.url, snippet=snippet)
+    return Ending("follow-covered", node=node, url=visit.home.url, snippet=snippet)
 
 
 async def _landed(visit: Visit, node: Node, outline: Outline, *, went: bool = False) -> Ending:

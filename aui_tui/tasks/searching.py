@@ -277,8 +277,7 @@ async def _refused(visit: Visit, asked: Asked) -> Ending:
     if asked.why == "unnamed":
         visit.tape.step("found", node, note="a field without a name", mark="stuck", outline=asked.outline)
     snippet = await visit.page.snippet(node) if node is not None else ""
-    facts = {"name": node.name if node is not None else "", "queries": "a word"}
-    return Ending(f"search-{asked.why}", facts, node=node, url=visit.home.url, snippet=snippet)
+    return Ending(f"search-{asked.why}", {"queries": "a word"}, node=node, url=visit.home.url, snippet=snippet)
 
 
 async def _failed(visit: Visit, tries: list[Asked], *, named: bool) -> Ending:
@@ -350,5 +349,5 @@ async def _no_field(visit: Visit) -> Ending:
         snippet = str(await visit.page.query(question) or "")
         if snippet:
             visit.tape.step("looked", note="for a search field", mark="stuck", outline=visit.home)
-            return Ending(reason, {"snippet": snippet}, url=visit.home.url, snippet=snippet)
+            return Ending(reason, url=visit.home.url, snippet=snippet)
     return Ending("search-absent", url=visit.home.url)

@@ -192,7 +192,8 @@ def reasons() -> Mapping[str, Reason]:
 class Ending:
     """How a task ended: the reason with its facts, and the element at fault; what follows from it is in the table.
 
-    ``url`` is the page, ``snippet`` the element's start tag.
+    ``url`` is the page, ``snippet`` the element's start tag. Name and role of the element and its start tag are facts
+    of every ending.
     """
 
     reason: str
@@ -214,15 +215,16 @@ class Ending:
     @property
     def note(self) -> str:
         """One sentence on what happened, with a full stop."""
-        return _sentence(reasons()[self.reason].note, self.facts)
+        return self._sentence(reasons()[self.reason].note)
 
     @property
     def change(self) -> str:
         """One sentence on what to change, empty where the task was not blocked."""
         template = reasons()[self.reason].change
-        return _sentence(template, self.facts) if template else ""
+        return self._sentence(template) if template else ""
 
-
-def _sentence(template: str, facts: Mapping[str, str]) -> str:
-    text = fill(template, {name: clean(value, 120) for name, value in facts.items()})
-    return clean(text, LONGEST).rstrip(".") + "."
+    def _sentence(self, template: str) -> str:
+        about = {"name": self.node.name, "role": self.node.role} if self.node is not None else {}
+        facts = {"snippet": self.snippet, **about, **self.facts}
+        text = fill(template, {name: clean(value, 120) for name, value in facts.items()})
+        return clean(text, LONGEST).rstrip(".") + "."
