@@ -353,7 +353,8 @@ async def test_nothing_is_written(browser: Browser, name: str) -> None:
 @pytest.mark.parametrize("name", others_slow(TRAPS, QUICK[:1]))
 async def test_nothing_is_written_over_tls(browser: Browser, name: str, tmp_path: Path) -> None:
     """The proxy sees no address and no method of a tunnel there: what it lets through the interception has seen."""
-    ran, shop = await tried(browser, TRAPS[name], authority=tmp_path / "ca.pem")
+    slow = Allowance(host=120.0, task=30.0, settle=10.0)
+    ran, shop = await tried(browser, TRAPS[name], slow, authority=tmp_path / "ca.pem")
     assert len(shop.asked) > 1, [(result.task, result.note) for result in ran.report.results]
     check_nothing_written(ran, shop, name)
 
