@@ -71,8 +71,7 @@ class Options:
 class Count:
     """What was counted.
 
-    ``rows``: by token. ``peers`` and ``sources``: agents' lines by the place of the peer and of the client (see
-    ``clients.place``).
+    ``rows``: by token. ``places``: agents' lines by the places of the peer and of the client (see ``clients.place``).
     ``quotes``: lines that could not be parsed, without what tells of a visitor. ``hosts``: agents' lines of other
     virtual hosts than the one asked for.
     """
@@ -82,23 +81,33 @@ class Count:
     examined: int = 0
     unparsable: int = 0
     agent_lines: int = 0
-    peers: Counter[str] = field(default_factory=Counter)
-    sources: Counter[str] = field(default_factory=Counter)
+    places: Counter[tuple[str, str]] = field(default_factory=Counter)
     hosts: Counter[str] = field(default_factory=Counter)
     spans: Spans = field(default_factory=Spans)
     formats: dict[str, Kind] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
     quotes: list[str] = field(default_factory=list)
 
+    def flush(self) -> None:
+        """Make the figures of the rows complete."""
+        for row in self.rows.values():
+            row.flush()
+
+    def of_place(self, which: int) -> Counter[str]:
+        """Return the agents' lines by the place of the peer (0) or of the client (1)."""
+        found: Counter[str] = Counter()
+        for places, number in self.places.items():
+            found[places[which]] += number
+        return found
+
 
 class _Placed(NamedTuple):
-    """Where ``peer`` and client (``source``) of a line are, see ``clients.place``.
+    """The places of peer and client of a line, see ``clients.place``.
 
     ``inside``: whether the client's address is published by its vendor; None when that is not known.
     """
 
-    peer: str
-    source: str
+    places: tuple[str, str]
     inside: bool | None
 
 
@@ -179,8 +188,7 @@ class Reading:
 
     def settle(self) -> None:
         """Make the figures ready to be shown, with what such a log cannot show."""
-        for row in self._count.rows.values():
-            row.flush()
+        self._count.flush()
         if self._form is not None and self._form.nameless:
             self._count.notes[NAMELESS] = None
 
@@ -227,8 +235,7 @@ class Reading:
         count.agent_lines += 1
         where = client.ip_ranges, entry.address, entry.forwarded if self._options.trusted else ""
         known = self._places.get(where) or self._placed(*where)
-        count.peers[known.peer] += 1
-        count.sources[known.source] += 1
+        count.places[known.places] += 1
         row = count.rows.get(client.token)
         if row is None:
             row = count.rows[client.token] = Row()
@@ -241,7 +248,7 @@ class Reading:
         inside = None if ranges is None or parsed is None else ranges.holds(parsed)
         if len(self._places) >= TABLE_LIMIT:
             self._places.clear()
-        found = self._places[published, peer, forwarded] = _Placed(place(peer), place(address), inside)
+        found = self._places[published, peer, forwarded] = _Placed((place(peer), place(address)), inside)
         return found
 
     def _cover(self, form: Format, block: bytes) -> None:

@@ -47,27 +47,26 @@ def unescaped(text: bytes) -> bytes:
     return _ESCAPE.sub(lambda m: bytes([int(m[1], 16)]) if m[1] else m[2] or _LETTERS[m[3]], text)
 
 
-_MINUTE: Final = re.compile(rb"(\d\d)/([A-Z][a-z]{2})/(\d{4}):(\d\d):(\d\d):")
-_ZONE: Final = re.compile(rb" [+-]\d{4}")
+_DAY: Final = re.compile(rb"(\d\d)/([A-Z][a-z]{2})/(\d{4}) ([+-])(\d\d)(\d\d)")
+_MINUTES: Final = {b":%02d:%02d:" % divmod(minute, 60): 60 * minute for minute in range(24 * 60)}
 _SECONDS: Final = {b"%02d" % second: second for second in range(61)}
 
 
 @lru_cache(maxsize=1 << 12)
-def _minute(text: bytes, zone: bytes) -> int:
-    """Return the epoch seconds of ``22/Nov/2026:04:54:`` in the zone `` +0100``. Raises ValueError."""
-    found = _MINUTE.fullmatch(text)
-    if found is None or _ZONE.fullmatch(zone) is None:
-        raise ValueError(text)
-    day, month, year, hour, minute = found.groups()
-    moment = datetime(int(year), _MONTHS.get(month, 0), int(day), int(hour), int(minute), tzinfo=UTC).timestamp()
-    offset = 3600 * int(zone[2:4]) + 60 * int(zone[4:])
-    return checked_time(moment + (offset if zone[1:2] == b"-" else -offset))
+def _day(date: bytes, zone: bytes) -> int:
+    """Return the epoch seconds at which ``22/Nov/2026`` begins in the zone `` +0100``. Raises ValueError."""
+    found = _DAY.fullmatch(date + zone)
+    if found is None:
+        raise ValueError(date)
+    offset = (3600 * int(found[5]) + 60 * int(found[6])) * (-1 if found[4] == b"-" else 1)
+    begin = datetime(int(found[3]), _MONTHS.get(found[2], 0), int(found[1]), tzinfo=UTC).timestamp()
+    return checked_time(begin - offset)
 
 
 def clf_time(text: bytes) -> int:
     """Return the epoch seconds of ``22/Nov/2026:04:54:30 +0000``. Raises ValueError."""
     try:
-        return _minute(text[:18], text[20:]) + _SECONDS[text[18:20]]
+        return _day(text[:11], text[20:]) + _MINUTES[text[11:18]] + _SECONDS[text[18:20]]
     except KeyError:
         raise ValueError(text) from None
 

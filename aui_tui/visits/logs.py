@@ -102,6 +102,7 @@ def record(whole: Count, files: Sequence[str], options: Options, fetched: Mappin
     Raises RecordError when more than half of the examined lines could not be parsed, or when the log names other
     sites alone.
     """
+    whole.flush()
     _check(whole, options)
     kind, reason = _kind(whole, options)
     off = _off(whole, options)
@@ -165,7 +166,8 @@ def _kind(whole: Count, options: Options) -> tuple[Kind, str]:
     """Return where the log was written, and why that is assumed."""
     if options.kind is not None:
         return options.kind, "as you said"
-    cdn, share = _most(_cdns(whole.peers), whole.peers)
+    peers = whole.of_place(0)
+    cdn, share = _most(_cdns(peers), peers)
     if share >= MOST:
         return "origin", f"its requests come from addresses of {cdn}"
     kinds = set(whole.formats.values())
@@ -190,14 +192,15 @@ def _most(places: set[str], seen: Mapping[str, int]) -> tuple[str, float]:
 
 def _off(whole: Count, options: Options) -> str:
     """Return why addresses cannot be compared with published ranges; empty when they can."""
-    name, share = _most({"private", *_cdns(whole.sources)}, whole.sources)
+    sources = whole.of_place(1)
+    name, share = _most({"private", *_cdns(sources)}, sources)
     if share > MOST:
         whose = "private addresses" if name == "private" else f"addresses of {name}"
         return (
             f"Over 90 % of the agents' lines come from {whose}, which hide the client: name the proxies by "
             "trusted_proxy and let the server log X-Forwarded-For."
         )
-    without = _most({"masked"}, whole.sources)[1] > MOST
+    without = _most({"masked"}, sources)[1] > MOST
     if without and options.client_field:
         return f"Over 90 % of the agents' lines have no address in the field {clean(options.client_field, 60)}."
     if without and options.trusted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -113,12 +114,12 @@ class Paths:
 class Row:
     """The figures of one client; see ``aui_tui.model.visits.Visitor``.
 
-    ``pending`` holds visits that are not in the figures yet, by path, status, whether the address is published, and
-    whether Markdown was asked for: most visits differ in nothing else, and one step counts them.
+    ``pending`` holds visits that are not in the figures yet, by path, status, whether the address is published, whether
+    Markdown was asked for, and day: most visits differ in nothing else, and one step counts them.
     """
 
     requests: int = 0
-    first: int = 0
+    first: int = sys.maxsize
     last: int = 0
     days: Counter[int] = field(default_factory=Counter)
     status: Counter[int] = field(default_factory=Counter)
@@ -136,31 +137,29 @@ class Row:
     verified_served: int = 0
     verified_refused: int = 0
     outside: int = 0
-    pending: dict[tuple[str, int, bool | None, bool], int] = field(default_factory=dict)
+    pending: dict[tuple[str, int, bool | None, bool, int], int] = field(default_factory=dict)
 
     def add(self, entry: LogLine, *, inside: bool | None) -> None:
         """Count one visit; ``inside`` says whether its address is published, None when that is not known."""
         moment = entry.moment
-        if not self.requests:
-            self.first = self.last = moment
-        elif moment > self.last:
+        if moment > self.last:
             self.last = moment
-        elif moment < self.first:
+        if moment < self.first:
             self.first = moment
-        self.requests += 1
-        self.days[moment // 86400] += 1
         self.bytes += entry.size
         if entry.seconds is not None and 0 <= entry.seconds < 1e6:
             self.times[bucket(entry.seconds)] += 1
         markdown = entry.accept is not None and "text/markdown" in entry.accept.lower()
-        key = path_of(entry.target), entry.status, inside, markdown
+        key = path_of(entry.target), entry.status, inside, markdown, moment // 86400
         self.pending[key] = self.pending.get(key, 0) + 1
         if len(self.pending) > MOST_PENDING:
             self.flush()
 
     def flush(self) -> None:
         """Add the visits that are only counted by what they have in common to the figures."""
-        for (path, status, inside, asked_markdown), number in self.pending.items():
+        for (path, status, inside, asked_markdown, day), number in self.pending.items():
+            self.requests += number
+            self.days[day] += number
             refused = status in REFUSALS
             robots = path == "/robots.txt"
             served = not robots and (200 <= status < 300 or status == 304)
