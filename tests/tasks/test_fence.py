@@ -26,9 +26,9 @@ from aui_tui.demo.shop import Shop
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.tasks import browser as browsers
 from aui_tui.tasks.browser import Browser
-from aui_tui.tasks.fence import Allowance
 from aui_tui.tasks.outline import Node
 from aui_tui.tasks.page import Page
+from aui_tui.tasks.proxy import Allowance
 from aui_tui.tasks.run import TaskRunning, run_tasks
 from tests.cli.runner import ROOT
 from tests.tasks.pages import Site, hosted, html, readable, sentinel
@@ -435,7 +435,7 @@ PROGRAM = """
 import asyncio, sys
 sys.path.insert(0, sys.argv[1])
 from aui_tui.tasks.browser import Browser
-from aui_tui.tasks.fence import Proxy, refuse
+from aui_tui.tasks.proxy import Proxy, refuse
 async def main():
     browser, proxy = Browser(), Proxy(refuse)
     await proxy.start()
