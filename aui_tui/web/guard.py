@@ -58,20 +58,25 @@ class Connection(H11Protocol):
     _clock: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn names a narrower type
-        """Keep the number of connections in bounds, and start the clock for the first request head."""
+        """Start the clock for the first request head.
+
+        Where there are too many, in all or of this peer, the one that has waited for the longest time makes room.
+        """
         super().connection_made(transport)
         self.open_now.add(self)
         address = self.client[0] if self.client else ""
         self._peer = "" if is_inside(address, self.trusted) else identify(address, (), ())
         held = Counter(one._peer for one in self.open_now)
-        if self._peer and held[self._peer] > self.per_peer:
-            self.transport.abort()
-            return
-        if len(self.open_now) > self.most:
-            others = [one for one in self.open_now if one is not self and not one.transport.is_closing()]
-            waiting = [one for one in others if one._is_waiting()]
-            if waiting:
-                max(waiting, key=lambda one: (held[one._peer], -one._since)).transport.abort()
+        greedy = bool(self._peer) and held[self._peer] > self.per_peer
+        if greedy or len(self.open_now) > self.most:
+            others = self.open_now - {self}
+            waiting = [one for one in others if one._is_waiting() and not one.transport.is_closing()]
+            rivals = [one for one in waiting if one._peer == self._peer] if greedy else waiting
+            if rivals:
+                max(rivals, key=lambda one: (held[one._peer], -one._since)).transport.abort()
+            elif greedy:
+                self.transport.abort()
+                return
         self._allow(self.head_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:

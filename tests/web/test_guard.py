@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import socket
 import time
@@ -298,3 +299,17 @@ def test_each_request_is_one_clean_log_line(site: Running, caplog: pytest.LogCap
     lines = [record.getMessage() for record in caplog.records if record.name == "aui_tui.access"]
     assert any(line.startswith('127.0.0.1 "GET /api/index.json?stance=Open%0a%1b" 400 ') for line in lines)
     assert not any("\x1b" in line or "\n" in line for line in lines)
+
+
+def test_slow_connections_give_way_to_a_reader_at_the_same_address(
+    site: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet(site)
+    monkeypatch.setattr(Connection, "per_peer", 20)
+    with connected(site, 60) as slow:
+        for peer in slow:
+            with contextlib.suppress(OSError):
+                peer.sendall(b"GET /healthz HTTP/1.1\r\nHost: ")
+        for _ in range(20):
+            assert site.get("/healthz").status_code == 200
+    recovered(site)
