@@ -30,7 +30,10 @@ def test_good_words_are_searched_and_wrong_ones_named(text: str, good: str, wron
     parse(found.good)
 
 
-@pytest.mark.parametrize("text", ["sta", "stance:", "grade:", "agent:cl", "agent:claude=", "shop -has:", "fresh:"])
+@pytest.mark.parametrize(
+    "text",
+    ["sta", "stance:", "grade:", "agent:cl", "agent:claude", "agent:any", "agent:claude=", "shop -has:", "fresh:"],
+)
 def test_every_choice_can_be_gone_on_with(text: str) -> None:
     found = choices(text)
     assert found

@@ -98,12 +98,13 @@ def choices(text: str) -> tuple[Choice, ...]:
         offered = [(f"{one}:", f"{one}:", known.about) for one, known in FIELDS.items() if one.startswith(name)]
     elif field is None:
         offered = []
-    elif field.then and "=" in value:
-        who, _, fate = value.partition("=")
-        offered = [(f"{name}:{who}={one}", one, "") for one in field.then if one.startswith(fate)]
     else:
         tail = "=" if field.then else ""
-        offered = [
+        who, equals, fate = value.partition("=")
+        named = equals or value == "any" or any(value == one.lower() for one, _ in field.values)
+        fates = field.then if named else ()
+        offered = [(f"{name}:{who}={one}", one, "") for one in fates if one.startswith(fate) and one != fate]
+        offered += [
             (f"{name}:{one}{tail}", one, meaning)
             for one, meaning in ((value.lower(), meaning) for value, meaning in field.values)
             if one.strip('"').startswith(value.strip('"')) and one != value
