@@ -549,6 +549,11 @@ class Observations(Record, frozen=True):
         return self.unreachable and away
 
     @property
+    def refuses_everybody(self) -> bool:
+        """The site is closed on purpose (401, 403, 404, 451), to people as to agents; a 5xx is a failure."""
+        return self.unreachable and any(e.outcome == REFUSED and e.status < 500 for e in self.homepages)
+
+    @property
     def unresolved(self) -> bool:
         """The name of the host leads nowhere: no probe found an address for it."""
         return all(e.error == "dns" for e in self.exchanges)

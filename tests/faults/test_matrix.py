@@ -265,7 +265,7 @@ async def test_where_everybody_is_refused_nothing_follows_about_agents(
     assert len(observed.browser.attempts) == (2 if status[0] == "5" or status[:3] == "403" else 0)
     card = grade_card(observed)
     assert card.unreachable
-    assert (card.score, card.stance) == (0, "Walled"), "what the record of any unreachable host says"
+    assert (card.score, card.stance) == (0, "Walled" if status[0] == "5" else "Selective")
     assert set(list(card.matrix.values())[1:5]) == {"untested"}
     assert not card.recommendations
     assert "turns everybody away: a browser and every agent get " + status[:3] in card.top_evidence

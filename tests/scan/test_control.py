@@ -150,7 +150,7 @@ async def test_a_site_that_refuses_a_real_browser_too_says_nothing_of_agents(
 ) -> None:
     found = await seen(authority, lambda browser, agent: 403, parser, real)
     card = grade_card(found)
-    assert (card.unreachable, card.stance) == (True, "Walled")
+    assert (card.unreachable, card.stance) == (True, "Selective")
     assert "turned away too, so it may be this address" in card.top_evidence
 
 

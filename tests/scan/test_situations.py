@@ -125,7 +125,7 @@ GOLDEN = (
         "shop.example could not be judged: the name shop.example does not resolve.",
     ),
     Golden(
-        site.down, "Selective", "untested untested untested untested untested untested untested untested",
+        site.down, "Walled", "untested untested untested untested untested untested untested untested",
         (0, 0, 0), (0, 0, 0, 0, 0),
         "shop.example turns everybody away: a browser and every agent get 503 Service Unavailable. So nothing follows"
         " about agents, and nothing is graded. The site is failing: scan again when its homepage answers.",
