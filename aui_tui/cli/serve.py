@@ -59,7 +59,7 @@ def serve(
         base_url=settings.base_url,
         method=settings.method,
         access=policy_of(run, connect_to=connect_to) or PUBLIC,
-        known=starter(),
+        known=dict(starter()),  # workers are handed a copy
         read_only=settings.read_only,
         with_visits=settings.publish_visits,
     )
