@@ -18,7 +18,7 @@ import pytest
 from aui_tui import docs
 from tests.cards import RICH_OPEN, WALLED
 from tests.cli.runner import Result, aui, command, environment, here
-from tests.cli.stored import fill
+from tests.cli.stored import CARDS, SEEN, fill
 from tests.loopback import files_of, listening
 
 READING = {"index", "site", "plan", "diff", "tasks", "visits"}
@@ -39,8 +39,8 @@ async def client(home: Path, *options: str) -> Any:
 
 @pytest.mark.slow
 async def test_the_official_client_reads_and_cannot_scan(tmp_path: Path) -> None:
-    await asyncio.to_thread(fill, tmp_path)
-    planned = await asyncio.to_thread(aui, tmp_path, "plan", WALLED.host, "--grade", "A", "--json")
+    await asyncio.to_thread(fill, tmp_path, CARDS, SEEN)
+    planned = await asyncio.to_thread(aui, tmp_path, "plan", "seen.example", "--grade", "A", "--json")
     async with client(tmp_path) as tools:
         listed = {tool.name: tool for tool in (await tools.list_tools()).tools}
         assert set(listed) == READING
@@ -49,7 +49,7 @@ async def test_the_official_client_reads_and_cannot_scan(tmp_path: Path) -> None
         assert [row["host"] for row in found["ranked"]] == [WALLED.host]
         card = (await tools.call_tool("site", {"host": RICH_OPEN.host})).structured_content
         assert card["score"] == RICH_OPEN.score
-        plan = (await tools.call_tool("plan", {"host": WALLED.host, "grade": "A"})).structured_content
+        plan = (await tools.call_tool("plan", {"host": "seen.example", "grade": "A"})).structured_content
         assert plan == json.loads(planned.out)
         diff = (await tools.call_tool("diff", {"host": WALLED.host})).structured_content
         assert diff["after"]["score"] == WALLED.score
