@@ -45,9 +45,15 @@ def _is(kind: Any, words: str) -> Reader:
         try:
             return msgspec.convert(value, kind, strict=False)
         except msgspec.ValidationError:
-            raise ConfigError(f"{name} must be {words}, not {clean(repr(value), 60)}.") from None
+            raise ConfigError(f"{name} must be {words}{_instead(name, value)}.") from None
 
     return read
+
+
+def _instead(name: str, value: Any) -> str:
+    """Return what ``name`` was set to, for an error; nothing where that may be a secret."""
+    secret = name.startswith("sites") or "@" in str(value)
+    return "" if secret else f", not {clean(repr(value), 80)}"
 
 
 _plain = _is(str, "text")
@@ -93,7 +99,7 @@ def _address(name: str, value: Any) -> str:
     except ValueError:
         valid = False
     if not valid or parts.username is not None or parts.query or parts.fragment:
-        raise ConfigError(f"{name} must be an address such as https://index.example, not {clean(repr(value), 80)}.")
+        raise ConfigError(f"{name} must be an address such as https://index.example{_instead(name, value)}.")
     return text.rstrip("/")
 
 

@@ -185,8 +185,9 @@ async def _overview(run: Run, service: Service, query: Query, *, as_json: bool, 
     from aui_tui.report.overview import overview
 
     paint = Paint.for_output(ascii_only=run.settings.ascii)
-    for part in overview(found):
-        for line in section_sentences(part) if linear else (*section_lines(part, paint), ""):
+    for number, part in enumerate(overview(found)):
+        above = [""] if number else []
+        for line in section_sentences(part) if linear else (*above, *section_lines(part, paint)):
             streams.write_line(line)
 
 

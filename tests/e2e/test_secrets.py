@@ -128,3 +128,10 @@ def test_a_bad_setting_is_reported_without_its_secret(tmp_path: Path, setting: s
     assert done.code == 2
     assert PASSWORD not in done.sentence
     assert KEY not in done.sentence
+
+
+def test_a_bad_address_is_reported_without_its_password(tmp_path: Path) -> None:
+    done = here(tmp_path, "index", env={"AUI_TUI_SOURCE": f"https://{USER}:{PASSWORD}@index.example"})
+    assert done.code == 2
+    assert "AUI_TUI_SOURCE" in done.sentence
+    assert PASSWORD not in done.sentence

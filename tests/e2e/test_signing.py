@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.request import Request, urlopen
 
@@ -213,9 +214,12 @@ def test_serve_publishes_the_directory_signed(tmp_path: Path) -> None:
             raise NotImplementedError
 
     def verified(base: str) -> Any:
-        asked = signing._Message("GET", base + signing.DIRECTORY_PATH, {})
+        asked = SimpleNamespace(method="GET", url=base + signing.DIRECTORY_PATH, headers={})
         verifier = HTTPMessageVerifier(signature_algorithm=algorithms.ED25519, key_resolver=Resolver())
-        return verifier.verify(signing._Response(dict(answer.headers), asked), expect_tag=signing.DIRECTORY_TAG)
+        return verifier.verify(
+            SimpleNamespace(status_code=200, headers=dict(answer.headers), request=asked),
+            expect_tag=signing.DIRECTORY_TAG,
+        )
 
     assert verified(published)[0].parameters["keyid"] == key.thumbprint
     with pytest.raises(InvalidSignature):
@@ -361,7 +365,7 @@ def verifies(key: signing.Key, url: str, fields: dict[str, str]) -> bool:
 
     verifier = HTTPMessageVerifier(signature_algorithm=algorithms.ED25519, key_resolver=Resolver())
     try:
-        return bool(verifier.verify(signing._Message("GET", url, fields)))
+        return bool(verifier.verify(SimpleNamespace(method="GET", url=url, headers=fields)))
     except InvalidSignature:
         return False
 

@@ -78,8 +78,8 @@ def test_overview_in_the_shell(home: Path) -> None:
     hosts = len(json.loads(here(home, "index", "--json").out)["ranked"])
     assert figures["hosts"] == hosts == sum(figures["grades"].values())
     text = here(home, "index", "--overview", "--stance", "Walled").out
-    assert "Grades of 4 hosts" in text
-    assert "Walled 1" in text
+    assert text.startswith("4 ranked hosts")
+    assert "Grades" in text
     assert "an agent is refused or challenged" in text
     nothing = here(home, "index", "--overview", "--query", "nosuchhost").out
     assert nothing == "No host matches, so there is nothing to count.\n"
@@ -92,6 +92,6 @@ def test_the_list_and_its_figures_as_plain_sentences(home: Path) -> None:
     assert any(line.startswith("1. ") and " of 100" in line and "Scanned " in line for line in lines)
     assert not set("│╭█▓░◉◍◌✓✗") & set(done.out)
     figures = here(home, "index", "--overview", "--text").out
-    assert "Grades: A " in figures
+    assert "Grade A: Hosts " in figures
     assert not set("│╭█▓░◉◍◌✓✗") & set(figures)
     assert here(home, "index", "--text", "--json").code == 2
