@@ -127,7 +127,7 @@ def application(names: Sequence[str]) -> Any:
         help="Can ChatGPT, Claude, Google's agent and Perplexity use a site?",
         epilog="Without a command: the dashboard. Exit codes: 0 done, 1 a gate failed, 2 usage, configuration or "
         "invalid host, 3 unreachable, never scanned or inconclusive, 4 rate limited, 130 interrupted. What options do "
-        "not say is a setting: aui-tui config lists them.",
+        "not say is a setting (aui-tui config lists them); --NAME VALUE gives one for a single run.",
         cls=Commands,
         context_settings={"help_option_names": ["--help", "-h"]},
         rich_markup_mode=None,
@@ -145,9 +145,30 @@ def application(names: Sequence[str]) -> Any:
         option.callback = keep
     for command in root.commands.values():
         command.params = [*command.params, *common]
+    for command in (root, *root.commands.values()):
+        command.params = [*command.params, *_settings_as_options(command, root)]
+    for command in root.commands.values():
         command.format_options = partial(write_options, command)
         command.collect_usage_pieces = partial(_usage_pieces, command)
     return root
+
+
+def _settings_as_options(command: Any, root: Any) -> list[Any]:
+    """Return a hidden option of ``command`` for each setting that it has none for; the settings file says the rest."""
+    from aui_tui.settings import FIELDS
+
+    patterns = {option.name: option for option in root.params}
+    taken = {name for option in command.params for name in option.opts}
+    found = []
+    for one in FIELDS:
+        name, default = "--" + one.name.replace("_", "-"), one.default_factory()  # type: ignore[operator]
+        if name in taken or one.metadata["in_file"] or default is True:
+            continue
+        option = copy(patterns["quiet" if default is False else "source"])
+        option.name, option.opts, option.help, option.metavar = one.name, [name], one.metadata["meaning"] + ".", None
+        option.hidden, option.expose_value, option.callback = True, False, keep
+        found.append(option)
+    return found
 
 
 def _needed(arguments: Sequence[str]) -> Sequence[str]:
@@ -158,8 +179,8 @@ def _needed(arguments: Sequence[str]) -> Sequence[str]:
     for word in words:
         if word in VALUED:
             next(words, None)
-        elif not word.startswith("-"):
-            return (word,) if word in COMMANDS else ()
+        elif word in COMMANDS:
+            return (word,)
     return ()
 
 
@@ -238,7 +259,8 @@ def _misuse(error: Any, command: Any, path: str) -> str:
     option = str(getattr(error, "option_name", ""))
     match type(error).__name__:
         case "NoSuchOption":
-            near = " or ".join(error.possibilities or ())
+            rare = {name for one in command.params if one.name not in COMMON and one.hidden for name in one.opts}
+            near = " or ".join(name for name in error.possibilities or () if name not in rare)
             hint = _setting(option) or (f"; did you mean {near}?" if near else ".")
             return f"{path} has no option {clean(option, 60)}{hint}"
         case "BadOptionUsage":

@@ -150,12 +150,14 @@ def run_of(context: typer.Context) -> Run:
         if one is not None:
             _refuse_empty(one)
     given = (context.find_root().params, context.meta.get(KEPT, {}))
-    return Run.of({name: one[name] for one in given for name in COMMON if one.get(name) not in (None, False)})
+    named = {*COMMON, *context.meta.get(KEPT, {})}
+    return Run.of({name: one[name] for one in given for name in named if one.get(name) not in (None, False)})
 
 
 def keep(context: Any, option: Any, value: Any) -> None:
-    """Keep the value of an option of COMMON that stands after the name of a command."""
-    context.meta.setdefault(KEPT, {})[option.name] = value
+    """Keep the value of an option that every command takes, where it was given."""
+    if value not in (None, False, ()):
+        context.meta.setdefault(KEPT, {})[option.name] = value
 
 
 def _refuse_empty(context: Any) -> None:

@@ -81,6 +81,7 @@ def visits(
     allow_private: options.AllowPrivate = False,
     connect_to: options.ConnectTo = None,
     as_json: options.Json = False,
+    ranges: Annotated[str, typer.Option("--ranges", metavar="NAME", hidden=True, help="The same as --format.")] = "",
     form_name: Annotated[str, typer.Option("--format", "-f", metavar="NAME", **FORM_WORDS)] = "",
     output: options.File = "",
     fail_refused: FailRefused = None,
@@ -96,6 +97,7 @@ def visits(
 
     asked = gating.limits(fail_refused or ())
     options.one_of(json=as_json, format=form_name)
+    form_name = ranges or form_name
     ranges = form_name if form_name in SERVERS else ""
     form = "json" if as_json else ranges or format_for(path_of(output), form_name, (*FORMS, *SERVERS))
     reading = _reading_of(run, host)

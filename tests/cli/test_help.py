@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -86,7 +87,7 @@ def test_lists_that_a_help_repeats_are_those_of_their_tables() -> None:
 
 def test_a_scan_has_few_options_and_so_has_the_program() -> None:
     assert len(options("scan")) <= 16
-    own = [option for option in PROGRAM.params if option.name != "help"]
+    own = [option for option in PROGRAM.params if option.name != "help" and not option.hidden]
     assert len({option.opts[0] for option in (*own, *(o for name in COMMANDS for o in options(name)))}) <= 45
 
 
@@ -144,7 +145,7 @@ def test_each_mistake_in_a_line_is_named_with_what_is_allowed(tmp_path: Path, na
         (["site"], "aui-tui site needs HOST: a host that was scanned."),
         (["schem"], "There is no command 'schem'; did you mean schema?"),
         (["scan"], "aui-tui scan needs URL...: hosts or http(s) addresses, such as example.com."),
-        (["scan", "x", "--pace", "2"], "aui-tui scan has no option --pace; it is the setting pace: AUI_TUI_PACE,"),
+        (["scan", "x", "--pace", "99"], "--pace must be a number from 0 to 60, not '99'."),
         (
             ["scan", "x", "--header", "A: b"],
             "aui-tui scan has no option --header; it is the setting headers of [sites.",
@@ -155,3 +156,13 @@ def test_how_a_mistake_reads(tmp_path: Path, line: list[str], sentence: str) -> 
     done = here(tmp_path, *line)
     assert done.code == 2
     assert done.sentence.startswith(f"aui-tui: {sentence}")
+
+
+def test_every_setting_is_an_option_of_a_single_run(tmp_path: Path) -> None:
+    shown = here(tmp_path, "config", "--json", "--control", "plain", "--older-than=3d", "--with-claims").out
+    found = {name: (row["value"], row["origin"]) for name, row in json.loads(shown).items()}
+    assert found["control"] == ("plain", "--control")
+    assert found["older_than"] == ("3d", "--older-than")
+    assert found["with_claims"] == (True, "--with-claims")
+    assert here(tmp_path, "config", "--control", "all").code == 2
+    assert "--control" not in here(tmp_path, "scan", "--help").out
