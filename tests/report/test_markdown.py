@@ -6,7 +6,7 @@ import html
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -18,11 +18,13 @@ from tests.report.hostile import PAYLOADS, hostile
 
 GITHUB = MarkdownIt("gfm-like")
 BREAK = "<!-- -->"
+BARE_HOST = re.compile(r'<a href="http://(?!www\.)([^"/]+)">\1</a>')
+"""What this library makes a link and GitHub does not: a host without a scheme or www."""
 
 
 def shown(markdown: str) -> str:
     """Return what a reader of the rendered paragraph sees; fails on any element but the paragraph."""
-    rendered = GITHUB.render(markdown).replace(BREAK, "")
+    rendered = BARE_HOST.sub(r"\1", GITHUB.render(markdown).replace(BREAK, ""))
     tags = set(re.findall(r"</?([a-z0-9]+)", rendered))
     assert tags <= {"p"}, rendered
     return html.unescape(re.sub(r"</?p>", "", rendered)).strip()
@@ -33,6 +35,7 @@ def test_escaped_text_shows_itself(text: str) -> None:
     assert shown(escape(text)) == clean(text).strip()
 
 
+@example("1.ba")
 @given(st.text(alphabet=st.sampled_from("ab1 *_`[]()<>#+-=.!|~$&@:/\\\"'{}\u00e9"), min_size=1, max_size=30))
 def test_any_escaped_text_shows_itself(text: str) -> None:
     if text.strip():
