@@ -10,7 +10,7 @@ from hypothesis import settings
 
 from aui_tui.scan.parser_pool import Parser
 
-settings.register_profile("project", deadline=None, max_examples=25)
+settings.register_profile("project", deadline=None, max_examples=25, derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=300)
 settings.load_profile("project")
 
