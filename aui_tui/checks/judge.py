@@ -77,8 +77,10 @@ def judge(observations: Observations) -> Judgement:
     by_key = {agent.key: policy for agent, policy in zip(registry().agents, agents, strict=True)}
     served = sum(reading.outcome == SERVED for reading in readings.values())
     conclusive = sum(reading.outcome != INCONCLUSIVE for reading in readings.values())
-    stance = "Selective" if observations.refuses_everybody else UNREACHABLE.stance  # nobody fares worse than a person
-    if not observations.unreachable:
+    stance = UNREACHABLE.stance
+    if observations.refuses_everybody:
+        stance = "Selective"  # no agent fares worse than a person
+    elif not observations.unreachable:
         stance = stance_of(
             served=served,
             conclusive=conclusive,

@@ -126,8 +126,8 @@ def application(names: Sequence[str]) -> Any:
         name=streams.NAME,
         help="Can ChatGPT, Claude, Google's agent and Perplexity use a site?",
         epilog="Without a command: the dashboard. Exit codes: 0 done, 1 a gate failed, 2 usage, configuration or "
-        "invalid host, 3 unreachable, never scanned or inconclusive, 4 rate limited, 130 interrupted. What options do "
-        "not say is a setting (aui-tui config lists them); --NAME VALUE gives one for a single run.",
+        "invalid host, 3 unreachable, never scanned or inconclusive, 4 rate limited, 130 interrupted. All else is "
+        "a setting: aui-tui config lists them, and --NAME VALUE sets one for a single run.",
         cls=Commands,
         context_settings={"help_option_names": ["--help", "-h"]},
         rich_markup_mode=None,
@@ -154,7 +154,10 @@ def application(names: Sequence[str]) -> Any:
 
 
 def _settings_as_options(command: Any, root: Any) -> list[Any]:
-    """Return a hidden option of ``command`` for each setting that it has none for; the settings file says the rest."""
+    """Return hidden options of ``command``: one for each setting that it has no option for.
+
+    What stands in the settings file alone has none, and neither has a switch that is on by default.
+    """
     from aui_tui.settings import FIELDS
 
     patterns = {option.name: option for option in root.params}

@@ -170,7 +170,7 @@ def _refuse_empty(context: Any) -> None:
         values: Sequence[object] = value if isinstance(value, list | tuple) else (value,)
         if any(isinstance(one, str) and not one.strip() for one in values):
             if option.param_type_name == "argument":
-                raise BadValue(f"An argument is empty: {context.command.name} takes {option.metavar}.")
+                raise BadValue(f"An argument is empty: {context.command.name} takes {option.metavar.rstrip('.')}.")
             name = option.opts[0]
             raise BadValue(f"{name} is empty: it takes {option.metavar or 'a value'}. Give one, or leave {name} out.")
 

@@ -96,7 +96,7 @@ def visits(
     from aui_tui.visits.ranges import RangeBook
 
     asked = gating.limits(fail_refused or ())
-    options.one_of(json=as_json, format=form_name)
+    options.one_of(json=as_json, format=form_name, ranges=ranges)
     form_name = ranges or form_name
     ranges = form_name if form_name in SERVERS else ""
     form = "json" if as_json else ranges or format_for(path_of(output), form_name, (*FORMS, *SERVERS))

@@ -212,7 +212,7 @@ class Database:
             connection.execute(f"PRAGMA cache_size = -{CACHED}")
             connection.execute("PRAGMA temp_store = 1")  # long lists are put in order in an unnamed file, not in memory
             connection.create_function("now_ms", 0, lambda: round(self._clock() * 1000), deterministic=True)
-        except BaseException:
+        except BaseException:  # ctrl+c too
             connection.close()
             raise
         return connection

@@ -90,7 +90,8 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 UNREACHABLE: Final = Standing(0, "F", "Walled")
-"""What the record of an unreachable host says, since its shape demands values; everywhere else it has none of them."""
+"""What the record of an unreachable host says, since its shape demands values (a site that is closed on purpose is
+Selective there); everywhere else it has none of them."""
 
 
 def stance_of(*, served: int, conclusive: int, browser_challenged: bool, only_offers: bool, disallowed: int) -> str:

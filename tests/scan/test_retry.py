@@ -244,6 +244,22 @@ def test_beside_a_shared_budget_a_refusal_by_name_is_found(answer: str) -> None:
         assert set(accused(policy, latest)) == named, (rate, burst, seed, named)
 
 
+class Politely(World):
+    """Refuses every agent by name with 403, and says each time when to come again, as Varnish does."""
+
+    def _answer(self, name: str, at: float) -> tuple[Seen, bool]:
+        if name in AGENTS:
+            return Seen(REFUSED, 403, retry_after=5.0), False
+        return super()._answer(name, at)
+
+
+@pytest.mark.parametrize("seed", range(FAST))
+def test_a_refusal_that_says_when_to_come_again_is_found(seed: int) -> None:
+    policy, latest = look_again(Politely(None, "", healthy, seed))
+    assert set(accused(policy, latest)) == set(AGENTS)
+    assert sum(map(len, policy.history.answers.values())) < 40
+
+
 def test_a_budget_that_is_asked_before_the_name_accuses_nobody_who_is_served_alone() -> None:
     for rate, burst, seed in itertools.product(RATES, BURSTS, range(FAST)):
         named = set(random.Random(seed).sample(AGENTS, 2))
