@@ -88,8 +88,9 @@ def probe_lines(host: str, *, quiet: bool) -> Progress | None:
 
     def tell(event: ProbeEvent) -> None:
         name = labels.probe(event.name)
-        if event.name == "cache" and event.outcome == "miss":
-            streams.say(f"{host}: asking the site")
+        if event.name == "cache":
+            said = "asking the site" if event.outcome == "miss" else "kept from an earlier scan; --force asks again"
+            streams.say(f"{host}: {said}")
         elif event.state == "done":
             streams.say(f"{host}: {name}: {_outcome(event)}")
         elif event.state == "retrying" and not event.note.startswith("at "):
