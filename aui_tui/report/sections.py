@@ -120,6 +120,7 @@ def verdict(report: HostReport, *, now: float | None = None) -> Section:
     items = [Item(("Score",), text=score_words(card, task_age(report, now)), key="score"), _next(card)]
     place = [*([card.name] if card.name != card.host else []), card.category]
     asked = f"{when(card.scanned_at, now)} in {card.elapsed_ms / 1000:.1f} s from {card.vantage}, method {card.method}"
+    asked += ", stopped before its end" if any(one.id == "incomplete" for one in card.findings) else ""
     items += [Item(("Scanned",), text=asked, key="scanned"), Item(("Site",), text=" · ".join(place), key="site")]
     word = "unreachable" if card.unreachable else card.stance
     return Section("verdict", card.host, agents.sentence(card, report.observations), tuple(items), word=word)
