@@ -43,7 +43,7 @@ def lines(
 
 
 def _more(report: HostReport) -> str:
-    plan = f"aui-tui plan {report.card.host} writes the changes; " if report.card.recommendations else ""
+    plan = f"aui-tui plan {report.card.host} shows the changes; " if report.card.recommendations else ""
     return f"{'' if report.card.unreachable else plan}--details shows the rest."
 
 

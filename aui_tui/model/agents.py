@@ -480,8 +480,12 @@ def turned_away(matrix: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
     return min(words, key=WORST_FIRST.index), tuple(name for _, name in found)
 
 
-HARM: Final = MappingProxyType({"wba": 0, "robots": 1, "ssr": 2, "landmarks": 2})
-"""What a lacking fix does to agents: shut out, told to stay out, nothing to read; everything else is declared."""
+DECLARED: Final = 3
+HARM: Final = MappingProxyType({"wba": 0, "robots": 1, "ssr": 2, "landmarks": 2, "front-door": 4})
+"""What a lacking fix does to agents: shut out, told to stay out, nothing to read; then what is DECLARED.
+
+Last what a site must have first, such as a server of its own.
+"""
 
 
 def opens(card: ReportCard, fix: str) -> bool:
@@ -490,11 +494,12 @@ def opens(card: ReportCard, fix: str) -> bool:
 
 
 def by_harm(card: ReportCard) -> tuple[Recommendation, ...]:
-    """Return the fixes in the order for people: what lets agents in, what lets them read, then what is declared.
+    """Return the fixes in the order for people: what lets agents in, what lets them read, then what is declared, then what
+    a site must have first.
 
     Within each, most points first. The record has its own order, by points alone.
     """
-    return tuple(sorted(card.recommendations, key=lambda fix: (HARM.get(fix.k, len(HARM)), -fix.pts)))
+    return tuple(sorted(card.recommendations, key=lambda fix: (HARM.get(fix.k, DECLARED), -fix.pts)))
 
 
 def probe_of(key: str) -> str:

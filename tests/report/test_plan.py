@@ -23,9 +23,11 @@ from aui_tui.model.methods import METHODS, V01, V02
 from aui_tui.model.observations import Observations
 from aui_tui.model.points import Standing, gain
 from aui_tui.model.registry import registry
+from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import FIXES, GRADES
 from aui_tui.report import plan as plans
 from aui_tui.report.plan import INSERTED, Plan, as_json, lines, pieces, readme, write_files
+from aui_tui.report.sections import sections
 from aui_tui.scan.robots import parse
 from tests.cards import DEAD, RICH_OPEN, WALLED, cards, estimate, published, sums
 from tests.scan import situations
@@ -52,8 +54,8 @@ def test_the_ceiling_of_a_walled_site_is_reckoned_with() -> None:
     assert keys(WALLED, score=50) == ["wba"]
     assert keys(WALLED, grade="D") == ["wba"]
     found = plan(WALLED, grade="A")
-    assert [step.fix.k for step in found.steps] == ["wba", "front-door", "signal"]
-    assert [step.score for step in found.steps] == [66, 86, 94]
+    assert [step.fix.k for step in found.steps] == ["wba", "signal", "front-door"]
+    assert [step.score for step in found.steps] == [66, 74, 94]
     assert [step.stance for step in found.steps] == ["Selective", "Selective", "Selective"]
 
 
@@ -146,6 +148,14 @@ def test_letting_agents_in_comes_first_whatever_its_points() -> None:
     assert [fix.k for fix in by_harm(card)][:2] == ["wba", "ssr"]
 
 
+def test_what_the_site_must_have_first_is_the_last_advice() -> None:
+    card = replace(WALLED, **sums(V02, points_of("v0.2") | {"front-door": 0, "llms": 0}, "Open"))
+    assert max(card.recommendations, key=lambda fix: fix.pts).k == "front-door"
+    assert [fix.k for fix in by_harm(card)][-1] == "front-door"
+    shown = {part.name: part for part in sections(HostReport(card=card))}
+    assert "front door" not in next(item.text for item in shown["verdict"].items if item.key == "next")
+
+
 @pytest.mark.ci
 @settings(max_examples=20)
 @given(cards(), st.sampled_from(GRADES))
@@ -189,7 +199,7 @@ def test_files_are_written_where_they_belong_with_a_text_that_says_so(tmp_path: 
     assert (folder / "server/agents.txt").read_text() == "# wba\nexample\n"
     text = (folder / "README.md").read_text()
     assert all(f"| `{path.relative_to(folder)}` |" in text for path in written[1:])
-    assert "66 -> 86" in text
+    assert "66 -> 74" in text
 
 
 def test_what_was_seen_gives_whole_files_at_their_paths() -> None:
