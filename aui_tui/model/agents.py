@@ -494,10 +494,9 @@ def opens(card: ReportCard, fix: str) -> bool:
 
 
 def by_harm(card: ReportCard) -> tuple[Recommendation, ...]:
-    """Return the fixes in the order for people: what lets agents in, what lets them read, then what is declared, then what
-    a site must have first.
+    """Return the fixes in the order for people: what lets agents in, what lets them read, then the others.
 
-    Within each, most points first. The record has its own order, by points alone.
+    What a site must have first is last. Within each, most points first. The record has its own order, by points alone.
     """
     return tuple(sorted(card.recommendations, key=lambda fix: (HARM.get(fix.k, DECLARED), -fix.pts)))
 
