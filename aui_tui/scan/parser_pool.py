@@ -4,8 +4,8 @@ No parser callable from Python is safe on hostile pages, and none of them stops 
 cancelled; a process can be killed. Small bodies that cannot take a parser long are read in place.
 
 A worker reads one job after another from its standard input and writes each result to its output: msgpack after its
-length as a big-endian number of HEADER octets. A job that overruns ends it from inside as well, so that none is left
-behind when its parent is gone.
+length as a big-endian number of HEADER octets. One thread at a time talks to it. A job that overruns ends it from
+inside as well, so that none is left behind when its parent is gone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Final, TypeVar
 
@@ -71,55 +72,70 @@ def run(job: ParseJob) -> PageFacts | PageText | RobotsFacts:
 
 
 class _Worker:
-    """One worker process, used by one thread at a time."""
+    """One worker process, started when there is a job for it and replaced when it is worn or gone."""
 
     def __init__(self) -> None:
-        self.child: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603 (our own interpreter and module)
-            command("aui_tui.scan.parser_pool"),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=BUFFER,
-            cwd=os.sep if os.name == "posix" else None,
-            process_group=0 if os.name == "posix" else None,
-        )
-        self.jobs = 0
-        self.late = False
+        self.child: subprocess.Popen[bytes] | None = None
+        self._jobs = 0
+        self._late = self._closed = False
+        self._lock = threading.Lock()
 
-    def await_ready(self) -> None:
-        """Wait until the process has come up. Raises OSError."""
-        assert self.child.stdout is not None
-        with self._within(START_LIMIT):
-            if self.child.stdout.read(1) != READY:
-                raise BrokenPipeError
+    def do(self, job: ParseJob) -> bytes | str:
+        """Return the result of ``job``, or why there is none."""
+        for _ in range(2):
+            try:
+                inbox, outbox = self.start()
+            except OSError as error:
+                return CLOSED if self._closed else f"no worker process could be started: {error.__class__.__name__}"
+            self._jobs += 1
+            answer, asked = None, False
+            with self._within(job.limit), contextlib.suppress(OSError, ValueError):
+                _send(inbox, job)
+                asked = True
+                answer = _receive(outbox)
+            if answer is not None:
+                return answer
+            self._end()
+            if asked or self._late:
+                return f"it took the parser over {job.limit:g} s" if self._late else "the parser crashed"
+        return "no worker process could be started"
 
-    def ask(self, job: ParseJob) -> bytes | None:
-        """Return the result of ``job``; None when the process ended first, killed if it was ``late``.
+    def start(self) -> tuple[IO[bytes], IO[bytes]]:
+        """Return the input and output of a process that is up. Raises OSError."""
+        child = self.child
+        if child is None or child.poll() is not None or self._late or self._jobs >= JOBS:
+            self._end()
+            with self._lock:
+                if self._closed:
+                    raise BrokenPipeError
+                child = self.child = subprocess.Popen(  # noqa: S603 (our own interpreter and module)
+                    command("aui_tui.scan.parser_pool"),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    bufsize=BUFFER,
+                    cwd=os.sep if os.name == "posix" else None,
+                    process_group=0 if os.name == "posix" else None,
+                )
+            self._jobs, self._late = 0, False
+            assert child.stdout is not None
+            with self._within(START_LIMIT):
+                if child.stdout.read(1) != READY:
+                    raise BrokenPipeError
+        assert child.stdin is not None
+        assert child.stdout is not None
+        return child.stdin, child.stdout
 
-        Raises OSError where it was gone before it had the job.
-        """
-        assert self.child.stdin is not None
-        assert self.child.stdout is not None
-        self.jobs += 1
-        with self._within(job.limit):
-            _send(self.child.stdin, job)
-            return _receive(self.child.stdout)
-
-    def kill(self) -> None:
-        with contextlib.suppress(OSError):
-            self.child.kill()
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            self.child.wait(5)
+    def close(self) -> None:
+        """End the process for good; what it does ends with a reason. May come from any thread."""
+        with self._lock:
+            self._closed = True
+        self._end()
 
     @contextlib.contextmanager
     def _within(self, seconds: float) -> Iterator[None]:
         """Kill the process when the body of the ``with`` takes longer than ``seconds``."""
-
-        def overrun() -> None:
-            self.late = True
-            self.kill()
-
-        timer = threading.Timer(seconds, overrun)
+        timer = threading.Timer(seconds, self._overrun)
         timer.daemon = True
         timer.start()
         try:
@@ -127,83 +143,40 @@ class _Worker:
         finally:
             timer.cancel()
 
+    def _overrun(self) -> None:
+        self._late = True
+        if self.child is not None:
+            self.child.kill()
 
-class _Pool:
-    """Threads that each ask one worker at a time; a worker is started when there is none to spare."""
+    def _end(self) -> None:
+        child = self.child
+        if child is not None:
+            child.kill()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(5)
+            for stream in (child.stdin, child.stdout):
+                with contextlib.suppress(OSError):
+                    if stream is not None:
+                        stream.close()
 
-    def __init__(self, size: int) -> None:
-        self.threads = ThreadPoolExecutor(size, thread_name_prefix="aui-parser")
-        self.workers: set[_Worker] = set()
-        self.closed = False
-        self._spare: list[_Worker] = []
-        self._lock = threading.Lock()
 
-    def do(self, job: ParseJob) -> bytes | str:
-        """Return the result of ``job``, or why there is none."""
-        for _ in range(2):
-            try:
-                worker = self._take()
-            except OSError as error:
-                return CLOSED if self.closed else f"no worker process could be started: {error.__class__.__name__}"
-            try:
-                answer, asked = worker.ask(job), True
-            except OSError:
-                answer, asked = None, worker.late
-            if answer is not None:
-                self._give_back(worker)
-                return answer
-            late = worker.late
-            self._drop(worker)
-            if asked:
-                return f"it took the parser over {job.limit:g} s" if late else "the parser crashed"
-        return "no worker process could be started"
-
-    def start(self) -> None:
-        """Have a worker to spare."""
+def _do(idle: deque[_Worker], job: ParseJob | None) -> bytes | str:
+    """Return the result of ``job`` by an idle worker, the last used one first; without a job have it come up."""
+    worker = idle.pop()
+    try:
+        if job is not None:
+            return worker.do(job)
         with contextlib.suppress(OSError):
-            self._give_back(self._take())
+            worker.start()
+        return ""
+    finally:
+        idle.append(worker)
 
-    def close(self) -> None:
-        """Kill the workers; what they do ends with a reason."""
-        with self._lock:
-            self.closed = True
-            workers, spare = list(self.workers), list(self._spare)
-        for worker in workers:
-            worker.kill()
-        for worker in spare:
-            self._drop(worker)
-        self.threads.shutdown(wait=False)
 
-    def _take(self) -> _Worker:
-        """Return a worker that is up. Raises OSError."""
-        with self._lock:
-            if self.closed:
-                raise BrokenPipeError
-            if self._spare:
-                return self._spare.pop()
-            worker = _Worker()
-            self.workers.add(worker)
-        try:
-            worker.await_ready()
-        except OSError:
-            self._drop(worker)
-            raise
-        return worker
-
-    def _give_back(self, worker: _Worker) -> None:
-        with self._lock:
-            if not self.closed and worker.jobs < JOBS and not worker.late:
-                self._spare.append(worker)
-                return
-        self._drop(worker)
-
-    def _drop(self, worker: _Worker) -> None:
-        self.workers.discard(worker)
-        worker.kill()
-        for stream in (worker.child.stdin, worker.child.stdout):
-            with contextlib.suppress(OSError):
-                if stream is not None:
-                    stream.close()
+def _close(threads: ThreadPoolExecutor, workers: Iterable[_Worker]) -> None:
+    for worker in workers:
+        worker.close()
+    threads.shutdown(wait=False)
 
 
 class Parser:
@@ -216,8 +189,10 @@ class Parser:
 
     def __init__(self, workers: int = 1, *, limit: float = LIMIT) -> None:
         self._limit = limit
-        self._pool = _Pool(max(1, min(workers, os.cpu_count() or 1)))
-        self._finalizer = weakref.finalize(self, self._pool.close)
+        self._workers = [_Worker() for _ in range(max(1, min(workers, os.cpu_count() or 1)))]
+        self._idle = deque(self._workers)
+        self._threads = ThreadPoolExecutor(len(self._workers), thread_name_prefix="aui-parser")
+        self._finalizer = weakref.finalize(self, _close, self._threads, self._workers)
 
     async def __aenter__(self) -> Parser:
         return self
@@ -227,8 +202,8 @@ class Parser:
 
     def prestart(self) -> None:
         """Start a worker now, in the background, so that the first large body does not wait for it."""
-        if not (self._pool.workers or self._pool.closed):
-            self._pool.threads.submit(self._pool.start)
+        if self._finalizer.alive and not self.pids():
+            self._threads.submit(_do, self._idle, None)
 
     async def homepage(self, body: bytes, content_type: str = "") -> PageFacts:
         """Return the facts of a homepage; ``problem`` says why one was not analysed, and then all counts are 0."""
@@ -252,11 +227,12 @@ class Parser:
     async def aclose(self) -> None:
         """End the worker processes; a job under way ends with a ``problem``."""
         self._finalizer()
-        await asyncio.to_thread(self._pool.threads.shutdown)
+        await asyncio.to_thread(self._threads.shutdown)
 
     def pids(self) -> tuple[int, ...]:
         """Return the process ids of the workers that are up."""
-        return tuple(worker.child.pid for worker in list(self._pool.workers) if worker.child.poll() is None)
+        children = (worker.child for worker in self._workers)
+        return tuple(child.pid for child in children if child is not None and child.poll() is None)
 
     async def _read(self, job: ParseJob, kind: type[_Facts], *, small: bool) -> _Facts | str:
         """Return the facts of a body, read here where it is ``small``; else why a worker could not read it."""
@@ -264,9 +240,9 @@ class Parser:
             facts = run(job)
             assert isinstance(facts, kind)
             return facts
-        if self._pool.closed:
+        if not self._finalizer.alive:
             return CLOSED
-        answer = await asyncio.get_running_loop().run_in_executor(self._pool.threads, self._pool.do, job)
+        answer = await asyncio.get_running_loop().run_in_executor(self._threads, _do, self._idle, job)
         return answer if isinstance(answer, str) else from_msgpack(answer, kind)
 
 
