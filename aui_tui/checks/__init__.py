@@ -10,7 +10,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.checks.base import Check, Piece, Sentence, Site, critical, good, warn
+from aui_tui.checks.base import Check, Piece, Sentence, Site, sentence_list
 from aui_tui.model.card import Finding
 from aui_tui.model.vocabulary import FIXES, choose
 
@@ -23,10 +23,8 @@ __all__ = [
     "Sentence",
     "Site",
     "by_fix",
-    "critical",
-    "good",
     "points",
-    "warn",
+    "sentence_list",
 ]
 
 NAMES: Final = (

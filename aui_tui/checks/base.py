@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from textwrap import dedent
 from types import MappingProxyType
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
@@ -215,19 +216,13 @@ class Sentence(NamedTuple):
     text: str
 
 
-def critical(name: str, text: str) -> Sentence:
-    """Return a sentence on what shuts agents out."""
-    return Sentence(name, "critical", text)
-
-
-def warn(name: str, text: str) -> Sentence:
-    """Return a sentence on what hinders agents or limits the card."""
-    return Sentence(name, "warn", text)
-
-
-def good(name: str, text: str) -> Sentence:
-    """Return a sentence on what helps agents."""
-    return Sentence(name, "good", text)
+def sentence_list(text: str) -> tuple[Sentence, ...]:
+    """Return the sentences written in ``text``: a line with severity and id, and the sentence indented below it."""
+    found = []
+    for block in re.split(r"\n(?=\S)", dedent(text).strip()):
+        severity, name, *words = block.split()
+        found.append(Sentence(name, severity, " ".join(words)))
+    return tuple(found)
 
 
 def is_kept_back(probe: Exchange) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final
 from urllib.parse import urlsplit
 
-from aui_tui.checks.base import WELCOME, Advice, Check, Earned, Site, critical, good, warn
+from aui_tui.checks.base import WELCOME, Advice, Check, Earned, Site, sentence_list
 from aui_tui.checks.door_fix import door_advice, fields, let_everybody_in
 from aui_tui.checks.judge import Judgement, asks_for_payment, live_exchanges, turned_away
 from aui_tui.checks.wording import (
@@ -54,169 +54,120 @@ CLOSED: Final = frozenset({401, 404, 410, 451})
 """Statuses that no client gets for its greeting."""
 PROOF: Final = ", asked again alone, with a browser served right before and after"
 """How it is known that a refusal is for the agent."""
-SENTENCES = (
-    critical(
-        "shut-out",
-        "AI agents are shut out: <<agents>> <<get>> <<what>> while a browser gets the homepage (<<browser>>)<<proof>>."
-        " <<robots>>Users who send an agent see an error.",
-    ),
-    critical(
-        "everybody-challenged",
-        "Everybody meets a wall: the browser probe and <<agents>> get <<what>>, which a person can pass and an agent"
-        " cannot.",
-    ),
-    critical(
-        "browser-walled",
-        "The browser probe gets <<what>>, which a person can pass and an agent cannot, and no agent gets the homepage.",
-    ),
-    critical(
-        "programs",
-        "Programs are shut out, whatever their name: <<agents>> <<get>> <<what>>, and so does this scan under a"
-        " browser’s name, while a real browser (<<client>>) gets the homepage<<named>>. Users who send an agent see"
-        " an error.",
-    ),
-    critical(
-        "agents-away",
-        "<<agents>> <<get>> <<what>><<contrast>><<proof>>. <<robots>>Users who send an agent see an error.",
-    ),
-    critical(
-        "signed-anything",
-        "<<agent>> is let in by anything that looks signed: without a signature it is refused (<<unsigned>>), with"
-        " <<false>> it is served. Check the signature itself with the key that its keyid names, and its times.",
-    ),
-    critical("tls", "TLS fails before any page is asked for: a browser warns its user there, and an agent stops."),
-    warn(QUOTE, "To ask <<vendor>> about it, quote the <<word>> <<ids>>."),
-    warn("agent-payment", "<<agents>> asked to pay: status 402 Payment Required with machine-readable terms."),
-    warn(
-        "probe-limit",
-        "Limit of this test: a probe borrows an agent's name without its address or signature, so a site that"
-        " verifies agents may refuse the probe and still serve the agent.",
-    ),
-    warn(
-        "cause-name",
-        "The site decides by the name in User-Agent (<<agents>>): the name is turned away with a browser's other header"
-        " fields too, and a browser's name is served with the agent's other fields.",
-    ),
-    warn(
-        "cause-field",
-        "The site does not decide by the name of <<agents>> but by <<field>>: a browser's name is turned away too when"
-        " it is sent as the agent sends it, and served when only that is changed to what a browser sends.",
-    ),
-    warn(
-        "cause-fields",
-        "The site does not decide by the name of <<agents>> but by other header fields: a browser's name with the"
-        " agent's other fields is turned away too. It is not known which of them decides; possible are <<field>>.",
-    ),
-    warn(
-        "cause-together",
-        "The site decides by the name of <<agents>> together with the other header fields, by neither alone: the name"
-        " with a browser's fields is served, and so is a browser's name with the agent's fields.",
-    ),
-    warn(
-        "cause-either",
-        "The site decides by the name of <<agents>> and by the other header fields, by each alone: the name with a"
-        " browser's fields is turned away, and so is a browser's name with the agent's fields.",
-    ),
-    warn(
-        "signed-not-verified",
-        "<<agent>> is turned away with a valid signature as without one (<<signed>>): the site does not verify"
-        " signatures<<agentless>>, or does not know your key. Where an edge verifies known operators only, add the key"
-        " or its directory there, on staging or for the test (aui-tui key directory).",
-    ),
-    warn(
-        "signed-form",
-        "<<agent>> is let in with <<works>>, not with <<fails>> (<<status>>); each of these is in use, so verify all.",
-    ),
-    warn(
-        "signed-lax",
-        "<<agent>> is let in with a valid signature, and with <<false>> too: tie each key to the address that"
-        " Signature-Agent names, and require that the signature covers it.",
-    ),
-    warn(
-        "signature-asked",
-        "<<agents>> turned away with a request for a signature (Accept-Signature): the site may let signed agents in."
-        " Scan again with AUI_TUI_SIGN=1 to see whether it does.",
-    ),
-    warn("signed-unclear", "The signed probes of <<agent>> prove nothing: <<why>>. Scan again to settle it."),
-    warn(
-        "second-answer",
-        "<<agent>> got <<first>> at first and <<second>> when asked again, alone and after a pause; the second"
-        " answer counts.",
-    ),
-    warn(
-        "address",
-        "Not known whether <<agents>> <<get>> in: here <<what>>, as a search engine’s name does, while an unknown name"
-        " is served. The site seems to admit such names from their operators’ own addresses alone. aui-tui visits"
-        " (your access log), AUI_TUI_SIGN=1, or letting this address in would show it.",
-    ),
-    warn(
-        "cause-list",
-        "The site refuses names that it does not know: an invented name is turned away as <<agents>> <<are>>, so what"
-        " decides is a list of who may enter.",
-    ),
-    warn(
-        "limited-shared",
-        "The agents share a limit on requests that does not hold for a browser. The result of <<agents>> (<<what>>)"
-        " does not count, because another agent was served when it came first; a scan with --force and"
-        " AUI_TUI_PACE=15, one request every 15 s, may bring a verdict.",
-    ),
-    warn(
-        "limited",
-        "The site limits everybody: asked alone, the browser was turned away too. So the result of <<agents>>"
-        " (<<what>>) does not count; a scan with --force and AUI_TUI_PACE=10, one request every 10 s, may bring a"
-        " verdict.",
-    ),
-    warn(
-        "limited-random",
-        "The result of <<agents>> (<<what>>) does not count, because the site fails at random. Scan again with --force"
-        " when it answers every request.",
-    ),
-    warn(
-        "limited-time",
-        "No verdict for <<agents>> (<<what>>): a browser was served each time, but the scan ended before the refusal"
-        " was seen often enough to count. A scan with --force and AUI_TUI_PACE=1 has more time.",
-    ),
-    warn(
-        "files-limited",
-        "Not measured: <<files>>. The site answered <<what>>, again when asked alone, so <<they>> not count; a scan"
-        " with --force and AUI_TUI_PACE=10, one request every 10 s, may bring <<them>>.",
-    ),
-    warn(
-        "random",
-        "The site fails at random: <<failed>> of <<asked>> requests for the homepage got a 5xx, from clients that were"
-        " served at another time.",
-    ),
-    warn(
-        "edge-says-yes",
-        "robots.txt says no, the edge says yes: <<agents>>, but the homepage is served, so only"
-        " agents that obey robots.txt stay away.",
-    ),
-    warn(
-        "browser-challenged",
-        "The browser probe gets <<what>> while <<agents>> the homepage, so the page facts below are those of the"
-        " challenge.",
-    ),
-    warn(
-        "browser-refused",
-        "The browser probe gets <<what>> each time while <<agents>> the homepage, so it is no control here: the agents"
-        " are judged by their own answers<<real>>.",
-    ),
-    warn("browser-silent", "The browser probe is inconclusive: <<reason>>."),
-    warn(
-        "door-silent",
-        "A browser gets the homepage (<<browser>>) and none of the <<total>> probed agents gets an answer: that"
-        " proves nothing and is not scored, but a site that leaves agents without an answer looks the same.",
-    ),
-    warn("door-unmeasured", "No agent got a usable answer, so access is not scored."),
-    warn("other-version", "<<agents>> another version of the homepage than a browser: <<what>>."),
-    warn("agent-silent", "<<agents>> inconclusive and <<do>> not count: <<reason>>."),
-    warn("redirect", "A redirect was not followed for <<who>>: <<reason>> (last status <<status>>)."),
-    good(
-        "signed-verified",
-        "<<agent>> gets the homepage with a valid signature, while a forged, an expired and no signature (<<unsigned>>)"
-        " are refused: the site verifies who asks.",
-    ),
-    good("served", "<<agents>> the homepage, as a browser does."),
+SENTENCES: Final = sentence_list(
+    """
+    critical shut-out
+        AI agents are shut out: <<agents>> <<get>> <<what>> while a browser gets the homepage (<<browser>>)<<proof>>.
+        <<robots>>Users who send an agent see an error.
+    critical everybody-challenged
+        Everybody meets a wall: the browser probe and <<agents>> get <<what>>, which a person can pass and an agent
+        cannot.
+    critical browser-walled
+        The browser probe gets <<what>>, which a person can pass and an agent cannot, and no agent gets the homepage.
+    critical programs
+        Programs are shut out, whatever their name: <<agents>> <<get>> <<what>>, and so does this scan under a
+        browser’s name, while a real browser (<<client>>) gets the homepage<<named>>. Users who send an agent see an
+        error.
+    critical agents-away
+        <<agents>> <<get>> <<what>><<contrast>><<proof>>. <<robots>>Users who send an agent see an error.
+    critical signed-anything
+        <<agent>> is let in by anything that looks signed: without a signature it is refused (<<unsigned>>), with
+        <<false>> it is served. Check the signature itself with the key that its keyid names, and its times.
+    critical tls
+        TLS fails before any page is asked for: a browser warns its user there, and an agent stops.
+    warn quote
+        To ask <<vendor>> about it, quote the <<word>> <<ids>>.
+    warn agent-payment
+        <<agents>> asked to pay: status 402 Payment Required with machine-readable terms.
+    warn probe-limit
+        Limit of this test: a probe borrows an agent's name without its address or signature, so a site that verifies
+        agents may refuse the probe and still serve the agent.
+    warn cause-name
+        The site decides by the name in User-Agent (<<agents>>): the name is turned away with a browser's other header
+        fields too, and a browser's name is served with the agent's other fields.
+    warn cause-field
+        The site does not decide by the name of <<agents>> but by <<field>>: a browser's name is turned away too when
+        it is sent as the agent sends it, and served when only that is changed to what a browser sends.
+    warn cause-fields
+        The site does not decide by the name of <<agents>> but by other header fields: a browser's name with the
+        agent's other fields is turned away too. It is not known which of them decides; possible are <<field>>.
+    warn cause-together
+        The site decides by the name of <<agents>> together with the other header fields, by neither alone: the name
+        with a browser's fields is served, and so is a browser's name with the agent's fields.
+    warn cause-either
+        The site decides by the name of <<agents>> and by the other header fields, by each alone: the name with a
+        browser's fields is turned away, and so is a browser's name with the agent's fields.
+    warn signed-not-verified
+        <<agent>> is turned away with a valid signature as without one (<<signed>>): the site does not verify
+        signatures<<agentless>>, or does not know your key. Where an edge verifies known operators only, add the key or
+        its directory there, on staging or for the test (aui-tui key directory).
+    warn signed-form
+        <<agent>> is let in with <<works>>, not with <<fails>> (<<status>>); each of these is in use, so verify all.
+    warn signed-lax
+        <<agent>> is let in with a valid signature, and with <<false>> too: tie each key to the address that
+        Signature-Agent names, and require that the signature covers it.
+    warn signature-asked
+        <<agents>> turned away with a request for a signature (Accept-Signature): the site may let signed agents in.
+        Scan again with AUI_TUI_SIGN=1 to see whether it does.
+    warn signed-unclear
+        The signed probes of <<agent>> prove nothing: <<why>>. Scan again to settle it.
+    warn second-answer
+        <<agent>> got <<first>> at first and <<second>> when asked again, alone and after a pause; the second answer
+        counts.
+    warn address
+        Not known whether <<agents>> <<get>> in: here <<what>>, as a search engine’s name does, while an unknown name
+        is served. The site seems to admit such names from their operators’ own addresses alone. aui-tui visits (your
+        access log), AUI_TUI_SIGN=1, or letting this address in would show it.
+    warn cause-list
+        The site refuses names that it does not know: an invented name is turned away as <<agents>> <<are>>, so what
+        decides is a list of who may enter.
+    warn limited-shared
+        The agents share a limit on requests that does not hold for a browser. The result of <<agents>> (<<what>>) does
+        not count, because another agent was served when it came first; a scan with --force and AUI_TUI_PACE=15, one
+        request every 15 s, may bring a verdict.
+    warn limited
+        The site limits everybody: asked alone, the browser was turned away too. So the result of <<agents>> (<<what>>)
+        does not count; a scan with --force and AUI_TUI_PACE=10, one request every 10 s, may bring a verdict.
+    warn limited-random
+        The result of <<agents>> (<<what>>) does not count, because the site fails at random. Scan again with --force
+        when it answers every request.
+    warn limited-time
+        No verdict for <<agents>> (<<what>>): a browser was served each time, but the scan ended before the refusal was
+        seen often enough to count. A scan with --force and AUI_TUI_PACE=1 has more time.
+    warn files-limited
+        Not measured: <<files>>. The site answered <<what>>, again when asked alone, so <<they>> not count; a scan with
+        --force and AUI_TUI_PACE=10, one request every 10 s, may bring <<them>>.
+    warn random
+        The site fails at random: <<failed>> of <<asked>> requests for the homepage got a 5xx, from clients that were
+        served at another time.
+    warn edge-says-yes
+        robots.txt says no, the edge says yes: <<agents>>, but the homepage is served, so only agents that obey
+        robots.txt stay away.
+    warn browser-challenged
+        The browser probe gets <<what>> while <<agents>> the homepage, so the page facts below are those of the
+        challenge.
+    warn browser-refused
+        The browser probe gets <<what>> each time while <<agents>> the homepage, so it is no control here: the agents
+        are judged by their own answers<<real>>.
+    warn browser-silent
+        The browser probe is inconclusive: <<reason>>.
+    warn door-silent
+        A browser gets the homepage (<<browser>>) and none of the <<total>> probed agents gets an answer: that proves
+        nothing and is not scored, but a site that leaves agents without an answer looks the same.
+    warn door-unmeasured
+        No agent got a usable answer, so access is not scored.
+    warn other-version
+        <<agents>> another version of the homepage than a browser: <<what>>.
+    warn agent-silent
+        <<agents>> inconclusive and <<do>> not count: <<reason>>.
+    warn redirect
+        A redirect was not followed for <<who>>: <<reason>> (last status <<status>>).
+    good signed-verified
+        <<agent>> gets the homepage with a valid signature, while a forged, an expired and no signature (<<unsigned>>)
+        are refused: the site verifies who asks.
+    good served
+        <<agents>> the homepage, as a browser does.
+    """
 )
 
 Probed = tuple[Agent, Exchange]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import CUT, WHOLE, Advice, Earned, PageCheck, Piece, Site, good, how_seen, script_json, warn
+from aui_tui.checks.base import CUT, WHOLE, Advice, Earned, PageCheck, Piece, Site, how_seen, script_json, sentence_list
 from aui_tui.checks.judge import Judgement
 from aui_tui.model.card import Finding
 from aui_tui.model.observations import Observations
@@ -20,13 +21,15 @@ TYPES = {
     "Real estate": "RealEstateAgent",
 }
 """The schema.org type of the site's operator, by category; an Organization otherwise."""
-SENTENCES = (
-    warn(
-        "jsonld-broken",
-        "<<broken>> of <<count>> on the homepage cannot be parsed, so an agent gets nothing from what they say.",
-    ),
-    warn("jsonld-none", "The homepage has no JSON-LD, so an agent must guess names, prices and dates from the layout."),
-    good("jsonld", "The homepage has <<count>>."),
+SENTENCES: Final = sentence_list(
+    """
+    warn jsonld-broken
+        <<broken>> of <<count>> on the homepage cannot be parsed, so an agent gets nothing from what they say.
+    warn jsonld-none
+        The homepage has no JSON-LD, so an agent must guess names, prices and dates from the layout.
+    good jsonld
+        The homepage has <<count>>.
+    """
 )
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator
+from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import CUT, WHOLE, Advice, Earned, PageCheck, Piece, Site, good, how_seen, warn
+from aui_tui.checks.base import CUT, WHOLE, Advice, Earned, PageCheck, Piece, Site, how_seen, sentence_list
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import joined
 from aui_tui.model.card import Finding
@@ -21,17 +22,16 @@ PARTS = {
 """Points of each part; ``forms`` are earned when there is none, or all are labelled."""
 CONTENT = "<!-- The content of the page goes here. -->"
 POINTS = {method: sum(parts.values()) for method, parts in PARTS.items()}
-SENTENCES = (
-    warn(
-        "landmarks-missing",
-        "The homepage lacks <<missing>>, by which an agent that reads the accessibility tree finds its way.",
-    ),
-    warn(
-        "forms-unlabelled",
-        "<<unlabelled>> of <<count>> on the homepage <<have>> a control without a label, so an agent must guess"
-        " what belongs there.",
-    ),
-    good("landmarks", "The homepage has main and nav landmarks, <<aria>> and <<forms>>."),
+SENTENCES: Final = sentence_list(
+    """
+    warn landmarks-missing
+        The homepage lacks <<missing>>, by which an agent that reads the accessibility tree finds its way.
+    warn forms-unlabelled
+        <<unlabelled>> of <<count>> on the homepage <<have>> a control without a label, so an agent must guess what
+        belongs there.
+    good landmarks
+        The homepage has main and nav landmarks, <<aria>> and <<forms>>.
+    """
 )
 
 

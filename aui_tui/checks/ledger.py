@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from aui_tui.checks import CHECKS, Check, Sentence, critical, good, warn
+from aui_tui.checks import CHECKS, Check, Sentence, sentence_list
 from aui_tui.checks.judge import Judgement, judge
 from aui_tui.checks.wording import answer, clause, fill, joined, quoted, sentence, silence, status
 from aui_tui.model.card import Entry, Finding, Ledger, Points
@@ -36,17 +36,22 @@ NAMED: Final = 12
 
 TASKS: Final = "tasks"
 """The component of the ledger that a run of the tasks fills."""
-TASK_SENTENCES: Final = (
-    critical("task-read", "<<task>>, tried in a browser: <<note>>."),
-    warn("task-blocked", "<<task>>, tried in a browser: <<note>>."),
-    warn("task-unclear", "<<task>>, tried in a browser, has no clear result: <<note>>."),
-    warn(
-        "rendered-scripts",
-        "<<share>> % of the readable text exists only after scripts run<<which>>: an agent that runs none does not see"
-        " it.",
-    ),
-    good("tasks-done", "An agent in a browser completed <<count>>: <<tasks>>."),
-    good("rendered-same", "All readable text is in the HTML as sent: scripts add nothing to <<readable>>."),
+TASK_SENTENCES: Final = sentence_list(
+    """
+    critical task-read
+        <<task>>, tried in a browser: <<note>>.
+    warn task-blocked
+        <<task>>, tried in a browser: <<note>>.
+    warn task-unclear
+        <<task>>, tried in a browser, has no clear result: <<note>>.
+    warn rendered-scripts
+        <<share>> % of the readable text exists only after scripts run<<which>>: an agent that runs none does not see
+        it.
+    good tasks-done
+        An agent in a browser completed <<count>>: <<tasks>>.
+    good rendered-same
+        All readable text is in the HTML as sent: scripts add nothing to <<readable>>.
+    """
 )
 
 
@@ -161,24 +166,21 @@ def detail(earned: Mapping[str, int]) -> Points:
     return sums
 
 
-UNREACHABLE = (
-    critical("unreachable", "<<host>> could not be judged: <<reasons>>."),
-    critical(
-        "unreachable-tls",
-        "<<host>> could not be judged: <<reasons>>. A browser warns its user there, and an agent stops.",
-    ),
-    critical(
-        "unreachable-chain",
-        "<<host>> could not be judged: <<reasons>>. The certificate names an issuer that the server does not send and"
-        " that is not known here. If the chain is incomplete, a browser fetches what is missing by itself and an agent"
-        " stops: send the whole chain (fullchain.pem). If an authority of your own issued it, name its file by cacert"
-        " in the settings.",
-    ),
-    critical(
-        "closed",
-        "<<host>> turns everybody away: a browser and every agent get <<what>>. So nothing follows about agents, and"
-        " nothing is graded. <<step>>.",
-    ),
+UNREACHABLE: Final = sentence_list(
+    """
+    critical unreachable
+        <<host>> could not be judged: <<reasons>>.
+    critical unreachable-tls
+        <<host>> could not be judged: <<reasons>>. A browser warns its user there, and an agent stops.
+    critical unreachable-chain
+        <<host>> could not be judged: <<reasons>>. The certificate names an issuer that the server does not send and
+        that is not known here. If the chain is incomplete, a browser fetches what is missing by itself and an agent
+        stops: send the whole chain (fullchain.pem). If an authority of your own issued it, name its file by cacert in
+        the settings.
+    critical closed
+        <<host>> turns everybody away: a browser and every agent get <<what>>. So nothing follows about agents, and
+        nothing is graded. <<step>>.
+    """
 )
 CLOSED_STEPS: Final = MappingProxyType(
     {
@@ -191,44 +193,34 @@ CLOSED_STEPS: Final = MappingProxyType(
     }
 )
 """What to do where everybody gets one status; ``_step`` knows the rest."""
-LIMITS = (
-    warn(
-        "incomplete",
-        "This scan was stopped before its end, so what had not been answered by then is unclear. Scan again for the"
-        " whole card.",
-    ),
-    warn(
-        "thin",
-        "Only <<possible>> of <<full>> points could be measured, less than half: too little for a grade. What was not"
-        " measured is named below the score, with the reason.",
-    ),
-    warn("insecure", "Certificates were not checked (the setting insecure): nothing proves which server answered."),
-    warn(
-        "credentials",
-        "Header fields of your own, such as a password, went with every request, because you asked for it: an agent"
-        " without them may see another site or none.",
-    ),
-    warn("warning", "<<note>>"),
-    good(
-        "signed",
-        "About this scan: agents that were turned away were asked again with signatures of your key, because you asked"
-        " for it; an agent that a valid signature lets in counts as served.",
-    ),
-    good(
-        "via",
-        "About this scan: connections went through a proxy (the setting via), so this card shows the site as that"
-        " network sees it.",
-    ),
-    good(
-        "connect-to",
-        "About this scan: connections went to another address (--connect-to), so this card describes the server"
-        " that answered there.",
-    ),
-    good(
-        "private",
-        "About this scan: private addresses were allowed (--allow-private), so agents on the public web may see"
-        " another site or none.",
-    ),
+LIMITS: Final = sentence_list(
+    """
+    warn incomplete
+        This scan was stopped before its end, so what had not been answered by then is unclear. Scan again for the
+        whole card.
+    warn thin
+        Only <<possible>> of <<full>> points could be measured, less than half: too little for a grade. What was not
+        measured is named below the score, with the reason.
+    warn insecure
+        Certificates were not checked (the setting insecure): nothing proves which server answered.
+    warn credentials
+        Header fields of your own, such as a password, went with every request, because you asked for it: an agent
+        without them may see another site or none.
+    warn warning
+        <<note>>
+    good signed
+        About this scan: agents that were turned away were asked again with signatures of your key, because you asked
+        for it; an agent that a valid signature lets in counts as served.
+    good via
+        About this scan: connections went through a proxy (the setting via), so this card shows the site as that
+        network sees it.
+    good connect-to
+        About this scan: connections went to another address (--connect-to), so this card describes the server that
+        answered there.
+    good private
+        About this scan: private addresses were allowed (--allow-private), so agents on the public web may see another
+        site or none.
+    """
 )
 """How the scan went: stopped, relaxed as the user asked, and its own warnings."""
 

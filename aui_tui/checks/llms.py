@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Check, Earned, Piece, Site, good, is_kept_back, warn
+from aui_tui.checks.base import Advice, Check, Earned, Piece, Site, is_kept_back, sentence_list
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import sentence, status
 from aui_tui.model.card import Finding
@@ -15,11 +16,17 @@ from aui_tui.model.observations import PLACEHOLDER, Observations
 
 POINTS = {"v0.1": 5, "v0.2": 3}
 ABSENT = frozenset({404, 410})
-SENTENCES = (
-    warn("llms-note", "<<note>>"),
-    warn("file-kept-back", "<<file>> answers <<status>>, so nobody knows whether it exists: it is not measured."),
-    warn("llms-none", "There is no /llms.txt to tell an agent where to start."),
-    good("llms", "/llms.txt tells agents where to start."),
+SENTENCES: Final = sentence_list(
+    """
+    warn llms-note
+        <<note>>
+    warn file-kept-back
+        <<file>> answers <<status>>, so nobody knows whether it exists: it is not measured.
+    warn llms-none
+        There is no /llms.txt to tell an agent where to start.
+    good llms
+        /llms.txt tells agents where to start.
+    """
 )
 _SITEMAP = re.compile(r"^sitemap:[ \t]*(https?://[^\s()<>]{1,500})[ \t]*$", re.IGNORECASE | re.MULTILINE)
 

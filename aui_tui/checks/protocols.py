@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Check, Earned, Piece, Site, good, is_kept_back, script_json, warn
+from aui_tui.checks.base import Advice, Check, Earned, Piece, Site, is_kept_back, script_json, sentence_list
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import sentence
 from aui_tui.model.card import Finding
@@ -22,20 +23,22 @@ UCP_VERSION = "2026-04-08"
 MCP_SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
 MCP_PATH = "/.well-known/mcp.json"
 PILLAR = {"v0.1": "protocols", "v0.2": "built"}
-SENTENCES = (
-    warn("protocol-note", "<<note>>"),
-    warn("plugin-only", "Only the legacy ai-plugin.json was found, and no current agent reads it."),
-    warn(
-        "protocols-none",
-        "No MCP server card (/.well-known/mcp.json) and no shopping manifest (/.well-known/ucp): agents must click"
-        " through pages as a person does. Add one only if you have such a server or shop.",
-    ),
-    warn(
-        "mcp-silent",
-        "The MCP server card at <<path>> earns its points, but <<said>>: an agent that follows it gets nowhere.",
-    ),
-    good("ucp", "A commerce manifest for agents is at /.well-known/ucp."),
-    good("mcp", "An MCP server card is at <<path>>."),
+SENTENCES: Final = sentence_list(
+    """
+    warn protocol-note
+        <<note>>
+    warn plugin-only
+        Only the legacy ai-plugin.json was found, and no current agent reads it.
+    warn protocols-none
+        No MCP server card (/.well-known/mcp.json) and no shopping manifest (/.well-known/ucp): agents must click
+        through pages as a person does. Add one only if you have such a server or shop.
+    warn mcp-silent
+        The MCP server card at <<path>> earns its points, but <<said>>: an agent that follows it gets nowhere.
+    good ucp
+        A commerce manifest for agents is at /.well-known/ucp.
+    good mcp
+        An MCP server card is at <<path>>.
+    """
 )
 
 

@@ -8,18 +8,15 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.checks import robots_edit
+from aui_tui.checks import robots_edit, sentence_list
 from aui_tui.checks.base import (
     WELCOME,
     Advice,
     Check,
     Earned,
     Site,
-    critical,
     edges,
-    good,
     robots_pieces,
-    warn,
 )
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.robots_lint import remarks
@@ -39,54 +36,47 @@ WITHHELD: Final = frozenset({401, 403, 429, 451})
 """Statuses that RFC 9309 reads as no rules although the site may want to keep clients out."""
 MISSING: Final = frozenset({404, 410})
 TOKEN: Final = re.compile(r"[A-Za-z_-]+")
-SENTENCES = (
-    critical(
-        "robots-wildcard",
-        "robots.txt line <<line>> (<<rule>> for User-agent: *) disallows every agent without a group of its own:"
-        " <<count>> tested. An agent that obeys it cannot open the site for its user.",
-    ),
-    critical(
-        "robots-blocked",
-        "robots.txt disallows <<count>> tested agents by name: <<agents>>. An agent that obeys it cannot open the"
-        " site for its user.",
-    ),
-    critical(
-        "robots-agent-stops",
-        "robots.txt is another one for <<agents>>: <<what>>, while a browser gets <<browser>>. <<agents>> <<read>> it"
-        " first and <<stop>> there, although the homepage would be served.",
-    ),
-    warn(
-        "robots-agent",
-        "robots.txt is another one for <<agents>>: <<what>>, while a browser gets <<browser>>. The rules in this card"
-        " are the browser's.",
-    ),
-    warn(
-        "robots-unknown",
-        "robots.txt <<what>>: agents that follow RFC 9309 must then stay away from the whole site. Serve it with"
-        " status 200, or 404 where there is none.",
-    ),
-    warn(
-        "robots-html",
-        "A web page is served as robots.txt (status <<status>>), so it holds no rules. Serve a text file, or"
-        " status 404 where there is none.",
-    ),
-    warn(
-        "robots-withheld",
-        "robots.txt answers <<status>>, which RFC 9309 reads as no rules at all. If agents are to stay out, that must"
-        " be written as rules with status 200.",
-    ),
-    warn("robots-cut", "robots.txt is longer than the part that is read; later rules are not in this card."),
-    warn("robots-partial", "robots.txt keeps <<count>> by name from some paths: <<agents>>."),
-    warn(
-        "robots-partial-wildcard",
-        "The path rules for User-agent: * (line <<line>>, <<rule>>) hold for <<count>> without a group of their"
-        " own; they cost no points.",
-    ),
-    warn("crawlers", "robots.txt blocks <<count>> training and search crawlers by name (not scored): <<crawlers>>."),
-    warn("robots-remarks", "Look at robots.txt (not scored): <<remarks>>."),
-    good("robots-named", "robots.txt names <<agent>> (<<where>>) and does not restrict it."),
-    good("robots-open", "robots.txt disallows none of the <<total>> tested agents."),
-    good("robots-none", "There is no robots.txt (status <<status>>), so no agent is disallowed."),
+SENTENCES: Final = sentence_list(
+    """
+    critical robots-wildcard
+        robots.txt line <<line>> (<<rule>> for User-agent: *) disallows every agent without a group of its own:
+        <<count>> tested. An agent that obeys it cannot open the site for its user.
+    critical robots-blocked
+        robots.txt disallows <<count>> tested agents by name: <<agents>>. An agent that obeys it cannot open the site
+        for its user.
+    critical robots-agent-stops
+        robots.txt is another one for <<agents>>: <<what>>, while a browser gets <<browser>>. <<agents>> <<read>> it
+        first and <<stop>> there, although the homepage would be served.
+    warn robots-agent
+        robots.txt is another one for <<agents>>: <<what>>, while a browser gets <<browser>>. The rules in this card
+        are the browser's.
+    warn robots-unknown
+        robots.txt <<what>>: agents that follow RFC 9309 must then stay away from the whole site. Serve it with status
+        200, or 404 where there is none.
+    warn robots-html
+        A web page is served as robots.txt (status <<status>>), so it holds no rules. Serve a text file, or status 404
+        where there is none.
+    warn robots-withheld
+        robots.txt answers <<status>>, which RFC 9309 reads as no rules at all. If agents are to stay out, that must be
+        written as rules with status 200.
+    warn robots-cut
+        robots.txt is longer than the part that is read; later rules are not in this card.
+    warn robots-partial
+        robots.txt keeps <<count>> by name from some paths: <<agents>>.
+    warn robots-partial-wildcard
+        The path rules for User-agent: * (line <<line>>, <<rule>>) hold for <<count>> without a group of their own;
+        they cost no points.
+    warn crawlers
+        robots.txt blocks <<count>> training and search crawlers by name (not scored): <<crawlers>>.
+    warn robots-remarks
+        Look at robots.txt (not scored): <<remarks>>.
+    good robots-named
+        robots.txt names <<agent>> (<<where>>) and does not restrict it.
+    good robots-open
+        robots.txt disallows none of the <<total>> tested agents.
+    good robots-none
+        There is no robots.txt (status <<status>>), so no agent is disallowed.
+    """
 )
 
 

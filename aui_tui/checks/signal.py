@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Check, Earned, Site, good, robots_pieces, warn
+from aui_tui.checks.base import Advice, Check, Earned, Site, robots_pieces, sentence_list
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.robots_edit import OPEN_SIGNAL, signal_for
 from aui_tui.checks.wording import quoted
@@ -16,18 +17,17 @@ from aui_tui.model.observations import Observations
 
 POINTS = {"v0.1": 10, "v0.2": 4}
 PILLAR = {"v0.1": "consent", "v0.2": "welcome"}
-SENTENCES = (
-    warn(
-        "signal-no-input",
-        "Content-Signal on line <<line>> of robots.txt says ai-input=no: an agent may not read the page to answer"
-        " its user, which is what it comes for.",
-    ),
-    warn(
-        "signal-none",
-        "There is no Content-Signal line in robots.txt, so the site does not say whether an agent may read it to"
-        " answer its user.",
-    ),
-    good("signal", "robots.txt says what the content may be used for: Content-Signal on line <<line>>, <<value>>."),
+SENTENCES: Final = sentence_list(
+    """
+    warn signal-no-input
+        Content-Signal on line <<line>> of robots.txt says ai-input=no: an agent may not read the page to answer its
+        user, which is what it comes for.
+    warn signal-none
+        There is no Content-Signal line in robots.txt, so the site does not say whether an agent may read it to answer
+        its user.
+    good signal
+        robots.txt says what the content may be used for: Content-Signal on line <<line>>, <<value>>.
+    """
 )
 
 

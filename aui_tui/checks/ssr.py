@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -16,10 +17,8 @@ from aui_tui.checks.base import (
     PageCheck,
     Piece,
     Site,
-    critical,
-    good,
     how_seen,
-    warn,
+    sentence_list,
 )
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import clause
@@ -31,20 +30,22 @@ POINTS = {"v0.1": 9, "v0.2": 5}
 ENOUGH = 200
 """Readable characters of a page that is fixed."""
 PLACE = "inside the element of the homepage that the scripts fill, or right after body-start.html"
-SENTENCES = (
-    critical(
-        "shell",
-        "Without scripts the homepage is empty: <<readable>> and <<scripts>>. An agent that runs no scripts has"
-        " nothing to tell its user; send readable HTML.",
-    ),
-    warn("page-problem", "The homepage could not be judged, so nothing on it is measured: <<problem>>."),
-    warn(
-        "page-unseen",
-        "The browser probe did not get the homepage, so its text, landmarks and JSON-LD are not measured.",
-    ),
-    warn("page-cut", "The homepage is longer than the part that is read, or broke off; the rest is not in this card."),
-    warn("unwritten", "The homepage still says “<<words>>”, as a plan wrote it: put your own words there."),
-    good("readable", "The homepage has <<readable>> without scripts."),
+SENTENCES: Final = sentence_list(
+    """
+    critical shell
+        Without scripts the homepage is empty: <<readable>> and <<scripts>>. An agent that runs no scripts has nothing
+        to tell its user; send readable HTML.
+    warn page-problem
+        The homepage could not be judged, so nothing on it is measured: <<problem>>.
+    warn page-unseen
+        The browser probe did not get the homepage, so its text, landmarks and JSON-LD are not measured.
+    warn page-cut
+        The homepage is longer than the part that is read, or broke off; the rest is not in this card.
+    warn unwritten
+        The homepage still says “<<words>>”, as a plan wrote it: put your own words there.
+    good readable
+        The homepage has <<readable>> without scripts.
+    """
 )
 
 

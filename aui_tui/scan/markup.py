@@ -30,6 +30,8 @@ _REST: Final = rb"""(?:[^=>]++|=[\t\n\f\r ]*+(?:"[^"]*+"|'[^']*+'|(?!["'])))*+>"
 """What follows the name of a tag up to its end, quoted attribute values passed over."""
 _OPENING: Final = re.compile(rb"<(?:(/?)([a-z][^\t\n\f\r />]*+)(" + _REST + rb")?+|(!--)|[!?/])")
 _COMMENT_END: Final = re.compile(rb"--!?>")
+_COMMENT: Final = re.compile(rb"<!--(?:-?>|.*?(?:--!?>|\Z))|<[!?/][^>]*+>?+", re.DOTALL)
+"""Comments, and what a parser takes for one: a doctype, a processing instruction."""
 RAW: Final = frozenset((b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes"))
 _VOID: Final = frozenset(b"area base br col embed hr img input link meta source track wbr param keygen".split())
 _SELF_CLOSING: Final = frozenset(b"p li dt dd tr td th thead tbody tfoot option optgroup rp rt colgroup".split())
@@ -73,8 +75,6 @@ ruby-base ruby-text ruby-base-container ruby-text-container
 """
 _DISPLAY: Final = frozenset(_DISPLAY_WORDS.split()) | _CSS_WIDE
 
-
-_DOCTYPE: Final = re.compile(rb"\s*<!doctype[^>]{0,1000}>", re.IGNORECASE)
 
 Tag: TypeAlias = tuple[bytes, bool, int, int, int]
 """A tag: its name in lower case, whether it is an end tag, where it begins and ends, and where markup may go on.
@@ -208,8 +208,7 @@ def text(page: bytes, limit: int) -> str:
 def _shown(page: bytes) -> Iterator[list[str] | None]:
     """Yield the words between the tags, as far as they are shown; None when the budget of tags is spent."""
     page = _bounded(page)
-    doctype = _DOCTYPE.match(page)
-    at, hidden = doctype.end() if doctype else 0, 0
+    at = hidden = 0
     for name, closing, start, _, after in tags(page, TAG_BUDGET):
         if not hidden:
             yield _words(page[at:start])
@@ -275,7 +274,9 @@ def _is_root(name: bytes, tag: bytes) -> bool:
 
 
 def _words(octets: bytes) -> list[str]:
-    return unescape(octets.strip()[:20_000].decode("utf-8", "replace")).split()
+    """Return the words of what stands between two tags, comments left out."""
+    seen = _COMMENT.sub(b" ", octets) if b"<" in octets else octets
+    return unescape(seen.strip()[:20_000].decode("utf-8", "replace")).split()
 
 
 def letters(text: str) -> int:

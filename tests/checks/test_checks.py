@@ -22,7 +22,7 @@ NINTH = '''\
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Check, Earned, Piece, good, warn
+from aui_tui.checks.base import Advice, Check, Earned, Piece, sentence_list
 from aui_tui.model.card import Finding
 
 
@@ -37,9 +37,13 @@ class Title(Check):
     file = "homepage/title.html"
     proof = "View the source of {origin}/."
     points = {"v0.1": 2, "v0.2": 2}
-    sentences = (
-        warn("title-none", "The homepage has no title, so an agent has no name for it."),
-        good("title", "The homepage has a title."),
+    sentences = sentence_list(
+        """
+        warn title-none
+            The homepage has no title, so an agent has no name for it.
+        good title
+            The homepage has a title.
+        """
     )
 
     def measure(self, observations, judgement, method):

@@ -56,6 +56,8 @@ def test_a_long_title_is_cut() -> None:
         (b"<script>var text</script><style>p{}</style><noscript>none</noscript><template>none</template>", 0),
         (b"<title>none</title><p>a b</p>", 3),
         (b"<p>" + b"word " * 1_000, 200),
+        (b"<!doctype html><!-- " + b"word " * 1_000 + b"--><p>four</p><!-- <b>no</b> --!>", 4),
+        (b"<p>a<!-->b<!--->c</p><?xml none?><!-- " + b"word " * 1_000, 5),
         (b"<br>" * 6_000, 200),
     ],
 )
