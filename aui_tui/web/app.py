@@ -73,10 +73,11 @@ def create_app(service: Published, config: ApiConfig) -> ASGIApp:
         exception_handlers=dict.fromkeys((AuiError, HTTPException, Exception), refuse),
     )
     app.router.redirect_slashes = False
-    layered: ASGIApp = app
+    endpoints.shelf.app = app
+    layered: ASGIApp = endpoints.shelf
     if config.readers:
         layered = CORSMiddleware(
-            app, allow_origins=config.readers, allow_methods=("GET", "HEAD"), expose_headers=EXPOSED, max_age=3600
+            layered, allow_origins=config.readers, allow_methods=("GET", "HEAD"), expose_headers=EXPOSED, max_age=3600
         )
     return GuardMiddleware(layered, config)
 

@@ -9,6 +9,7 @@ import logging
 import re
 import time
 from collections import Counter
+from functools import lru_cache
 from typing import Any, ClassVar, Final, TextIO
 
 import msgspec
@@ -31,7 +32,7 @@ from aui_tui.web import (
     Network,
     problems,
 )
-from aui_tui.web.messages import identify, is_inside
+from aui_tui.web.messages import identify, is_inside, target_of
 from aui_tui.web.problems import AGAIN, Problem, problem
 
 BAD_REQUEST: Final = msgspec.json.encode(
@@ -211,7 +212,7 @@ FIELDS: Final = (
     (b"referrer-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
-"""Fields of every answer that does not set them itself."""
+"""Fields of every answer."""
 CLOSE: Final = {"Connection": "close"}
 
 
@@ -235,9 +236,10 @@ class GuardMiddleware:
         self._app = app
         self._config = config
         self._seconds = seconds
-        self._trusted = config.networks()
-        self._names = {config.host, "localhost"}
-        self._fields = tuple(f for f in FIELDS if not (config.readers and f[0].startswith(b"cross-origin")))
+        trusted = config.networks()
+        self._identify = lru_cache(maxsize=4096)(lambda peer, forwarded: identify(peer, forwarded, trusted))
+        self._host_refusal = lru_cache(maxsize=256)(self._refuse_host)
+        self._fields = [f for f in FIELDS if not (config.readers and f[0].startswith(b"cross-origin"))]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -259,44 +261,37 @@ class GuardMiddleware:
             nonlocal status, sent
             if message["type"] == "http.response.start":
                 status = message["status"]
-                present = {name.lower() for name, _ in message["headers"]}
-                added = [field for field in self._fields if field[0] not in present]
-                message = {**message, "headers": [*message["headers"], *added]}
-            sent += len(message.get("body", b""))
+                message = {**message, "headers": [*message["headers"], *self._fields]}
+            else:
+                sent += len(message.get("body", b""))
             await send(message)
 
-        async def tell(found: Problem) -> None:
-            if not status:
-                await problems.response(found, self._config.base_url)(scope, take, give)
-
-        client = scope["client_id"] = self._client(scope)
+        peer = scope.get("client") or ("",)
+        forwarded = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        client = scope["client_id"] = self._identify(peer[0], tuple(forwarded))
+        target = clean(target_of(scope).decode("latin-1"), 300)
+        found = self._refusal(scope)
         try:
-            refusal = self._refusal(scope)
-            if refusal is not None:
-                await tell(refusal)
-            else:
+            if found is None:
                 async with asyncio.timeout(self._seconds):
                     await self._app(scope, take, give)
         except TimeoutError:
-            faults.warning("Timed out: %s", _target(scope))
-            await tell(problem("unavailable", "The answer took too long."))
+            faults.warning("Timed out: %s", target)
+            found = problem("unavailable", "The answer took too long.")
         except Exception as error:  # whatever fails, the client gets an answer
-            faults.error("Fault at %s: %s: %s", _target(scope), type(error).__name__, clean(str(error), 300))
+            faults.error("Fault at %s: %s: %s", target, type(error).__name__, clean(str(error), 300))
             faults.debug("Trace of the fault", exc_info=error)
-            await tell(problem("internal-error"))
+            found = problem("internal-error")
         finally:
+            if found is not None and not status:
+                await problems.response(found, self._config.base_url)(scope, take, give)
             method, took = scope["method"], 1000 * (time.perf_counter() - started)
             body = 0 if method == "HEAD" else sent
-            access.info('%s "%s %s" %d %d %.1fms', client, clean(method, 20), _target(scope), status, body, took)
-
-    def _client(self, scope: Scope) -> str:
-        peer = scope.get("client")
-        forwarded = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
-        return identify(peer[0] if peer else "", forwarded, self._trusted)
+            access.info('%s "%s %s" %d %d %.1fms', client, clean(method, 20), target, status, body, took)
 
     def _refusal(self, scope: Scope) -> Problem | None:
         headers = scope["headers"]
-        names = [name for name, _ in headers]
+        fields = dict(headers)
         if len(Connection.open_now) > Connection.most:
             sentence = "Too many connections are open; please try again in a moment."
             return problem("unavailable", sentence, headers={**AGAIN, **CLOSE})
@@ -308,27 +303,26 @@ class GuardMiddleware:
         if sum(len(name) + len(value) for name, value in headers) > MAX_HEAD:
             sentence = f"The header fields of a request may have {MAX_HEAD} bytes."
             return problem("request-too-large", sentence, status=431)
-        if b"content-length" in names and b"transfer-encoding" in names:
+        if b"content-length" in fields and b"transfer-encoding" in fields:
             sentence = "A request has either Content-Length or Transfer-Encoding, not both."
             return problem("bad-request", sentence, headers=CLOSE)
-        host = next((value for name, value in headers if name == b"host"), b"")
-        asked = clean(host.decode("latin-1"), 80)
-        if not HOST.fullmatch(host):
-            return problem("bad-request", f"The Host field {asked!r} is not a host name with an optional port.")
-        if not self._is_ours(host.decode("latin-1"), scope):
-            return problem("misdirected-request", f"This service is {self._config.base_url}, not {asked!r}.")
-        return None
+        server = scope.get("server") or ("",)
+        return self._host_refusal(fields.get(b"host", b""), server[0])
 
-    def _is_ours(self, host: str, scope: Scope) -> bool:
+    def _refuse_host(self, field: bytes, server: str) -> Problem | None:
+        """Return what is wrong with a Host ``field`` of a request to the address ``server``; None when it is ours."""
+        host = field.decode("latin-1")
+        asked = clean(host, 80)
+        if not HOST.fullmatch(field):
+            return problem("bad-request", f"The Host field {asked!r} is not a host name with an optional port.")
         name = host_of(host)
-        if name in self._names:
-            return True
-        try:
+        if name in (self._config.host, "localhost"):
+            return None
+        with contextlib.suppress(ValueError):
             address = ipaddress.ip_address(name)
-        except ValueError:
-            return False
-        server = scope.get("server")
-        return address.is_loopback or (server is not None and str(address) == server[0])
+            if address.is_loopback or str(address) == server:
+                return None
+        return problem("misdirected-request", f"This service is {self._config.base_url}, not {asked!r}.")
 
 
 def host_of(field: str) -> str:
@@ -337,9 +331,3 @@ def host_of(field: str) -> str:
     if text.startswith("["):
         return text[1:].partition("]")[0]
     return text.partition(":")[0].removesuffix(".")
-
-
-def _target(scope: Scope) -> str:
-    raw: bytes = scope.get("raw_path") or scope["path"].encode()
-    query: bytes = scope["query_string"]
-    return clean((raw + (b"?" + query if query else b"")).decode("latin-1"), 300)

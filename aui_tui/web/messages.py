@@ -13,20 +13,22 @@ import gzip
 import hashlib
 import ipaddress
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote
+from weakref import WeakValueDictionary
 
 import msgspec
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from aui_tui.errors import BadValue
+from aui_tui.errors import AuiError, BadValue
 from aui_tui.model import codec
 from aui_tui.model.card import ReportCard, SiteSummary
 from aui_tui.model.view import IndexView, Window
@@ -180,54 +182,126 @@ REVALIDATE: Final = "no-cache"
 GZIP_LEVEL: Final = 5
 WORTH_PACKING: Final = 600
 """Bytes below which compression gains nothing."""
+PIECE: Final = 1 << 20
+"""Bytes that are handed to a connection at a time: what it does not take yet waits in one place, not once for each."""
+NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+Pair = tuple[bytes, bytes]
 
 
 class Representation:
-    """Bytes of one answer with their validators; the compressed form is made once, when first asked for.
+    """One answer as an ASGI application: 304 when the client's copy is current, gzip when it takes that.
 
-    ``etag`` is weak: the plain and the compressed form share it. ``modified`` is a UTC time or None. ``following``: of
-    a part of a list, the address of the rows after these.
+    The entity tag is weak: the plain and the compressed form, made once when first asked for, share it. ``modified`` is
+    a UTC time or None; ``cache`` the Cache-Control; ``fields`` are further header fields.
     """
 
-    __slots__ = ("_packed", "body", "etag", "following", "media_type", "modified")
-
-    def __init__(self, body: bytes, media_type: str, *, modified: datetime | None = None, following: str = "") -> None:
+    def __init__(
+        self,
+        body: bytes,
+        media_type: str,
+        *,
+        modified: datetime | None = None,
+        cache: str = REVALIDATE,
+        status: int = 200,
+        fields: Mapping[str, str] = NOTHING,
+    ) -> None:
         self.body = body
-        self.media_type = media_type
-        self.etag = tag(body)
-        self.modified = modified
-        self.following = following
+        self._status = status
+        self._etag = tag(body) if status == 200 else ""
+        self._modified = modified if status == 200 else None
+        self._unchanged = pairs(validators(self._etag, self._modified, cache))
+        self._head = [*self._unchanged, (b"content-type", media_type.encode()), *pairs(fields)]
         self._packed: bytes | None = None
 
-    async def packed(self) -> bytes:
-        """Return the gzip form."""
+    async def __call__(
+        self, scope: Scope, receive: Receive, send: Send, *, fields: Mapping[str, str] = NOTHING
+    ) -> None:
+        """Answer one request, with ``fields`` of this answer alone."""
+        asked = dict(scope["headers"])
+        status, body, head = self._status, self.body, self._head
+        if status == 200 and is_current(asked, self._etag, self._modified):
+            status, body, head = 304, b"", self._unchanged
+        else:
+            if len(body) >= WORTH_PACKING and accepts_gzip(asked.get(b"accept-encoding", b"")):
+                body = await self._pack()
+                head = [*head, (b"content-encoding", b"gzip")]
+            head = [*head, (b"content-length", b"%d" % len(body)), *pairs(fields)]
+        await send({"type": "http.response.start", "status": status, "headers": head})
+        for end in range(PIECE, len(body) + PIECE + (not body), PIECE):
+            piece = body[end - PIECE : end]
+            await send({"type": "http.response.body", "body": piece, "more_body": end < len(body)})
+
+    async def _pack(self) -> bytes:
         if self._packed is None:
             self._packed = await asyncio.to_thread(gzip.compress, self.body, GZIP_LEVEL, mtime=0)
         return self._packed
 
 
+def pairs(fields: Mapping[str, str]) -> list[Pair]:
+    """Return header fields as ASGI has them."""
+    return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in fields.items()]
+
+
 SHELF: Final = 96 * 1024 * 1024
 """Bytes of the answers that are kept (compressed forms not counted); an index of 100,000 hosts has 53 MB."""
 LARGEST_KEPT: Final = 64 * 1024 * 1024
+TARGETS: Final = 1000
+"""Request targets whose answers are found without looking at what they mean."""
+Key = tuple[str, ...]
 
 
 class Shelf:
-    """The representations made last, at most SHELF bytes of them."""
+    """The representations made last, at most SHELF bytes of them, each for one state of the index.
 
-    def __init__(self) -> None:
+    An ASGI layer too: a request whose target was answered from here before needs nothing of ``app``.
+    """
+
+    def __init__(self, app: ASGIApp, stamp: Callable[[], Awaitable[str]]) -> None:
+        self.app = app
+        self._stamp = stamp
         self._held = 0
-        self._kept: OrderedDict[tuple[str, ...], tuple[str, Representation]] = OrderedDict()
+        self._kept: OrderedDict[Key, tuple[str, Representation]] = OrderedDict()
+        self._keys: OrderedDict[bytes, Key] = OrderedDict()
+        self._making: WeakValueDictionary[Key, asyncio.Lock] = WeakValueDictionary()
 
-    def get(self, key: tuple[str, ...], stamp: str) -> Representation | None:
-        """Return what was put under ``key`` while the index had this ``stamp``."""
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        answer = self.app
+        if scope["type"] == "http" and scope["method"] in ("GET", "HEAD"):
+            key = self._keys.get(target_of(scope))
+            if key is not None:
+                with suppress(AuiError):  # the application meets and explains it
+                    answer = self._get(key, await self._stamp()) or answer
+        await answer(scope, receive, send)
+
+    async def kept(self, scope: Scope, key: Key, make: Callable[[str], Awaitable[ASGIApp]]) -> ASGIApp:
+        """Return the answer to ``scope``, for all requests with this ``key`` made once for each state of the index.
+
+        ``make`` gets the stamp of that state. What is no Representation, or is too large, is not kept.
+        """
+        stamp = await self._stamp()
+        found: ASGIApp | None = self._get(key, stamp)
+        if found is None:
+            async with self._making.setdefault(key, asyncio.Lock()):
+                found = self._get(key, stamp)
+                if found is None:
+                    found = await make(stamp)
+                    if isinstance(found, Representation):
+                        self._put(key, stamp, found)
+        if key in self._kept:
+            self._keys[target_of(scope)] = key
+            if len(self._keys) > TARGETS:
+                self._keys.popitem(last=False)
+        return found
+
+    def _get(self, key: Key, stamp: str) -> Representation | None:
         found = self._kept.get(key)
         if found is None or not stamp or found[0] != stamp:
             return None
         self._kept.move_to_end(key)
         return found[1]
 
-    def put(self, key: tuple[str, ...], stamp: str, made: Representation) -> None:
-        """Keep ``made``, unless it is too large or the index has no stamp."""
+    def _put(self, key: Key, stamp: str, made: Representation) -> None:
         if not stamp or len(made.body) > LARGEST_KEPT:
             return
         before = self._kept.pop(key, None)
@@ -236,6 +310,13 @@ class Shelf:
         while self._held > SHELF:
             _, (_, dropped) = self._kept.popitem(last=False)
             self._held -= len(dropped.body)
+
+
+def target_of(scope: Scope) -> bytes:
+    """Return the request target: path and query."""
+    path: bytes = scope.get("raw_path") or scope["path"].encode()
+    query: bytes = scope["query_string"]
+    return path + b"?" + query if query else path
 
 
 def tag(*parts: bytes | str) -> str:
@@ -247,32 +328,28 @@ def tag(*parts: bytes | str) -> str:
     return f'W/"{digest.hexdigest()}"'
 
 
-def wants_gzip(request: Request) -> bool:
-    """Say whether the client accepts gzip (RFC 9110 section 12.5.3)."""
+@lru_cache(maxsize=256)
+def accepts_gzip(field: bytes) -> bool:
+    """Say whether the client that sends this Accept-Encoding takes gzip (RFC 9110 section 12.5.3)."""
     weights = {}
-    for item in request.headers.get("accept-encoding", "").lower().split(","):
+    for item in field.decode("latin-1").lower().split(","):
         coding, _, parameter = item.partition(";")
         name, _, weight = parameter.partition("=")
         weights[coding.strip()] = name.strip() != "q" or bool(weight.strip(" 0."))
     return weights.get("gzip", weights.get("x-gzip", weights.get("*", False)))
 
 
-@lru_cache(maxsize=4096)
-def http_date(instant: datetime) -> str:
-    """Return an HTTP-date (RFC 9110 section 5.6.7)."""
-    return format_datetime(instant.astimezone(UTC), usegmt=True)
-
-
-def unchanged(request: Request, etag: str, modified: datetime | None) -> bool:
+def is_current(asked: Mapping[bytes, bytes], etag: str, modified: datetime | None) -> bool:
     """Say whether the client's copy is current: If-None-Match decides, If-Modified-Since only without it."""
-    known = [item.strip() for value in request.headers.getlist("if-none-match") for item in value.split(",")]
-    if known:
-        return bool(etag) and ("*" in known or etag.removeprefix("W/") in [item.removeprefix("W/") for item in known])
-    since = request.headers.get("if-modified-since")
+    known = asked.get(b"if-none-match")
+    if known is not None:
+        tags = [item.strip().removeprefix("W/") for item in known.decode("latin-1").split(",")]
+        return bool(etag) and ("*" in tags or etag.removeprefix("W/") in tags)
+    since = asked.get(b"if-modified-since")
     if since is None or modified is None:
         return False
     try:
-        limit = parsedate_to_datetime(since)
+        limit = parsedate_to_datetime(since.decode("latin-1"))
     except (ValueError, OverflowError):
         return False
     return modified.replace(microsecond=0) <= (limit if limit.tzinfo else limit.replace(tzinfo=UTC))
@@ -284,42 +361,8 @@ def validators(etag: str, modified: datetime | None, cache: str = REVALIDATE) ->
     if etag:
         fields["ETag"] = etag
     if modified is not None:
-        fields["Last-Modified"] = http_date(modified)
+        fields["Last-Modified"] = format_datetime(modified.astimezone(UTC), usegmt=True)
     return fields
-
-
-async def answer(
-    request: Request,
-    made: Representation,
-    *,
-    cache: str = REVALIDATE,
-    headers: Mapping[str, str] = MappingProxyType({}),
-    status: int = 200,
-) -> Response:
-    """Return ``made`` as the answer to ``request``: 304 when its copy is current, gzip when it takes that."""
-    fields = validators(made.etag, made.modified, cache) if status == 200 else validators("", None, cache)
-    if status == 200 and unchanged(request, made.etag, made.modified):
-        return Response(status_code=304, headers=fields)
-    fields |= headers
-    if made.following:
-        fields["Link"] = f'<{made.following}>; rel="next"'
-    body = made.body
-    if len(body) >= WORTH_PACKING and wants_gzip(request):
-        body = await made.packed()
-        fields["Content-Encoding"] = "gzip"
-    if len(body) > PIECE:
-        fields["Content-Length"] = str(len(body))
-        return StreamingResponse(_pieces(body), status_code=status, media_type=made.media_type, headers=fields)
-    return Response(body, status_code=status, media_type=made.media_type, headers=fields)
-
-
-PIECE: Final = 256 * 1024
-"""Bytes that are handed to a connection at a time: what it does not take yet waits in one place, not once for each."""
-
-
-async def _pieces(body: bytes) -> AsyncIterator[bytes]:
-    for start in range(0, len(body), PIECE):
-        yield body[start : start + PIECE]
 
 
 SLICE: Final = 1000

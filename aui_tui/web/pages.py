@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from aui_tui import docs
 from aui_tui.errors import AuiError, BadValue
@@ -21,10 +22,10 @@ from aui_tui.model.view import IndexView, Overview
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.service.protocol import HasMoves
 from aui_tui.web import messages, problems
-from aui_tui.web.messages import Parameters, Representation, answer
+from aui_tui.web.messages import Parameters, Representation
 from aui_tui.web.problems import KINDS, Problem, problem
 from aui_tui.web.rendering import markdown_html
-from aui_tui.web.routes import STATIC_CACHE, Endpoints, fixed
+from aui_tui.web.routes import Endpoints, fixed, fixed_route
 
 HTML: Final = "text/html; charset=utf-8"
 ROWS: Final = 10
@@ -57,22 +58,20 @@ class Pages:
     def routes(self) -> list[Route]:
         """Return the routes of the pages."""
         static = files("aui_tui.web").joinpath("static")
-        style = Representation(static.joinpath("style.css").read_bytes(), "text/css; charset=utf-8")
-        icon = Representation(static.joinpath("icon.svg").read_bytes(), "image/svg+xml")
-        topics = Representation(self._endpoints.render("topics.html", topics=docs.TOPICS), HTML)
-        kinds = Representation(self._endpoints.render("problems.html", kinds=KINDS), HTML)
+        topics = self._endpoints.render("topics.html", topics=docs.TOPICS)
+        kinds = self._endpoints.render("problems.html", kinds=KINDS)
         return [
             Route("/", self.index),
             Route("/site/{host:path}", self.site),
             Route("/scan", self.scan, methods=["POST"]),
-            Route("/help", fixed(topics, self._fields)),
+            fixed_route("/help", fixed(topics, HTML, self._fields)),
             Route("/help/{topic}", self.topic),
-            Route("/problems", fixed(kinds, self._fields)),
-            Route("/style.css", fixed(style)),
-            Route("/icon.svg", fixed(icon)),
+            fixed_route("/problems", fixed(kinds, HTML, self._fields)),
+            fixed_route("/style.css", fixed(static.joinpath("style.css").read_bytes(), "text/css; charset=utf-8")),
+            fixed_route("/icon.svg", fixed(static.joinpath("icon.svg").read_bytes(), "image/svg+xml")),
         ]
 
-    async def index(self, request: Request) -> Response:
+    async def index(self, request: Request) -> ASGIApp:
         """GET /: the index with its filters; what cannot be understood is explained above the unfiltered list."""
         asked = Parameters(request.scope["query_string"])
         fields = {name: (asked.one(name) or "").strip() for name in ("category", "stance", "q", "sort", "page")}
@@ -93,8 +92,7 @@ class Pages:
             )
 
         if query.line or complaint:
-            page, status = Representation(await made(), HTML), 400 if complaint else 200
-            return await answer(request, page, headers=self._fields, status=status)
+            return Representation(await made(), HTML, status=400 if complaint else 200, fields=self._fields)
         key = ("page", query.category, query.stance, query.sort, fields["page"])
         return await self._endpoints.kept(request, key, HTML, made, self._fields)
 
@@ -130,7 +128,7 @@ class Pages:
                 self._counted = time.monotonic(), _overview_rows(found, weeks)
             return self._counted[1]
 
-    async def site(self, request: Request) -> Response:
+    async def site(self, request: Request) -> ASGIApp:
         """GET /site/<host>: the report card of one host."""
         host: str = request.path_params["host"]
 
@@ -143,8 +141,7 @@ class Pages:
         except AuiError as error:
             status = 404 if error.http_status < 500 else 503
             body = self._endpoints.render("absent.html", host=host, error=problems.of(error).detail, status=status)
-            page = Representation(body, HTML)
-            return await answer(request, page, cache="no-store", headers=self._fields, status=status)
+            return Representation(body, HTML, cache="no-store", status=status, fields=self._fields)
 
     async def scan(self, request: Request) -> Response:
         """POST /scan: scan the host of the form, then show its card."""
@@ -158,14 +155,14 @@ class Pages:
             return self.problem(problem("not-found", detail))
         return RedirectResponse(messages.site_url(self._config.root, found.card.host), status_code=303)
 
-    async def topic(self, request: Request) -> Response:
+    async def topic(self, request: Request) -> ASGIApp:
         """GET /help/<topic>: one page of the documentation."""
         name: str = request.path_params["topic"]
         if name not in docs.TOPICS:
             return self.problem(problem("not-found"))
         text = markdown_html(docs.read(name), self._config.root)
         body = self._endpoints.render("topic.html", heading=docs.title(name), about=docs.TOPICS[name], text=text)
-        return await answer(request, Representation(body, HTML), cache=STATIC_CACHE, headers=self._fields)
+        return fixed(body, HTML, self._fields)
 
     def problem(self, found: Problem) -> Response:
         """Return an error as a page."""

@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
@@ -20,6 +21,7 @@ from starlette.concurrency import iterate_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from aui_tui import docs
 from aui_tui.errors import AuiError, InvalidHost, NeverScanned
@@ -36,7 +38,17 @@ from aui_tui.report.options import Listing, Options
 from aui_tui.report.page import badge
 from aui_tui.service.protocol import Published, Service
 from aui_tui.web import ApiConfig, messages, problems, serves_tools
-from aui_tui.web.messages import Parameters, Representation, Shelf, answer, is_cross_site, tag, unchanged, validators
+from aui_tui.web.messages import (
+    NOTHING,
+    Key,
+    Parameters,
+    Representation,
+    Shelf,
+    is_cross_site,
+    is_current,
+    tag,
+    validators,
+)
 from aui_tui.web.problems import problem
 from aui_tui.web.rendering import environment
 
@@ -66,17 +78,17 @@ ENTRIES: Final = 50
 PART: Final = 10_000
 """Hosts of one sitemap; a longer index has several."""
 CHUNK: Final = 64 * 1024
-NONE: Final[Mapping[str, str]] = MappingProxyType({})
 Chunk = TypeVar("Chunk", bytes, str)
 
 
-def fixed(made: Representation, fields: Mapping[str, str] = NONE) -> Callable[[Request], Awaitable[Response]]:
-    """Return the endpoint that answers every request with ``made`` and the header ``fields``."""
+def fixed(body: bytes, media_type: str, fields: Mapping[str, str] = NOTHING) -> Representation:
+    """Return an answer that never changes."""
+    return Representation(body, media_type, cache=STATIC_CACHE, fields=fields)
 
-    async def respond(request: Request) -> Response:
-        return await answer(request, made, cache=STATIC_CACHE, headers=fields)
 
-    return respond
+def fixed_route(path: str, made: Representation) -> Route:
+    """Return the route that answers every request with ``made``."""
+    return Route(path, made, methods=["GET"])
 
 
 async def _in_turn(places: asyncio.Semaphore, chunks: AsyncIterator[Chunk]) -> AsyncIterator[Chunk]:
@@ -100,8 +112,7 @@ class Endpoints:
         self.service = service
         self.config = config
         self.environment = environment(config, scans=service.can_scan)
-        self._shelf = Shelf()
-        self._making = asyncio.Lock()
+        self.shelf = Shelf(self._not_found(), service.stamp)
         self._streams = asyncio.Semaphore(STREAMS)
 
     def routes(self) -> list[Route]:
@@ -109,7 +120,7 @@ class Endpoints:
         base = self.config.base_url
         link = {"Link": f'<{base}/.well-known/api-catalog>; rel="api-catalog"'}
         told = [
-            Route(path, fixed(Representation(self.render(template), kind), link if kind == LINKSET else NONE))
+            fixed_route(path, fixed(self.render(template), kind, link if kind == LINKSET else NOTHING))
             for path, template, kind in FILES
             if template != "mcp.json" or serves_tools()
         ]
@@ -120,7 +131,7 @@ class Endpoints:
             Route("/api/visits/{host:path}.json", self.visits),
             Route("/api/tasks/{host:path}.json", self.tasks),
             Route("/api/scan", self.scan),
-            Route("/openapi.json", fixed(Representation(description(base), JSON))),
+            fixed_route("/openapi.json", fixed(description(base), JSON)),
             Route("/healthz", self.health),
             Route("/.well-known/http-message-signatures-directory", self.signature_directory),
             Route("/index.csv", self.csv),
@@ -137,60 +148,52 @@ class Endpoints:
     async def kept(
         self,
         request: Request,
-        key: tuple[str, ...],
+        key: Key,
         media_type: str,
         make: Callable[[], Awaitable[bytes]],
-        headers: Mapping[str, str] = NONE,
-    ) -> Response:
+        fields: Mapping[str, str] = NOTHING,
+    ) -> ASGIApp:
         """Return what ``make`` gives, made once for each state of the index."""
-        stamp = await self.service.stamp()
-        found = self._shelf.get(key, stamp)
-        if found is None:
+
+        async def made(stamp: str) -> Representation:
             modified = await self._modified()
-            found = Representation(await make(), media_type, modified=modified)
-            self._shelf.put(key, stamp, found)
-        return await answer(request, found, headers=headers)
+            return Representation(await make(), media_type, modified=modified, fields=fields)
+
+        return await self.shelf.kept(request.scope, key, made)
 
     async def _modified(self) -> datetime | None:
         """Return when what is published last changed, to be asked before it is read; None: not known."""
         at = await self.service.changed()
         return None if at is None else datetime.fromtimestamp(at, UTC)
 
-    async def index(self, request: Request) -> Response:
+    async def index(self, request: Request) -> ASGIApp:
         """GET /api/index.json (4.1), whole or ``limit`` rows of each list from ``offset`` on."""
         parameters = Parameters(request.scope["query_string"])
         query = Query.of(category=parameters.word("category"), stance=parameters.word("stance"))
         limit, offset = parameters.number("limit", LARGEST_PAGE), parameters.number("offset", 1 << 31)
-        stamp = await self.service.stamp()
         key = ("index", query.category, query.stance, str(limit), str(offset))
-        made = self._shelf.get(key, stamp)
-        if made is not None:
-            return await answer(request, made)
-        async with self._making:
-            made = self._shelf.get(key, stamp)
-            if made is None:
-                modified = await self._modified()
-                view = await self.service.index(query)
-                longer = max(len(view.ranked), len(view.unreachable))
-                chunks = messages.index_chunks(view, self.config.base_url, offset, limit)
-                if longer > WHOLE and not limit:
-                    return await self._stream(request, chunks, tag(stamp, *key) if stamp else "", modified)
-                following = self._page(query, limit, offset + limit) if limit and offset + limit < longer else ""
-                body = b"".join([chunk async for chunk in chunks])
-                made = Representation(body, JSON, modified=modified, following=following)
-                self._shelf.put(key, stamp, made)
-        return await answer(request, made)
+
+        async def made(stamp: str) -> ASGIApp:
+            modified = await self._modified()
+            view = await self.service.index(query)
+            longer = max(len(view.ranked), len(view.unreachable))
+            chunks = messages.index_chunks(view, self.config.base_url, offset, limit)
+            if longer > WHOLE and not limit:
+                return self._stream(request, chunks, tag(stamp, *key) if stamp else "", modified)
+            following = self._page(query, limit, offset + limit) if limit and offset + limit < longer else ""
+            fields = {"Link": f'<{following}>; rel="next"'} if following else NOTHING
+            return Representation(b"".join([chunk async for chunk in chunks]), JSON, modified=modified, fields=fields)
+
+        return await self.shelf.kept(request.scope, key, made)
 
     def _page(self, query: Query, limit: int, offset: int) -> str:
         fields = {"limit": limit, "offset": offset, "category": query.category, "stance": query.stance}
         given = {name: value for name, value in fields.items() if value}
         return f"{self.config.base_url}/api/index.json?{urlencode(given)}"
 
-    async def _stream(
-        self, request: Request, chunks: AsyncIterator[bytes], etag: str, modified: datetime | None
-    ) -> Response:
+    def _stream(self, request: Request, chunks: AsyncIterator[bytes], etag: str, modified: datetime | None) -> Response:
         fields = validators(etag, modified)
-        if unchanged(request, etag, modified):
+        if is_current(dict(request.scope["headers"]), etag, modified):
             return Response(status_code=304, headers=fields)
         if request.method == "HEAD":
             return _without_length(fields)
@@ -203,7 +206,7 @@ class Endpoints:
         except InvalidHost:
             raise NeverScanned(host) from None
 
-    async def site(self, request: Request) -> Response:
+    async def site(self, request: Request) -> ASGIApp:
         """GET /api/site/<host>.json (4.2)."""
         host: str = request.path_params["host"]
 
@@ -212,24 +215,24 @@ class Endpoints:
 
         return await self.kept(request, ("site", host), JSON, made)
 
-    async def visits(self, request: Request) -> Response:
+    async def visits(self, request: Request) -> ASGIApp:
         """GET /api/visits/<host>.json: what the operator's access logs say of the host; 404 when none was read."""
         record = await self.service.visits(request.path_params["host"])
         if record is None:
             return self._not_found()
-        return await answer(request, Representation(encode_visits(record), JSON))
+        return Representation(encode_visits(record), JSON)
 
-    async def tasks(self, request: Request) -> Response:
+    async def tasks(self, request: Request) -> ASGIApp:
         """GET /api/tasks/<host>.json: the transcript of the last run of the tasks; 404 when none is kept."""
         seen = (await self.report(request.path_params["host"])).observations
         if seen is None or seen.tasks is None:
             return self._not_found()
-        return await answer(request, Representation(encode_report(seen.tasks), JSON))
+        return Representation(encode_report(seen.tasks), JSON)
 
     def _not_found(self) -> Response:
         return problems.response(problem("not-found"), self.config.base_url)
 
-    async def scan(self, request: Request) -> Response:
+    async def scan(self, request: Request) -> ASGIApp:
         """GET /api/scan?url=&force= (4.3)."""
         parameters = Parameters(request.scope["query_string"])
         url = parameters.needed("url", "example.com")
@@ -247,10 +250,10 @@ class Endpoints:
             if refused.status == 429:
                 refusal.headers.update(problems.quota_fields(await service.quota(), time.time()))
             return refusal
-        made = Representation(messages.card_bytes(found.card, self.config.base_url), JSON)
+        made = Representation(messages.card_bytes(found.card, self.config.base_url), JSON, cache="no-store")
         fields = problems.quota_fields(await service.quota(), time.time())
         fields["Cache-Status"] = cache_status(found, force=force)
-        return await answer(request, made, cache="no-store", headers=fields)
+        return partial(made, fields=fields)
 
     async def card_of(self, request: Request, url: str, *, force: bool = False) -> HostReport | None:
         """Return the card of ``url``, scanned when ``request`` may cause that, else from the cache or None.
@@ -303,7 +306,7 @@ class Endpoints:
         url = messages.site_url(self.config.base_url, row.summary.host)
         return msgspec.structs.replace(row, summary=msgspec.structs.replace(row.summary, url=url))
 
-    async def atom(self, request: Request) -> Response:
+    async def atom(self, request: Request) -> ASGIApp:
         """GET /feed.atom: the newest scans (RFC 4287)."""
 
         async def made() -> bytes:
@@ -313,7 +316,7 @@ class Endpoints:
 
         return await self.kept(request, ("feed",), ATOM, made)
 
-    async def badge(self, request: Request) -> Response:
+    async def badge(self, request: Request) -> ASGIApp:
         """GET /badge/<host>.svg: grade and score of one host as a picture."""
         host: str = request.path_params["host"]
 
@@ -322,7 +325,7 @@ class Endpoints:
 
         return await self.kept(request, ("badge", host), "image/svg+xml", made)
 
-    async def sitemap(self, request: Request) -> Response:
+    async def sitemap(self, request: Request) -> ASGIApp:
         """GET /sitemap.xml: every page, of a long index a list of sitemaps; GET /sitemap-<n>.xml: a part, from 1."""
         ranked = (await self.service.index(Query())).ranked
         parts = max(1, -(-len(ranked) // PART))
