@@ -45,7 +45,7 @@ from aui_tui.model.observations import (
     SignedProbe,
 )
 from aui_tui.model.registry import Agent, registry
-from aui_tui.model.verdicts import REAL, REAL_AGENT
+from aui_tui.model.verdicts import AWAY, REAL, REAL_AGENT
 from aui_tui.model.vocabulary import LIVE_TOTAL
 from aui_tui.text import count
 
@@ -70,6 +70,8 @@ SENTENCES: Final = sentence_list(
         error.
     critical agents-away
         <<agents>> <<get>> <<what>><<contrast>><<proof>>. <<robots>>Users who send an agent see an error.
+    critical page-away
+        At <<path>> <<agents>> <<get>> <<what>> while a browser gets that page (<<browser>>)<<proof>>. Not scored.
     critical signed-anything
         <<agent>> is let in by anything that looks signed: without a signature it is refused (<<unsigned>>), with
         <<false>> it is served. Check the signature itself with the key that its keyid names, and its times.
@@ -165,6 +167,8 @@ SENTENCES: Final = sentence_list(
     good signed-verified
         <<agent>> gets the homepage with a valid signature, while a forged, an expired and no signature (<<unsigned>>)
         are refused: the site verifies who asks.
+    good pages-served
+        All <<total>> probed agents get <<pages>> too, as a browser does; not scored.
     good served
         <<agents>> the homepage, as a browser does.
     """
@@ -202,6 +206,26 @@ def _turned_away(observations: Observations, judgement: Judgement) -> Iterator[F
             yield Finding("everybody-challenged", facts)
         else:
             yield Finding("agents-away", facts)
+
+
+def _pages(observations: Observations) -> Iterator[Finding]:
+    """Yield who is turned away at the further pages that were asked for, and which of these all agents get."""
+    open_to_all = []
+    for page in observations.pages:
+        probes, readings = {one.name: one for one in page.exchanges}, page.readings
+        if all(reading.outcome == SERVED for reading in readings.values()) and probes[BROWSER].outcome == SERVED:
+            open_to_all.append(page.path)
+        away = [
+            (agent, probes[agent.key])
+            for agent in registry().live
+            if readings[agent.key].outcome in AWAY and probes[BROWSER].outcome == SERVED
+        ]
+        for group in _alike(away):
+            facts = {"path": quoted(page.path), "agents": _group(group, LIVE_TOTAL), "proof": _proof(group)}
+            facts |= {"get": "gets" if len(group) == 1 else "get", "what": _what(group[0][1])}
+            yield Finding("page-away", facts | {"browser": str(probes[BROWSER].status)})
+    if open_to_all:
+        yield Finding("pages-served", {"total": str(LIVE_TOTAL), "pages": joined(map(quoted, open_to_all))})
 
 
 def _client(observations: Observations) -> str:
@@ -530,6 +554,7 @@ class Door(Check):
         elif judgement.conclusive == 0:
             yield Finding("door-unmeasured")
         yield from _served(observations, probed)
+        yield from _pages(observations)
         yield from _contradictions(probed, judgement)
 
     def fixed(self, observations: Observations) -> Observations:

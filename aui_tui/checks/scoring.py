@@ -15,10 +15,20 @@ from msgspec.structs import replace
 from aui_tui.checks import BY_FIX, Site, by_fix
 from aui_tui.checks.judge import Judgement, judge, live_exchanges
 from aui_tui.checks.ledger import TASKS, detail, findings, ledger, pillars
-from aui_tui.model.card import AgentAccess, Entry, Evidence, Ledger, Recommendation, ReportCard, Semantic
+from aui_tui.model.card import (
+    AgentAccess,
+    Entry,
+    Evidence,
+    Ledger,
+    PageAccess,
+    PageAnswer,
+    Recommendation,
+    ReportCard,
+    Semantic,
+)
 from aui_tui.model.methods import DEFAULT_METHOD, Method, capped
 from aui_tui.model.methods import method as method_named
-from aui_tui.model.observations import CHALLENGED, Observations
+from aui_tui.model.observations import BROWSER, CHALLENGED, Observations, OtherPage
 from aui_tui.model.points import Standing, percent
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import runs_of
@@ -186,7 +196,19 @@ def _card(
         url=f"{labels.base_url.rstrip('/')}/site/{quote(observations.host, safe=':')}",
         recommendations=recommendations(site_of(observations, name, labels), book, method),
         declared=observations.declared or msgspec.UNSET,
+        pages=tuple(map(_page_access, observations.pages)) or msgspec.UNSET,
     )
+
+
+def _page_access(page: OtherPage) -> PageAccess:
+    """Return who gets a further page."""
+    probes = {one.name: one for one in page.exchanges}
+    agents = {
+        agent.token: PageAnswer(status=probes[agent.key].status, outcome=page.readings[agent.key].outcome)
+        for agent in registry().live
+    }
+    browser = probes[BROWSER]
+    return PageAccess(path=page.path, status=browser.status, outcome=browser.outcome, agents=agents)
 
 
 def site_of(observations: Observations, name: str, labels: Labels) -> Site:

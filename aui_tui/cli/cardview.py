@@ -26,8 +26,8 @@ def lines(
 ) -> Iterator[str]:
     """Yield the answer of ``report``: one sentence, who gets in, score, next step, worst findings, in HEIGHT lines.
 
-    ``details`` brings the rest; what a site declares was asked for by name and always follows. ``note`` says where the
-    report came from, such as ``from the cache``.
+    ``details`` brings the rest; what was asked for by name, declarations and further pages, always follows. ``note``
+    says where the report came from, such as ``from the cache``.
     """
     parts = {part.name: part for part in sections(report, now=now)}
     head = parts.pop("verdict")
@@ -37,7 +37,7 @@ def lines(
         closing = [*paint.hanging("", _more(report)), *closing]
         answer += _worst(parts.get("findings"), paint, HEIGHT - len(answer) - len(closing) - 1)
     yield from (*answer, "", *closing)
-    for part in [one for one in parts.values() if details or one.name == "declared"]:
+    for part in [one for one in parts.values() if details or one.name in ("declared", "pages")]:
         yield ""
         yield from section_lines(part, paint)
 

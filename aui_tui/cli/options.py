@@ -88,6 +88,12 @@ ConnectTo = Annotated[
     ),
 ]
 
+Page = Annotated[
+    list[str] | None,
+    _reach("--page", metavar="PATH", hidden=True, help="Ask who gets this page of the site too: a path or an address."),
+]
+"""Repeatable; the text of the command names it, so that its list of options stays short."""
+
 _gate = partial(typer.Option, rich_help_panel=GATES)
 FailUnder = Annotated[int | None, _gate("--fail-under", metavar="N", min=0, max=100, help="The score must reach N.")]
 FailGrade = Annotated[

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aui_tui.cli.run import Run
-from aui_tui.errors import BadValue, ConfigError
+from aui_tui.errors import BadValue, ConfigError, InvalidHost
 from aui_tui.settings import SiteSettings
 from aui_tui.text import clean
 
@@ -38,15 +38,18 @@ def policy_of(
     *,
     allow_private: bool = False,
     connect_to: Sequence[str] | None = None,
+    pages: Sequence[str] = (),
 ) -> ScanPolicy | None:
     """Return what the options and the settings of the site at ``url`` allow; None where there are neither.
+
+    ``pages``: paths of :func:`pages_of`.
 
     Raises BadValue, InvalidHost or ConfigError.
     """
     settings = run.settings
     site = site_of(run, url) if url and settings.sites else None
     relaxed = settings.cacert or settings.insecure or settings.pace or settings.sign or settings.root_browser
-    if not (allow_private or connect_to or site or relaxed or settings.via or settings.control != "auto"):
+    if not (allow_private or connect_to or site or relaxed or pages or settings.via or settings.control != "auto"):
         return None
     from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy, Via
 
@@ -60,6 +63,7 @@ def policy_of(
         control=settings.control,
         via=Via.parse(settings.via) if settings.via else None,
         limits=Limits(pace=settings.pace),
+        pages=tuple(pages),
     )
     if settings.sign:
         from aui_tui.scan.signing import Signer, checked_agent, read_key
@@ -67,6 +71,24 @@ def policy_of(
         agent = checked_agent(settings.signature_agent) if settings.signature_agent else ""
         policy = replace(policy, signer=Signer(read_key(settings.data_dir), agent))
     return _applied(policy, site) if site else policy
+
+
+def pages_of(url: str, pages: Sequence[str]) -> tuple[str, ...]:
+    """Return the further ``pages`` of the site at ``url``, as paths, each once. Raises BadValue."""
+    if not pages:
+        return ()
+    from aui_tui.scan.probes import MAX_PAGES, page_path
+    from aui_tui.scan.target import parse
+
+    try:
+        site = parse(url, allow_private=True)
+    except InvalidHost:
+        return ()  # said when the site is scanned
+    paths = dict.fromkeys(page_path(site, page) for page in pages)
+    paths.pop("/", None)
+    if len(paths) > MAX_PAGES:
+        raise BadValue(f"--page takes {MAX_PAGES} pages at most, not {len(paths)}.")
+    return tuple(paths)
 
 
 def site_of(run: Run, url: str) -> SiteSettings | None:

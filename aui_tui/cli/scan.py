@@ -13,7 +13,7 @@ import typer
 from aui_tui.cli import options, progress, streams
 from aui_tui.cli.gating import Gating
 from aui_tui.cli.output import CardForm, emit, path_of
-from aui_tui.cli.reach import checked, policy_of
+from aui_tui.cli.reach import checked, pages_of, policy_of
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import opened
 from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost, PrivateHost
@@ -175,6 +175,7 @@ def scan(
     open_: Annotated[bool, typer.Option("--open", help="Write the HTML report and open it.")] = False,
     allow_private: options.AllowPrivate = False,
     connect_to: options.ConnectTo = None,
+    page: options.Page = None,
     fail_under: options.FailUnder = None,
     fail_grade: options.FailGrade = None,
     require_stance: options.RequireStance = None,
@@ -188,12 +189,14 @@ def scan(
     """Scan a site as a browser and as AI agents, and print its report card.
 
     A scan with a gate always asks the site. --output takes .md, .html, .sarif, .xml (JUnit) and others;
-    FILE.recording keeps what was seen, for regrade. Settings: control, via, pace, declared, sign.
+    FILE.recording keeps what was seen, for regrade. --page PATH, up to ten times, asks who gets other pages too.
+    Settings: control, via, pace, declared, sign.
     """
     run = options.run_of(context)
     if act and not tasks:
         raise BadValue("--act is for the tasks: add --tasks.")
     checked(run)
+    pages = {one: pages_of(one, page or ()) for one in url}
     gating = Gating.of(run, context.params)
     recording = output.endswith(RECORDING)
     if recording and len(url) > 1:
@@ -213,7 +216,7 @@ def scan(
     async def work() -> None:
         for one in url:
             try:
-                access = policy_of(run, one, allow_private=allow_private, connect_to=connect_to)
+                access = policy_of(run, one, allow_private=allow_private, connect_to=connect_to, pages=pages[one])
                 async with opened(run, access) as service:
                     found = await scan_one(run, service, one, asked)
                     if recorded is not None:

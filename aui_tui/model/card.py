@@ -83,11 +83,25 @@ class Recommendation(msgspec.Struct, frozen=True):
     code: str
 
 
+class PageAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What one agent got at a page: the last status, 0 when none came, and the outcome."""
+
+    status: Count
+    outcome: str
+
+
+class PageAccess(PageAnswer, frozen=True, kw_only=True):
+    """Who gets a page besides the homepage: the browser, whose answer this is, and the agents; never scored."""
+
+    path: str
+    agents: dict[str, PageAnswer]
+
+
 class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
     """The full record (2.2), fields in the specification's order; the three after them belong to v0.2 (2.3).
 
-    The specification names neither ``declared``, which is there only when it was asked for, nor ``ledger``, which a
-    card has that this program graded and which no record for others carries.
+    The specification names neither ``declared`` and ``pages``, which are there only when they were asked for, nor
+    ``ledger``, which a card has that this program graded and which no record for others carries.
     """
 
     found: bool
@@ -136,6 +150,7 @@ class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
     provisional: bool | UnsetType = UNSET
     task_runs: tuple[TaskRun, ...] | UnsetType = UNSET
     declared: Declared | UnsetType = UNSET
+    pages: tuple[PageAccess, ...] | UnsetType = UNSET
     ledger: Ledger | UnsetType = UNSET
 
     @property

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import UNSET
 
 from aui_tui.errors import RecordError
-from aui_tui.model.card import Ledger, Points, ReportCard, SiteSummary
+from aui_tui.model.card import Ledger, PageAccess, Points, ReportCard, SiteSummary
 from aui_tui.model.decoding import cleaned, convert, sentence
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import Declared
@@ -115,6 +115,13 @@ def keyed(record: V, keys: Keys) -> V:
     declared = getattr(record, "declared", None)
     if isinstance(declared, Declared) and (agent := registry().agent(declared.agent)) is not None:
         changes["declared"] = msgspec.structs.replace(declared, agent=agent.key)
+    pages = getattr(record, "pages", None)
+    if isinstance(pages, tuple):
+        slots = slots_of("agent_access")
+        renamed = (dict(zip(slots, page.agents.values(), strict=False)) for page in pages)
+        changes["pages"] = tuple(
+            msgspec.structs.replace(page, agents=agents) for page, agents in zip(pages, renamed, strict=True)
+        )
     return msgspec.structs.replace(record, **changes)  # type: ignore[type-var]  # one of our structs
 
 
@@ -161,17 +168,18 @@ def _whole(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ours(cleaned: dict[str, Any]) -> dict[str, Any]:
-    """Drop ``declared``, ``ledger`` and elements of ``task_runs`` that are not ours: what others put there is open."""
+    """Drop ``declared``, ``pages``, ``ledger`` and elements of ``task_runs`` that are not ours: others put there what
+    they like.
+    """
     runs = cleaned.get("task_runs")
     if isinstance(runs, list):
         cleaned = cleaned | {"task_runs": [run for run in runs if _is_a(TaskRun, run)]}
-    foreign = {
-        name for name, kind in (("declared", Declared), ("ledger", Ledger)) if not _is_a(kind, cleaned.get(name))
-    }
+    kinds = {"declared": Declared, "pages": tuple[PageAccess, ...], "ledger": Ledger}
+    foreign = {name for name, kind in kinds.items() if not _is_a(kind, cleaned.get(name))}
     return {name: value for name, value in cleaned.items() if name not in foreign}
 
 
-def _is_a(kind: type[msgspec.Struct], value: Any) -> bool:
+def _is_a(kind: Any, value: Any) -> bool:
     try:
         convert(value, kind)
     except msgspec.ValidationError:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.model.card import AgentAccess, ReportCard, age
+from aui_tui.model.card import AgentAccess, PageAccess, ReportCard, age
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import (
     ABSENT,
@@ -182,6 +182,23 @@ def declared(found: Declared) -> Iterator[tuple[str, str]]:
     absent = ", ".join(entry.name for entry in found.of(ABSENT))
     if absent:
         yield "", f"not found: {absent}"
+
+
+def page(found: PageAccess) -> tuple[str, str]:
+    """Return who gets a further page of a site: a word of the table of signs, and a clause without full stop."""
+    got = f"gets {found.status or 'no answer'}" if found.outcome != SERVED else "gets it"
+    outcomes: dict[tuple[str, int], list[str]] = {}
+    for token, answer in found.agents.items():
+        outcomes.setdefault((answer.outcome, answer.status), []).append(agent(token))
+    if found.outcome == SERVED and all(outcome == SERVED for outcome, _ in outcomes):
+        return "in", "a browser and every probed agent get it"
+    words = {SERVED: "served", REFUSED: "turned away", CHALLENGED: "challenged", INCONCLUSIVE: "no verdict"}
+    parts = [
+        f"{', '.join(names)}: {words[outcome]} ({status or 'no answer'})"
+        for (outcome, status), names in outcomes.items()
+    ]
+    away = found.outcome == SERVED and any(outcome in (REFUSED, CHALLENGED) for outcome, _ in outcomes)
+    return "refused" if away else "unclear", f"a browser {got}; {'; '.join(parts)}"
 
 
 def _declaration(entry: Declaration, name: str) -> str:

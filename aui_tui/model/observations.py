@@ -12,7 +12,7 @@ names the field.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import MappingProxyType
 from typing import Annotated, Final
 
@@ -425,6 +425,37 @@ class Declared(Record, frozen=True):
         return tuple(entry for entry in self.entries if entry.state == state)
 
 
+def _readings(exchanges: Sequence[Exchange], arms: Sequence[Arm] = ()) -> dict[str, Reading]:
+    """Return what the answer to each live-probed agent means beside the browser's, by slot."""
+    known = {probe.name: probe for probe in exchanges}
+    browser = known[BROWSER].outcome if BROWSER in known else INCONCLUSIVE
+    shared = {arm.name: arm.outcome for arm in arms if not arm.agent}
+    found = {}
+    for agent in registry().live:
+        probe = known.get(agent.key) or Exchange(name=agent.key, url="")
+        peer = any(one.outcome == SERVED for one in exchanges if one.name.startswith("agent_") and one is not probe)
+        own = {arm.name: arm.outcome for arm in arms if arm.agent == agent.key}
+        reading = read(browser, REFUSED if probe.dropped else probe.outcome, peer=peer, arms=shared | own)
+        silent = probe.dropped and reading.outcome == REFUSED
+        found[agent.key] = reading._replace(matrix="untested") if silent else reading
+    return found
+
+
+class OtherPage(Record, frozen=True):
+    """What browser and agents got at another page of the site than its homepage, as the user asked; never scored.
+
+    ``path``: with its query. ``exchanges``: the browser first, then the four agents.
+    """
+
+    path: str
+    exchanges: tuple[Exchange, ...]
+
+    @property
+    def readings(self) -> dict[str, Reading]:
+        """What the answer to each live-probed agent means, by slot."""
+        return _readings(self.exchanges)
+
+
 class Observations(Record, frozen=True):
     """One scan of one host.
 
@@ -437,7 +468,8 @@ class Observations(Record, frozen=True):
     be settled, although the browser was served. ``cause``: what a refusal goes by, None when nobody looked.
     ``incomplete``: the scan was stopped before its end; a probe without a verdict has the error ``stopped``.
     ``declared``: what the site declares for agents, None when nobody asked. ``shared_limit``: agents share a limit on
-    requests that does not hold for the browser. ``arms``: what else was asked for the control.
+    requests that does not hold for the browser. ``arms``: what else was asked for the control. ``pages``: what
+    others than the homepage brought.
     """
 
     host: Host
@@ -461,6 +493,7 @@ class Observations(Record, frozen=True):
     declared: Declared | None = None
     shared_limit: bool = False
     arms: tuple[Arm, ...] = ()
+    pages: tuple[OtherPage, ...] = ()
 
     def with_tasks(self, report: TaskReport, rendered: Rendered | None) -> Observations:
         """Return this scan with a run of the tasks; what the browser rendered decides ``noscript_shell``.
@@ -523,17 +556,7 @@ class Observations(Record, frozen=True):
     @property
     def readings(self) -> dict[str, Reading]:
         """What the answer to each live-probed agent means, by slot."""
-        away = {arm.name: arm.outcome for arm in self.arms if not arm.agent}
-        found = {}
-        for agent in registry().live:
-            probe = self.exchange(agent.key)
-            peer = any(other.outcome == SERVED for other in self.live if other is not probe)
-            own = {arm.name: arm.outcome for arm in self.arms if arm.agent == agent.key}
-            outcome = REFUSED if probe.dropped else probe.outcome
-            reading = read(self.browser.outcome, outcome, peer=peer, arms=away | own)
-            silent = probe.dropped and reading.outcome == REFUSED
-            found[agent.key] = reading._replace(matrix="untested") if silent else reading
-        return found
+        return _readings(self.exchanges, self.arms)
 
     @property
     def unreachable(self) -> bool:

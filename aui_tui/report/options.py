@@ -143,7 +143,7 @@ def card_tree() -> Tree:
         "agent_access": {name: _leaves(AgentAccess.__struct_fields__) for name in names_of("agent_access")},
         **{field: _leaves(names_of(field)) for field in ("matrix", "ua_policy", "crawler_policy")},
     }
-    named = (name for name in ReportCard.__struct_fields__ if name not in ("declared", "ledger"))
+    named = (name for name in ReportCard.__struct_fields__ if name not in ("declared", "pages", "ledger"))
     return {name: parts.get(name, LEAF) for name in (*named, LIST)}
 
 

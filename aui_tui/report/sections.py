@@ -79,7 +79,7 @@ class Section(NamedTuple):
 NUMBERS: Final = frozenset({"Points", "Hosts", "Share", *STANCES, *visits.HEADER[1:8]})
 NAMES: Final = (
     "verdict", "gates", "assistants", "points", "findings", "fixes", "facts", "agents", "ledger", "tasks", "visits",
-    "declared",
+    "declared", "pages",
 )  # fmt: skip
 """The sections in their order. ``gates`` only where gates were asked for."""
 LIMIT: Final = (
@@ -107,6 +107,7 @@ def sections(report: HostReport, *, gates: Outcome | None = None, now: float | N
         tasks(report, now=now),
         visitors(report),
         declared(report),
+        pages(report),
     )
     return [section for section in found if section is not None]
 
@@ -377,6 +378,15 @@ def declared(report: HostReport) -> Section | None:
         return None
     items = tuple(Item(word=word, text=text) for word, text in labels.declared(found))
     return Section("declared", "Declared for agents, not scored", items=items)
+
+
+def pages(report: HostReport) -> Section | None:
+    """Return who gets the further pages that were asked for; not scored. Key: the path."""
+    found = report.card.pages
+    if not found:
+        return None
+    items = tuple(Item((page.path,), word, text, key=page.path) for page in found for word, text in [labels.page(page)])
+    return Section("pages", "Pages, not scored", items=items)
 
 
 def gate_results(outcome: Outcome) -> Section:

@@ -116,8 +116,9 @@ class ScanPolicy:
     ``basic_auth`` (user, password) go to the scanned origin alone and never into a record. ``cafile``: certificates
     trusted besides the usual ones. ``insecure``: certificates are not checked. ``no_limit``: scans of the user's own
     hosts (see :meth:`owns`) cost none of the scans of the hour. ``root_browser``: as root, where a browser has no
-    sandbox, it may open hosts of others too. ``resolver``: instead of the system's. ``signer``:
-    signs the probes of agents that were turned away, at the user's word.
+    sandbox, it may open hosts of others too. ``resolver``: instead of the system's. ``signer``: signs the probes of
+    agents that were turned away, at the user's word. ``pages``: further pages of the site to ask for, as paths with
+    their query (``probes.page_path``).
     """
 
     allow_private: bool = False
@@ -136,6 +137,7 @@ class ScanPolicy:
     via: Via | None = None
     arms: bool = True
     search_engine: bool = False
+    pages: tuple[str, ...] = ()
     limits: Limits = Limits()
     signer: Signer | None = field(default=None, repr=False)
 

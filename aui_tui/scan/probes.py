@@ -27,14 +27,14 @@ from importlib.resources import files
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote
 
-from aui_tui.errors import InvalidHost
+from aui_tui.errors import BadValue, InvalidHost
 from aui_tui.model.exchanges import joined_fields
 from aui_tui.model.observations import BROWSER, FILE_PROBES, REDIRECTS, Hop
 from aui_tui.model.registry import registry
 from aui_tui.scan import decode, target
 from aui_tui.scan.network import Client, NetworkError, Reply
 from aui_tui.scan.policy import ScanPolicy
-from aui_tui.scan.target import DEFAULT_PORTS, Origin
+from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target
 from aui_tui.text import clean
 
 Fields = tuple[tuple[str, str], ...]
@@ -181,6 +181,31 @@ def follow(base: Url, location: str, access: ScanPolicy) -> Url:
         outside = "redirect-address"
         raise Unfollowed(outside, f"it redirects to “{shown}”, which is not on the public web") from error
     return Url(origin, _resolve("/", rest[slashes + len(authority) :]))
+
+
+MAX_PAGES: Final = 10
+"""Further pages that one scan asks for."""
+
+
+def page_path(site: Target, text: str) -> str:
+    """Return path and query of the page of ``site`` that ``text`` names, a path or an address. Raises BadValue."""
+    shown = clean(text, 80)
+    path, known = text, True
+    if not text.startswith("/") or text.startswith(("//", "/\\")):
+        found = re.fullmatch(r"(https?://[^/?#\\]+)(.*)", text, re.IGNORECASE)
+        if found is None:
+            raise BadValue(f"“{shown}” is not a page; write a path such as /product/1, or a whole address.")
+        path = found[2] or "/"
+        try:
+            other = target.parse(found[1], allow_private=True)
+        except InvalidHost as error:
+            raise BadValue(f"“{shown}” is not a page: {error}") from None
+        known = other.port == site.port and target.same_site(other.origin, site.origin)
+    if not known:
+        raise BadValue(f"“{shown}” is not a page of {site.site}; a scan asks for pages of its own site alone.")
+    if len(path) > MAX_LOCATION or _CONTROL.search(path):
+        raise BadValue(f"“{shown}” is not a page; write a path such as /product/1, or a whole address.")
+    return _resolve("/", path.partition("#")[0])
 
 
 def _decoded(authority: str) -> str:

@@ -139,6 +139,7 @@ class History:
 
     def __init__(self, first: Mapping[str, Seen]) -> None:
         self.first = dict(first)
+        self.files = [name for name in FILE_PROBES if name in first]
         self.latest = dict(first)
         self.answers = {name: [seen] for name, seen in first.items()}
 
@@ -201,7 +202,7 @@ class History:
         if any(seen.status == LIMIT_STATUS for answers in self.answers.values() for seen in answers):
             return True
         pages = {self.first[name].kind for name in (BROWSER, *self.agents)}
-        files = [name for name in FILE_PROBES if name != "robots"]
+        files = [name for name in self.files if name != "robots"]
         alike = [name for name in files if self.first[name].kind in pages]
         limits = any(self.first[name].by_limit or self.first[name].status == 403 for name in alike)
         return limits and alike != files and alike != list(WELL_KNOWN)
@@ -233,7 +234,7 @@ class History:
 
     def open_files(self) -> list[str]:
         """Return the files that may be there although they were not served."""
-        return [name for name in FILE_PROBES if self.latest[name].by_limit or self.latest[name].status == 403]
+        return [name for name in self.files if self.latest[name].by_limit or self.latest[name].status == 403]
 
     def hidden_well_known(self, files: Sequence[str]) -> list[str]:
         """Return which of ``files`` one stands for: all below ``/.well-known/``, where they alone got a 403.
@@ -241,7 +242,7 @@ class History:
         A server that hides names with a dot answers like that.
         """
         alike = [name for name in files if self.latest[name].status == 403]
-        return alike if alike == [name for name in FILE_PROBES if name in WELL_KNOWN] else []
+        return alike if alike == list(WELL_KNOWN) else []
 
 
 class Retry:

@@ -25,6 +25,7 @@ from aui_tui.model.observations import (
     Exchange,
     FileFacts,
     Observations,
+    OtherPage,
     PageFacts,
     ProbeEvent,
     Progress,
@@ -40,10 +41,11 @@ from aui_tui.scan.exchanges import PageComparison
 from aui_tui.scan.network import NO_TLS, Client, Network, system_resolver
 from aui_tui.scan.parser_pool import Parser
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
-from aui_tui.scan.probes import Answer, Plan, Url, probe
+from aui_tui.scan.probes import MAX_URL, Answer, Plan, Url, probe
 from aui_tui.scan.retry import Ask, Retry, Seen
 from aui_tui.scan.signing import Signer
 from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target, same_site
+from aui_tui.text import clean
 
 PROXIES: Final = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 """Variables that name a proxy."""
@@ -95,6 +97,7 @@ async def observe(
         warnings=tuple(scan.warnings),
         random=scan.random,
         unsettled=scan.unsettled,
+        pages=tuple(scan.pages),
         shared_limit=scan.shared_limit,
         arms=scan.arms,
         cause=scan.cause,
@@ -143,16 +146,27 @@ def _may_change(answer: Answer) -> bool:
 
 
 class _Scan:
+    """One scan of a site; of another page than its homepage, the same without the files and the arms."""
+
     def __init__(
-        self, target: Target, network: Network, parser: Parser, access: ScanPolicy, progress: Progress
+        self,
+        target: Target,
+        network: Network,
+        parser: Parser,
+        access: ScanPolicy,
+        progress: Progress,
+        *,
+        path: str = "/",
     ) -> None:
+        self._path = path
+        self._files = FILE_PROBES if path == "/" else ()
         self._target = target
         self._parser = parser
         self._access = access
         self._tell = progress
         self._network = network
         self._agents = tuple(agent.key for agent in registry().live)
-        self._names = (BROWSER, *self._agents, *FILE_PROBES)
+        self._names = (BROWSER, *self._agents, *self._files)
         self._found: dict[str, FileCheck] = {}
         self._notes: dict[str, tuple[str, ...]] = {}
         self._mcp: dict[str, Answer] = {}
@@ -170,6 +184,7 @@ class _Scan:
         self.random = self.unsettled = self.shared_limit = False
         self.cause: Cause | None = None
         self.arms: tuple[Arm, ...] = ()
+        self.pages: list[OtherPage] = []
         self.real: RealBrowser | None = None
         self.verified = False
         """A site that was asked with signatures verifies them."""
@@ -193,11 +208,34 @@ class _Scan:
         if self._access.arms and not self._flooded:
             await self._ask_arms(done, started + self._access.limits.longest)
             await self._compare_robots(done, started + self._access.limits.longest)
+        if not self._flooded and any(found.status for found in homepages):
+            await self._ask_pages(started + self._access.limits.longest)
         if self._access.signer is not None and done[BROWSER].outcome == SERVED:
             for name in self._agents:
                 if done[name].turned_away:
                     done[name] = await self._signed(done[name], self._access.signer)
         return tuple(done[name] for name in self._names)
+
+    async def _ask_pages(self, end: float) -> None:
+        """Ask browser and agents for the further pages too, one page after the other, with the same control."""
+        limits = self._access.limits
+        access = replace(self._access, arms=False, signer=None, limits=replace(limits, causes=0))
+        for number, path in enumerate(self._access.pages):
+            if time.monotonic() + limits.probe > end:
+                left = self._access.pages[number:]
+                self.warnings.append(f"Not asked, because the time of the scan ended: {', '.join(left)}")
+                return
+            shown = clean(path, MAX_URL)
+            self._tell(ProbeEvent(name=shown, state="started"))
+            page = _Scan(self._target, self._network, self._parser, access, silence, path=path)
+            page.origin = self.origin
+            done = await page._probe_all(limits.probe)
+            assert done is not None
+            await page._measure(done)
+            await page._look_again(done, end - limits.whole)
+            found = OtherPage(path=shown, exchanges=exchanges.shared_text([done[name] for name in page._names]))
+            self.pages.append(found)
+            self._done(msgspec.structs.replace(found.exchanges[0], name=shown))
 
     async def _first_look(self) -> dict[str, Exchange]:
         """Return every exchange by name, asked at the first origin of the target where something listens."""
@@ -251,7 +289,7 @@ class _Scan:
                 name: await stack.enter_async_context(self._network.client(http2=probes.profile(name).http2))
                 for name in (BROWSER, *self._agents)
             }
-            clients |= dict.fromkeys(FILE_PROBES, clients[BROWSER])
+            clients |= dict.fromkeys(self._files, clients[BROWSER])
             if self._access.limits.pace:
                 return await self._one_by_one(clients, tentative)
             ready = asyncio.Event()
@@ -345,7 +383,7 @@ class _Scan:
     async def _ask(self, client: Client, name: str, limit: float, *, alone: bool = False) -> Answer:
         if name == "mcp":
             return await self._ask_mcp(client, limit, alone)
-        return await probe(client, self._plan(name, PATHS.get(name, "/")), self._access, limit=limit)
+        return await probe(client, self._plan(name, PATHS.get(name, self._path)), self._access, limit=limit)
 
     async def _ask_mcp(self, client: Client, limit: float, alone: bool) -> Answer:
         """Ask both places of an MCP card at once; ``alone``: only the first whose answer may yet change.

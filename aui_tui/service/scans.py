@@ -295,9 +295,10 @@ class Scans:
         """Return what follows the key of an answer had with something relaxed, empty when nothing is."""
         access = self._access
         relaxed = (access.connect_to, access.insecure, access.cafile)
-        if relaxed == ((), False, ""):
+        other = (*([access.via] if access.via is not None else []), *access.pages)
+        if relaxed == ((), False, "") and not other:
             return ""
-        return f"#{hashlib.sha256(repr(relaxed).encode()).hexdigest()[:16]}"
+        return f"#{hashlib.sha256(repr((*relaxed, *other)).encode()).hexdigest()[:16]}"
 
     async def _run_shared(self, target: Target, options: ScanOptions, since: float, tell: Progress) -> HostReport:
         lease, hit = await self._lease(target, since)

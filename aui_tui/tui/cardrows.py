@@ -190,11 +190,11 @@ def absent(host: str, problem: str, size: int, can_scan: bool) -> list[Entry]:
 def facts(report: HostReport, size: int, now: float) -> list[Entry]:
     """Return what the scan saw of the site."""
     items = [*sections.facts(report).items, Item(("History",), text=history(report.history, now))]
-    declared = sections.declared(report)
+    asked = [part for part in (sections.declared(report), sections.pages(report)) if part is not None]
     out = [Entry(hang(text((fit(item.label, 12), "muted")), item.text, size), f"fact {item.label}") for item in items]
     if report.card.unreachable:
         out = [paragraph(report.card.top_evidence or "The host could not be reached.", size, "warn"), blank(), *out]
-    return out + ([blank(), title(declared.title), *table(declared, size)] if declared is not None else [])
+    return out + [line for part in asked for line in (blank(), title(part.title), *table(part, size))]
 
 
 def history(points: tuple[HistoryPoint, ...], now: float, room: int = 12) -> str:
