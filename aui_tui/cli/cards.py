@@ -132,7 +132,7 @@ def diff(
 
     TIME is the beginning of a kept scan's time, such as 2026-11-20, or first, or last.
     """
-    from aui_tui.report.changes import diff as difference
+    from aui_tui.report.diff import diff as difference
     from aui_tui.report.diff import write
 
     run = options.run_of(context)

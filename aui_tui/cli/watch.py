@@ -23,8 +23,7 @@ from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import encode_card
 from aui_tui.model.options import ScanOptions
-from aui_tui.report.changes import diff
-from aui_tui.report.diff import text_lines
+from aui_tui.report.diff import diff, text_lines
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 

@@ -1,124 +1,339 @@
-"""What changed between two cards, written out: as text, as JSON, as a comment on a pull request."""
+"""What changed between two report cards, field by field, as text, as JSON, and as a comment on a pull request."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from types import MappingProxyType
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
 
-from aui_tui.model.card import Evidence
-from aui_tui.model.labels import moment
-from aui_tui.report.changes import Change, Diff
+from aui_tui.checks import BY_FIX
+from aui_tui.model import labels, points
+from aui_tui.model.agents import said
+from aui_tui.model.card import QUOTE, Evidence, ReportCard
+from aui_tui.model.methods import METHODS, grade_of
+from aui_tui.model.observations import INCONCLUSIVE, SERVED
+from aui_tui.model.registry import registry
+from aui_tui.model.vocabulary import POLICY_RANK, VERDICT_RANK
 from aui_tui.report.markdown import escape
 
-GROUPS: Final = ((1, "Better"), (-1, "Worse"), (0, "Changed"))
-WAYS: Final = MappingProxyType({1: "better", -1: "worse", 0: "neutral"})
-FORMATS: Final = ("text", "json", "markdown")
+FINDINGS: Final = ("critical", "warn")
+"""Evidence kinds that are findings; good lines are not."""
+
+FACTS: Final = (
+    ("live_served", "Agents served", 1, "wba"),
+    ("agents_disallowed", "Agents disallowed by robots.txt", -1, "robots"),
+    ("agents_partial", "Agents with path rules", -1, "robots"),
+    ("wildcard_block", "Wildcard block in robots.txt", -1, "robots"),
+    ("robots_status", "Status of robots.txt", 0, "robots"),
+    ("robots_ua_rules", "User agents that robots.txt names", 0, ""),
+    ("content_signal", "Content-Signal line", 1, "signal"),
+    ("noscript_shell", "Empty without scripts", -1, "ssr"),
+    ("semantic.main", "main landmarks", 1, "landmarks"),
+    ("semantic.nav", "nav landmarks", 1, "landmarks"),
+    ("semantic.aria", "ARIA labels", 1, "landmarks"),
+    ("semantic.forms", "Forms", 0, "landmarks"),
+    ("jsonld", "JSON-LD blocks", 1, "jsonld"),
+    ("crawlers_blocked", "Crawlers blocked (not scored)", 0, ""),
+    ("human_status", "Status for a browser", 0, ""),
+    ("human_challenged", "Challenge for a browser", -1, ""),
+    ("human_title", "Page title", 0, ""),
+    ("edge", "Edge", 0, ""),
+    ("category", "Category", 0, ""),
+    ("name", "Name", 0, ""),
+    ("vantage", "Vantage", 0, ""),
+)
+"""Plain fields: path, label, which way is better (1 more or true, -1 less or false, 0 neither), component."""
 
 
-def write(diff: Diff, form: str, *, deterministic: bool = False) -> Iterator[str]:
-    """Yield ``diff`` as one of FORMATS, chunk by chunk; deterministic output leaves out the times of the scans."""
-    if form == "json":
-        yield as_json(diff, deterministic=deterministic)
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """One field that differs.
+
+    ``field``: path in the record (``matrix.claude``). ``before``, ``after``: the values in the record's words.
+    ``direction``: 1 better for agents, -1 worse, 0 neither. ``points`` moved in the pillar called ``pillar``, 0 when
+    none or unknown. ``component``: what a change of this field may have moved points of, empty for nothing.
+    """
+
+    field: str
+    label: str
+    before: str
+    after: str
+    direction: int = 0
+    points: int = 0
+    pillar: str = ""
+    component: str = ""
+
+    def words(self) -> str:
+        """Return the change as one line, such as ``Claude: refused -> in, +6 Access``."""
+        kind = self.field.partition(".")[0]
+        shown = said if kind == "matrix" else labels.policy if kind in ("ua_policy", "crawler_policy") else str
+        moved = f", {self.points:+d} {self.pillar}" if self.points else ""
+        return f"{self.label}: {shown(self.before)} -> {shown(self.after)}{moved}"
+
+
+class Diff(msgspec.Struct, frozen=True, kw_only=True):
+    """The difference of two cards, with the scores and grades that can be compared.
+
+    ``changes`` are in the order of the record. ``new`` and ``resolved`` are the findings (critical, warn) that only
+    the later or only the earlier card has. ``note`` is one sentence on what limits the comparison, or empty.
+    """
+
+    before: ReportCard
+    after: ReportCard
+    changes: tuple[Change, ...]
+    new: tuple[Evidence, ...]
+    resolved: tuple[Evidence, ...]
+    note: str = ""
+
+    @property
+    def same(self) -> bool:
+        """True when nothing that a card measures has changed."""
+        measured = attrgetter("score", "grade", "stance", "method")
+        return not (self.changes or self.new or self.resolved) and measured(self.before) == measured(self.after)
+
+    def headline(self) -> str:
+        """Return score, grade and stance as one line, such as ``score 59 -> 67, grade F -> D, Walled -> Open``."""
+        moved = [self._moved(name) for name in ("score", "grade", "stance")]
+        return "score {}, grade {}, {}".format(*moved)
+
+    def title(self) -> str:
+        """Return the host, or both hosts."""
+        return self._moved("host")
+
+    def _moved(self, name: str) -> str:
+        old, now = getattr(self.before, name), getattr(self.after, name)
+        return str(now) if old == now else f"{old} -> {now}"
+
+    def lists(self) -> dict[str, list[str]]:
+        """Return the changes by which way they go, then the findings, as lines under their titles."""
+        groups = {"Better": 1, "Worse": -1, "Changed": 0}
+        found = {
+            title: [change.words() for change in self.changes if change.direction == way]
+            for title, way in groups.items()
+        }
+        found["Resolved findings"] = [f"{item.t}: {item.text}" for item in self.resolved]
+        found["New findings"] = [f"{item.t}: {item.text}" for item in self.new]
+        return {title: lines for title, lines in found.items() if lines}
+
+
+def diff(before: ReportCard, after: ReportCard) -> Diff:
+    """Return what changed from ``before`` to ``after``, two cards of one site or of two."""
+    changes = [
+        *_pillars(before, after),
+        *_matrix(before, after),
+        *_access(before, after),
+        *_policies("ua_policy", before, after),
+        *_policies("crawler_policy", before, after),
+        *_facts(before, after),
+        *_files(before, after),
+    ]
+    note = points.uneven(before, after)
+    if before.method != after.method:
+        methods = f"{before.method}, {after.method}"
+        note = f"The cards are graded under different methods ({methods}): scores do not compare."
     else:
-        lines = markdown_lines if form == "markdown" else text_lines
-        for line in lines(diff, deterministic=deterministic):
-            yield line + "\n"
+        _credit(changes, before, after)
+        if before.host != after.host:
+            note = f"The cards are of different hosts: {before.host} and {after.host}."
+    new, resolved = _findings_only_in(after, before), _findings_only_in(before, after)
+    was, score = points.comparable(before, after)
+    if (was, score) != (before.score, after.score):
+        before = replace(before, score=was, grade=grade_of(was))
+        after = replace(after, score=score, grade=grade_of(score))
+    return Diff(before=before, after=after, changes=tuple(changes), new=new, resolved=resolved, note=note)
 
 
-def text_lines(diff: Diff, *, deterministic: bool = False) -> Iterator[str]:
+def _ranked(rank: Mapping[str, int], before: str, after: str) -> int:
+    known = before in rank and after in rank
+    return (rank[after] > rank[before]) - (rank[after] < rank[before]) if known else 0
+
+
+def _pairs(field: str, before: ReportCard, after: ReportCard) -> Iterator[tuple[str, Any, Any]]:
+    """Yield key, old and new value of a map: by key when both have the same keys, else by position."""
+    old, now = getattr(before, field), getattr(after, field)
+    was = [old[key] for key in now] if old.keys() == now.keys() else old.values()
+    yield from ((key, earlier, later) for earlier, (key, later) in zip(was, now.items(), strict=False))
+
+
+def _pillars(before: ReportCard, after: ReportCard) -> Iterator[Change]:
+    for key, now in after.pillars.items() if before.method == after.method else ():
+        old = before.pillars.get(key)
+        if old != now:
+            way = (now > old) - (now < old) if now is not None and old is not None else 0
+            label = labels.pillar(after.method, key)
+            yield Change(field=f"pillars.{key}", label=label, before=_word(old), after=_word(now), direction=way)
+
+
+def _matrix(before: ReportCard, after: ReportCard) -> Iterator[Change]:
+    for key, old, now in _pairs("matrix", before, after):
+        if old != now:
+            surface = registry().surface(key)
+            yield Change(
+                field=f"matrix.{key}",
+                label=labels.surface(key),
+                before=old,
+                after=now,
+                direction=_ranked(VERDICT_RANK, old, now),
+                component="wba" if surface is not None and surface.live else "",
+            )
+
+
+def _access(before: ReportCard, after: ReportCard) -> Iterator[Change]:
+    for key, old, now in _pairs("agent_access", before, after):
+        was, is_now = labels.answer(old), labels.answer(now)
+        if was != is_now:
+            unclear = INCONCLUSIVE in (old.outcome, now.outcome)
+            way = 0 if unclear else (now.outcome == SERVED) - (old.outcome == SERVED)
+            yield Change(field=f"agent_access.{key}", label=f"Answer to {key}", before=was, after=is_now, direction=way)
+
+
+def _policies(field: str, before: ReportCard, after: ReportCard) -> Iterator[Change]:
+    scored = field == "ua_policy"
+    suffix = " in robots.txt" if scored else " in robots.txt (crawler, not scored)"
+    for key, old, now in _pairs(field, before, after):
+        if old != now:
+            way = _ranked(POLICY_RANK, old, now) if scored else 0
+            yield Change(field=f"{field}.{key}", label=key + suffix, before=old, after=now, direction=way)
+
+
+def _facts(before: ReportCard, after: ReportCard) -> Iterator[Change]:
+    for field, label, better, component in FACTS:
+        old, now = attrgetter(field)(before), attrgetter(field)(after)
+        if old != now:
+            way = better * ((now > old) - (now < old)) if better else 0
+            old, now = _word(old), _word(now)
+            yield Change(field=field, label=label, before=old, after=now, direction=way, component=component)
+
+
+def _files(before: ReportCard, after: ReportCard) -> Iterator[Change]:
+    for name in sorted({*before.files} ^ {*after.files}):
+        old, now, way = ("missing", "found", 1) if name in after.files else ("found", "missing", -1)
+        component = "llms" if name == "llms.txt" else ""
+        yield Change(field="files", label=name, before=old, after=now, direction=way, component=component)
+
+
+def _word(value: object) -> str:
+    if value is None:
+        return "not scored"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value) if value != "" else "none"
+
+
+def _findings_only_in(card: ReportCard, other: ReportCard) -> tuple[Evidence, ...]:
+    left = Counter((item.t, item.text) for item in other.evidence)
+    found = []
+    for finding in card.findings:
+        known = finding.severity, finding.text
+        if left[known]:
+            left[known] -= 1
+        elif finding.severity in FINDINGS and finding.id != QUOTE:
+            found.append(Evidence(*known))
+    return tuple(found)
+
+
+def _credit(changes: list[Change], before: ReportCard, after: ReportCard) -> None:
+    """Give each component's points to the change that moved them, or to a line of their own."""
+    old, now = _earned(before), _earned(after)
+    for component, earned in now.items():
+        moved, check = earned - old.get(component, earned), BY_FIX[component]
+        if not moved:
+            continue
+        pillar = METHODS[after.method].pillar(check.pillar[after.method]).label
+        causes = _causes(changes, component, moved)
+        for place in causes:
+            changes[place] = replace(changes[place], points=moved // len(causes), pillar=pillar)
+        if not causes:
+            full = check.points[after.method]
+            changes.append(
+                Change(
+                    field=f"recommendations.{check.fix}",
+                    label=check.label,
+                    before=f"{earned - moved} of {full} points",
+                    after=f"{earned} of {full} points",
+                    direction=1 if moved > 0 else -1,
+                    points=moved,
+                    pillar=pillar,
+                )
+            )
+
+
+def _earned(card: ReportCard) -> dict[str, int]:
+    """Return the points per measured component that a check fills; none of a foreign card."""
+    entries = () if card.ledger is UNSET else card.ledger.entries
+    return {entry.component: entry.earned for entry in entries if entry.measured and entry.component in BY_FIX}
+
+
+def _causes(changes: list[Change], component: str, moved: int) -> list[int]:
+    """Return the places of the changes that share the points of ``component`` evenly.
+
+    Those are the assistants whose answers changed, where the points divide among them and no other answer changed; else
+    one plain field.
+    """
+    places = [place for place, change in enumerate(changes) if change.component == component]
+    answers = sum(change.field.startswith("agent_access.") and change.direction != 0 for change in changes)
+    shared = [one for one in places if changes[one].field.startswith("matrix.") and changes[one].direction]
+    if shared and len(shared) == answers and moved % len(shared) == 0:
+        return shared
+    plain = [one for one in places if not changes[one].field.startswith("matrix.")]
+    return sorted(plain, key=lambda one: changes[one].direction * moved <= 0)[:1]
+
+
+def text_lines(found: Diff, *, deterministic: bool = False) -> Iterator[str]:
     """Yield lines of plain text: what is better, what is worse, resolved and new findings apart."""
-    yield f"{_title(diff)}: {diff.headline()}"
+    yield f"{found.title()}: {found.headline()}"
+    yield from _remarks(found, deterministic=deterministic)
+    for title, lines in found.lists().items():
+        yield from ("", title, *(f"  {line}" for line in lines))
+
+
+def _remarks(found: Diff, *, deterministic: bool) -> Iterator[str]:
     if not deterministic:
-        yield f"{moment(diff.scanned_at[0])} -> {moment(diff.scanned_at[1])}"
-    if diff.note:
-        yield diff.note
-    if diff.same:
+        yield f"{labels.moment(found.before.scanned_at)} -> {labels.moment(found.after.scanned_at)}"
+    if found.note:
+        yield found.note
+    if found.same:
         yield "Nothing has changed."
-    for way, title in GROUPS:
-        group = [change.words() for change in diff.changes if change.direction == way]
-        yield from _section(title, group)
-    yield from _section("Resolved findings", [f"{item.t}: {item.text}" for item in diff.resolved])
-    yield from _section("New findings", [f"{item.t}: {item.text}" for item in diff.new])
 
 
-def _title(diff: Diff) -> str:
-    before, after = diff.host
-    return after if before == after else f"{before} -> {after}"
-
-
-def _section(title: str, lines: Sequence[str]) -> Iterator[str]:
-    if lines:
-        yield ""
-        yield title
-        for line in lines:
-            yield "  " + line
-
-
-def as_json(diff: Diff, *, deterministic: bool = False) -> str:
-    """Return the difference as one JSON object."""
-    sides = ("host", "method", "score", "grade", "stance") + (() if deterministic else ("scanned_at",))
-    found = {
-        "before": {name: getattr(diff, name)[0] for name in sides},
-        "after": {name: getattr(diff, name)[1] for name in sides},
-        "same": diff.same,
-        "note": diff.note,
-        "changes": [_change(change) for change in diff.changes],
-        "new": [_finding(item) for item in diff.new],
-        "resolved": [_finding(item) for item in diff.resolved],
-    }
-    return msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n"
-
-
-def _change(change: Change) -> dict[str, Any]:
-    return {
-        "field": change.field,
-        "label": change.label,
-        "before": change.before,
-        "after": change.after,
-        "direction": WAYS[change.direction],
-        "points": change.points,
-        "pillar": change.pillar,
-        "text": change.words(),
-    }
-
-
-def _finding(item: Evidence) -> dict[str, str]:
-    return {"t": item.t, "text": item.text}
-
-
-def markdown_lines(diff: Diff, *, deterministic: bool = False) -> Iterator[str]:
+def markdown_lines(found: Diff, *, deterministic: bool = False) -> Iterator[str]:
     """Yield a comment for a pull request; its first line is a mark by which a later run finds and replaces it."""
     yield "<!-- aui-tui diff -->"
-    yield f"### Agent usability of {escape(_title(diff))}"
-    yield ""
-    yield f"**{escape(diff.headline())}**"
-    if not deterministic:
-        yield ""
-        yield f"{moment(diff.scanned_at[0])} -> {moment(diff.scanned_at[1])}"
-    if diff.note:
-        yield ""
-        yield f"> {escape(diff.note)}"
-    if diff.same:
-        yield ""
-        yield "Nothing has changed."
-    for way, title in GROUPS:
-        group = [change for change in diff.changes if change.direction == way]
-        yield from _bullets(title, [escape(change.words()) for change in group], folded=way == 0)
-    yield from _bullets("Resolved findings", [f"**{escape(e.t)}**: {escape(e.text)}" for e in diff.resolved])
-    yield from _bullets("New findings", [f"**{escape(e.t)}**: {escape(e.text)}" for e in diff.new])
+    yield from (f"### Agent usability of {escape(found.title())}", "", f"**{escape(found.headline())}**")
+    for remark in _remarks(found, deterministic=deterministic):
+        yield from ("", escape(remark))
+    for title, lines in found.lists().items():
+        folded = title == "Changed"
+        yield from ("", f"<details><summary>{title}: {len(lines)}</summary>" if folded else f"#### {title}", "")
+        yield from (f"- {escape(line)}" for line in lines)
+        yield from ("", "</details>") if folded else ()
 
 
-def _bullets(title: str, lines: Sequence[str], *, folded: bool = False) -> Iterator[str]:
-    if not lines:
-        return
-    yield ""
-    yield f"<details><summary>{title}: {len(lines)}</summary>" if folded else f"#### {title}"
-    yield ""
-    for line in lines:
-        yield f"- {line}"
-    if folded:
-        yield ""
-        yield "</details>"
+def as_json(found: Diff, *, deterministic: bool = False) -> str:
+    """Return the difference as one JSON object."""
+    names = ("host", "method", "score", "grade", "stance", *(() if deterministic else ("scanned_at",)))
+    sides = {side: {name: getattr(getattr(found, side), name) for name in names} for side in ("before", "after")}
+    changes: list[dict[str, Any]] = msgspec.to_builtins(found.changes)
+    for change, shown in zip(found.changes, changes, strict=True):
+        del shown["component"]
+        shown |= {"direction": {1: "better", -1: "worse", 0: "neutral"}[change.direction], "text": change.words()}
+    record = {**sides, "same": found.same, "note": found.note, "changes": changes}
+    record |= {"new": found.new, "resolved": found.resolved}
+    return msgspec.json.format(msgspec.json.encode(record), indent=2).decode()
+
+
+FORMATS: Final[Mapping[str, Callable[..., Iterable[str]]]] = {
+    "text": text_lines,
+    "json": lambda found, **how: [as_json(found, **how)],
+    "markdown": markdown_lines,
+}
+"""How a difference is written, line by line; ``deterministic`` leaves out the times of the scans."""
+
+
+def write(found: Diff, form: str, *, deterministic: bool = False) -> Iterator[str]:
+    """Yield ``found`` in one of FORMATS, line by line."""
+    return (line + "\n" for line in FORMATS[form](found, deterministic=deterministic))

@@ -318,8 +318,7 @@ TONES: Final = {"Better": "good", "Worse": "critical", "New findings": "critical
 
 def changes(before: ReportCard | None, after: ReportCard, size: int, now: float) -> list[Entry]:
     """Return what differs from an earlier scan."""
-    from aui_tui.report.changes import diff
-    from aui_tui.report.diff import text_lines
+    from aui_tui.report.diff import diff, text_lines
 
     if before is None:
         words = "There is no earlier scan of this host to compare with. Press s to scan it again."

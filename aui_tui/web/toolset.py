@@ -30,8 +30,8 @@ from aui_tui.model.tasks import encode_report
 from aui_tui.model.view import HostReport
 from aui_tui.model.visits import encode_visits
 from aui_tui.report import plan as plans
-from aui_tui.report.changes import diff as difference
 from aui_tui.report.diff import as_json as diff_json
+from aui_tui.report.diff import diff as difference
 from aui_tui.report.sections import sections
 from aui_tui.service.protocol import Published, Service
 from aui_tui.text import clean

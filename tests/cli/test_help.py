@@ -30,7 +30,10 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "--sort": SORTS,
     "--stance": STANCES,
 }
-FORMATS_OF: dict[str, tuple[str, ...]] = {"diff": diff.FORMATS, "visits": ("json", "csv", "markdown", "nginx", "ipset")}
+FORMATS_OF: dict[str, tuple[str, ...]] = {
+    "diff": (*diff.FORMATS,),
+    "visits": ("json", "csv", "markdown", "nginx", "ipset"),
+}
 """What ``--format`` takes where that is not every format of a card."""
 
 
@@ -82,7 +85,7 @@ def test_help_lists_the_words_that_a_choice_takes(tmp_path: Path, name: str) -> 
 
 def test_lists_that_a_help_repeats_are_those_of_their_tables() -> None:
     assert (*DOCUMENTS, *REPORTS) == formats.CARD_FORMATS
-    assert DIFF_FORMATS == diff.FORMATS
+    assert tuple(diff.FORMATS) == DIFF_FORMATS
 
 
 def test_a_scan_has_few_options_and_so_has_the_program() -> None:

@@ -27,7 +27,7 @@ from aui_tui.model.tasks import (
     summary,
 )
 from aui_tui.model.vocabulary import FIXES
-from aui_tui.report.changes import diff
+from aui_tui.report.diff import diff
 from aui_tui.report.gates import Gates, check
 from tests.cards import published
 from tests.scan.situations import open_rich
@@ -174,7 +174,7 @@ def test_a_run_changes_nothing_that_is_compared_with_a_card_without_one(
     assert points.without_tasks(with_run) == without.score
     assert points.comparable(without, with_run) == points.comparable(with_run, without)[::-1]
     change = diff(without, with_run)
-    assert change.score == (without.score, without.score) or points.task_points(with_run) is None
+    assert change.before.score == change.after.score == without.score or points.task_points(with_run) is None
     assert bool(change.note) == (points.task_points(with_run) is not None)
 
 

@@ -13,7 +13,7 @@ from aui_tui.model.card import AgentAccess, Evidence, ReportCard, Semantic
 from aui_tui.model.codec import decode_card, encode_card
 from aui_tui.model.methods import METHODS, V01, V02
 from aui_tui.model.observations import Observations
-from aui_tui.report.changes import diff
+from aui_tui.report.diff import diff
 from tests.cards import RICH_OPEN, WALLED, cards, sums
 from tests.strategies import observations
 

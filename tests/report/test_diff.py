@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from aui_tui.model.card import AgentAccess, Evidence
 from aui_tui.model.methods import V02
-from aui_tui.report.changes import diff
-from aui_tui.report.diff import FORMATS, write
+from aui_tui.report.diff import FORMATS, diff, write
 from tests.cards import RICH_OPEN, WALLED, sums
 from tests.report.hostile import PAYLOADS, hostile
 
