@@ -45,7 +45,7 @@ from aui_tui.model.vocabulary import (
     STANCES,
     VERDICTS,
 )
-from aui_tui.report.options import Listing
+from aui_tui.report.formats import Listing
 from aui_tui.text import clean
 
 V = TypeVar("V")

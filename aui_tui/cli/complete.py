@@ -64,7 +64,7 @@ def sorts(incomplete: str) -> list[str]:
 
 def fields(incomplete: str) -> list[str]:
     """Return the fields of rows and cards, and the parts of the one before a dot."""
-    from aui_tui.report.options import card_tree, row_tree
+    from aui_tui.report.fields import card_tree, row_tree
 
     tree = {**row_tree(), **card_tree()}
     head, dot, _ = incomplete.rpartition(",")[2].partition(".")

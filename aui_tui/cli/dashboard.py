@@ -21,7 +21,7 @@ from aui_tui.service.protocol import Service
 from aui_tui.text import clean, count
 
 if TYPE_CHECKING:
-    from aui_tui.report.options import Listing
+    from aui_tui.report.formats import Listing
     from aui_tui.service.local import LocalService
     from aui_tui.tui.context import ExportJob, Preferences
 
@@ -169,7 +169,7 @@ def path_of(text: str) -> Path:
 
 def listing_of(view: IndexView, job: ExportJob) -> Listing:
     """Return the rows that ``job`` asks for: one of the two lists, or the marked hosts of both."""
-    from aui_tui.report.options import Listing
+    from aui_tui.report.formats import Listing
 
     wanted = set(job.hosts)
 

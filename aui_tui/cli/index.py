@@ -222,9 +222,8 @@ def export(
     fields: options.Fields = "",
 ) -> int:
     """Write the list, or with --cards the cards behind it: JSON, CSV, Markdown, HTML, Parquet and more."""
-    from aui_tui.report.data import card_record, write_parquet
-    from aui_tui.report.formats import write_cards, write_listing
-    from aui_tui.report.options import Listing
+    from aui_tui.report.data import write_parquet
+    from aui_tui.report.formats import Listing, write_cards, write_listing
 
     run = options.run_of(context)
     options.one_of(json=as_json, format=format_name)
@@ -243,7 +242,7 @@ def export(
                 streams.say(view.notice)
             whole = Cards(runner, service, view, limit)
             if chosen == PARQUET and path is not None:
-                write_parquet("cards", map(card_record, whole), path)
+                write_parquet(whole, path)
             elif cards:
                 emit(write_cards(chosen, whole, many=True, **form), path)
             else:

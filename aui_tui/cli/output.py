@@ -20,8 +20,8 @@ from aui_tui.model.view import HostReport
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
+    from aui_tui.report.formats import Refusal
     from aui_tui.report.gates import Outcome
-    from aui_tui.report.options import Refusal
 
 READABLE, TEXT, RECORD = "readable", "text", "record"
 """Forms beside the formats of files: for a terminal, plain sentences, one line of JSON."""
@@ -187,7 +187,7 @@ class CardForm:
     def _refused(self, one: Refusal) -> Iterator[str]:
         if self.name == RECORD:
             from aui_tui.report.data import ndjson_cards
-            from aui_tui.report.options import Options
+            from aui_tui.report.formats import Options
 
             yield from ndjson_cards((), Options(refused=(one,)))
         elif self.name == TEXT:

@@ -27,7 +27,7 @@ from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
-    from aui_tui.report.options import Refusal
+    from aui_tui.report.formats import Refusal
 
 app = typer.Typer()
 
@@ -118,7 +118,7 @@ class Batch:
 
     def refuse(self, url: str, error: AuiError) -> None:
         """Report that ``url`` gave no card; one of several hosts gets an entry of its own."""
-        from aui_tui.report.options import Refusal
+        from aui_tui.report.formats import Refusal
 
         self.codes.append(fail(error))
         if not self._many:

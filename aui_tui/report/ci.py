@@ -25,9 +25,10 @@ from aui_tui.model.agents import said
 from aui_tui.model.card import QUOTE, Finding, Recommendation, ReportCard
 from aui_tui.model.points import gain
 from aui_tui.model.registry import registry
+from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import VERDICT_RANK
+from aui_tui.report.formats import Options, Refusal
 from aui_tui.report.markdown import fenced
-from aui_tui.report.options import Options, Refusal
 from aui_tui.text import clean
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
@@ -140,11 +141,11 @@ def _problem(
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
-def sarif_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
+def sarif_cards(reports: Iterable[HostReport], options: Options) -> Iterator[str]:
     """Yield one log with a run a card, and a host without a card."""
     yield f'{{\n  "$schema": "{SCHEMA}",\n  "version": "2.1.0",\n  "runs": ['
     separator = "\n    "
-    for run in chain((_run(card, options) for card in cards), map(_failed_run, options.refused)):
+    for run in chain((_run(report.card, options) for report in reports), map(_failed_run, options.refused)):
         text = msgspec.json.format(msgspec.json.encode(run), indent=2).decode()
         yield separator + text.replace("\n", "\n    ")
         separator = ",\n    "
@@ -240,10 +241,11 @@ class Case(NamedTuple):
     message: str = ""
 
 
-def junit_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
+def junit_cards(reports: Iterable[HostReport], options: Options) -> Iterator[str]:
     """Yield one document with a suite a card, and a host without a card."""
+    suites = chain((_suite(report.card, options) for report in reports), map(_refused, options.refused))
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
-    for number, suite in enumerate(chain((_suite(card, options) for card in cards), map(_refused, options.refused))):
+    for number, suite in enumerate(suites):
         suite.set("id", str(number))
         yield ElementTree.tostring(suite, encoding="unicode") + "\n"
     yield "</testsuites>\n"

@@ -10,51 +10,83 @@ import csv
 import secrets
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from io import StringIO
 from itertools import chain, islice
 from pathlib import Path as FilePath
-from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
 from aui_tui.errors import ConfigError, MissingExtra
 from aui_tui.model.card import ReportCard, SiteSummary
-from aui_tui.model.codec import MAPS, keyed, names_of, slots_of
+from aui_tui.model.codec import MAPS, keyed, names_of
 from aui_tui.model.registry import Agent, Crawler, registry
-from aui_tui.model.view import Row
+from aui_tui.model.view import HostReport, Row
 from aui_tui.model.visits import Visits, visit_rows
-from aui_tui.report.options import (
+from aui_tui.report.fields import (
     LIST,
-    VOLATILE,
-    Listing,
-    Options,
+    ROW_EXTRAS,
     Path,
-    Refusal,
+    Tree,
     card_tree,
     columns,
+    in_keys,
     project,
     row_tree,
     value_at,
 )
+from aui_tui.report.formats import Listing, Options, Refusal
 from aui_tui.text import clean
 
+Record = dict[str, Any]
+"""A card or a row by field, or a row of a table by column."""
+VOLATILE: Final = ("scanned_at", "elapsed_ms")
+"""Fields that change from run to run of the same site: deterministic output leaves them out."""
+UNMEASURED: Final = ("score", "grade", "stance", "pillars", "detail", "matrix")
+"""Fields that have no meaning for an unreachable host."""
+INDENT: Final = 2
 
-def listed_card(card: ReportCard, options: Options) -> dict[str, Any]:
-    """Return the fields of ``card``, and in which list of the index it stands."""
-    return _measured(_plain(card, options) | {LIST: "unreachable" if card.unreachable else "ranked"})
+
+def _whole(record: ReportCard | SiteSummary, options: Options) -> Record:
+    """Return the fields of ``record``; deterministic output leaves out what changes from run to run."""
+    fields: Record = msgspec.to_builtins(keyed(record, options.keys))
+    for name in VOLATILE if options.deterministic else ():
+        fields.pop(name, None)
+    return fields
 
 
-def _measured(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return ``fields`` of a card or row without what the record of an unreachable host holds for its shape alone."""
-    if fields[LIST] != "unreachable":
-        return fields
-    return {
-        name: value if name not in UNMEASURED else dict.fromkeys(value) if isinstance(value, dict) else None
-        for name, value in fields.items()
-    }
+def _listed(fields: Record, listed: str) -> Record:
+    """Return ``fields`` and the list that they stand in, without what has no meaning for an unreachable host."""
+    if listed == "unreachable":
+        for name in UNMEASURED:
+            value = fields.get(name)
+            fields[name] = dict.fromkeys(value) if isinstance(value, dict) else None
+    return fields | {LIST: listed}
+
+
+def _of_card(card: ReportCard, options: Options) -> Record:
+    return _listed(_whole(card, options), "unreachable" if card.unreachable else "ranked")
+
+
+def _of_row(row: Row, listed: str, options: Options) -> Record:
+    extras = {name: getattr(row, name) for name in ROW_EXTRAS[1:]} | {"rank": row.rank or None}
+    return _listed(_whole(row.summary, options), listed) | extras
+
+
+def _chosen(record: Record, options: Options) -> Record:
+    """Return the chosen fields of ``record``, all when none were chosen."""
+    return project(_ours(record, options), in_keys(options.paths, options.keys)) if options.paths else record
+
+
+def _ours(record: Record, options: Options) -> Record:
+    """Return ``record`` with our names in the maps that another index has its own names in: their order counts."""
+    for name in MAPS if options.keys == "names" else ():
+        if name in record:
+            record[name] = dict(zip(names_of(name), record[name].values(), strict=True))
+    return record
 
 
 def distinct(value: Any) -> Any:
@@ -79,38 +111,11 @@ def _slot_of(token: str) -> str:
     return next((entry.key for entry in entries if entry.token == token), token + "_2")
 
 
-def with_extras(row: Row, listed: str, options: Options) -> dict[str, Any]:
-    """Return the fields of the row's summary and ROW_EXTRAS; ``listed`` is the list that it stands in."""
-    fields = _plain(row.summary, options) | {
-        "list": listed,
-        "rank": row.rank or None,
-        "change": row.change,
-        "scans": row.scans,
-        "method": row.method,
-        "edge": row.edge,
-        "best_fix": row.best_fix,
-        "best_points": row.best_points,
-    }
-    return _measured(fields)
-
-
-def _plain(record: ReportCard | SiteSummary, options: Options) -> dict[str, Any]:
-    """Return the fields of ``record``; deterministic output leaves out what changes from run to run."""
-    fields: dict[str, Any] = msgspec.to_builtins(keyed(record, options.keys))
-    if options.deterministic:
-        for name in VOLATILE:
-            fields.pop(name, None)
-    return fields
-
-
-UNMEASURED: Final = ("score", "grade", "stance", "pillars", "detail", "matrix")
-"""Fields that have no meaning for an unreachable host."""
-INDENT = 2
-
-
-def json_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
+def json_cards(reports: Iterable[HostReport], options: Options) -> Iterator[str]:
     """Yield one card as a JSON object, several (or ``options.many``) as an array, indented."""
-    source = chain((_card(card, options) for card in cards), map(refusal, options.refused))
+    of_card = _of_card if options.paths else _whole
+    records = (_chosen(of_card(report.card, options), options) for report in reports)
+    source = chain(records, map(refusal, options.refused))
     head = list(islice(source, 2))
     if len(head) == 1 and not options.many:
         yield _indented(head[0], 0) + "\n"
@@ -126,16 +131,19 @@ def json_listing(listing: Listing, options: Options) -> Iterator[str]:
         yield f'{" " * INDENT}"scanned_at": {_compact(listing.scanned_at)},\n'
     for name, rows, end in (("ranked", listing.ranked, ",\n"), ("unreachable", listing.unreachable, "\n")):
         yield f'{" " * INDENT}"{name}": '
-        yield from _array((_row(row, name, options) for row in rows), 1)
+        whole = not options.paths
+        yield from _array(
+            (_whole(row.summary, options) if whole else _chosen(_of_row(row, name, options), options) for row in rows),
+            1,
+        )
         yield end
     yield "}\n"
 
 
-def ndjson_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
+def ndjson_cards(reports: Iterable[HostReport], options: Options) -> Iterator[str]:
     """Yield one card a line; ``list`` says whether its host was reached."""
-    for card in cards:
-        record = listed_card(card, options)
-        yield _compact(distinct(project(record, options.paths) if options.paths else record)) + "\n"
+    for report in reports:
+        yield _compact(distinct(_chosen(_of_card(report.card, options), options))) + "\n"
     for refused in options.refused:
         yield _compact(refusal(refused)) + "\n"
 
@@ -145,23 +153,14 @@ def ndjson_listing(listing: Listing, options: Options) -> Iterator[str]:
     for name, rows in (("ranked", listing.ranked), ("unreachable", listing.unreachable)):
         for row in rows:
             if options.paths:
-                fields = project(with_extras(row, name, options), options.paths)
+                yield _compact(_chosen(_of_row(row, name, options), options)) + "\n"
             else:
-                fields = _measured(_plain(row.summary, options) | {LIST: name})
-            yield _compact(fields) + "\n"
+                yield _compact(_listed(_whole(row.summary, options), name)) + "\n"
 
 
-def refusal(refused: Refusal) -> dict[str, Any]:
+def refusal(refused: Refusal) -> Record:
     """Return what stands for a host without a card; its fields cannot be chosen."""
     return {"found": False, **refused._asdict()}
-
-
-def _card(card: ReportCard, options: Options) -> dict[str, Any]:
-    return project(listed_card(card, options), options.paths) if options.paths else _plain(card, options)
-
-
-def _row(row: Row, listed: str, options: Options) -> dict[str, Any]:
-    return project(with_extras(row, listed, options), options.paths) if options.paths else _plain(row.summary, options)
 
 
 def _array(items: Iterable[dict[str, Any]], depth: int) -> Iterator[str]:
@@ -184,9 +183,6 @@ def _compact(value: object) -> str:
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """How a cell begins that some spreadsheet would compute (OWASP, CSV injection)."""
-
-ROW_FIELDS: Final = tuple((name,) for name in (*SiteSummary.__struct_fields__, "list"))
-
 
 VISIT_FIELDS: Final = (
     "token",
@@ -216,33 +212,39 @@ VISIT_FIELDS: Final = (
 """Columns of visits as CSV: of a record's visitor, and what log and probe say together."""
 
 
-def csv_cards(cards: Iterable[ReportCard], options: Options) -> Iterator[str]:
+def csv_cards(reports: Iterable[HostReport], options: Options) -> Iterator[str]:
     """Yield a header line and one line a card; a field of several values is one cell of several lines.
 
     The last column, ``list``, says ``ranked`` or ``unreachable``. Of a host without a card there are its name and, as
     its evidence, the reason.
     """
-    chosen = _stable(columns(options.paths, card_tree()), options)
-    line = _Lines().line
-    yield line(_header(chosen, options))
-    for card in cards:
-        record = listed_card(card, options)
-        yield line([cell(value_at(record, path), path) for path in chosen])
-    for refused in options.refused:
-        said = [{"t": "critical", "text": refused.detail}]
-        record = {"found": False, "host": refused.host, "input_host": refused.host, "evidence": said}
-        yield line([cell(record.get(path[0]), path) for path in chosen])
+    records = (_ours(_of_card(report.card, options), options) for report in reports)
+    gone = (
+        {"found": False, "host": one.host, "input_host": one.host, "evidence": [{"t": "critical", "text": one.detail}]}
+        for one in options.refused
+    )
+    yield from _csv(chain(records, gone), options, card_tree(), ())
 
 
 def csv_listing(listing: Listing, options: Options) -> Iterator[str]:
     """Yield a header line and one line a row; the last column, ``list``, says ``ranked`` or ``unreachable``."""
-    chosen = _stable(columns(options.paths or ROW_FIELDS, row_tree()), options)
+    records = (
+        _ours(_of_row(row, name, options), options)
+        for name, rows in (("ranked", listing.ranked), ("unreachable", listing.unreachable))
+        for row in rows
+    )
+    usual = tuple((name,) for name in (*SiteSummary.__struct_fields__, LIST))
+    yield from _csv(records, options, row_tree(), usual)
+
+
+def _csv(records: Iterable[Record], options: Options, tree: Tree, usual: Sequence[Path]) -> Iterator[str]:
+    volatile = VOLATILE if options.deterministic else ()
+    paths = [path for path in columns(options.paths or usual, tree) if path[0] not in volatile]
+    paths = list(in_keys(paths, options.keys))
     line = _Lines().line
-    yield line(_header(chosen, options))
-    for name, rows in (("ranked", listing.ranked), ("unreachable", listing.unreachable)):
-        for row in rows:
-            record = with_extras(row, name, options)
-            yield line([cell(value_at(record, path), path) for path in chosen])
+    yield line([".".join(path) for path in paths])
+    for record in records:
+        yield line([cell(record.get(path[0]) if len(path) == 1 else value_at(record, path), path) for path in paths])
 
 
 def visits_csv(record: Visits, card: ReportCard | None = None) -> Iterator[str]:
@@ -296,20 +298,6 @@ def _joined(value: Any, path: Path) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _stable(chosen: list[Path], options: Options) -> list[Path]:
-    return [path for path in chosen if not (options.deterministic and path[0] in VOLATILE)]
-
-
-def _header(chosen: Sequence[Path], options: Options) -> list[str]:
-    return [".".join(_name(path, options)) for path in chosen]
-
-
-def _name(path: Path, options: Options) -> Path:
-    if options.keys == "slots" and len(path) > 1 and path[0] in MAPS:
-        return (path[0], slots_of(path[0])[names_of(path[0]).index(path[1])], *path[2:])
-    return path
-
-
 class _Lines:
     """Turns cells into lines, one after the other in one buffer."""
 
@@ -324,43 +312,31 @@ class _Lines:
         return self._buffer.getvalue()
 
 
-LAYOUT: Final = "1"
-"""Version of the tables in ``dataset.toml``: columns may be added under it; none changes its meaning or goes."""
-SCANS: Final = "scans.ndjson"
 BATCH: Final = 1000
 """Rows of a Parquet file that are written at a time."""
 
-Record = dict[str, Any]
-"""A row of a table of the data set, by column."""
-
-
-class Table(NamedTuple):
-    """A table: what a row is, the columns that name it, and type and meaning of each column."""
-
-    description: str
-    key: tuple[str, ...]
-    columns: Mapping[str, Sequence[str]]
-
 
 @cache
-def tables() -> Mapping[str, Table]:
-    """Return the tables of ``dataset.toml`` by name."""
-    found = tomllib.loads(files("aui_tui.report").joinpath("dataset.toml").read_text(encoding="utf-8"))
-    return MappingProxyType(
-        {name: Table(one["description"], tuple(one["key"]), one["columns"]) for name, one in found.items()}
-    )
+def card_columns() -> Mapping[str, tuple[str, str]]:
+    """Return type and meaning of each column of a Parquet file of cards; none changes its meaning or goes."""
+    return tomllib.loads(files("aui_tui.report").joinpath("dataset.toml").read_text(encoding="utf-8"))
 
 
 def card_record(card: ReportCard) -> Record:
-    """Return the row of ``card`` in the table ``cards``."""
-    listed = "unreachable" if card.unreachable else "ranked"
-    own: Record = {"latest": True, LIST: listed, "files": " ".join(card.files)}
-    row = {name: own[name] if name in own else getattr(card, name) for name in tables()["cards"].columns}
-    return _measured(row)
+    """Return the row of ``card`` in a Parquet file."""
+    own = {
+        "latest": True,
+        LIST: "",
+        "files": " ".join(card.files),
+        "scanned_at": datetime.fromisoformat(card.scanned_at),
+    }
+    row = {name: own[name] if name in own else getattr(card, name) for name in card_columns()}
+    listed = _listed(row, "unreachable" if card.unreachable else "ranked")
+    return {name: listed[name] for name in card_columns()}
 
 
-def write_parquet(name: str, rows: Iterable[Record], path: FilePath) -> int:
-    """Write ``rows`` of the table ``name`` to the Parquet file ``path`` in one step; return how many.
+def write_parquet(cards: Iterable[ReportCard], path: FilePath) -> None:
+    """Write ``cards`` to the Parquet file ``path`` in one step.
 
     Raises ConfigError without the extra ``data``, or when the file cannot be written.
     """
@@ -376,38 +352,22 @@ def write_parquet(name: str, rows: Iterable[Record], path: FilePath) -> int:
         "boolean": pyarrow.bool_(),
         "datetime": pyarrow.timestamp("ms", tz="UTC"),
     }
-    table = tables()[name]
-    about = {"aui_tui.layout": LAYOUT, "aui_tui.table": name}
     schema = pyarrow.schema(
         [
             pyarrow.field(column, kinds[kind], metadata={"description": meaning})
-            for column, (kind, meaning) in table.columns.items()
+            for column, (kind, meaning) in card_columns().items()
         ],
-        metadata=about,
+        metadata={"aui_tui.layout": "1", "aui_tui.table": "cards"},
     )
     partial = path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}.tmp")
-    count = 0
     try:
         with parquet.ParquetWriter(partial, schema) as writer:
-            source = iter(rows)
-            while batch := list(islice(source, BATCH)):
-                writer.write_table(pyarrow.Table.from_pylist([_timed(row, table) for row in batch], schema=schema))
-                count += len(batch)
+            rows = map(card_record, cards)
+            while batch := list(islice(rows, BATCH)):
+                writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
         partial.replace(path)
     except OSError as error:
-        raise _unwritable(path, error) from None
+        reason = clean((error.strerror or str(error)).lower(), 100)
+        raise ConfigError(f"Cannot write {clean(str(path), 200)}: {reason}.") from None
     finally:
         partial.unlink(missing_ok=True)
-    return count
-
-
-def _timed(row: Record, table: Table) -> Record:
-    """Return ``row`` with its times as datetimes."""
-    from datetime import datetime
-
-    times = {name for name, (kind, _) in table.columns.items() if kind == "datetime"}
-    return {name: datetime.fromisoformat(value) if name in times else value for name, value in row.items()}
-
-
-def _unwritable(path: FilePath, error: OSError) -> ConfigError:
-    return ConfigError(f"Cannot write {clean(str(path), 200)}: {clean((error.strerror or str(error)).lower(), 100)}.")

@@ -11,7 +11,7 @@ from typing import Final
 from aui_tui.model import labels
 from aui_tui.model.signs import sign
 from aui_tui.model.view import HostReport, Row
-from aui_tui.report.options import HEADER, Listing, Options, not_scanned, reasons, row_texts
+from aui_tui.report.formats import HEADER, Listing, Options, not_scanned, reasons, row_texts
 from aui_tui.report.sections import Item, Section
 from aui_tui.text import clean
 

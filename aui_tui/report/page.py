@@ -20,7 +20,7 @@ from aui_tui.model import labels
 from aui_tui.model.card import ReportCard, epoch_ms
 from aui_tui.model.signs import sign
 from aui_tui.model.view import HistoryPoint, HostReport, Row
-from aui_tui.report.options import HEADER, Listing, Options, not_scanned, reasons, row_texts
+from aui_tui.report.formats import HEADER, Listing, Options, not_scanned, reasons, row_texts
 from aui_tui.report.sections import Item, Section
 from aui_tui.text import cells, clean
 

@@ -34,7 +34,7 @@ from aui_tui.model.view import HostReport, Row
 from aui_tui.model.visits import Visits, encode_visits
 from aui_tui.model.vocabulary import CATEGORIES, FIXES, SEVERITIES, STANCES, VERDICTS
 from aui_tui.report.data import csv_listing
-from aui_tui.report.options import Listing, Options
+from aui_tui.report.formats import Listing, Options
 from aui_tui.report.page import badge
 from aui_tui.service.protocol import Published, Service
 from aui_tui.web import ApiConfig, messages, problems, serves_tools

@@ -15,8 +15,7 @@ from aui_tui.model import points
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import BROWSER, Observations
 from aui_tui.model.view import HostReport, Row
-from aui_tui.report.formats import FORMATS, write_cards, write_listing
-from aui_tui.report.options import Listing
+from aui_tui.report.formats import FORMATS, Listing, write_cards, write_listing
 from tests.cards import DEAD, RICH_OPEN, WALLED
 from tests.scan import situations
 from tests.strategies import observations

@@ -30,7 +30,7 @@ def documents() -> dict[str, str]:
         for name, entry in FORMATS.items():
             for kind, card in CARDS.items():
                 gates = {card.host: check(card, GATES)} if kind == "walled" else None
-                found[f"{kind}{entry.suffix}"] = without_head(write_cards(name, [card], gates=gates))
+                found[f"{kind}{entry.suffix}"] = without_head(write_cards(name, [card], gates=gates or {}))
             if entry.listing:
                 found[f"index{entry.suffix}"] = without_head(write_listing(name, listing_of(INDEX, "Retail & Tickets")))
     for kind, card in CARDS.items():

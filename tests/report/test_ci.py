@@ -21,9 +21,8 @@ from aui_tui.cli.output import located
 from aui_tui.model.card import ReportCard
 from aui_tui.model.vocabulary import GRADES
 from aui_tui.report.ci import problems
-from aui_tui.report.formats import write_cards
+from aui_tui.report.formats import Options, Refusal, write_cards
 from aui_tui.report.gates import Gates, check
-from aui_tui.report.options import Options, Refusal
 from aui_tui.report.page import COLOURS, UNKNOWN, badge, svg
 from aui_tui.text import clean
 from tests.cards import DEAD, RICH_OPEN, SAMPLES, WALLED, cards

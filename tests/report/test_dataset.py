@@ -8,7 +8,7 @@ import pytest
 
 from aui_tui.checks.scoring import Labels, grade_card
 from aui_tui.model.visits import Visits
-from aui_tui.report.data import tables
+from aui_tui.report.data import card_columns
 from aui_tui.service.local import LocalService
 from tests.cli.runner import aui
 from tests.index.test_reports import NOW, scan
@@ -48,7 +48,7 @@ def test_parquet_is_read_with_its_types(parquet: Path) -> None:
     from pyarrow.parquet import read_table
 
     table = read_table(parquet)
-    assert table.column_names == list(tables()["cards"].columns)
+    assert table.column_names == list(card_columns())
     assert str(table.schema.field("scanned_at").type) == "timestamp[ms, tz=UTC]"
     assert table.schema.field("score").metadata[b"description"] == b"Score, 0 to 100"
     rows = {row["host"]: row for row in table.to_pylist()}

@@ -1,0 +1,151 @@
+"""The fields of cards and rows by name, as in ``host,matrix.claude,evidence.text``, and how they are taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from functools import cache
+from types import MappingProxyType
+from typing import Any, Final
+
+from aui_tui.errors import BadValue
+from aui_tui.model.card import AgentAccess, Evidence, Recommendation, ReportCard, Semantic, SiteSummary
+from aui_tui.model.codec import MAPS, Keys, names_of, slots_of
+from aui_tui.model.methods import METHODS
+from aui_tui.text import clean
+
+Path = tuple[str, ...]
+"""The names from the record down to a field: ``("matrix", "claude")``."""
+
+Tree = Mapping[str, "Tree"]
+"""The fields of a record by name; a field without parts has an empty tree."""
+
+LEAF: Final[Tree] = MappingProxyType({})
+LISTS: Final = frozenset({"evidence", "recommendations"})
+"""Fields that hold a list of parts: a chosen part is taken from each."""
+
+LIST: Final = "list"
+"""Field of the tabular formats, csv and ndjson: ``ranked``, or ``unreachable`` for a host without a score."""
+ROW_EXTRAS: Final = (LIST, "rank", "change", "scans", "method", "edge", "best_fix", "best_points")
+"""What a row of an index knows beyond the specification; written when asked for."""
+
+
+@cache
+def card_tree() -> Tree:
+    """Return the fields of a report card (specification 2.2), then LIST."""
+    parts: dict[str, Tree] = {
+        "evidence": _leaves(Evidence.__struct_fields__),
+        "semantic": _leaves(Semantic.__struct_fields__),
+        "recommendations": _leaves(Recommendation.__struct_fields__),
+        "pillars": _pillars(),
+        "pillar_max": _pillars(),
+        "detail": _leaves(("robots", "door", "signal", "surface", "protocols")),
+        "agent_access": {name: _leaves(AgentAccess.__struct_fields__) for name in names_of("agent_access")},
+        **{field: _leaves(names_of(field)) for field in ("matrix", "ua_policy", "crawler_policy")},
+    }
+    named = (name for name in ReportCard.__struct_fields__ if name not in ("declared", "pages", "ledger"))
+    return {name: parts.get(name, LEAF) for name in (*named, LIST)}
+
+
+@cache
+def row_tree() -> Tree:
+    """Return the fields of an index row (specification 2.1), then ROW_EXTRAS."""
+    parts = {"pillars": _pillars(), "matrix": _leaves(names_of("matrix"))}
+    return {name: parts.get(name, LEAF) for name in (*SiteSummary.__struct_fields__, *ROW_EXTRAS)}
+
+
+def _leaves(names: Sequence[str]) -> Tree:
+    return dict.fromkeys(names, LEAF)
+
+
+def _pillars() -> Tree:
+    return _leaves([pillar.key for method in METHODS.values() for pillar in method.pillars])
+
+
+def select(text: str, tree: Tree) -> tuple[Path, ...]:
+    """Return the fields named in ``text``, separated by commas, in that order and each once.
+
+    Case is ignored; an entry of a map may be named by its slot. Raises BadValue naming the unknown field, the nearest
+    one and, in ``allowed``, all that are known.
+    """
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if text and not words:
+        raise BadValue("The list of fields is empty; for example host,score,matrix.claude.")
+    return tuple(dict.fromkeys(_path(word, tree) for word in words))
+
+
+def _path(word: str, tree: Tree) -> Path:
+    path: Path = ()
+    for part in word.split("."):
+        known = {name.casefold(): name for name in reversed(list(tree))}
+        if path and path[-1] in MAPS:
+            known |= dict(zip(slots_of(path[-1]), names_of(path[-1]), strict=True))
+        name = part if part in tree else known.get(part.casefold())
+        if name is None:
+            raise _unknown(word, part, tree, path)
+        path, tree = (*path, name), tree[name]
+    return path
+
+
+def _unknown(word: str, part: str, tree: Tree, above: Path) -> BadValue:
+    shown = clean(word, 60)
+    if not tree:
+        return BadValue(f"Unknown field {shown!r}: {'.'.join(above)} has no parts.")
+    prefix = ".".join([*above, ""])
+    known = {name.casefold(): name for name in tree}
+    near = get_close_matches(part.casefold(), known, n=1, cutoff=0.5)
+    hint = f"did you mean {prefix}{known[near[0]]}?" if near else f"allowed are: {prefix}{(', ' + prefix).join(tree)}."
+    return BadValue(f"Unknown field {shown!r}; {hint}", allowed=tuple(prefix + name for name in tree))
+
+
+def in_keys(paths: Sequence[Path], keys: Keys) -> tuple[Path, ...]:
+    """Return ``paths`` as they are named in a record whose maps have these ``keys``."""
+    if keys == "names":
+        return tuple(paths)
+    return tuple(
+        (path[0], slots_of(path[0])[names_of(path[0]).index(path[1])], *path[2:])
+        if path[0] in MAPS and len(path) > 1
+        else path
+        for path in paths
+    )
+
+
+def project(record: Mapping[str, Any], paths: Sequence[Path]) -> dict[str, Any]:
+    """Return the fields ``paths`` of a plain record, nested as they were, in that order; None for one it lacks."""
+    found: dict[str, Any] = {}
+    for name in dict.fromkeys(path[0] for path in paths):
+        below, value = [path[1:] for path in paths if path[0] == name], record.get(name)
+        if not all(below) or value is None:
+            found[name] = value
+        elif isinstance(value, list | tuple):
+            found[name] = [project(item, below) for item in value]
+        else:
+            found[name] = project(value, below)
+    return found
+
+
+def columns(paths: Sequence[Path], tree: Tree) -> tuple[Path, ...]:
+    """Return the single-valued fields below ``paths`` (below the whole record when empty), lists whole."""
+    found: dict[Path, None] = {}
+    for path in paths or [(name,) for name in tree]:
+        below = tree
+        for name in path:
+            below = below[name]
+        found |= dict.fromkeys(_below(path, below))
+    return tuple(found)
+
+
+def _below(path: Path, tree: Tree) -> list[Path]:
+    if not tree or path[-1] in LISTS:
+        return [path]
+    return [leaf for name, below in tree.items() for leaf in _below((*path, name), below)]
+
+
+def value_at(record: Mapping[str, Any], path: Path) -> Any:
+    """Return what lies at ``path`` in a plain record, None when it is not there; a list of values below a list."""
+    here: Any = record
+    for depth, name in enumerate(path):
+        if isinstance(here, list | tuple):
+            return [value_at(item, path[depth:]) for item in here]
+        here = here.get(name) if isinstance(here, dict) else None
+    return here
