@@ -45,7 +45,7 @@ Record = dict[str, Any]
 """A card or a row by field, or a row of a table by column."""
 VOLATILE: Final = ("scanned_at", "elapsed_ms")
 """Fields that change from run to run of the same site: deterministic output leaves them out."""
-UNMEASURED: Final = ("score", "grade", "stance", "pillars", "detail", "matrix")
+UNMEASURED: Final = frozenset({"score", "grade", "stance", "pillars", "detail", "matrix"})
 """Fields that have no meaning for an unreachable host."""
 INDENT: Final = 2
 
@@ -61,8 +61,8 @@ def _whole(record: ReportCard | SiteSummary, options: Options) -> Record:
 def _listed(fields: Record, listed: str) -> Record:
     """Return ``fields`` and the list that they stand in, without what has no meaning for an unreachable host."""
     if listed == "unreachable":
-        for name in UNMEASURED:
-            value = fields.get(name)
+        for name in fields.keys() & UNMEASURED:
+            value = fields[name]
             fields[name] = dict.fromkeys(value) if isinstance(value, dict) else None
     return fields | {LIST: listed}
 
@@ -131,11 +131,10 @@ def json_listing(listing: Listing, options: Options) -> Iterator[str]:
         yield f'{" " * INDENT}"scanned_at": {_compact(listing.scanned_at)},\n'
     for name, rows, end in (("ranked", listing.ranked, ",\n"), ("unreachable", listing.unreachable, "\n")):
         yield f'{" " * INDENT}"{name}": '
-        whole = not options.paths
-        yield from _array(
-            (_whole(row.summary, options) if whole else _chosen(_of_row(row, name, options), options) for row in rows),
-            1,
-        )
+        if options.paths:
+            yield from _array((_chosen(_of_row(row, name, options), options) for row in rows), 1)
+        else:
+            yield from _array((_whole(row.summary, options) for row in rows), 1)
         yield end
     yield "}\n"
 
