@@ -1,4 +1,4 @@
-"""Indexes of schema versions 1 to 4 brought to the present one, inside one transaction: a killed one begins again.
+"""Indexes of earlier schema versions brought to the present one, inside one transaction: a killed one begins again.
 
 Versions 1 to 3 kept what filters read as bits in ``site`` and what a list shows as MessagePack in ``line``. The scans
 and their cards stay as they are. What no column held is read from the latest card, where it can be read.
@@ -28,6 +28,14 @@ STEPS: Final = {
     5: (
         "ALTER TABLE meta ADD COLUMN revision INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE meta ADD COLUMN ungraded INTEGER NOT NULL DEFAULT 0",
+    ),
+    6: (
+        "ALTER TABLE site ADD COLUMN kind TEXT AS (char(48 + 4 * CASE category WHEN 'Travel' THEN 0 "
+        "WHEN 'Social & media' THEN 1 WHEN 'Grocery & food' THEN 2 WHEN 'Retail' THEN 3 WHEN 'Tickets' THEN 4 "
+        "WHEN 'Real estate' THEN 5 WHEN 'Tech' THEN 6 WHEN 'Developer' THEN 7 WHEN 'Uncategorized' THEN 8 ELSE 9 END "
+        "+ CASE stance WHEN 'Open' THEN 0 WHEN 'Selective' THEN 1 WHEN 'Walled' THEN 2 ELSE 3 END))",
+        "DROP INDEX site_list",
+        next(part.sql for part in schema() if part.name == "site_list"),
     ),
 }
 """What each version since changed. After a new column of ``site`` comes ``UPDATE meta SET revision = 0``: then every

@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
 from itertools import accumulate
@@ -20,7 +20,7 @@ import msgspec
 from aui_tui.errors import BadValue, NeverScanned, NoCard, RecordError
 from aui_tui.index import blobs
 from aui_tui.index.database import BUSY, Database
-from aui_tui.index.lists import AMONG, IdWindow, order_of, read_rows
+from aui_tui.index.lists import AMONG, NO_FACETS, Hosts, IdWindow, filters, find_hosts, narrowed, read_rows
 from aui_tui.index.rows import AGENTS, COLUMNS, Packed, Value, columns_of, search_text, verdicts_of
 from aui_tui.model.agents import gets_in
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
@@ -30,7 +30,7 @@ from aui_tui.model.observations import Observations
 from aui_tui.model.points import percent
 from aui_tui.model.query import Query, Term, all_of
 from aui_tui.model.registry import surfaces
-from aui_tui.model.view import Facets, HistoryPoint, IndexView, Move, Moves, Overview, Row, decades
+from aui_tui.model.view import HistoryPoint, IndexView, Move, Moves, Overview, Row, decades
 from aui_tui.model.visits import Visits, decode_visits, encode_visits
 from aui_tui.model.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, TURNED_AWAY
 from aui_tui.text import clean
@@ -43,16 +43,12 @@ DEAD_AFTER_MS: Final = DAY_MS
 """A good card stays the latest until scans without any answer have gone on for this long."""
 INCOMPLETE: Final = 2
 """In the column ``dead`` of ``scan``: the scan was stopped before its end. 1: it got no answer at all."""
-RARE: Final = 1000
-"""Fewer hosts than this are taken from the index of text; of more it is quicker to look at every host."""
 LONG: Final = 20_000
 VERY_LONG: Final = 200_000
 """From this many hosts on, the first rows of a query are shown before the figures; of one without terms from the
 second number on."""
 FIRST: Final = 60
 """Rows of a first page: more than a tall terminal shows."""
-TRIGRAM: Final = 3
-"""Shortest text in characters that the index of text can find."""
 EDGES: Final = 24
 """Edges that an overview counts at most."""
 WEEKS: Final = 12
@@ -60,8 +56,8 @@ COMPARED: Final = 20_000
 """Hosts whose verdicts of an earlier scan are read at most, some forty microseconds each."""
 REGRADED: Final = 20
 """Scans that are graded again in one transaction."""
-VIEWS: Final = 4
-"""Views that are kept for asking again while nothing has changed."""
+KEPT: Final = 4
+"""Query lines, each in one order, whose hosts are kept for asking again while nothing has changed."""
 SETTLED: Final = 1.5
 """Seconds after a write from which its time identifies the state of the index."""
 
@@ -86,10 +82,6 @@ then (none where it is the last one), and the verdicts of now."""
 
 State = tuple[int, int]
 """Which file, and how many transactions have changed it."""
-
-
-NO_FACETS: Final = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
-"""What stands behind the filters while it is being counted."""
 
 
 class Scan(NamedTuple):
@@ -118,7 +110,7 @@ class Reports:
         self.database = Database(path, clock=clock, busy=busy)
         self._clock = clock
         self._guard = threading.Lock()
-        self._views: dict[Query, tuple[State, IndexView]] = {}
+        self._kept: dict[Hashable, tuple[State, tuple[Hosts, Hosts]]] = {}
         self._word = os.urandom(6).hex()
 
     @property
@@ -359,58 +351,62 @@ class Reports:
     def index(self, query: Query, stop: Callable[[], bool] | None = None) -> IndexView:
         """Return the lists of ``query`` and the counts behind its filters. Raises Unavailable once ``stop`` says so."""
         with self.database.reading(stop) as db:
-            return self._index(db, query)
+            return self._view(db, query, self._hosts(db, query))
 
     def first_page(self, query: Query, stop: Callable[[], bool] | None = None) -> IndexView | None:
         """Return the first rows of ``query``, its figures come with ``index``; None where those come as soon.
 
         Scans that are still to be graded again (``regrade``) take long too.
         """
-        if query.sort not in ("rank", "score") or query in self._views:
+        if query.sort not in ("rank", "score") or _order_key(query) in self._kept:
             return None
         with self.database.reading(stop) as db:
             sql = "SELECT (SELECT total(hosts) FROM tally), revision = ? AND NOT ungraded FROM meta"
             hosts, current = db.execute(sql, (REVISION,)).fetchone()
             if current and hosts < (LONG if query.terms else VERY_LONG):
                 return None
-            return self._view(db, query, FIRST)
+            return self._view(db, query, find_hosts(db, query, FIRST), counting=True)
 
     def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in the ranked (else unreachable) list of ``query``, -1 when it is absent."""
         with self.database.reading() as db:
             found = db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
-            view = self._index(db, query)
-            lists = (view.ranked, view.unreachable)
-            return max(one.position(found[0]) for one in lists) if found else -1  # type: ignore[attr-defined]
+            if found is None:
+                return -1
+            ranked, unreachable = self._hosts(db, query)
+            return max(ranked.only(query).place(found[0]), unreachable.only(query).place(found[0]))
 
-    def _index(self, db: sqlite3.Connection, query: Query) -> IndexView:
-        """Return the lists of ``query``: those made before while nothing has changed and time plays no part."""
-        state, timeless = self._state(db), "fresh" not in query.fields
-        known = self._views.get(query)
-        if timeless and known is not None and known[0] == state and state[1]:
+    def _hosts(self, db: sqlite3.Connection, query: Query) -> tuple[Hosts, Hosts]:
+        """Return the ranked and the unreachable hosts of the line of ``query`` in its order, whatever its filters.
+
+        Those found before are used while nothing has changed and time plays no part.
+        """
+        state, key = self._state(db), _order_key(query)
+        known = self._kept.get(key)
+        if known is not None and known[0] == state and state[1]:
             return known[1]
-        view = self._view(db, query)
-        if timeless:
+        found = find_hosts(db, msgspec.structs.replace(query, category="", stance=""))
+        if "fresh" not in query.fields:
             with self._guard:
-                self._views.pop(query, None)
-                self._views[query] = (state, view)
-                while len(self._views) > VIEWS:
-                    del self._views[next(iter(self._views))]
-        return view
+                self._kept.pop(key, None)
+                self._kept[key] = (state, found)
+                while len(self._kept) > KEPT:
+                    del self._kept[next(iter(self._kept))]
+        return found
 
-    def _view(self, db: sqlite3.Connection, query: Query, limit: int = 0) -> IndexView:
-        """Return the lists of ``query``; with a ``limit`` the first rows alone, and no figures."""
-        chosen, ranks = _narrowed(db, query), _ranks(db)
-        ranked, unreachable = (
-            IdWindow(self.database.reader, _ids(db, query, chosen, listed, limit), ranks) for listed in (1, 0)
-        )
+    def _view(
+        self, db: sqlite3.Connection, query: Query, found: tuple[Hosts, Hosts], *, counting: bool = False
+    ) -> IndexView:
+        """Return the lists of ``query`` from the hosts of its line; while ``counting`` there are no figures."""
+        ranks = _ranks(db)
+        ranked, unreachable = (IdWindow(self.database.reader, hosts.only(query).ids, ranks) for hosts in found)
         return IndexView(
             query=query,
             scanned_at=self._newest(db),
             ranked=ranked,
             unreachable=unreachable,
-            facets=NO_FACETS if limit else _facets(db, query, chosen),
-            counting=limit > 0,
+            facets=NO_FACETS if counting else found[0].facets(query),
+            counting=counting,
         )
 
     def _newest(self, db: sqlite3.Connection) -> str:
@@ -429,8 +425,8 @@ class Reports:
     def overview(self, query: Query) -> Overview:
         """Return figures over the ranked rows of ``query``."""
         with self.database.reading() as db:
-            table, terms = _narrowed(db, query)
-            where = all_of((*_asked(query), terms))
+            table, terms = narrowed(db, query)
+            where = all_of((*filters(query), terms))
             lists = f"SELECT count(*) FROM {table} WHERE ranked = 0 AND {where.sql}"
             unreachable: int = db.execute(lists, where.values).fetchone()[0]
             where = all_of((Term("ranked = 1"), where))
@@ -479,7 +475,7 @@ class Reports:
         found: list[Move] = []
         now_by_scan: dict[int, list[str]] = {}
         with self.database.reading() as db:
-            where = all_of((Term("ranked"), *_asked(query), *query.terms))
+            where = all_of((Term("ranked"), *filters(query), *query.terms))
             hosts: int = db.execute(f"SELECT count(*) FROM site WHERE {where.sql}", where.values).fetchone()[0]
             sql = PAIRS.format(agents=", ".join(AGENTS), condition=where.sql)
             for host, before, after, past, *verdicts in db.execute(sql, (*where.values, end)):
@@ -505,7 +501,7 @@ class Reports:
         now = self._clock()
         weeks_of: defaultdict[int, list[int]] = defaultdict(list)
         with self.database.reading() as db:
-            where = all_of((Term("ranked"), *_asked(query), *query.terms))
+            where = all_of((Term("ranked"), *filters(query), *query.terms))
             sql = f"SELECT id FROM site WHERE {where.sql} LIMIT {COMPARED + 1}"
             sites = [row[0] for row in db.execute(sql, where.values)]
             if len(sites) > COMPARED:
@@ -577,63 +573,9 @@ def _by_kind(kinds: Iterable[Sequence[Any]]) -> dict[str, Any]:
     }
 
 
-def _asked(query: Query) -> tuple[Term, ...]:
-    """Return the filters of a query beside its line; an unreachable host has no stance."""
-    category = (Term("category = ?", (query.category,)),) if query.category else ()
-    return (*category, Term("ranked AND stance = ?", (query.stance,))) if query.stance else category
-
-
-class Chosen(NamedTuple):
-    """The table that the terms of a query are asked of, and the terms."""
-
-    table: str
-    terms: Term
-
-
-def _narrowed(db: sqlite3.Connection, query: Query) -> Chosen:
-    """Return the terms of a query, with the hosts to look at, by their ids, where one of its texts is rare."""
-    for term in query.terms:
-        if len(term.text) >= TRIGRAM:
-            phrase = '"' + term.text.replace('"', '""') + '"'  # one FTS5 string: a substring for trigrams
-            rare = db.execute(f"SELECT rowid FROM site_text WHERE site_text MATCH ? LIMIT {RARE}", (phrase,)).fetchall()
-            if len(rare) < RARE:
-                among = Term(AMONG, (json.dumps([row[0] for row in rare]),))
-                return Chosen("site NOT INDEXED", all_of((among, *query.terms)))
-    return Chosen("site", all_of(query.terms))
-
-
-def _ids(db: sqlite3.Connection, query: Query, chosen: Chosen, ranked: int, limit: int) -> list[int]:
-    """Return the ids of one list of ``query`` in order, at most ``limit`` of them (0: all).
-
-    They come as one text: a row for each takes three times as long.
-    """
-    where = all_of((Term(f"ranked = {ranked}"), *_asked(query), chosen.terms))
-    sql = f"SELECT id FROM {chosen.table} WHERE {where.sql} ORDER BY {order_of(query)} LIMIT {limit or -1}"
-    found = db.execute(f"SELECT json_group_array(id) FROM ({sql})", where.values).fetchone()[0]
-    return from_json(found, list[int])
-
-
-def _facets(db: sqlite3.Connection, query: Query, chosen: Chosen) -> Facets:
-    """Return how many ranked hosts each choice would give under the other filters.
-
-    A sum for each choice: to group a million hosts SQLite would sort them.
-    """
-    table, hosts, where = chosen.table, "1", chosen.terms
-    if not query.terms:
-        table, hosts = "tally", "hosts"
-    others = {"stance": ("category", query.category), "category": ("stance", query.stance)}
-    choices = [(column, word) for column, words in (("stance", STANCES), ("category", CATEGORIES)) for word in words]
-    sums, values = [], []
-    for column, word in choices:
-        other, asked = others[column]
-        sums.append(f"total({hosts}) FILTER (WHERE {column} = ?{f' AND {other} = ?' if asked else ''})")
-        values += [word, asked] if asked else [word]
-    sql = f"SELECT {', '.join(sums)} FROM {table} WHERE ranked = 1 AND {where.sql}"
-    found = dict(zip(choices, map(int, db.execute(sql, (*values, *where.values)).fetchone()), strict=True))
-    return Facets(
-        stance={word: found["stance", word] for word in STANCES},
-        category={word: found["category", word] for word in CATEGORIES},
-    )
+def _order_key(query: Query) -> Hashable:
+    """Return what the hosts of a query and their order depend on beside its filters."""
+    return query.terms, query.sort, query.descending
 
 
 def _ranks(db: sqlite3.Connection) -> list[int]:

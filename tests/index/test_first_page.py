@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from aui_tui.errors import Unavailable
-from aui_tui.index import database, reports
+from aui_tui.index import database, lists, reports
 from aui_tui.index.reports import Reports
 from aui_tui.model.card import stamp
 from aui_tui.model.query import Query
@@ -51,7 +51,7 @@ def test_a_glimpse_shows_the_first_rows_of_the_list(
     store: Reports, monkeypatch: pytest.MonkeyPatch, turned: bool
 ) -> None:
     monkeypatch.setattr(reports, "LONG", 1)
-    monkeypatch.setattr(reports, "RARE", 1)
+    monkeypatch.setattr(lists, "RARE", 1)
     for query in queries():
         asked = msgspec.structs.replace(query, descending=turned)
         first = store.first_page(asked)
@@ -63,7 +63,7 @@ def test_a_glimpse_shows_the_first_rows_of_the_list(
         for part, full in ((first.ranked, whole.ranked), (first.unreachable, whole.unreachable)):
             assert list(part[:]) == list(full[: reports.FIRST])
         assert (store.first_page(asked) is None) == ("fresh" not in query.fields), "the whole answer is at hand"
-        store._views.clear()
+        store._kept.clear()
 
 
 def test_there_is_no_glimpse_where_the_whole_answer_comes_as_soon(
@@ -86,13 +86,12 @@ def test_an_answer_that_nobody_waits_for_is_given_up(store: Reports, monkeypatch
     assert len(store.index(Query.of(line="se")).ranked) > 0
 
 
-def test_views_hold_a_bounded_number_of_ids(tmp_path: Path) -> None:
+def test_lists_of_a_bounded_number_of_questions_are_kept(tmp_path: Path) -> None:
     store = Reports(tmp_path / "index.db", clock=lambda: START)
     store.put_many(scans(60))
     sorts = ("age", "host", "grade", "change", "name", "stance")
     views = [store.index(Query.of(sort=sort)) for sort in sorts]
     assert [len(view.ranked) + len(view.unreachable) for view in views] == [60] * len(sorts)
-    assert len(store._views) == reports.VIEWS
-    assert store.index(Query.of(sort="stance")) is views[-1]
+    assert len(store._kept) == reports.KEPT
     assert stamp(START) >= views[0].scanned_at
     store.close()
