@@ -1,5 +1,6 @@
 -- One row per host: what its latest card says, in plain columns. Times are milliseconds since the epoch; a column with
--- several words has commas around each of them; kind is category and stance as one letter.
+-- several words has commas around each of them; live are the statuses of the live-probed agents, as
+-- JSON; kind is category and stance as one letter.
 CREATE TABLE site (
     id INTEGER PRIMARY KEY,
     host TEXT NOT NULL UNIQUE,
@@ -35,7 +36,7 @@ CREATE TABLE site (
     url TEXT NOT NULL,
     best_fix TEXT NOT NULL,
     best_points INTEGER NOT NULL,
-    live TEXT NOT NULL,             -- statuses of the live-probed agents, as JSON
+    live TEXT NOT NULL,
     kind TEXT AS (char(48 + 4 * CASE category WHEN 'Travel' THEN 0 WHEN 'Social & media' THEN 1
         WHEN 'Grocery & food' THEN 2 WHEN 'Retail' THEN 3 WHEN 'Tickets' THEN 4 WHEN 'Real estate' THEN 5
         WHEN 'Tech' THEN 6 WHEN 'Developer' THEN 7 WHEN 'Uncategorized' THEN 8 ELSE 9 END + CASE stance
