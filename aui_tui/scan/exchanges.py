@@ -67,7 +67,7 @@ OWN_FIELDS: Final = frozenset(
 OWN_NAMES: Final = (Exchange, SignedProbe, Declaration)
 """Types whose ``name`` is the product's own word."""
 
-T = TypeVar("T", bound=msgspec.Struct)
+T = TypeVar("T")
 
 
 def exchange(answer: Answer, limits: Limits, *, judged: bool) -> Exchange:

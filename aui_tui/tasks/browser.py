@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final
 
 from aui_tui.errors import NoBrowser, Unavailable
 from aui_tui.process import is_root
-from aui_tui.tasks.proxy import Proxy, refuse
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
@@ -95,6 +94,8 @@ FLAGS: Final = (
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
 """One way out: names are looked up by the proxy alone, and nothing is sent that does not pass it."""
+NO_PROXY: Final = "http://nowhere.invalid"
+"""The way out of what the browser sends for itself: a name that it cannot look up."""
 
 
 def find() -> Path | None:
@@ -151,7 +152,6 @@ class Browser:
         self._lock = asyncio.Lock()
         self._running: list[_Process] = []
         self._used: dict[BrowserContext, _Process] = {}
-        self._refusal = Proxy(refuse)
         self.name = ""
 
     @property
@@ -223,11 +223,10 @@ class Browser:
         missing = available()
         if missing:
             raise NoBrowser(missing)
-        await self._refusal.start()
         await asyncio.to_thread(sweep)
         try:
             async with asyncio.timeout(START_SECONDS):
-                process = await _launch(self._refusal.port, sandboxed=self.sandboxed)
+                process = await _launch(sandboxed=self.sandboxed)
         except TimeoutError:
             raise Unavailable(f"The browser did not start within {START_SECONDS:g} s.") from None
         self.name = f"Chromium {clean(process.chromium.version, 40)}"
@@ -239,11 +238,10 @@ class Browser:
         async with self._lock:
             running, self._running = self._running, []
             await asyncio.gather(*(process.end() for process in running))
-            await self._refusal.stop()
 
 
-async def _launch(port: int, *, sandboxed: bool) -> _Process:
-    """Start a driver and a browser; what the browser sends for itself meets a proxy at ``port`` that refuses it."""
+async def _launch(*, sandboxed: bool) -> _Process:
+    """Start a driver and a browser. Raises Unavailable."""
     from playwright.async_api import Error, async_playwright
 
     driver = await async_playwright().start()
@@ -255,7 +253,7 @@ async def _launch(port: int, *, sandboxed: bool) -> _Process:
             # without it a page that changes its address without end floods the browser, as it cannot do elsewhere
             ignore_default_args=["--disable-ipc-flooding-protection"],
             chromium_sandbox=sandboxed,
-            proxy={"server": f"http://127.0.0.1:{port}", "bypass": "<-loopback>"},
+            proxy={"server": NO_PROXY, "bypass": "<-loopback>"},
             handle_sigint=False,
             handle_sigterm=False,
             handle_sighup=False,

@@ -40,9 +40,9 @@ async def contact(visit: Visit) -> Ending:
         named = node is not None and CONTACT.search(node.name) is not None
         way = await _way(visit, outline, ld, by_name=named)
         if way:
-            visit.tape.step("found", note=way, outline=outline)
+            visit.step("found", note=way, outline=outline)
             return Ending("contact-done", {"way": way}, url=outline.url)
-        visit.tape.step("looked", node, note="for an address, a number or a form", mark="part", outline=outline)
+        visit.step("looked", node, note="for an address, a number or a form", mark="part", outline=outline)
         reached = node if named and reached is None else reached
     if reached is not None:
         return await _nothing_there(visit, reached)
@@ -82,7 +82,7 @@ async def _by_button(visit: Visit) -> Ending | None:
     outline = pressed.outline or visit.page.outline
     if pressed.led and visit.same_site(pressed.led) and not acts(pressed.led):
         outline = await visit.served(pressed.led)
-    visit.tape.step("pressed", fresh, outline=outline)
+    visit.step("pressed", fresh, outline=outline)
     way = await _way(visit, outline, await visit.jsonld(), by_name=True)
     if way:
         return Ending("contact-done", {"way": way}, url=outline.url)
@@ -100,7 +100,7 @@ async def _in_menu(visit: Visit) -> list[Node]:
     if fresh is None or not await visit.page.click(fresh):
         return []
     outline = await visit.page.settle()
-    visit.tape.step("pressed", fresh, note="to open the menu", outline=outline)
+    visit.step("pressed", fresh, note="to open the menu", outline=outline)
     return contact_links(visit, outline)
 
 

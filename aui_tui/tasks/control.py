@@ -11,11 +11,10 @@ from urllib.parse import urlsplit
 from aui_tui.errors import AuiError
 from aui_tui.model.observations import BROWSER
 from aui_tui.scan import robots, walls
-from aui_tui.scan.network import Routes
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.probes import Answer, Url
 from aui_tui.scan.robots import Robots
-from aui_tui.scan.target import Origin
+from aui_tui.scan.target import DEFAULT_PORTS, Origin
 from aui_tui.tasks.browser import Browser, available
 from aui_tui.tasks.fence import Fence
 from aui_tui.tasks.proxy import Allowance
@@ -49,15 +48,10 @@ class RealBrowser:
         A challenge has PASS_SECONDS to pass; the page after it is what people get.
         """
         answer, began = Answer(BROWSER, url), time.monotonic()
-        routes = Routes(access)
-        fence = Fence(_no_rules, str(url.origin), access, routes, ALLOWANCE)
-        await fence.proxy.start()
-        context = None
+        fence = Fence(self._browser, _no_rules, str(url.origin), access, ALLOWANCE)
         try:
-            insecure = fence.dialler.checks_certificates
-            context = await self._browser.context(fence.proxy.port, insecure=insecure, user_agent=user_agent)
+            context = await fence.fresh(user_agent)
             self.name = self._browser.name.partition(".")[0]
-            await fence.watch(context)
             tab = await context.new_page()
             await fence.attach(tab)
             fence.opening = str(url)
@@ -65,10 +59,7 @@ class RealBrowser:
         except AuiError as error:
             answer.error, answer.detail = "connect", str(error).rstrip(".")
         finally:
-            if context is not None:
-                await self._browser.close(context)
-            await fence.proxy.stop()
-            routes.close()
+            await fence.close()
         answer.elapsed_ms = round((time.monotonic() - began) * 1000)
         return answer
 
@@ -112,7 +103,7 @@ async def _take(response: Response, answer: Answer) -> bool:
     except Exception:  # a redirect, or a page that has gone, has no body
         headers, body = {}, None
     parts = urlsplit(response.url)
-    port = parts.port or (443 if parts.scheme == "https" else 80)
+    port = parts.port or DEFAULT_PORTS.get(parts.scheme, 80)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     answer.url = Url(Origin(parts.scheme, parts.hostname or "", port), path)
     answer.status, answer.body, answer.error, answer.detail = response.status, body or b"", "", ""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,17 +21,20 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote_plus, urlsplit
 
-from aui_tui.scan.network import Routes
+from aui_tui.errors import Unavailable
+from aui_tui.scan.network import Routes, Stream, ssl_context
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.robots import Robots
-from aui_tui.tasks.proxy import Allowance, Dialler, Proxy, Wanted
+from aui_tui.scan.target import DEFAULT_PORTS, Origin
+from aui_tui.tasks.proxy import Allowance, Proxy, Refused, Wanted
 from aui_tui.tasks.vocabulary import acts
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, CDPSession, Dialog, Page, Request, Response, Route, WebSocketRoute
 
-WEB: Final = ("http", "https")
+    from aui_tui.tasks.browser import Browser
+
 SAFE: Final = frozenset({"GET", "HEAD"})
 MAX_TABS: Final = 4
 EVERYBODY: Final = "*"
@@ -45,10 +49,10 @@ PATIENCE: Final = 2.5
 SOCKET: Final = 200_000
 """Bytes that one WebSocket may send."""
 PRESSES: Final = frozenset({"shut", "method", "acts"})
-"""Reasons why a document ends here that a press, not an address, brings about."""
+"""Reasons why a request ends here that a press, not an address, brings about."""
 KNOWN: Final = 10.0
 """Seconds for which a request that may leave opens tunnels to its server."""
-MOST: Final = 200
+MOST: Final = 1000
 """Requests that are noted one by one."""
 STAY: Final = """for (const kind of ["beforeunload", "pagehide", "unload", "visibilitychange"])
   addEventListener(kind, event => event.stopImmediatePropagation(), true);"""
@@ -83,49 +87,53 @@ def objection(phase: Phase, method: str, url: str, *, document: bool, query: boo
 
 
 class Held(NamedTuple):
-    """A request that ended in the fence. ``why``: ``shut``, ``method``, ``acts``, ``socket`` or ``limit``.
+    """A request that ended in the fence.
 
-    ``document``: it asked for a page of the main frame. ``own``: it was meant for the scanned site.
+    ``why``: ``shut``, ``method`` or ``acts`` after a press; ``robots``, ``scheme`` or ``unknown`` (robots.txt could not
+    be read) for a page that must not be opened; ``socket`` or ``limit``. ``document``: it asked for a page of a main
+    frame, in the tab ``page``, None while that is being made. ``own``: it was meant for the scanned site.
     """
 
     method: str
     url: str
     why: str
     document: bool
+    page: Page | None
     own: bool
 
-
-class Stop(NamedTuple):
-    """A document that was not opened: ``why`` is ``robots``, ``method``, ``scheme``, ``acts``, ``shut`` or ``unknown``.
-
-    ``page``: the tab that it was meant for, None for a frame in a page.
-    """
-
-    url: str
-    why: str
-    page: Page | None
+    @property
+    def sends(self) -> bool:
+        """A press asked for it."""
+        return self.why in PRESSES or self.why in ("socket", "limit")
 
 
 class Fence:
-    """The rules of one run, and its way out (``proxy``). ``fetch`` reads robots.txt.
+    """The rules of one run, its way out (``proxy``) and its context in ``browser``.
 
-    The user's own header fields go to ``origin`` alone.
+    ``fetch`` reads robots.txt. The user's own header fields go to ``origin`` alone. Certificates of the user's own
+    (the setting ``cacert``) are checked here, before the first tunnel to a server; the browser then takes any.
     """
 
-    def __init__(self, fetch: Fetch, origin: str, access: ScanPolicy, routes: Routes, allowance: Allowance) -> None:
+    def __init__(self, browser: Browser, fetch: Fetch, origin: str, access: ScanPolicy, allowance: Allowance) -> None:
+        self._browser = browser
         self._fetch = fetch
         self._origin = origin
+        self._access = access
         self._own = access.private_fields()
         self.secrets = access.secrets
         self._allowance = allowance
+        self._routes = Routes(access)
+        self._trusted: set[tuple[str, int]] = set()
         self._robots: dict[str, asyncio.Future[Robots | None]] = {}
-        self._watched: dict[Page | None, asyncio.Future[None]] = {}
+        self._watched: dict[Page, asyncio.Future[None]] = {}
         self._begun: list[str] = []
         self._acting = False
         self._waiting: dict[Request, float] = {}
         self._passed: dict[tuple[str, int], float] = {}
-        self.dialler = Dialler(access, routes, self.objection)
-        self.proxy = Proxy(self.dialler, allowance, self._passes)
+        self.proxy = Proxy(self._dial, allowance)
+        self.context: BrowserContext | None = None
+        self.crashed = False
+        """A page has crashed since the last one was opened."""
         self.phase = Phase.READING
         self.opening = ""
         """The address that the run itself is opening."""
@@ -135,18 +143,55 @@ class Fence:
         self.writes = 0
         """Requests other than GET and HEAD that left after a press or an input."""
         self.withheld = 0
-        """Requests and frames that ended in the fence."""
+        """Requests and frames that ended in the fence, pages that must not be opened left out."""
         self.sockets = 0
         """WebSockets that the page has opened: what it does with them ends where nothing can leave."""
         self.held: list[Held] = []
         self.failures = 0
         """Requests of scripts that brought nothing: no answer, or a status of 429 or 5xx."""
-        self.stops: list[Stop] = []
 
     @property
     def exhausted(self) -> bool:
         """The run has used its requests, connections or bytes."""
         return self.requests > self._allowance.requests or self.proxy.exhausted
+
+    @property
+    def gone(self) -> bool:
+        """The browser has ended."""
+        browser = self.context.browser if self.context is not None else None
+        return browser is not None and not browser.is_connected()
+
+    async def fresh(self, user_agent: str = "") -> BrowserContext:
+        """Close the context that is open, if one is, and return a fresh one behind the fence.
+
+        Raises NoBrowser, Unavailable.
+        """
+        await self.proxy.start()
+        await self._drop()
+        insecure = bool(self._access.cafile) or self._access.insecure
+        self.context = context = await self._browser.context(self.proxy.port, insecure=insecure, user_agent=user_agent)
+        await context.route("**/*", self._route)
+        await context.route_web_socket("**", self._socket)
+        await context.add_init_script(STAY)
+        context.on("page", lambda page: asyncio.ensure_future(self._arrived(context, page)))
+        context.on("dialog", lambda dialog: asyncio.ensure_future(_dismiss(dialog)))
+        context.on("request", self._asked)
+        context.on("response", self._answered)
+        context.on("requestfinished", self._finished)
+        context.on("requestfailed", self._failed)
+        return context
+
+    async def _drop(self) -> None:
+        old, self.context = self.context, None
+        if old is not None:
+            await self._browser.close(old)
+
+    async def close(self) -> None:
+        """Close everything but the browser."""
+        await self.shut()
+        await self._drop()
+        await self.proxy.stop()
+        self._routes.close()
 
     async def press(self, *, workers: bool = False) -> None:
         """Let nothing but GET and HEAD leave from now on. ``workers``: what they hold open is cut."""
@@ -165,6 +210,8 @@ class Fence:
     def reopen(self) -> None:
         """Let pages load again. Every tab that was pressed must be gone."""
         self.phase, self.proxy.offline, self.query, self.sockets = Phase.READING, False, "", 0
+        self.crashed = False
+        self.held.clear()
 
     @contextmanager
     def act(self) -> Iterator[None]:
@@ -185,7 +232,7 @@ class Fence:
     async def objection(self, url: str) -> str:
         """Return why a document may not be opened: ``scheme``, ``robots``, ``unknown``, or nothing."""
         parts = urlsplit(url)
-        if parts.scheme not in WEB:
+        if parts.scheme not in DEFAULT_PORTS:
             return "" if url == "about:blank" else "scheme"
         found = await self.robots(f"{parts.scheme}://{parts.netloc}")
         if found is None:
@@ -195,19 +242,7 @@ class Fence:
     def pending(self, page: Page, *, within: float = PATIENCE) -> bool:
         """Say whether ``page`` waits for content that it asked for at most ``within`` seconds ago."""
         since = time.monotonic() - within
-        return any(begun >= since and _page_of(request) is page for request, begun in list(self._waiting.items()))
-
-    async def watch(self, context: BrowserContext) -> None:
-        """Stand between ``context`` and the network."""
-        await context.route("**/*", self._route)
-        await context.route_web_socket("**", self._socket)
-        await context.add_init_script(STAY)
-        context.on("page", lambda page: asyncio.ensure_future(self._arrived(context, page)))
-        context.on("dialog", lambda dialog: asyncio.ensure_future(_dismiss(dialog)))
-        context.on("request", self._asked)
-        context.on("response", self._answered)
-        context.on("requestfinished", self._finished)
-        context.on("requestfailed", self._failed)
+        return any(begun >= since and _asker(request)[0] is page for request, begun in list(self._waiting.items()))
 
     def _asked(self, request: Request) -> None:
         if request.resource_type in CONTENT and self.phase is not Phase.SHUT:
@@ -227,6 +262,7 @@ class Fence:
             self.failures += 1
 
     async def _arrived(self, context: BrowserContext, page: Page) -> None:
+        page.on("crash", lambda _: setattr(self, "crashed", True))
         with suppress(Exception):  # the tab may have gone meanwhile
             if len(context.pages) > MAX_TABS:
                 await page.close()
@@ -248,7 +284,7 @@ class Fence:
         main = tree["frameTree"]["frame"]["id"]
 
         async def paused(event: Mapping[str, Any]) -> None:
-            await self._paused(session, event, page if event.get("frameId") == main else None)
+            await self._paused(session, event, page, framed=event.get("frameId") != main)
 
         session.on("Fetch.requestPaused", paused)
         pattern = {"urlPattern": "*"} if self._own else {"urlPattern": "*", "resourceType": "Document"}
@@ -256,16 +292,11 @@ class Fence:
         with suppress(Exception):  # an older browser does not know the command
             await session.send("Page.setPrerenderingAllowed", {"isAllowed": False})
 
-    async def _paused(self, session: CDPSession, event: Mapping[str, Any], page: Page | None) -> None:
+    async def _paused(self, session: CDPSession, event: Mapping[str, Any], page: Page, *, framed: bool) -> None:
         request, known = event["request"], {"requestId": event["requestId"]}
-        document = event.get("resourceType") == "Document"
+        redirected = event.get("resourceType") == "Document" and event.get("redirectedRequestId")
         with suppress(Exception):  # the page may have gone meanwhile
-            redirected = bool(event.get("redirectedRequestId"))
-            if (
-                document
-                and redirected
-                and await self._denied(request["url"], request["method"], page, framed=page is None, led=True)
-            ):
+            if redirected and await self._denied(request["url"], request["method"], page, framed=framed, led=True):
                 await session.send("Fetch.failRequest", {**known, "errorReason": "BlockedByClient"})
             else:
                 await session.send("Fetch.continueRequest", {**known, **self._fields(request)})
@@ -282,14 +313,13 @@ class Fence:
 
     async def _denied(self, url: str, method: str, page: Page | None, *, framed: bool, led: bool = False) -> str:
         """Return why a document is refused, and note it. ``led``: a redirect leads there."""
-        why = "" if self._acting else objection(self.phase, method, url, document=True)
-        if not why and led and acts(url) and not acts(self.opening) and not self._acting:
-            why = "acts"
-        if why:
-            self._hold(method, url, why, document=not framed)
+        why = ""
+        if not self._acting:
+            why = objection(self.phase, method, url, document=True)
+            why = why or ("acts" if led and acts(url) and not acts(self.opening) else "")
         why = why or await self.objection(url)
         if why:
-            self.stops.append(Stop(clean(url, 500), why, page))
+            self._hold(method, url, why, None if framed else page, document=not framed)
         else:
             self._pass(method, url)
         return why
@@ -306,13 +336,13 @@ class Fence:
                 await self._document(route, request)
 
     async def _document(self, route: Route, request: Request) -> None:
-        page, framed = _page_of(request, main=True), _framed(request)
+        page, framed = _asker(request)
         why = await self._denied(request.url, request.method, page, framed=framed)
         if why in PRESSES:
             await route.fulfill(status=204)  # the page stays as it is
         elif why:
             await route.abort("blockedbyclient")
-        elif _page_of(request) in self._watched:
+        elif page in self._watched:
             await route.continue_()
         else:
             # a new tab: the redirects of its first load would not be seen, so it is loaded once it is watched
@@ -354,10 +384,11 @@ class Fence:
 
         socket.on_message(lambda message: asyncio.ensure_future(said(message)))
 
-    def _hold(self, method: str, url: str, why: str, *, document: bool = False) -> None:
-        self.withheld += 1
+    def _hold(self, method: str, url: str, why: str, page: Page | None = None, *, document: bool = False) -> None:
+        held = Held(method, clean(url, 500), why, document, page, _host(url) == _host(self._origin))
+        self.withheld += held.sends
         if len(self.held) < MOST:
-            self.held.append(Held(method, clean(url, 500), why, document, _host(url) == _host(self._origin)))
+            self.held.append(held)
 
     def _pass(self, method: str, url: str) -> None:
         parts = urlsplit(url)
@@ -366,8 +397,24 @@ class Fence:
         if parts.scheme == "https":
             self._passed[parts.hostname or "", parts.port or 443] = time.monotonic()
 
+    async def _dial(self, wanted: Wanted) -> Stream:
+        """Return a connection to an address that a scan may dial. Raises Refused, InvalidHost, NetworkError."""
+        scheme = "http" if wanted.path or wanted.port == DEFAULT_PORTS["http"] else "https"
+        origin = Origin(scheme, wanted.host, wanted.port)
+        self._access.check(origin)
+        if not self._passes(wanted):
+            raise Refused(self.phase.value)
+        if wanted.path and wanted.document and await self.objection(f"{origin}{wanted.path}"):
+            raise Refused("robots.txt")
+        if not wanted.path and self._access.cafile and not self._access.insecure:
+            await self._check_certificate(wanted.host, wanted.port)
+        try:
+            return await self._routes.connect(wanted.host, wanted.port)
+        except Unavailable as error:
+            raise Refused(str(error)) from None
+
     def _passes(self, wanted: Wanted) -> bool:
-        """Say whether the proxy dials: of what the interception did not see, only what may leave.
+        """Say whether the phase lets a connection be made: of what the interception did not see, only what may leave.
 
         A tunnel to the port of plain HTTP carries a WebSocket; any other leads where a request that may leave goes.
         """
@@ -377,6 +424,19 @@ class Fence:
             url = f"http://{wanted.host}:{wanted.port}{wanted.path}"
             return wanted.method in SAFE | {"OPTIONS"} or bool(self.query and not acts(url))
         return time.monotonic() - self._passed.get((wanted.host, wanted.port), -KNOWN) < KNOWN
+
+    async def _check_certificate(self, host: str, port: int) -> None:
+        if (host, port) in self._trusted:
+            return
+        stream = await self._routes.connect(host, port)
+        try:
+            context: ssl.SSLContext = ssl_context(self._access.cafile, insecure=False)
+            await stream.start_tls(context, server_hostname=host, timeout=self._access.limits.connect)
+            self._trusted.add((host, port))
+        except Exception as error:  # TLS libraries and sockets have many errors: each means not trusted
+            raise Refused(f"certificate: {error}") from None
+        finally:
+            stream.abort()
 
 
 def carries(body: bytes | None, url: str, query: str) -> bool:
@@ -390,21 +450,12 @@ def _host(url: str) -> str:
     return (urlsplit(url).hostname or "").removeprefix("www.")
 
 
-def _page_of(request: Request, *, main: bool = False) -> Page | None:
-    """Return the page that asks; None while a new tab is being made, and with ``main`` for a frame in a page."""
+def _asker(request: Request) -> tuple[Page | None, bool]:
+    """Return the page that asks, and whether a frame in it does; None while a new tab is made, and once it has gone."""
     try:
-        frame = request.frame
-        return None if main and frame.parent_frame is not None else frame.page
-    except Exception:  # a frame that has gone has no page
-        return None
-
-
-def _framed(request: Request) -> bool:
-    """Say whether a frame in a page asks."""
-    try:
-        return request.frame.parent_frame is not None
-    except Exception:  # a tab that is being made has no frame yet
-        return False
+        return request.frame.page, request.frame.parent_frame is not None
+    except Exception:  # Playwright has no one error for it
+        return None, False
 
 
 async def _dismiss(dialog: Dialog) -> None:

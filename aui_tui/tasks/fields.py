@@ -74,7 +74,7 @@ async def _opened(visit: Visit, before: Outline) -> tuple[Outline, Node | None]:
         return outline, field_of(outline) or next((n for n in outline.main() if _takes_text(n) and n.name), None)
     await visit.page.click(opener)
     outline = await visit.page.settle()
-    visit.tape.step("pressed", opener, note="to open the search", outline=outline)
+    visit.step("pressed", opener, note="to open the search", outline=outline)
     return outline, field_of(outline) or _brought(outline, before)
 
 
@@ -82,7 +82,7 @@ async def behind(visit: Visit, before: Outline, box: Node) -> tuple[Outline, Nod
     """Press a read-only field, and return the field that this opens; the same one when it opens none."""
     await visit.page.click(box)
     outline = await visit.page.settle()
-    visit.tape.step("pressed", box, note="to open the search", outline=outline)
+    visit.step("pressed", box, note="to open the search", outline=outline)
     return outline, _brought(outline, before) or box
 
 

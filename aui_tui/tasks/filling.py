@@ -1,14 +1,14 @@
 """The task "form": every visible control of the largest form takes a suitable value by role and keeps it.
 
-Nothing is sent: from the first input until the page is gone the browser is offline.
+Nothing is sent: from the first input on the browser is offline, until the run closes it with all that the page kept.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from aui_tui.tasks.contact import contact_links
@@ -99,19 +99,20 @@ def _has_entry(outline: Outline) -> bool:
 
 async def _judge(visit: Visit, outline: Outline, found: Form) -> Ending:
     total = len(found.controls)
-    visit.tape.step("found", note=f"a form with {count(total, 'control')}", outline=outline)
+    visit.step("found", note=f"a form with {count(total, 'control')}", outline=outline)
     unnamed = [control.node for control in found.controls if not control.node.name]
     if unnamed:
         snippet = await visit.page.snippet(unnamed[0])
         facts = {"count": str(len(unnamed)), "total": str(total)}
-        visit.tape.step("looked", unnamed[0], note="a control without a name", mark="stuck", outline=outline)
+        visit.step("looked", unnamed[0], note="a control without a name", mark="stuck", outline=outline)
         reason = "form-unnamed" if len(unnamed) < total else "form-nameless"
         return Ending(reason, facts, node=unnamed[0], url=found.url, snippet=snippet)
     whole = found.key >= 0 and not found.controls[0].node.framed
     custom = str(await visit.page.inspect("custom", str(found.key)) or "") if whole else ""
     written = visit.page.fence.writes
-    async with _shut(visit):
-        ending = await _fill_all(visit, found)
+    await visit.page.fence.shut()
+    ending = await _fill_all(visit, found)
+    visit.step("left", note="the form, without sending it")
     if ending is None and custom:
         return Ending("form-custom", url=found.url, snippet=custom)
     left = visit.page.fence.writes - written
@@ -119,19 +120,6 @@ async def _judge(visit: Visit, outline: Outline, found: Form) -> Ending:
     if any(NEXT.search(control.about["buttons"]) for control in found.controls):
         facts["sent"] += "; the form has more steps, and only the first was tried"
     return ending or Ending("form-done", facts, url=found.url)
-
-
-@asynccontextmanager
-async def _shut(visit: Visit) -> AsyncIterator[None]:
-    """Let nothing leave the browser, from now until the page with what was typed is gone, with all that it kept."""
-    await visit.page.fence.shut()
-    try:
-        yield
-        if visit.snap is not None:
-            await visit.snap()
-    finally:
-        await visit.page.leave(fresh=True)
-        visit.tape.step("left", note="the form, without sending it")
 
 
 async def _forms(page: Page, outline: Outline) -> list[Form]:
@@ -178,7 +166,7 @@ async def _fill_all(visit: Visit, found: Form) -> Ending | None:
         if kept is False:
             kept = await _fill(visit.page, node, control.about)
         verb = "chose" if control.about["tag"] == "SELECT" or node.role in TICKED else "filled"
-        visit.tape.step(verb, node, mark="done" if kept else "stuck")
+        visit.step(verb, node, mark="done" if kept else "stuck")
         if kept:
             continue
         snippet = await visit.page.snippet(node)

@@ -87,7 +87,7 @@ async def _nothing_to_follow(visit: Visit) -> Ending:
     ):
         found = asked or {"count": 0, "example": ""}
         if found["count"] >= FAKES:
-            visit.tape.step("looked", note="for a link with a name", mark="stuck", outline=outline)
+            visit.step("looked", note="for a link with a name", mark="stuck", outline=outline)
             facts = {"count": str(found["count"]), "example": found["example"]}
             return Ending(reason, facts, url=outline.url, snippet=found["example"])
     named = [node for node in outline.main() if node.role == "link" and node.url.startswith("http") and node.name]
@@ -132,7 +132,7 @@ async def _uncovered(visit: Visit, node: Node) -> Node | Ending:
     fresh = await visit.again(node)
     if fresh is None:
         return Ending("follow-failed", {"why": f"the link “{node.name}” has gone"})
-    visit.tape.step("found", fresh, outline=visit.page.outline)
+    visit.step("found", fresh, outline=visit.page.outline)
     if await _covers(visit, fresh):
         await visit.clear(visit.page.outline, over=fresh)
         fresh = await visit.again(node) or fresh
@@ -143,7 +143,7 @@ async def _uncovered(visit: Visit, node: Node) -> Node | Ending:
 
 async def _dead(visit: Visit, node: Node) -> Ending:
     """Return the ending for a link that does nothing when it is pressed."""
-    visit.tape.step("followed", node, note="nothing changed", mark="part")
+    visit.step("followed", node, note="nothing changed", mark="part")
     if visit.page.waits():
         return Ending("follow-failed", {"why": "an answer did not come"}, node=node)
     snippet = await visit.page.snippet(node)
@@ -177,7 +177,7 @@ async def _covered_link(visit: Visit, node: Node) -> Ending:
     unknown = any(not any(known.search(name) for known in DISMISS) for name in buttons)
     if visit.veiled or unknown:
         return Ending("follow-veiled", node=node, url=visit.home.url)
-    visit.tape.step("followed", node, note="something else would get the click", mark="stuck")
+    visit.step("followed", node, note="something else would get the click", mark="stuck")
     snippet = await visit.page.snippet(node)
     return Ending("follow-covered", node=node, url=visit.home.url, snippet=snippet)
 
@@ -191,7 +191,7 @@ async def _landed(visit: Visit, node: Node, outline: Outline, *, went: bool = Fa
     # on the homepage itself, which names the item too, only what is new there counts
     said = " ".join(_fresh(outline, home)) if stayed or back else _heads(outline)
     shared = _alike(words(node.name) - words(home.title), words(said))
-    visit.tape.step("followed", node, note=outline.title, mark="done" if shared else "part", outline=outline)
+    visit.step("followed", node, note=outline.title, mark="done" if shared else "part", outline=outline)
     facts = {"name": node.name, "title": outline.title or outline.url, "status": str(status)}
     if shared:
         visit.item = outline

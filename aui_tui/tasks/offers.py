@@ -218,7 +218,7 @@ async def _judge(visit: Visit, found: Offer) -> Ending | None:
     if lack is None:
         return None
     node = lack.node
-    visit.tape.step("looked", node, note="for name, price and a control to add", mark="stuck", outline=outline)
+    visit.step("looked", node, note="for name, price and a control to add", mark="stuck", outline=outline)
     node = await visit.again(node) or node if node is not None else None
     snippet = await visit.page.snippet(node) if node is not None and node.ref else ""
     return Ending(lack.reason, {**facts, **lack.facts}, node=node, url=outline.url, snippet=snippet)
@@ -265,7 +265,7 @@ async def _no_control(visit: Visit, found: Offer) -> Lack | None:
 
 async def _complete(visit: Visit, found: Offer, control: Node, facts: dict[str, str]) -> Ending:
     """Return the ending for a name and a price in text with a control that can be pressed."""
-    visit.tape.step("found", control, note=f"beside {found.price}", outline=found.outline)
+    visit.step("found", control, note=f"beside {found.price}", outline=found.outline)
     if visit.act:
         await visit.served(found.outline.url)
         return await _act(visit, found, await visit.again(control) or control, facts)
@@ -280,9 +280,7 @@ async def _act(visit: Visit, found: Offer, control: Node, facts: dict[str, str])
     with page.fence.act():
         pressed = await page.click(control)
         outline = await page.settle()
-    visit.tape.step(
-        "pressed", control, note="once, as the user asks", mark="done" if pressed else "stuck", outline=outline
-    )
+    visit.step("pressed", control, note="once, as the user asks", mark="done" if pressed else "stuck", outline=outline)
     wanted = words(found.name)
     if pressed and _in_cart(outline, wanted, found.outline):
         return Ending("offer-acted", facts, node=control, url=outline.url)

@@ -6,23 +6,20 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-import msgspec
-
 from aui_tui.scan.exchanges import redact
-from aui_tui.tasks.fence import Fence, Held, Phase, Stop
-from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, FIELDS, NAME, Node, Outline, parse
+from aui_tui.tasks.fence import Fence, Held, Phase
+from aui_tui.tasks.outline import ACTIONABLE, FIELDS, NAME, Node, Outline, parse
 from aui_tui.tasks.proxy import Allowance
-from aui_tui.tasks.vocabulary import ACCEPT, CLOSE, COMMITS, CONSENT, NEVER, REJECT
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Locator, Response
+    from playwright.async_api import Locator, Response
     from playwright.async_api import Page as Tab
 
 T = TypeVar("T")
@@ -41,7 +38,6 @@ TRIED: Final = 2.5
 """Seconds in which a press must show that it does something."""
 LOCKED: Final = "it asks for a password"
 READABLE: Final = 200
-DISMISSALS: Final = 2
 MOST: Final = 150
 """Links and controls whose reach is tested."""
 
@@ -54,14 +50,6 @@ def questions() -> Mapping[str, str]:
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
-class Shown(msgspec.Struct, frozen=True):
-    """Texts that a page shows, before they are cut."""
-
-    text: str
-    url: str = ""
-    title: str = ""
-
-
 class Stuck(Exception):
     """The page no longer answers, or the browser has gone."""
 
@@ -71,16 +59,12 @@ class Untouched(Exception):
 
 
 class Closed(Exception):
-    """A document that must not be opened; ``why`` as in ``guard.Stop``."""
+    """A document that must not be opened; ``why`` as in ``fence.Held``."""
 
-    def __init__(self, stop: Stop) -> None:
-        super().__init__(stop.url)
-        self.url = stop.url
-        self.why = stop.why
-
-
-Renew = Callable[[], Awaitable["BrowserContext"]]
-"""Closes the context of the run and opens a fresh one, with nothing that pages have kept."""
+    def __init__(self, held: Held) -> None:
+        super().__init__(held.url)
+        self.url = held.url
+        self.why = held.why
 
 
 class Pressed(NamedTuple):
@@ -98,29 +82,21 @@ class Pressed(NamedTuple):
 class Page:
     """The tab of the run. What was pressed or typed in goes with its tab: the next document has a tab of its own."""
 
-    def __init__(self, tab: Tab, fence: Fence, allowance: Allowance, renew: Renew) -> None:
+    tab: Tab
+    """The tab that is open, once ``leave`` has opened one."""
+
+    def __init__(self, fence: Fence, allowance: Allowance) -> None:
         self.fence = fence
         self._allowance = allowance
-        self._renew = renew
         self.outline = Outline()
         self.response: Response | None = None
+        """The answer to the last document that the tab asked for."""
         self.ready = False
         """The document was complete when it was last looked at."""
         self.touched = False
         """Something was typed or pressed since the page was opened, dismissals left out."""
-        self.tab = tab
-        self._hear()
-
-    def _hear(self) -> None:
-        """Keep the answer to the last document that the tab asked for."""
-
-        def answered(response: Response) -> None:
-            request = response.request
-            own = request.is_navigation_request() and request.frame == self.tab.main_frame
-            if own and response.status // 100 != 3:
-                self.response = response
-
-        self.tab.on("response", answered)
+        self._broken = False
+        """The last document did not open: the browser may still be on its way to a page of its own that says so."""
 
     @property
     def status(self) -> int:
@@ -131,23 +107,34 @@ class Page:
         """Close the tab with everything that was pressed or typed in it while nothing can leave, and open another.
 
         Cookies and storage go too with ``fresh``, after a press that nothing was to leave, and where the site tried
-        to send something: it may have kept it for later.
+        to send something: it may have kept it for later. Raises NoBrowser, Unavailable.
         """
         fence = self.fence
         kept = any(one.own and one.why in ("method", "socket") for one in fence.held)
         fresh = fresh or kept or fence.phase is Phase.SHUT
         await fence.shut()
-        context = self.tab.context
         if fresh:
-            context = await self._renew()
+            context = await fence.fresh()
         else:
-            for tab in list(context.pages):
-                await _answer(tab.close(run_before_unload=False))
+            context = self.tab.context
+            await self.close(*context.pages)
             await asyncio.sleep(LEFT)
-        fence.held.clear()
         fence.reopen()
-        self.tab = await context.new_page()
-        self._hear()
+        self._broken = False
+        self.tab = tab = await context.new_page()
+
+        def answered(response: Response) -> None:
+            request = response.request
+            own = request.is_navigation_request() and request.frame == tab.main_frame
+            if own and response.status // 100 != 3:
+                self.response = response
+
+        tab.on("response", answered)
+
+    async def close(self, *tabs: Tab) -> None:
+        """Close ``tabs``; one that has gone already, or hangs, is left."""
+        for tab in tabs:
+            await _answer(tab.close(run_before_unload=False))
 
     def locate(self, node: Node) -> Locator:
         """Return the element of ``node``."""
@@ -195,8 +182,7 @@ class Page:
                 continue
             self.ready = bool(state and state["ready"])
             title = str(state["title"]) if state else ""
-            told = redact(Shown(shown, self.tab.url, title), self.fence.secrets)
-            self.outline = await self._named(parse(told.text, told.url, told.title))
+            self.outline = await self._named(parse(*redact((shown, self.tab.url, title), self.fence.secrets)))
             break
         return self.outline
 
@@ -253,10 +239,10 @@ class Page:
 
         Raises Closed, Stuck.
         """
-        if self.fence.phase is not Phase.READING:
+        if self.fence.phase is not Phase.READING or self.fence.crashed or self._broken:
             await self.leave()
         self.touched = False
-        begun = len(self.fence.stops)
+        begun = len(self.fence.held)
         await self.fence.attach(self.tab)
         self.fence.opening = url
         try:
@@ -266,6 +252,7 @@ class Page:
                     or self.response
                 )
         except Exception as error:  # Playwright has no one error for a page that does not load
+            self._broken = True
             self._closed(begun)
             raise Stuck(_reason(error)) from None
         self._closed(begun)
@@ -273,8 +260,9 @@ class Page:
 
     def _closed(self, begun: int) -> None:
         """Raise Closed when a document was refused since ``begun``."""
-        own = [stop for stop in self.fence.stops[begun:] if stop.page is self.tab]
+        own = [held for held in self.fence.held[begun:] if held.page is self.tab]
         if own:
+            self._broken = True
             raise Closed(own[-1])
 
     async def hit(self, node: Node) -> bool | None:
@@ -314,7 +302,7 @@ class Page:
 
     async def snippet(self, node: Node) -> str:
         """Return the start tag of ``node`` as HTML, cleaned and cut."""
-        return clean(redact(Shown(str(await self.ask(node, "snippet") or "")), self.fence.secrets).text, 240)
+        return clean(redact(str(await self.ask(node, "snippet") or ""), self.fence.secrets), 240)
 
     async def tried(self, node: Node, *, shut: bool) -> Pressed:
         """Press ``node``, with ``shut`` while nothing can leave, and see what it does. Raises Untouched, Stuck.
@@ -334,21 +322,23 @@ class Page:
             outline = await self._glance(before)
             changed = outline if differs(outline, before) else None
         await asyncio.sleep(LOOK)
-        held = self.fence.held[begun:]
-        if changed is not None and not any(one.document for one in held):
+        if changed is not None and not any(one.document for one in self.fence.held[begun:]):
             changed = await self.settle()
-            held = self.fence.held[begun:]
-        return Pressed(changed, held)
+        return Pressed(changed, [one for one in self.fence.held[begun:] if one.sends or one.document])
 
-    async def beside(self, tabs: Collection[Tab]) -> Page | None:
-        """Return the tab that is open beside ``tabs``, once it has begun to load; None when there is none."""
+    async def beside(self, tabs: Collection[Tab]) -> Outline | None:
+        """Return what the tab shows that is open beside ``tabs``, and close it; None when there is none."""
         fresh = next((tab for tab in self.tab.context.pages if tab not in tabs), None)
         if fresh is None:
             return None
         await self.fence.attach(fresh)
-        page = Page(fresh, self.fence, self._allowance, self._renew)
-        await asyncio.sleep(QUIET)
-        return page
+        own, self.tab = self.tab, fresh
+        try:
+            await asyncio.sleep(QUIET)  # it must have begun to load
+            return await self.settle()
+        finally:
+            self.tab = own
+            await self.close(fresh)
 
     async def reach(self, outline: Outline) -> tuple[list[Node], list[Node]]:
         """Return the links and controls in sight that get a click at their centre, and those that do not."""
@@ -359,30 +349,6 @@ class Page:
             hits = await asyncio.gather(*(self.hit(node) for node in nodes))
         pairs = list(zip(nodes, hits, strict=True))
         return [node for node, hit in pairs if hit is True], [node for node, hit in pairs if hit is False]
-
-    async def clear(
-        self, outline: Outline, tell: Callable[[Node, bool], None], over: Node | None = None
-    ) -> tuple[Outline, Cover | None]:
-        """Dismiss what covers the page, or the element ``over``, at most twice, by a button with a known name.
-
-        ``tell`` is called with each dismissal. Returns the page, and what is left in the way.
-        """
-        tried: list[Node] = []
-        touched = self.touched
-        while True:
-            sight = Sight(*await self.reach(outline), [node for node in outline.of(*DIALOGS) if node.ref])
-            if sight.free if over is None else await self.hit(over) is not False:
-                return outline, None
-            # a consent dialog may lie in a frame of its own
-            frames = outline.of("button", "link") if sight.covers else ()
-            framed = [node for node in frames if node.framed and node.name]
-            choice = sight.dismissal(outline, tried) or _dismissal(framed, outline.text(), tried)
-            if choice is None or len(tried) == DISMISSALS:
-                return outline, sight.cover(tried, framed)
-            tell(choice, await self.click(choice))
-            tried.append(choice)
-            outline = await self.settle()
-            self.touched = touched
 
 
 async def _answer(work: Awaitable[T]) -> T | None:
@@ -402,74 +368,6 @@ async def taken(work: Awaitable[object]) -> bool:
     except Exception:  # Playwright has no one error for these
         return False
     return True
-
-
-class Sight(NamedTuple):
-    """The links and controls of a page: those that get a click at their centre, those that do not, and its dialogs."""
-
-    reached: list[Node]
-    covered: list[Node]
-    dialogs: list[Node]
-
-    @property
-    def outside(self) -> list[Node]:
-        """What gets a click and lies outside dialogs."""
-        return [node for node in self.reached if not DIALOGS & set(node.path)]
-
-    @property
-    def covers(self) -> bool:
-        """Something covers the page: more of it is covered than can be reached."""
-        return len(self.covered) > len(self.outside)
-
-    @property
-    def free(self) -> bool:
-        """Nothing is in the way."""
-        return not self.covers and bool(self.outside or not self.dialogs)
-
-    def dismissal(self, outline: Outline, tried: Sequence[Node]) -> Node | None:
-        """Return the button that dismisses what is in the way: inside a dialog where there is one."""
-        said = " ".join(node.text or node.name for node in outline.nodes if DIALOGS & {node.role, *node.path})
-        inside = [node for node in self.reached if DIALOGS & set(node.path)] if self.dialogs else []
-        return _dismissal(inside, said, tried) or _dismissal(self.reached, outline.text(), tried)
-
-    def cover(self, tried: Sequence[Node], framed: Sequence[Node]) -> Cover | None:
-        """Return what is left in the way after ``tried`` were pressed; None where nothing covers the page."""
-        if not self.covers:
-            return None
-        total = len(self.covered) + len(self.reached)
-        known = {"", *(node.name for node in tried)}
-        said = (node.name for node in (*self.reached, *framed) if node.role == "button" and node.name not in known)
-        dialog = self.dialogs[0] if self.dialogs else None
-        return Cover(len(self.covered), total, dialog, tried[-1] if tried else None, tuple(said))
-
-
-class Cover(NamedTuple):
-    """What lies over a page: ``covered`` of ``total`` links and controls.
-
-    ``dialog``: its dialog, where it has that role. ``tried``: the button that was pressed last. ``buttons``: names of
-    the buttons that take a click and were not pressed.
-    """
-
-    covered: int
-    total: int
-    dialog: Node | None
-    tried: Node | None
-    buttons: tuple[str, ...]
-
-
-def _dismissal(nodes: Sequence[Node], said: str, tried: Sequence[Node]) -> Node | None:
-    """Return the button to press: reject, then close, then, where what is ``said`` speaks of consent, accept.
-
-    None that commits to something, such as paying or subscribing, and none twice.
-    """
-    pressed = {node.name for node in tried}
-    named = [node for node in nodes if node.role in ("button", "link") and node.name and not node.disabled]
-    named = [node for node in named if node.name not in pressed and not NEVER.search(node.name)]
-    for pattern in (REJECT, CLOSE, *((ACCEPT,) if CONSENT.search(said) else ())):
-        for node in named:
-            if pattern.search(node.name) and not COMMITS.search(REJECT.sub("", node.name)):
-                return node
-    return None
 
 
 def differs(outline: Outline, before: Outline) -> bool:

@@ -1,26 +1,23 @@
-"""The only way out of the browser: a forward proxy on loopback that dials what a scan may dial, in the way a scan does.
+"""The only way out of the browser: a forward proxy on loopback.
 
-HTTP in absolute form and CONNECT (RFC 9110 7.1, 9.3.6), one request per connection. Names are looked up, addresses
-checked and pinned by the scan's own ``Routes``.
+HTTP in absolute form and CONNECT (RFC 9110 7.1, 9.3.6), one request per connection.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ssl
+import math
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from aui_tui.errors import AuiError, Unavailable
-from aui_tui.scan.network import NetworkError, Routes, Stream, ssl_context
-from aui_tui.scan.policy import ScanPolicy
-from aui_tui.scan.target import DEFAULT_PORTS, Origin
+from aui_tui.errors import AuiError
+from aui_tui.scan.network import NetworkError, Stream
 
 HEAD: Final = 65536
-"""Largest head of a request or an answer in bytes."""
+"""Largest head of a request in bytes."""
 CHUNK: Final = 65536
 PER_HOP: Final = frozenset({"connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "upgrade"})
 
@@ -59,26 +56,12 @@ class Wanted(NamedTuple):
         )
 
 
-Dial = Callable[[Wanted], Awaitable[Stream]]
-
-
-async def refuse(wanted: Wanted) -> Stream:
-    """Dial nothing. Raises Refused."""
-    raise Refused(f"{wanted.method} {wanted.host}:{wanted.port}")
-
-
 class Proxy:
-    """A forward proxy on a loopback port. ``dial`` returns a connection or raises Refused; ``allowance`` ends it.
+    """A forward proxy on a loopback port. ``dial`` returns a connection or raises Refused; ``allowance`` ends it."""
 
-    ``passes`` is asked about each request and each tunnel before it is dialled.
-    """
-
-    def __init__(
-        self, dial: Dial, allowance: Allowance | None = None, passes: Callable[[Wanted], bool] = lambda _: True
-    ) -> None:
+    def __init__(self, dial: Callable[[Wanted], Awaitable[Stream]], allowance: Allowance) -> None:
         self._dial = dial
-        self._allowance = allowance or Allowance()
-        self._passes = passes
+        self._allowance = allowance
         self._server: asyncio.Server | None = None
         self._serving: set[asyncio.Task[None]] = set()
         self.port = 0
@@ -125,7 +108,7 @@ class Proxy:
             with suppress(Exception, asyncio.CancelledError):
                 wanted = _parse(await reader.readuntil(b"\r\n\r\n"))
                 try:
-                    if self.offline or self.exhausted or not self._passes(wanted):
+                    if self.offline or self.exhausted:
                         raise Refused
                     self.connections += 1
                     remote = await self._dial(wanted)
@@ -143,63 +126,29 @@ class Proxy:
     async def _carry(
         self, wanted: Wanted, remote: Stream, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        left = -1
         if wanted.path:
             await remote.write(_head(wanted))
-            left = _body_length(wanted)
         else:
             writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
         async with asyncio.TaskGroup() as group:
-            up = group.create_task(self._up(reader, remote, left))
-            down = group.create_task(self._down(remote, writer, framed=bool(wanted.path)))
-            await asyncio.wait((up, down), return_when=asyncio.FIRST_COMPLETED)
-            if not wanted.path and up.done():
-                down.cancel()
-            await asyncio.wait((down,))
+            up = group.create_task(self._up(reader, remote, _body_length(wanted)))
+            with suppress(Exception):  # either end may break off in any way, which ends the request
+                while not self.exhausted and (data := await remote.read(CHUNK)):
+                    self.bytes += len(data)
+                    writer.write(data)
+                    await writer.drain()
             up.cancel()
 
-    async def _up(self, reader: asyncio.StreamReader, remote: Stream, left: int) -> None:
-        """Carry what the browser sends: the body of a request (``left`` bytes), or all of a tunnel (below 0)."""
-        with suppress(Exception):  # either end may break off in any way, which ends the request
-            while left != 0 and (data := await reader.read(CHUNK if left < 0 else min(CHUNK, left))):
-                left -= len(data) if left > 0 else 0
-                self.sent += len(data)
-                if self.exhausted:
-                    remote.abort()
-                    return
-                await remote.write(data)
-            if left == 0:
-                await reader.read(1)  # the browser gives up waiting for the answer
-                remote.abort()
-
-    async def _down(self, remote: Stream, writer: asyncio.StreamWriter, *, framed: bool) -> None:
-        """Carry what the server sends; ``framed``: its final head is given ``Connection: close``."""
+    async def _up(self, reader: asyncio.StreamReader, remote: Stream, left: float) -> None:
+        """Carry at most ``left`` bytes that the browser sends; it gives up, or begins anew, where it sends more."""
         with suppress(Exception):  # as above
-            if framed:
-                await self._heads(remote, writer)
-            while not self.exhausted and (data := await remote.read(CHUNK)):
-                self.bytes += len(data)
-                writer.write(data)
-                await writer.drain()
-
-    async def _heads(self, remote: Stream, writer: asyncio.StreamWriter) -> None:
-        held = b""
-        while True:
-            while b"\r\n\r\n" not in held:
-                data = await remote.read(CHUNK)
-                if not data or len(held) > HEAD:
-                    raise EOFError
-                self.bytes += len(data)
-                held += data
-            head, _, held = held.partition(b"\r\n\r\n")
-            interim = head[9:10] == b"1"
-            if not interim:
-                lines = [line for line in head.split(b"\r\n") if line.partition(b":")[0].lower() not in _CLOSING]
-                writer.write(b"\r\n".join([*lines, b"Connection: close", b"", b""]) + held)
-                return
-
-
-_CLOSING: Final = frozenset({b"connection", b"keep-alive", b"proxy-connection"})
+            while data := await reader.read(CHUNK):
+                left -= len(data)
+                self.sent += len(data)
+                if self.exhausted or left < 0:
+                    break
+                await remote.write(data)
+            remote.abort()
 
 
 def _parse(head: bytes) -> Wanted:
@@ -223,55 +172,9 @@ def _head(wanted: Wanted) -> bytes:
     return "\r\n".join(lines).encode("latin-1")
 
 
-def _body_length(wanted: Wanted) -> int:
-    said = {name.lower(): value for name, value in wanted.fields}
-    if "transfer-encoding" in said:
-        return -1
-    length = said.get("content-length", "0")
+def _body_length(wanted: Wanted) -> float:
+    """Return how much the browser may send after the head: anything in a tunnel, else a body of known length."""
+    if not wanted.path:
+        return math.inf
+    length = next((value for name, value in wanted.fields if name.lower() == "content-length"), "0")
     return int(length) if length.isdecimal() and len(length) < 16 else 0
-
-
-class Dialler:
-    """Connections for the proxy by the rules of a scan; ``objection`` is asked about documents seen in plain text.
-
-    With certificates of the user's own (the setting ``cacert``), or none asked for, the browser takes any certificate
-    and each server's is checked here, before its first tunnel.
-    """
-
-    def __init__(self, access: ScanPolicy, routes: Routes, objection: Callable[[str], Awaitable[str]]) -> None:
-        self._access = access
-        self._routes = routes
-        self._objection = objection
-        self._trusted: set[tuple[str, int]] = set()
-
-    @property
-    def checks_certificates(self) -> bool:
-        """Certificates are checked here instead of by the browser."""
-        return bool(self._access.cafile) or self._access.insecure
-
-    async def __call__(self, wanted: Wanted) -> Stream:
-        """Return a connection to a checked address. Raises Refused, InvalidHost, NetworkError."""
-        scheme = "http" if wanted.path or wanted.port == DEFAULT_PORTS["http"] else "https"
-        origin = Origin(scheme, wanted.host, wanted.port)
-        self._access.check(origin)
-        if wanted.path and wanted.document and await self._objection(f"{origin}{wanted.path}"):
-            raise Refused("robots.txt")
-        if not wanted.path and self.checks_certificates and not self._access.insecure:
-            await self._check_certificate(wanted.host, wanted.port)
-        try:
-            return await self._routes.connect(wanted.host, wanted.port)
-        except Unavailable as error:
-            raise Refused(str(error)) from None
-
-    async def _check_certificate(self, host: str, port: int) -> None:
-        if (host, port) in self._trusted:
-            return
-        stream = await self._routes.connect(host, port)
-        try:
-            context: ssl.SSLContext = ssl_context(self._access.cafile, insecure=False)
-            await stream.start_tls(context, server_hostname=host, timeout=self._access.limits.connect)
-            self._trusted.add((host, port))
-        except Exception as error:  # TLS libraries and sockets have many errors: each means not trusted
-            raise Refused(f"certificate: {error}") from None
-        finally:
-            stream.abort()

@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from aui_tui.checks.wording import joined
+from aui_tui.tasks.covers import Cover
 from aui_tui.tasks.outline import Node, Outline
-from aui_tui.tasks.page import Cover
 from aui_tui.tasks.visit import Ending, Visit
 from aui_tui.tasks.vocabulary import GENERIC, NEVER, acts, words
 from aui_tui.text import count
@@ -34,9 +34,9 @@ async def read(visit: Visit) -> Ending:
     short = headings and links and (not drawn or (len(text) >= LITTLE and len(links) >= 2))
     if len(text) >= ENOUGH or short:
         first = f"the first heading is “{headings[0]}”" if headings else "no heading"
-        visit.tape.step("read", note=count(len(text), "character"), outline=outline)
+        visit.step("read", note=count(len(text), "character"), outline=outline)
         return Ending("read-done", {"count": f"{len(text):,}", "headings": first}, url=outline.url)
-    visit.tape.step("read", note=count(len(text), "character"), mark="stuck", outline=outline)
+    visit.step("read", note=count(len(text), "character"), mark="stuck", outline=outline)
     waiting = visit.page.fence.failures or visit.page.waits() or not visit.page.ready
     facts = {"count": str(len(text)), "pictures": drawn}
     return Ending("read-waiting" if waiting else "read-empty", facts, url=outline.url)
@@ -44,22 +44,22 @@ async def read(visit: Visit) -> Ending:
 
 def _covered(visit: Visit, cover: Cover, outline: Outline) -> Ending:
     """Return the ending of a covered page: blocked where every button was tried and nothing it asked for was kept."""
-    dialog = cover.dialog
+    dialog, tried, fence = cover.dialog, cover.tried[-1] if cover.tried else None, visit.page.fence
     facts = {
-        "covered": str(cover.covered),
+        "covered": str(len(cover.covered)),
         "total": str(cover.total),
         "what": f"the dialog “{dialog.name}”" if dialog is not None and dialog.name else "what lies over the page",
-        "name": cover.tried.name if cover.tried is not None else "",
+        "name": tried.name if tried is not None else "",
         "buttons": joined([f"“{name}”" for name in cover.buttons], 3),
     }
     if cover.buttons:
-        visit.veiled = True
-        return Ending("read-covered-unknown", facts, node=dialog, url=outline.url)
-    if cover.tried is not None and (visit.page.fence.held or visit.page.fence.failures):
-        visit.veiled = True
-        return Ending("read-covered-held", facts, node=cover.tried, url=outline.url)
-    reason = "read-covered-still" if cover.tried is not None else "read-covered"
-    return Ending(reason, facts, node=cover.tried or dialog, url=outline.url)
+        reason = "read-covered-unknown"
+    elif tried is None:
+        reason = "read-covered"
+    else:
+        reason = "read-covered-held" if fence.held or fence.failures else "read-covered-still"
+    visit.veiled = reason in ("read-covered-unknown", "read-covered-held")
+    return Ending(reason, facts, node=dialog if cover.buttons else tried or dialog, url=outline.url)
 
 
 async def pictures(visit: Visit) -> str:

@@ -162,7 +162,7 @@ def _controlled(visit: Visit, asked: Asked, control: Asked) -> Ending | None:
         noise |= set(_hits(control.outline.main()))
     also = _without(noise, NONSENSE)
     fresh = {one for one in asked.found - noise if not _without({one}, asked.query) & also}
-    visit.tape.step("compared", note=f"{len(fresh)} of {len(asked.found)} not given by a nonsense word")
+    visit.step("compared", note=f"{len(fresh)} of {len(asked.found)} not given by a nonsense word")
     if fresh:
         facts = {"results": count(len(fresh), "result"), "query": asked.query}
         return Ending("search-done", facts, url=asked.outline.url)
@@ -188,16 +188,16 @@ async def _ask(visit: Visit, query: str) -> Asked:
     before, box, nameless = await search_field(visit, before)
     if box is None:
         # what would have opened the search may need what was held back
-        kept = any(one.own for one in fence.held[begun:])
+        kept = any(one.own and one.sends for one in fence.held[begun:])
         return Asked(query, nameless, before, why="unnamed" if nameless else "held" if kept else "none")
     about = await page.ask(box, "search-form") or {}
     if about.get("readonly"):
         before, box = await behind(visit, before, box)
         about = await page.ask(box, "search-form") or {}
-    visit.tape.step("found", box, outline=before)
+    visit.step("found", box, outline=before)
     if not await page.type(box, query) and not await page.type(box, query):
         return Asked(query, box, before, why="type")
-    visit.tape.step("typed", box, note=f"“{query}”")
+    visit.step("typed", box, note=f"“{query}”")
     if box.role == "searchbox" or "search" in box.path:
         fence.query = query
     failures, held = fence.failures, len(fence.held)
@@ -209,7 +209,7 @@ async def _ask(visit: Visit, query: str) -> Asked:
         with fence.act() if visit.act else nullcontext():
             await _send(visit, asked)
     asked.failed = fence.failures > failures or page.waits()
-    asked.held = any(one.own for one in fence.held[held:])
+    asked.held = any(one.own and one.sends for one in fence.held[held:])
     return asked
 
 
@@ -230,7 +230,7 @@ async def _while_typing(visit: Visit, asked: Asked) -> bool:
         found = {one for one in results(outline, asked.query, asked.before) if one[1].startswith("http")}
         if found:
             asked.outline, asked.found = outline, found
-            visit.tape.step("saw", note=f"{count(len(found), 'result')} while typing", outline=outline)
+            visit.step("saw", note=f"{count(len(found), 'result')} while typing", outline=outline)
             return True
         waited = time.monotonic() - begin
         if waited >= AWAITED or (waited >= TYPED and not page.fence.pending(page.tab)):
@@ -240,17 +240,14 @@ async def _while_typing(visit: Visit, asked: Asked) -> bool:
 async def _send(visit: Visit, asked: Asked) -> None:
     """Press Enter, then a button that searches if nothing came of it."""
     page, fence, box = visit.page, visit.page.fence, asked.box
-    begun, tabs = len(fence.stops), set(page.tab.context.pages)
+    begun, tabs = len(fence.held), set(page.tab.context.pages)
 
     async def see(node: Node | None, note: str = "") -> None:
         await asyncio.sleep(SENT)
         outline = await page.settle()
-        other = await page.beside(tabs)
-        if other is not None:
-            outline = await other.settle()
-            await other.tab.close()
+        outline = await page.beside(tabs) or outline
         asked.outline, asked.found = outline, results(outline, asked.query, asked.before)
-        visit.tape.step("pressed", node, note=note, mark="done" if asked.moved else "part", outline=outline)
+        visit.step("pressed", node, note=note, mark="done" if asked.moved else "part", outline=outline)
 
     await page.press("Enter")
     await see(box, "Enter")
@@ -258,9 +255,10 @@ async def _send(visit: Visit, asked: Asked) -> None:
         go = next((node for node in asked.outline.of("button") if _searches(node) and not node.disabled), None)
         if go is not None and await page.click(go):
             await see(go)
-    stopped = [stop.why for stop in fence.stops[begun:] if stop.page is page.tab or asked.query in stop.url]
+    documents = (held for held in fence.held[begun:] if held.document)
+    stopped = [held.why for held in documents if held.page is page.tab or asked.query in held.url]
     if asked.found:
-        visit.tape.step("saw", note=count(len(asked.found), "result"), outline=asked.outline)
+        visit.step("saw", note=count(len(asked.found), "result"), outline=asked.outline)
     elif stopped:
         asked.why = {"robots": "robots", "method": "post"}.get(stopped[0], "elsewhere")
 
@@ -275,7 +273,7 @@ async def _refused(visit: Visit, asked: Asked) -> Ending:
         return await _by_address(visit, asked.query)
     node = asked.box
     if asked.why == "unnamed":
-        visit.tape.step("found", node, note="a field without a name", mark="stuck", outline=asked.outline)
+        visit.step("found", node, note="a field without a name", mark="stuck", outline=asked.outline)
     snippet = await visit.page.snippet(node) if node is not None else ""
     return Ending(f"search-{asked.why}", {"queries": "a word"}, node=node, url=visit.home.url, snippet=snippet)
 
@@ -298,11 +296,11 @@ async def _failed(visit: Visit, tries: list[Asked], *, named: bool) -> Ending:
             "example": f": “{pointer.text}” has no role" if pointer is not None else "",
             "control": f"“{pointer.text}”" if pointer is not None else "the control beside the field",
         }
-        visit.tape.step("looked", note="for a button by name", mark="stuck", outline=last.outline)
+        visit.step("looked", note="for a button by name", mark="stuck", outline=last.outline)
     elif shown := await _unlinked(visit, last):
         reason = "search-no-results"
         facts |= {"shown": shown, "query": last.query}
-        visit.tape.step("looked", note="for results with a role", mark="stuck", outline=last.outline)
+        visit.step("looked", note="for results with a role", mark="stuck", outline=last.outline)
     if reason in ("search-mouse", "search-no-results") and last.box is not None:
         snippet = await visit.page.snippet(last.box)
     return Ending(reason or "search-nothing", facts, node=last.box, url=last.outline.url, snippet=snippet)
@@ -348,6 +346,6 @@ async def _no_field(visit: Visit) -> Ending:
     for question, reason in (("search-fake", "search-no-role"), ("search-opener", "search-no-name")):
         snippet = str(await visit.page.query(question) or "")
         if snippet:
-            visit.tape.step("looked", note="for a search field", mark="stuck", outline=visit.home)
+            visit.step("looked", note="for a search field", mark="stuck", outline=visit.home)
             return Ending(reason, url=visit.home.url, snippet=snippet)
     return Ending("search-absent", url=visit.home.url)

@@ -15,53 +15,58 @@ from typing import Final
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import msgspec
-from msgspec.structs import replace
 
 from aui_tui.checks.wording import fill
 from aui_tui.model.decoding import convert
 from aui_tui.model.tasks import Step, TaskEvent
+from aui_tui.tasks.covers import Cover
 from aui_tui.tasks.outline import Node, Outline
-from aui_tui.tasks.page import Cover, Page, Stuck
+from aui_tui.tasks.page import Page, Stuck
 from aui_tui.text import clean
 
 TOO_MANY: Final = 429
 FAILS: Final = 500
 GONE: Final = frozenset({404, 410})
 """Statuses of a page that does not exist."""
+DISMISSALS: Final = 2
 
 
-class Tape:
-    """The transcript of a run: steps of the task that is under way, each reported as it is made.
+@dataclass
+class Visit:
+    """One run on one site. ``url`` is the homepage as asked, ``home`` its outline once it was read (``reached``).
 
-    ``usage``: the requests and bytes so far.
+    ``tell`` gets each step of the transcript; ``snap`` takes a picture for the task that is under way, None when no
+    pictures are wanted.
     """
 
-    def __init__(self, tell: Callable[[TaskEvent], None], usage: Callable[[], tuple[int, int]]) -> None:
-        self._tell, self._usage = tell, usage
-        self._begun = time.monotonic()
-        self._task_begun = self._begun
-        self.task = ""
-        self.steps: list[Step] = []
-
-    @property
-    def elapsed_ms(self) -> int:
-        """Milliseconds since the run began."""
-        return round(1000 * (time.monotonic() - self._begun))
+    url: str
+    page: Page
+    tell: Callable[[TaskEvent], None]
+    act: bool = False
+    snap: Callable[[], Awaitable[None]] | None = None
+    task: str = ""
+    steps: list[Step] = field(default_factory=list)
+    begun: float = 0.0
+    home: Outline = field(default_factory=Outline)
+    home_ld: str = ""
+    item: Outline | None = None
+    item_ld: str = ""
+    anchors: frozenset[str] = frozenset()
+    """The places of the homepage that an address with ``#`` can lead to."""
+    reached: bool = False
+    veiled: bool = False
+    """Something covers the homepage, and its buttons have names that this test does not know."""
+    seen: dict[str, Outline] = field(default_factory=dict)
 
     @property
     def task_ms(self) -> int:
         """Milliseconds since the task began."""
-        return round(1000 * (time.monotonic() - self._task_begun))
+        return round(1000 * (time.monotonic() - self.begun))
 
     def begin(self, task: str) -> None:
         """Begin a task."""
-        self.task, self.steps, self._task_begun = task, [], time.monotonic()
-        self.report(TaskEvent(state="started", task=task))
-
-    def report(self, event: TaskEvent) -> None:
-        """Report ``event`` with the time and what was used."""
-        requests, octets = self._usage()
-        self._tell(replace(event, elapsed_ms=self.elapsed_ms, requests=requests, bytes=octets))
+        self.task, self.steps, self.begun = task, [], time.monotonic()
+        self.tell(TaskEvent(state="started", task=task))
 
     def step(
         self, verb: str, node: Node | None = None, *, note: str = "", mark: str = "done", outline: Outline | None = None
@@ -78,30 +83,7 @@ class Tape:
             outline=outline.excerpt(node) if outline is not None else (),
         )
         self.steps.append(made)
-        self.report(TaskEvent(state="step", task=self.task, step=made))
-
-
-@dataclass
-class Visit:
-    """One run on one site. ``url`` is the homepage as asked, ``home`` its outline once it was read
-    (``reached``)."""
-
-    url: str
-    page: Page
-    tape: Tape
-    act: bool = False
-    home: Outline = field(default_factory=Outline)
-    item: Outline | None = None
-    item_ld: str = ""
-    home_ld: str = ""
-    anchors: frozenset[str] = frozenset()
-    """The places of the homepage that an address with ``#`` can lead to."""
-    reached: bool = False
-    veiled: bool = False
-    """Something covers the homepage, and its buttons have names that this test does not know."""
-    seen: dict[str, Outline] = field(default_factory=dict)
-    snap: Callable[[], Awaitable[None]] | None = None
-    """Takes a picture for the task that is under way; None when no pictures are wanted."""
+        self.tell(TaskEvent(state="step", task=self.task, step=made))
 
     def place(self, url: str) -> str:
         """Return ``url`` without its fragment; one that names no place of the homepage is a page of a script."""
@@ -109,14 +91,18 @@ class Visit:
         place = unquote(fragment)
         return page if place in self.anchors or place.casefold() in ("", "top") else url
 
+    def at_home(self, url: str) -> bool:
+        """Say whether ``url`` is the homepage."""
+        return self.place(url) == self.place(self.home.url)
+
     def same_site(self, url: str) -> bool:
         """Say whether ``url`` lies on the site: the host of the homepage, with or without www."""
         return _host(url) == _host(self.home.url or self.url)
 
     async def open(self, url: str) -> Outline:
-        """Open a page, dismiss what covers it, and note the step. Raises Closed, Stuck."""
+        """Open a page, and note the step. Raises Closed, Stuck."""
         outline = await self.page.open(url)
-        self.tape.step("opened", note=clean(outline.title or url, 120), outline=outline)
+        self.step("opened", note=clean(outline.title or url, 120), outline=outline)
         self.seen[self.place(outline.url)] = outline
         return outline
 
@@ -139,12 +125,23 @@ class Visit:
         return (await self.clear(await self.open(url)))[0]
 
     async def clear(self, outline: Outline, over: Node | None = None) -> tuple[Outline, Cover | None]:
-        """Dismiss what covers the page, or the element ``over``; return the page and what is left in the way."""
-        return await self.page.clear(
-            outline,
-            lambda node, done: self.tape.step("dismissed", node, mark="done" if done else "part", outline=outline),
-            over,
-        )
+        """Dismiss what covers the page, or the element ``over``, at most twice, by a button with a known name.
+
+        Returns the page, and what still covers it.
+        """
+        page, touched = self.page, self.page.touched
+        tried: list[Node] = []
+        while True:
+            cover = Cover(outline, *await page.reach(outline), tried)
+            if cover.free if over is None else await page.hit(over) is not False:
+                return outline, None
+            choice = cover.dismissal()
+            if choice is None or len(tried) == DISMISSALS:
+                return outline, cover if cover.covers else None
+            self.step("dismissed", choice, mark="done" if await page.click(choice) else "part", outline=outline)
+            tried.append(choice)
+            outline = await page.settle()
+            page.touched = touched
 
     async def jsonld(self) -> str:
         """Return the JSON-LD of the page as one text."""
@@ -220,11 +217,10 @@ class Ending:
     @property
     def change(self) -> str:
         """One sentence on what to change, empty where the task was not blocked."""
-        template = reasons()[self.reason].change
-        return self._sentence(template) if template else ""
+        return self._sentence(reasons()[self.reason].change)
 
     def _sentence(self, template: str) -> str:
         about = {"name": self.node.name, "role": self.node.role} if self.node is not None else {}
         facts = {"snippet": self.snippet, **about, **self.facts}
         text = fill(template, {name: clean(value, 120) for name, value in facts.items()})
-        return clean(text, LONGEST).rstrip(".") + "."
+        return clean(text, LONGEST).rstrip(".") + "." if text else ""

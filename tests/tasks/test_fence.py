@@ -435,11 +435,9 @@ PROGRAM = """
 import asyncio, sys
 sys.path.insert(0, sys.argv[1])
 from aui_tui.tasks.browser import Browser
-from aui_tui.tasks.proxy import Proxy, refuse
 async def main():
-    browser, proxy = Browser(), Proxy(refuse)
-    await proxy.start()
-    context = await browser.context(proxy.port, insecure=False)
+    browser = Browser()
+    context = await browser.context(9, insecure=False)
     await (await context.new_page()).goto("about:blank")
     print("ready", flush=True)
     await asyncio.sleep(60)
