@@ -6,18 +6,20 @@ import ipaddress
 import re
 import tomllib
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from aui_tui.errors import BadValue
 from aui_tui.model.registry import Agent, Client, Crawler, registry
 from aui_tui.text import clean
 from aui_tui.visits.lines import without_port
 
+K = TypeVar("K", bound=Sized)
+V = TypeVar("V")
 TABLE_LIMIT: Final = 1 << 16
-"""User-Agents that are remembered; above it the memory is emptied."""
+"""Answers that are remembered; above it the memory is emptied."""
 LONGEST_KEPT: Final = 1024
 """Bytes of a User-Agent above which it is not remembered."""
 CONTROL: Final = "control-token"
@@ -66,8 +68,24 @@ def range_lists() -> Mapping[str, tuple[Client, ...]]:
     return found
 
 
+class Answers(dict[K, V]):
+    """What ``ask`` says, asked once per key; emptied when full, and long keys are not remembered."""
+
+    def __init__(self, ask: Callable[[K], V]) -> None:
+        super().__init__()
+        self._ask = ask
+
+    def __missing__(self, key: K) -> V:
+        answer = self._ask(key)
+        if len(key) <= LONGEST_KEPT:
+            if len(self) >= TABLE_LIMIT:
+                self.clear()
+            self[key] = answer
+        return answer
+
+
 class Names:
-    """Finds clients in User-Agents, and remembers the answers.
+    """Finds clients in User-Agents.
 
     A token is whole when no letter, ``_`` or ``-`` touches it; the first one in the text counts.
     """
@@ -75,19 +93,11 @@ class Names:
     def __init__(self) -> None:
         self._known = {name.encode(): client for name, client in clients().items()}
         self._strict = frozenset(word.encode() for word in table()["strict"])
-        self._asked: dict[bytes, Client | None] = {}
+        self._asked = Answers(self._find)
 
     def client(self, agent: bytes) -> Client | None:
         """Return the client that a User-Agent (as sent, without the escapes of a log) names; None for others."""
-        try:
-            return self._asked[agent]
-        except KeyError:
-            found = self._find(agent)
-            if len(agent) <= LONGEST_KEPT:
-                if len(self._asked) >= TABLE_LIMIT:
-                    self._asked.clear()
-                self._asked[agent] = found
-            return found
+        return self._asked[agent]
 
     def _find(self, agent: bytes) -> Client | None:
         for word in agent.translate(_WORDS).split():

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import urlsplit
 
 from aui_tui.errors import BadValue, RecordError
 from aui_tui.model.registry import Client
 from aui_tui.model.visits import Kind
 from aui_tui.text import clean
-from aui_tui.visits.clients import LONGEST_KEPT, TABLE_LIMIT, Names, Proxies, Ranges, address_of, place
+from aui_tui.visits.clients import Answers, Names, Proxies, Ranges, address_of, place
 from aui_tui.visits.formats import DOUBT, Clf, Format, JsonLines, client_keys, detect
 from aui_tui.visits.lines import LogLine
 from aui_tui.visits.tally import HOUR, Row, Spans
@@ -101,33 +101,6 @@ class Count:
         return found
 
 
-class _Placed(NamedTuple):
-    """The places of peer and client of a line, see ``clients.place``.
-
-    ``inside``: whether the client's address is published by its vendor; None when that is not known.
-    """
-
-    places: tuple[str, str]
-    inside: bool | None
-
-
-class _Answers(dict[bytes, bool]):
-    """Whether a cut-out User-Agent calls for parsing its line: asked once per text, emptied when full."""
-
-    def __init__(self, names: Names, form: Format) -> None:
-        super().__init__()
-        self._names, self._plain = names, form.plain
-
-    def __missing__(self, cut: bytes) -> bool:
-        doubtful = cut in (b"", DOUBT) or b"\\" in cut
-        answer = doubtful or self._names.client(self._plain(cut)) is not None
-        if len(cut) <= LONGEST_KEPT:
-            if len(self) >= TABLE_LIMIT:
-                self.clear()
-            self[cut] = answer
-        return answer
-
-
 class Reading:
     """Counts the lines of one log, whose blocks come in order, into ``count``.
 
@@ -140,10 +113,11 @@ class Reading:
         self._options = options
         self._ranges = ranges
         self._names = Names()
-        self._places: dict[tuple[str, str, str], _Placed] = {}
+        self._places = Answers(self._placed)
         self._host = _plain_host(options.host)
         self._form: Format | None = None
-        self._answers: Mapping[bytes, bool] = {}
+        self._worth: Mapping[bytes, bool] = {}
+        """Whether a cut-out User-Agent calls for parsing its line."""
         self._others = (JsonLines(options.keys), Clf(options.keys))
         self._others_failed = 0
         self._head_lines = self._head_broken = 0
@@ -158,9 +132,9 @@ class Reading:
             self._head_lines += 1
             self._head_broken += self._examine(form, line)
         self._count.lines += block.count(b"\n", lines.tell())
-        cut, answers, client_of = form.cut, self._answers, self._names.client
+        cut, worth, client_of = form.cut, self._worth, self._names.client
         for line in lines:
-            if not answers[cut(line)]:
+            if not worth[cut(line)]:
                 continue
             entry = form.parse(line)
             if entry is None:
@@ -182,7 +156,11 @@ class Reading:
                 f"{self._name}: its first lines are in no known format; expected are combined, JSON or W3C lines."
             )
         form.learn(lines)
-        self._form, self._answers = form, _Answers(self._names, form)
+
+        def worth(cut: bytes) -> bool:
+            return cut in (b"", DOUBT) or b"\\" in cut or self._names.client(form.plain(cut)) is not None
+
+        self._form, self._worth = form, Answers(worth)
         self._count.formats[form.name] = form.kind
         return form
 
@@ -233,23 +211,23 @@ class Reading:
                 count.hosts[clean(_plain_host(entry.host), 100)] += 1
             return
         count.agent_lines += 1
-        where = client.ip_ranges, entry.address, entry.forwarded if self._options.trusted else ""
-        known = self._places.get(where) or self._placed(*where)
-        count.places[known.places] += 1
+        places, inside = self._places[client.ip_ranges, entry.address, entry.forwarded if self._options.trusted else ""]
+        count.places[places] += 1
         row = count.rows.get(client.token)
         if row is None:
             row = count.rows[client.token] = Row()
-        row.add(entry, inside=known.inside)
+        row.add(entry, inside=inside)
 
-    def _placed(self, published: str, peer: str, forwarded: str) -> _Placed:
-        """Return what the addresses of a line mean, and remember it."""
+    def _placed(self, where: tuple[str, str, str]) -> tuple[tuple[str, str], bool | None]:
+        """Return the places of peer and client, and whether the vendor publishes the client's address; None: not known.
+
+        ``where``: the address of the vendor's list, the peer, and X-Forwarded-For.
+        """
+        published, peer, forwarded = where
         address = self._options.proxies.client(peer, forwarded)
         ranges, parsed = self._ranges.get(published), address_of(address)
         inside = None if ranges is None or parsed is None else ranges.holds(parsed)
-        if len(self._places) >= TABLE_LIMIT:
-            self._places.clear()
-        found = self._places[published, peer, forwarded] = _Placed((place(peer), place(address)), inside)
-        return found
+        return (place(peer), place(address)), inside
 
     def _cover(self, form: Format, block: bytes) -> None:
         """Note the times that ``block`` covers; all of its lines are looked at only when it covers over an hour."""

@@ -69,8 +69,8 @@ class Format:
     ``client``: the fields that hold the client's address, as a proxy wrote it; empty for X-Forwarded-For.
     """
 
-    name: str = ""
-    expected: str = ""
+    name: str
+    expected: str
     kind: Kind = "unknown"
     nameless: bool = False
 
@@ -95,6 +95,45 @@ class Format:
 
     def learn(self, lines: Sequence[bytes]) -> None:
         """Take from the first lines of a file what the cut needs to know."""
+
+    def fields(self, record: Mapping[str, Any]) -> LogLine | None:
+        """Return what a line says whose fields have names (``formats.toml``); None without time or status.
+
+        Raises ValueError, TypeError, OverflowError.
+        """
+
+        def get(field: str) -> Any:
+            """Return the value of a field, the first of a list; None where it is not logged."""
+            keys = self.client if self.client and field == "forwarded" else names()[field]
+            own = self.client if field == "address" else ()
+            value = next((record[key] for key in keys if key in record and key not in own), None)
+            return next(iter(value), None) if isinstance(value, list) else value
+
+        moment, status = get("time"), get("status")
+        if moment is None or status is None:
+            return None
+        target, accept = str(get("target") or ""), get("accept")
+        return LogLine(
+            str(get("agent") or "").encode("utf-8", "replace"),
+            str(get("address") or ""),
+            any_time(moment),
+            target_of(target.encode("utf-8", "replace")) if " " in target else target,
+            whole_number(str(status).encode()),
+            whole_number(str(get("size") or 0).encode()),
+            _seconds(record),
+            None if accept is None else str(accept),
+            str(get("forwarded") or ""),
+            str(get("host") or ""),
+        )
+
+
+def _seconds(record: Mapping[str, Any]) -> float | None:
+    """Return the time to answer; None where it is not logged."""
+    for known in names()["seconds"]:
+        value = record.get(known["name"])
+        if value not in (None, "") and known.get("beside", known["name"]) in record:
+            return duration(value, known["unit"])
+    return None
 
 
 _TEXT: Final = rb'"((?:[^"\\]++|\\.)*+)"'
@@ -203,7 +242,7 @@ class JsonLines(Format):
                 self.name, self.kind = "cloudflare", "edge"
             elif b'"DownstreamStatus"' in line:
                 self.name = "traefik"
-        *usual, last = names()["json"]["agent"]
+        *usual, last = names()["agent"]
         self._marker = _marker(usual, lines) or _marker([last], lines)
         self.nameless = not self._marker
 
@@ -220,7 +259,7 @@ class JsonLines(Format):
         """Return what ``line`` says; invalid UTF-8 is replaced."""
         try:
             record = msgspec.json.decode(line.decode("utf-8", "replace"))
-            return _json_line(_flat(record, self.client), self.client) if isinstance(record, dict) else None
+            return self.fields(_flat(record, self.client)) if isinstance(record, dict) else None
         except (ValueError, TypeError, RecursionError, OverflowError):
             return None
 
@@ -238,7 +277,7 @@ def _flat(record: dict[str, Any], client: Sequence[str]) -> dict[str, Any]:
     Names and values that a client chooses, such as those of a query, may stand in other objects. Of the request's own
     header fields only those count that are asked for: ``client`` names the one with the client's address.
     """
-    table = names()["json"]
+    table = names()
     flat: dict[str, Any] = {}
     headers: dict[str, Any] = {}
     todo = [record]
@@ -257,43 +296,6 @@ def _flat(record: dict[str, Any], client: Sequence[str]) -> dict[str, Any]:
     return flat
 
 
-def _json_line(flat: Mapping[str, Any], client: Sequence[str]) -> LogLine | None:
-    table = names()["json"]
-
-    def get(field: str) -> Any:
-        """Return the value of a field of ``formats.toml``, the first of a list; None where it is not logged."""
-        keys = client if client and field == "forwarded" else table[field]
-        own = client if field == "address" else ()
-        value = next((flat[key] for key in keys if key in flat and key not in own), None)
-        return next(iter(value), None) if isinstance(value, list) else value
-
-    moment, status = get("time"), get("status")
-    if moment is None or status is None:
-        return None
-    target, accept = str(get("target") or ""), get("accept")
-    return LogLine(
-        str(get("agent") or "").encode("utf-8", "replace"),
-        str(get("address") or ""),
-        any_time(moment),
-        target_of(target.encode("utf-8", "replace")) if " " in target else target,
-        whole_number(str(status).encode()),
-        whole_number(str(get("size") or 0).encode()),
-        _json_seconds(flat),
-        None if accept is None else str(accept),
-        str(get("forwarded") or ""),
-        str(get("host") or ""),
-    )
-
-
-def _json_seconds(flat: Mapping[str, Any]) -> float | None:
-    table = names()["json"]
-    for key, unit in table["seconds"].items():
-        if flat.get(key) not in (None, ""):
-            nanoseconds = key in table["nanoseconds"]["keys"] and table["nanoseconds"]["beside"] in flat
-            return duration(flat[key], 1e-9 if nanoseconds else unit)
-    return None
-
-
 class W3c(Format):
     """W3C extended log file format (IIS, CloudFront); a ``#Fields`` line may come again and change the columns."""
 
@@ -301,9 +303,10 @@ class W3c(Format):
     expected = "a #Fields: line with date, time, c-ip, cs-uri-stem, sc-status and cs(User-Agent), then a line a request"
 
     def __init__(self, client: Sequence[str] = ()) -> None:
-        super().__init__(client or names()["w3c"]["forwarded"])
-        self._at: dict[str, int] = {}
+        super().__init__(client)
+        self._columns: list[str] = []
         self._agent = -1
+        self._encoded = {*names()["agent"], *names()["accept"], *names()["forwarded"], *client}
 
     def learn(self, lines: Sequence[bytes]) -> None:
         """Notice CloudFront, which writes its log at the edge."""
@@ -315,16 +318,15 @@ class W3c(Format):
         if not line.startswith(b"#"):
             return bool(line.strip())
         if line.startswith(b"#Fields:"):
-            fields = line[8:].decode("utf-8", "replace").lower().split()
-            self._at = {name: place for place, name in enumerate(fields)}
-            self._agent = self._at.get(names()["w3c"]["agent"][0], -1)
+            self._columns = line[8:].decode("utf-8", "replace").lower().split()
+            self._agent = self._columns.index("cs(user-agent)") if "cs(user-agent)" in self._columns else -1
             self.nameless = self._agent < 0
         return False
 
     def cut(self, line: bytes) -> bytes:
         """Return the column of the User-Agent."""
         if line[:1] == b"#" or self._agent < 0:
-            return NO_AGENT if line[:1] != b"#" and self._at else DOUBT
+            return NO_AGENT if line[:1] != b"#" and self._columns else DOUBT
         parts = line.split(b"\t" if b"\t" in line else b" ", self._agent + 1)
         return parts[self._agent].rstrip(b"\r\n") if self._agent < len(parts) else DOUBT
 
@@ -337,30 +339,16 @@ class W3c(Format):
 
     def parse(self, line: bytes) -> LogLine | None:
         """Return what ``line`` says under the ``#Fields`` in force."""
-        parts = line.rstrip(b"\r\n").decode("utf-8", "replace").split("\t" if b"\t" in line else " ")
-        if not self._at or len(parts) != len(self._at):
+        parts = line.rstrip(b"\r\n").split(b"\t" if b"\t" in line else b" ")
+        if len(parts) != len(self._columns):
             return None
-        table = names()["w3c"]
-
-        def get(*wanted: str) -> str:
-            return next((parts[self._at[name]] for name in wanted if name in self._at), "-")
-
+        pairs = ((name, part) for name, part in zip(self._columns, parts, strict=True) if part != b"-")
+        record = {
+            name: (self.plain(part) if name in self._encoded else part).decode("utf-8", "replace")
+            for name, part in pairs
+        }
         try:
-            taken = get("time-taken")
-            unit = 1.0 if "x-edge-location" in self._at else 0.001
-            accept, forwarded, host = get(*table["accept"]), get(*self.client), get(*table["host"])
-            return LogLine(
-                self.plain(get(*table["agent"]).encode()),
-                get(*table["address"]),
-                any_time(f"{get('date')}T{get('time')}+00:00"),
-                get(*table["target"]),
-                int(get(*table["status"])),
-                whole_number(get(*table["size"]).encode()),
-                None if taken == "-" else float(taken) * unit,
-                None if accept == "-" else self.plain(accept.encode()).decode("utf-8", "replace"),
-                "" if forwarded == "-" else unquote_to_bytes(forwarded.replace("+", " ")).decode("utf-8", "replace"),
-                "" if host == "-" else host,
-            )
+            return self.fields({**record, "time": f"{record.get('date')}T{record.get('time')}+00:00"})
         except ValueError:
             return None
 

@@ -15,7 +15,7 @@ from aui_tui.text import clean
 from aui_tui.visits.clients import Ranges, clients, is_silent, range_lists
 from aui_tui.visits.counting import Count, Options, Reading
 from aui_tui.visits.ranges import RangeBook
-from aui_tui.visits.reader import STDIN, Log, Tail, blocks, files_of, identity
+from aui_tui.visits.reader import STDIN, Log, files_of, identity
 from aui_tui.visits.tally import Row
 
 POLL: Final = 0.25
@@ -49,7 +49,7 @@ def count(
     for name in files:
         log, reading, at = Log(name), Reading(name, whole, options, ranges), 0
         try:
-            for block in blocks(log):
+            while block := log.read():
                 reading.read(block)
                 at += len(block)
                 if progress is not None:
@@ -72,27 +72,27 @@ def follow(
     All of each file is counted first. ``wait`` pauses between two looks and returns False to end. Raises as ``count``.
     """
     whole = Count()
-    tails: dict[tuple[int, int] | str, tuple[Tail, Reading]] = {}
+    open_logs: dict[tuple[int, int] | str, tuple[Log, Reading]] = {}
     while True:
         named = {identity(name): name for name in files}
-        for key in named.keys() - tails.keys() if tails else named:
-            with suppress(*(ConfigError,) if tails else ()):  # a name that rotation has not filled again yet
-                tails[key] = Tail(named[key]), Reading(named[key], whole, options, ranges)
+        for key in named.keys() - open_logs.keys() if open_logs else named:
+            with suppress(*(ConfigError,) if open_logs else ()):  # a name that rotation has not filled again yet
+                open_logs[key] = Log(named[key], growing=True), Reading(named[key], whole, options, ranges)
         changed = False
-        for key, (tail, reading) in list(tails.items()):
-            while block := tail.read():
+        for key, (log, reading) in list(open_logs.items()):
+            while block := log.read():
                 reading.read(block)
                 changed = True
-            if key not in named and tail.left():
-                del tails[key]
-                if block := tail.last():
+            if key not in named and log.left():
+                del open_logs[key]
+                if block := log.close():
                     reading.read(block)
                     changed = True
         if changed:
-            for _, reading in tails.values():
+            for _, reading in open_logs.values():
                 reading.settle()
             yield whole
-        if all(tail.ended for tail, _ in tails.values()) or not wait():
+        if all(log.ended for log, _ in open_logs.values()) or not wait():
             return
 
 
@@ -107,7 +107,7 @@ def record(whole: Count, files: Sequence[str], options: Options, fetched: Mappin
     kind, reason = _kind(whole, options)
     off = _off(whole, options)
     first, last = _period(whole)
-    rows = sorted(whole.rows.items(), key=lambda item: (-item[1].requests, item[0]))
+    rows = sorted(whole.rows.items(), key=lambda item: (-item[1].sums["requests"], item[0]))
     used = {clients()[token.lower()].ip_ranges for token in whole.rows}
     return Visits(
         host=options.host,

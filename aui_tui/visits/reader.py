@@ -1,4 +1,4 @@
-"""Bytes of access logs: files, patterns and standard input, compressed or not, in blocks that end at a line's end."""
+"""Access logs as blocks of whole lines: files, patterns and standard input, compressed or not, growing or at rest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import select
 import sys
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
@@ -59,22 +59,31 @@ PACKED: Final[Mapping[bytes, Callable[[Any], Any]]] = {
 class Log:
     """An open log: a file, or ``-`` for standard input, unpacked by its first bytes whatever its name says.
 
-    ``cut_off``: the end of its packed data is missing or damaged, or it needs too much memory; what came before counts.
+    ``growing``: what is written later is read too; standard input is not waited for. A packed file does not grow.
     Raises ConfigError with one sentence when it cannot be opened.
     """
 
-    def __init__(self, name: str) -> None:
-        self.raw = raw = _open(name)
-        self.cut_off = False
-        self.packed = False
+    def __init__(self, name: str, *, growing: bool = False) -> None:
+        self._raw = raw = _open(name)
+        self._growing = growing
+        self._input = name == STDIN
         self._file: Any = raw
-        if name != STDIN and not os.fstat(raw.fileno()).st_size:  # files of /proc have no size, and may never end
-            self._file = BytesIO()
+        self._packed = False
+        self._at = 0
+        self._rest = b""
+        self._begun = self._skipping = False
+        self._left: float | None = None
+        self.cut_off = False
+        """The end of its packed data is missing or damaged, or needs too much memory; what came before counts."""
+        self.ended = False
+        """Nothing more will come: standard input or a packed file is at its end; a growing file never is."""
+        if not self._input and not os.fstat(raw.fileno()).st_size and not growing:
+            self._file = BytesIO()  # files of /proc have no size, and may never end
             return
         magic = raw.peek(6)[:6] if hasattr(raw, "peek") else b""
         unpack = next((unpack for begin, unpack in PACKED.items() if magic.startswith(begin)), None)
         if unpack is not None:
-            self.packed = True
+            self._packed = True
             self._file = self._sound(lambda: unpack(raw)) or BytesIO()
 
     def _sound(self, step: Callable[[], Any]) -> Any:
@@ -82,20 +91,74 @@ class Log:
         try:
             return step()
         except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error, zstd.ZstdError):
-            if not self.packed:
+            if not self._packed:
                 raise
             self.cut_off = True
         return None
 
     def read(self) -> bytes:
-        """Return about BLOCK bytes, none at the end."""
-        take = self._file.read1 if self.packed else self._file.read
-        return self._sound(lambda: take(BLOCK)) or b""
+        """Return whole lines, about BLOCK bytes of them; none at the end, and where there is nothing new yet.
 
-    def close(self) -> None:
-        """Close the file; standard input stays open."""
-        if self.raw is not getattr(sys.stdin, "buffer", None):
-            self.raw.close()
+        Of a line over LINE_LIMIT only the beginning is given; the last line gets its line feed if it has none.
+        """
+        while not self.ended:
+            data = self._more()
+            if data is None:
+                return b""
+            self._left = None
+            self.ended = not data
+            if block := self._lines(data) if data else self._last():
+                return block
+        return b""
+
+    def _more(self) -> bytes | None:
+        """Return new bytes, none at the end, and None where there are none yet."""
+        raw = self._raw
+        if self._packed:
+            return self._sound(lambda: self._file.read1(BLOCK)) or b""
+        if not self._growing:
+            data: bytes = self._file.read(BLOCK)
+            return data
+        if self._input and not self._at:
+            return bytes(raw.read1(BLOCK))  # what was looked at already
+        if self._input:
+            return os.read(raw.fileno(), BLOCK) if select.select([raw], [], [], 0)[0] else None
+        if os.fstat(raw.fileno()).st_size < self._at:  # truncated
+            self._at, self._rest, self._begun, self._skipping = 0, b"", False, False
+        raw.seek(self._at)
+        return raw.read(BLOCK) or None
+
+    def _lines(self, data: bytes) -> bytes:
+        """Return the whole lines that ``data`` completes, without what may stand BEFORE the first one."""
+        self._at += len(data)
+        if not self._begun:
+            data = data.lstrip(BEFORE)
+            self._begun = bool(data)
+        if self._skipping:
+            end = data.find(b"\n")
+            self._skipping = end < 0
+            data = b"" if self._skipping else data[end:]
+        block = self._rest + data
+        end = block.rfind(b"\n") + 1
+        self._rest = block[end:]
+        if len(self._rest) > LINE_LIMIT:
+            self._rest, self._skipping = self._rest[:SHORTENED], True
+        return block[:end]
+
+    def _last(self) -> bytes:
+        rest, self._rest = self._rest, b""
+        return rest + b"\n" if rest else b""
+
+    def left(self) -> bool:
+        """Note that no name leads to the file any more; say whether GRACE has passed since, or since its last line."""
+        self._left = time.monotonic() if self._left is None else self._left
+        return time.monotonic() - self._left >= GRACE
+
+    def close(self) -> bytes:
+        """Close the file, standard input left out, and return a last line that has no line feed."""
+        if self._raw is not getattr(sys.stdin, "buffer", None):
+            self._raw.close()
+        return self._last()
 
 
 def _open(name: str) -> Any:
@@ -143,92 +206,3 @@ def identity(name: str) -> tuple[int, int] | str:
     except OSError:
         return name
     return (status.st_dev, status.st_ino) if name != STDIN and status.st_ino else name
-
-
-class Lines:
-    """Cuts bytes into blocks of whole lines, without what may stand BEFORE the first line.
-
-    Of a line over LINE_LIMIT only the beginning is given.
-    """
-
-    def __init__(self) -> None:
-        self._rest = b""
-        self._begun = self._skipping = False
-
-    def feed(self, data: bytes) -> bytes:
-        """Return the whole lines that ``data`` completes."""
-        if not self._begun:
-            data = data.lstrip(BEFORE)
-            self._begun = bool(data)
-        if self._skipping:
-            end = data.find(b"\n")
-            self._skipping = end < 0
-            data = b"" if self._skipping else data[end:]
-        block = self._rest + data
-        end = block.rfind(b"\n") + 1
-        self._rest = block[end:]
-        if len(self._rest) > LINE_LIMIT:
-            self._rest, self._skipping = self._rest[:SHORTENED], True
-        return block[:end]
-
-    def last(self) -> bytes:
-        """Return the last line, with a line feed, where it has none."""
-        rest, self._rest = self._rest, b""
-        return rest + b"\n" if rest else b""
-
-
-def blocks(log: Log) -> Iterator[bytes]:
-    """Yield the blocks of whole lines of ``log``; the last line gets its line feed if it has none."""
-    lines = Lines()
-    while data := log.read():
-        if block := lines.feed(data):
-            yield block
-    if block := lines.last():
-        yield block
-
-
-class Tail:
-    """A log that is followed: whole lines as they are written. A packed file does not grow: it is read once."""
-
-    def __init__(self, name: str) -> None:
-        self._log = Log(name)
-        self._input = name == STDIN
-        self._lines, self._at = Lines(), 0
-        self._left: float | None = None
-        self.ended = False
-        """Nothing more will come: standard input or a packed file is at its end; a growing file never is."""
-
-    def read(self) -> bytes:
-        """Return the whole lines written since, at most BLOCK bytes or so; none when there is nothing new."""
-        while not self.ended:
-            data = self._more()
-            if data is None:
-                return b""
-            self._at += len(data)
-            self._left = None
-            self.ended = not data
-            if block := self._lines.feed(data) if data else self._lines.last():
-                return block
-        return b""
-
-    def _more(self) -> bytes | None:
-        """Return new bytes, none at the end, and None where there are none yet."""
-        raw = self._log.raw
-        if self._input:
-            return os.read(raw.fileno(), BLOCK) if select.select([raw], [], [], 0)[0] else None
-        if self._log.packed:
-            return self._log.read()
-        if os.fstat(raw.fileno()).st_size < self._at:  # truncated
-            self._at, self._lines = 0, Lines()
-        raw.seek(self._at)
-        return raw.read(BLOCK) or None
-
-    def left(self) -> bool:
-        """Note that no name leads to the file any more; say whether GRACE has passed since, or since its last line."""
-        self._left = time.monotonic() if self._left is None else self._left
-        return time.monotonic() - self._left >= GRACE
-
-    def last(self) -> bytes:
-        """Close the file, and return its last line where that has no line feed."""
-        self._log.close()
-        return self._lines.last()

@@ -118,25 +118,16 @@ class Row:
     Markdown was asked for, and day: most visits differ in nothing else, and one step counts them.
     """
 
-    requests: int = 0
     first: int = sys.maxsize
     last: int = 0
+    sums: Counter[str] = field(default_factory=Counter)
+    """The figures that are sums, by their name in the record."""
     days: Counter[int] = field(default_factory=Counter)
     status: Counter[int] = field(default_factory=Counter)
-    served: int = 0
-    refused: int = 0
-    bytes: int = 0
     times: Counter[int] = field(default_factory=Counter)
     paths: Paths = field(default_factory=Paths)
     refused_paths: Paths = field(default_factory=Paths)
     missing_paths: Paths = field(default_factory=Paths)
-    robots_txt: int = 0
-    llms_txt: int = 0
-    markdown: int = 0
-    verified: int = 0
-    verified_served: int = 0
-    verified_refused: int = 0
-    outside: int = 0
     pending: dict[tuple[str, int, bool | None, bool, int], int] = field(default_factory=dict)
 
     def add(self, entry: LogLine, *, inside: bool | None) -> None:
@@ -146,7 +137,7 @@ class Row:
             self.last = moment
         if moment < self.first:
             self.first = moment
-        self.bytes += entry.size
+        self.sums["bytes"] += entry.size
         if entry.seconds is not None and 0 <= entry.seconds < 1e6:
             self.times[bucket(entry.seconds)] += 1
         markdown = entry.accept is not None and "text/markdown" in entry.accept.lower()
@@ -158,36 +149,37 @@ class Row:
     def flush(self) -> None:
         """Add the visits that are only counted by what they have in common to the figures."""
         for (path, status, inside, asked_markdown, day), number in self.pending.items():
-            self.requests += number
-            self.days[day] += number
             refused = status in REFUSALS
             robots = path == "/robots.txt"
             served = not robots and (200 <= status < 300 or status == 304)
+            self.days[day] += number
             self.status[min(status // 100, 6)] += number
             self.paths.add(path, number)
             if refused:
                 self.refused_paths.add(path, number)
             elif status in MISSING:
                 self.missing_paths.add(path, number)
-            self.served += served * number
-            self.refused += refused * number
-            self.robots_txt += robots * number
-            self.llms_txt += (path == "/llms.txt") * number
-            self.markdown += (asked_markdown or path.endswith(".md")) * number
-            if inside is not None:
-                self.verified += inside * number
-                self.outside += (not inside) * number
-                self.verified_served += (inside and served) * number
-                self.verified_refused += (inside and refused) * number
+            for name, holds in (
+                ("requests", True),
+                ("served", served),
+                ("refused", refused),
+                ("robots_txt", robots),
+                ("llms_txt", path == "/llms.txt"),
+                ("markdown", asked_markdown or path.endswith(".md")),
+                ("verified", inside),
+                ("outside", inside is False),
+                ("verified_served", inside and served),
+                ("verified_refused", inside and refused),
+            ):
+                if holds:
+                    self.sums[name] += number
         self.pending.clear()
 
     def visitor(self, client: Client, addresses: Addresses, shared_with: Sequence[str]) -> Visitor:
         """Return the record."""
         self.flush()
         checked = addresses == "checked"
-        counts = {name: getattr(self, name) for name in _SUMS}
-        for name in ("verified", "verified_served", "verified_refused", "outside"):
-            counts[name] = counts[name] if checked else 0
+        sums = {name: self.sums[name] for name in _SUMS + (_VERIFIED if checked else ())}
         return Visitor(
             token=client.token,
             label=label_of(client),
@@ -202,9 +194,9 @@ class Row:
             missing_paths=self.missing_paths.top(),
             paths_exact=self.paths.exact and self.refused_paths.exact and self.missing_paths.exact,
             addresses=addresses,
-            unchecked=counts["requests"] - counts["verified"] - counts["outside"],
+            unchecked=sums["requests"] - sums.get("verified", 0) - sums.get("outside", 0),
             shared_with=tuple(shared_with),
-            **counts,
+            **sums,
         )
 
 
@@ -216,19 +208,8 @@ def _by_class(status: Counter[int]) -> dict[str, int]:
     return dict(found)
 
 
-_SUMS: Final = (
-    "requests",
-    "served",
-    "refused",
-    "bytes",
-    "robots_txt",
-    "llms_txt",
-    "markdown",
-    "verified",
-    "verified_served",
-    "verified_refused",
-    "outside",
-)
+_SUMS: Final = ("requests", "served", "refused", "bytes", "robots_txt", "llms_txt", "markdown")
+_VERIFIED: Final = ("verified", "verified_served", "verified_refused", "outside")
 
 
 def bucket(seconds: float) -> int:

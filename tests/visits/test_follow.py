@@ -54,7 +54,7 @@ def test_figures_follow_the_file(tmp_path: Path) -> None:
         return step is not None
 
     def total(count: Count) -> int:
-        return sum(row.requests for row in count.rows.values())
+        return sum(row.sums["requests"] for row in count.rows.values())
 
     seen = [total(count) for count in logs.follow([str(path)], Options(), {}, wait=wait)]
     assert seen == [3, 5, 10, 11, 12]
