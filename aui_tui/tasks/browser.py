@@ -79,6 +79,10 @@ FEATURES_OFF: Final = (
     "Translate",
     "WebRtcHideLocalIpsWithMdns",
     "site-per-process",
+    # pages of the browser's own window, which would be loaded beside each page: a process and 60 MB
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxFullPopup",
+    "WebUIOmniboxPopup",
 )
 FLAGS: Final = (
     f"--disable-features={','.join(FEATURES_OFF)}",
