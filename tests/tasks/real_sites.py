@@ -537,6 +537,71 @@ def docsify(folder: Path) -> Iterator[int]:
         yield port
 
 
+@contextmanager
+def mediawiki(folder: Path) -> Iterator[int]:
+    """MediaWiki of the Debian package with SQLite, its usual skin, and three pages."""
+    home, php = Path("/usr/share/mediawiki"), program("php")
+    if not home.exists():
+        raise Missing("the Debian package mediawiki")
+    site = folder / "site"
+    if not site.exists():
+        shutil.copytree(home, site, ignore_dangling_symlinks=True)
+        (site / "LocalSettings.php").unlink(missing_ok=True)
+        run(
+            php,
+            "maintenance/install.php",
+            "--dbtype=sqlite",
+            f"--dbpath={folder}",
+            "--server=http://shop.demo.test",
+            "--scriptpath=",
+            "--skins=Vector",
+            "--pass=sesame-open-wide",
+            "Harbour wiki",
+            "ada",
+            cwd=site,
+        )
+        for name, text in {
+            "Main Page": f"{PROSE}\n\n* [[Lantern care]]\n* [[Kettle care]]\n* [[Contact]]\n",
+            "Lantern care": f"Trim the wick of every lantern. {PROSE}\n",
+            "Kettle care": f"Empty it every evening. {PROSE}\n",
+            "Contact": f"Write to {MAIL}.\n",
+        }.items():
+            write(folder, {"page.txt": text})
+            with (folder / "page.txt").open("rb") as file:
+                subprocess.run([php, "maintenance/edit.php", "-u", "ada", name], stdin=file, cwd=site, check=True)
+        run(php, "maintenance/rebuildtextindex.php", cwd=site)
+    port = free_port()
+    with served(php, "-S", f"127.0.0.1:{port}", "-t", str(site), port=port, cwd=folder) as up:
+        yield up
+
+
+@contextmanager
+def docusaurus(folder: Path) -> Iterator[int]:
+    """Docusaurus as its starter makes it, built to files: documentation and a blog, without a search."""
+    site = folder / "site"
+    if not site.exists():
+        run(program("npx"), "--yes", "create-docusaurus@3", "site", "classic", "--javascript", cwd=folder)
+        run(program("npm"), "run", "build", cwd=site)
+    with static(site / "build") as port:
+        yield port
+
+
+@contextmanager
+def roundup(folder: Path) -> Iterator[int]:
+    """The issue tracker Roundup with its classic template and one issue that everybody may see."""
+    admin = Path(tool(folder, "roundup-admin", "roundup"))
+    home = folder / "tracker"
+    port = free_port()
+    if not home.exists():
+        share = next(admin.parent.parent.rglob("templates/classic"))
+        run(str(admin), "-i", str(home), "install", str(share), "sqlite", "tracker_web=http://shop.demo.test/harbour/")
+        run(str(admin), "-i", str(home), "initialise", "sesame-open-wide")
+        run(str(admin), "-i", str(home), "create", "issue", "title=Lantern care", "status=1", "priority=1")
+    command = (str(admin.with_name("roundup-server")), "-p", str(port), f"harbour={home}")
+    with served(*command, port=port, cwd=folder) as up:
+        yield up
+
+
 SITES: Final[Mapping[str, tuple[Serve, Truth]]] = {
     "sphinx": (sphinx, Truth()),
     "mkdocs": (mkdocs, Truth()),
@@ -552,6 +617,9 @@ SITES: Final[Mapping[str, tuple[Serve, Truth]]] = {
     "nicegui": (nicegui, Truth(search="absent", form="inconclusive")),
     "gradio": (gradio, Truth(follow="absent", search="absent", form="done")),
     "docsify": (docsify, Truth()),
+    "mediawiki": (mediawiki, Truth()),
+    "docusaurus": (docusaurus, Truth(search="absent")),
+    "roundup": (roundup, Truth(contact="absent")),
     "wagtail": (wagtail, Truth(search="blocked", contact="absent")),
 }
 """Each site with what a person can do on it."""
