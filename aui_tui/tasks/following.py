@@ -49,14 +49,14 @@ async def _in_turn(visit: Visit, nodes: list[Node]) -> list[Ending]:
     """Follow links until one opens what it names; return how each ended."""
     endings: list[Ending] = []
     for node in nodes[:CANDIDATES]:
+        reason, why = "follow-failed", f"the link “{node.name}” leads to an address that is not opened here"
         try:
             endings.append(await _try(visit, node))
         except Closed as error:
-            reason = "follow-robots" if error.why == "robots" else "follow-acts" if error.why == "acts" else ""
-            facts = {"why": f"the link “{node.name}” leads to an address that is not opened here"}
-            endings.append(Ending(reason or "follow-failed", facts, node=node, url=visit.home.url))
+            reason = f"follow-{error.why}" if error.why in ("robots", "acts") else reason
+            endings.append(Ending(reason, {"why": why}, node=node, url=visit.home.url))
         except Stuck as error:
-            endings.append(Ending("follow-failed", {"why": str(error)}, node=node, url=visit.home.url))
+            endings.append(Ending(reason, {"why": str(error)}, node=node, url=visit.home.url))
         if endings[-1].outcome == DONE:
             break
     return endings
@@ -72,8 +72,7 @@ def _without_address(visit: Visit) -> list[Node]:
 
 def _address(visit: Visit, node: Node) -> str:
     """Return the address that a link leads to; empty where only a script can follow it."""
-    here = visit.place(node.url) == visit.place(visit.home.url)
-    return node.url if node.url.startswith("http") and not here else ""
+    return node.url if node.url.startswith("http") and not visit.at_home(node.url) else ""
 
 
 async def _nothing_to_follow(visit: Visit) -> Ending:
@@ -110,7 +109,7 @@ async def _try(visit: Visit, node: Node) -> Ending:
         if await _covers(visit, fresh) or await _moves(visit, fresh):
             return await _covered_link(visit, fresh)
         return Ending("follow-failed", {"why": f"the link “{node.name}” took no click in time"})
-    if pressed.led and visit.place(pressed.led) == visit.place(visit.home.url):
+    if pressed.led and visit.at_home(pressed.led):
         return Ending("follow-failed", {"why": "the page loaded itself again"}, node=node, url=visit.home.url)
     address = pressed.led or _address(visit, node)
     if pressed.outline is None and not pressed.held:
@@ -186,7 +185,7 @@ async def _landed(visit: Visit, node: Node, outline: Outline, *, went: bool = Fa
     """Judge the page that the link ``node`` led to. ``went``: by its address, a document of its own."""
     status = visit.page.status
     home = visit.home
-    stayed = visit.place(outline.url) == visit.place(home.url)
+    stayed = visit.at_home(outline.url)
     back = _heads(outline) == _heads(home)
     # on the homepage itself, which names the item too, only what is new there counts
     said = " ".join(_fresh(outline, home)) if stayed or back else _heads(outline)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from aui_tui.model.tasks import BLOCKED, DONE
 from aui_tui.tasks.outline import Node, Outline
@@ -214,53 +213,39 @@ async def _judge(visit: Visit, found: Offer) -> Ending | None:
         return await _complete(visit, found, control, facts)
     if visit.page.tab.url != outline.url:
         await visit.here(outline.url)
-    lack = await _lack(visit, found)
-    if lack is None:
+    reason, node, more = await _lack(visit, found)
+    if not reason:
         return None
-    node = lack.node
     visit.step("looked", node, note="for name, price and a control to add", mark="stuck", outline=outline)
     node = await visit.again(node) or node if node is not None else None
     snippet = await visit.page.snippet(node) if node is not None and node.ref else ""
-    return Ending(lack.reason, {**facts, **lack.facts}, node=node, url=outline.url, snippet=snippet)
+    return Ending(reason, {**facts, **more}, node=node, url=outline.url, snippet=snippet)
 
 
-class Lack(NamedTuple):
-    """What keeps an agent from an offer: the reason and its facts, and the element at fault."""
+async def _lack(visit: Visit, found: Offer) -> tuple[str, Node | None, dict[str, str]]:
+    """Return the reason why an agent cannot take the offer, the element at fault and facts; no reason: none is made.
 
-    reason: str
-    node: Node | None
-    facts: Mapping[str, str] = MappingProxyType({})
-
-
-async def _lack(visit: Visit, found: Offer) -> Lack | None:
-    """Return what is missing first of name, price and control; None when the page sells nothing after all."""
+    A price alone, as in an article, is no offer. A control that is drawn without a role is named.
+    """
+    control = found.control
     if not found.name:
-        return Lack("offer-name", None)
+        return "offer-name", None, {}
     if not found.price:
         drawn = await pictures(visit)
-        if not drawn and not found.costs and found.control is None:
-            return None
-        reason = "offer-price" if drawn or found.costs else "offer-no-price"
-        return Lack(reason, found.control, {"pictures": drawn})
-    if found.control is None:
-        return await _no_control(visit, found)
-    return Lack("offer-choose" if found.choices else "offer-disabled", found.control)
-
-
-async def _no_control(visit: Visit, found: Offer) -> Lack | None:
-    """Return what is missing where no control adds: one that is drawn without a role is named.
-
-    A price alone, as in an article, is no offer.
-    """
-    outline = found.outline
-    fake = next((n for n in outline.nodes if n.pointer and n.role == "generic" and ADD.search(n.text or n.name)), None)
+        if drawn or found.costs:
+            return "offer-price", control, {"pictures": drawn}
+        return "offer-no-price" if control is not None else "", control, {}
+    if control is not None:
+        return "offer-choose" if found.choices else "offer-disabled", control, {}
+    nodes = found.outline.nodes
+    fake = next((n for n in nodes if n.pointer and n.role == "generic" and ADD.search(n.text or n.name)), None)
     if fake is not None:
-        return Lack("offer-control", fake, {"example": f"; “{fake.text or fake.name}” has no role"})
+        return "offer-control", fake, {"example": f"; “{fake.text or fake.name}” has no role"}
     if found.unknown is None and found.stocked:
-        drawn = await visit.page.inspect("clickable") or {"count": 0}
-        if drawn["count"]:
-            return Lack("offer-control", None, {"example": f"; {drawn['example']} reacts to a click and has no role"})
-    return Lack("offer-unsure", found.unknown) if found.declared or found.unknown else None
+        reacts = await visit.page.inspect("clickable") or {"count": 0}
+        if reacts["count"]:
+            return "offer-control", None, {"example": f"; {reacts['example']} reacts to a click and has no role"}
+    return "offer-unsure" if found.declared or found.unknown else "", found.unknown, {}
 
 
 async def _complete(visit: Visit, found: Offer, control: Node, facts: dict[str, str]) -> Ending:
@@ -275,28 +260,22 @@ async def _complete(visit: Visit, found: Offer, control: Node, facts: dict[str, 
 
 
 async def _act(visit: Visit, found: Offer, control: Node, facts: dict[str, str]) -> Ending:
-    """Press the control once, and see whether a cart shows the product."""
+    """Press the control once, and see whether a cart shows the product: where that leads, or behind a link to it."""
     page = visit.page
     with page.fence.act():
         pressed = await page.click(control)
         outline = await page.settle()
     visit.step("pressed", control, note="once, as the user asks", mark="done" if pressed else "stuck", outline=outline)
-    wanted = words(found.name)
-    if pressed and _in_cart(outline, wanted, found.outline):
-        return Ending("offer-acted", facts, node=control, url=outline.url)
+    heads = " ".join([*outline.headings()[:2], outline.title])
+    shown = pressed and outline.url != found.outline.url and CART.search(heads) and _names(outline, found.name)
     cart = next((node for node in outline.of("link") if CART.search(node.name) and visit.same_site(node.url)), None)
-    if cart is not None:
+    if not shown and cart is not None:
         outline = await visit.open(cart.url)
-        text = words(" ".join(node.text or node.name for node in outline.main()))
-        if wanted and wanted <= text:
-            return Ending("offer-acted", facts, node=control, url=outline.url)
-    return Ending("offer-not-in-cart", facts, node=control, url=outline.url)
+        shown = _names(outline, found.name)
+    return Ending("offer-acted" if shown else "offer-not-in-cart", facts, node=control, url=outline.url)
 
 
-def _in_cart(outline: Outline, wanted: set[str], before: Outline) -> bool:
-    """Say whether the page that pressing led to is a cart that names the product."""
-    if outline.url == before.url:
-        return False
-    cart = CART.search(" ".join([*outline.headings()[:2], outline.title])) is not None
-    text = words(" ".join(node.text or node.name for node in outline.main()))
-    return cart and bool(wanted) and wanted <= text
+def _names(outline: Outline, name: str) -> bool:
+    """Say whether a page names the product ``name``."""
+    wanted = words(name)
+    return bool(wanted) and wanted <= words(" ".join(node.text or node.name for node in outline.main()))
