@@ -7,7 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -19,7 +19,7 @@ from aui_tui.cli.reach import policy_of
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import local, only_local
 from aui_tui.cli.streams import Paint
-from aui_tui.errors import BadValue, ConfigError, NeverScanned
+from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned
 from aui_tui.model.card import ReportCard
 from aui_tui.model.visits import Visits, encode_visits
 from aui_tui.text import clean
@@ -27,7 +27,7 @@ from aui_tui.text import clean
 if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
     from aui_tui.service.local import LocalService
-    from aui_tui.visits.counting import Count, Options
+    from aui_tui.visits.counting import Options
     from aui_tui.visits.ranges import RangeBook, Updated
 
 app = typer.Typer()
@@ -93,39 +93,49 @@ def visits(
     """
     run = options.run_of(context)
     only_local(run, "Reading logs")
-    from aui_tui.visits.ranges import RangeBook
+    from aui_tui.visits.ranges import RangeBook, allow_list
 
     asked = gating.limits(fail_refused or ())
     options.one_of(json=as_json, format=form_name, ranges=ranges)
-    form_name = ranges or form_name
-    ranges = form_name if form_name in SERVERS else ""
-    form = "json" if as_json else ranges or format_for(path_of(output), form_name, (*FORMS, *SERVERS))
+    path = path_of(output)
+    form = "json" if as_json else format_for(path, ranges or form_name, (*FORMS, *SERVERS))
     reading = _reading_of(run, host)
     book = RangeBook(run.settings.data_dir / "ranges")
     if update_ranges:
         failed = _update(run, book, policy_of(run, allow_private=allow_private, connect_to=connect_to))
-        if not (logs or host or ranges):
+        if not (logs or host or form in SERVERS):
             return 3 if failed else 0
-    if ranges:
-        return _allow_list(book, ranges, logs, host, output)
+    if form in SERVERS:
+        if logs or host:
+            raise BadValue(f"--format {form} prints an allow-list and reads no log: leave LOG and --host out.")
+        emit([allow_list(book, form)], path)
+        return 0
     if not logs and not host:
         raise BadValue("Name the access logs to read, or --host to print what was kept of a host.")
     if follow and not logs:
         raise BadValue("--follow needs the access logs to follow.")
-    printer = _Printer(run, form, output)
-    if not logs:
-        record, card = _kept(run, host)
-    elif follow:
-        record, card = _follow(run, logs, reading, book, printer)
+    if follow:
+        record = _follow(run, logs or [], reading, book, form, path)
     else:
-        record, card = _read(run, logs, reading, book)
-    if not follow:
-        printer.show(record, card)
+        found = _read(run, logs, reading, book) if logs else None
+        found, card = _beside_card(run, host, found) if host else (found, None)
+        if found is None:
+            raise NotRead(host)
+        record = found
+        emit(_printed(run, record, card, form, path), path)
     if not asked:
         return 0
     outcome = gating.refused_too_often(record, asked)
     gating.tell(outcome)
     return outcome.exit_code
+
+
+class NotRead(NeverScanned):
+    """No access log of the host was read."""
+
+    def __init__(self, host: str) -> None:
+        AuiError.__init__(self, f"No access log of {clean(host, 253)} was read.")
+        self.host = host
 
 
 def _reading_of(run: Run, host: str) -> Options:
@@ -166,51 +176,22 @@ def _update(run: Run, book: RangeBook, access: ScanPolicy | None) -> int:
     return counts["failed"]
 
 
-def _allow_list(book: RangeBook, form: str, logs: list[str] | None, host: str, output: str) -> int:
-    """Print the ranges in one of the forms SERVERS; a list that could not be fetched keeps what it had."""
-    from aui_tui.visits.ranges import allow_list
-
-    if logs or host:
-        raise BadValue(f"--format {form} prints an allow-list and reads no log: leave LOG and --host out.")
-    emit([allow_list(book, form)], path_of(output))
-    return 0
-
-
-async def _card_of(service: LocalService, host: str) -> ReportCard | None:
-    with suppress(NeverScanned):
-        return (await service.site(host)).card
-    return None
-
-
-def _kept(run: Run, host: str) -> tuple[Visits, ReportCard | None]:
-    """Return what was kept of ``host``. Raises NeverScanned when no log of it was read."""
+def _beside_card(run: Run, host: str, record: Visits | None) -> tuple[Visits | None, ReportCard | None]:
+    """Keep ``record`` where there is one; return what is kept of ``host``, and its card, None where there is none."""
 
     async def work() -> tuple[Visits | None, ReportCard | None]:
         async with local(run) as service:
-            return await service.visits(host), await _card_of(service, host)
-
-    record, card = run.wait(work())
-    if record is None:
-        error = NeverScanned(clean(host, 253))
-        error.args = (f"No access log of {clean(host, 253)} was read.",)
-        raise error
-    return record, card
-
-
-def _keep(run: Run, record: Visits) -> tuple[Visits, ReportCard | None]:
-    """Keep ``record`` beside the card of its host; return it with that card, None when there is none."""
-    if not record.host:
-        return record, None
-
-    async def work() -> tuple[Visits, ReportCard | None]:
-        async with local(run) as service:
-            kept = await service.keep_visits(record)
-            return kept, await _card_of(service, kept.host)
+            kept = await service.visits(host) if record is None else await service.keep_visits(record)
+            try:
+                return kept, (await service.site(host)).card
+            except NeverScanned:
+                return kept, None
 
     return run.wait(work())
 
 
-def _read(run: Run, names: list[str], options: Options, book: RangeBook) -> tuple[Visits, ReportCard | None]:
+def _read(run: Run, names: list[str], options: Options, book: RangeBook) -> Visits:
+    """Return the figures of the logs, having told what is no part of them: lines that were not understood."""
     from aui_tui.visits import logs
     from aui_tui.visits.reader import files_of
 
@@ -218,8 +199,11 @@ def _read(run: Run, names: list[str], options: Options, book: RangeBook) -> tupl
     ranges, fetched = book.ranges()
     with bar("Reading, MiB", quiet=run.quiet) as tell:
         whole = logs.count(files, options, ranges, progress=lambda done, of: tell(done // MIB, of // MIB))
-    _narrate(run, whole, book)
-    return _keep(run, logs.record(whole, files, options, fetched))
+    for sentence in book.broken:
+        streams.say(sentence)
+    for line in whole.quotes if not run.quiet else ():
+        streams.say(f"not understood: {line}")
+    return logs.record(whole, files, options, fetched)
 
 
 async def read_for(run: Run, service: LocalService, host: str, path: str) -> str:
@@ -234,18 +218,11 @@ async def read_for(run: Run, service: LocalService, host: str, path: str) -> str
     return f"{kept.lines:,} lines of {clean(path, 200)} were read; {kept.agent_lines:,} name an agent."
 
 
-def _narrate(run: Run, whole: Count, book: RangeBook) -> None:
-    """Tell what is not part of the record: lines that were not understood, ranges that cannot be read."""
-    for sentence in book.broken:
-        streams.say(sentence)
-    for line in whole.quotes if not run.quiet else ():
-        streams.say(f"not understood: {line}")
+def _follow(run: Run, names: list[str], options: Options, book: RangeBook, form: str, path: Path | None) -> Visits:
+    """Print the figures as the logs grow, until ctrl+c; what was counted is kept from time to time and at the end.
 
-
-def _follow(
-    run: Run, names: list[str], options: Options, book: RangeBook, printer: _Printer
-) -> tuple[Visits, ReportCard | None]:
-    """Show the figures as the logs grow, until ctrl+c; what was counted is kept from time to time and at the end."""
+    On a terminal the table is drawn again in its place.
+    """
     from aui_tui.visits import logs
     from aui_tui.visits.reader import files_of
 
@@ -254,12 +231,25 @@ def _follow(
     record: Visits | None = None
     card: ReportCard | None = None
     saved = shown = 0.0
-    waiting = False
+    waiting, drawn = False, 0
+
+    def show(record: Visits) -> None:
+        nonlocal drawn
+        chunks = list(_printed(run, record, card, form, path))
+        if path is None and not form and drawn and sys.stdout.isatty():
+            streams.write(f"\x1b[{drawn}A\x1b[J")
+        emit(chunks, path)
+        drawn = sum(chunk.count("\n") for chunk in chunks)
+
+    def keep(record: Visits) -> Visits:
+        nonlocal card
+        kept, card = _beside_card(run, options.host, record) if options.host else (record, None)
+        return kept or record
 
     def wait() -> bool:
         nonlocal waiting, shown
         if waiting and record is not None and time.monotonic() - shown >= SHOW_EVERY:
-            printer.show(record, card)
+            show(record)
             waiting, shown = False, time.monotonic()
         time.sleep(logs.POLL)
         return True
@@ -268,51 +258,31 @@ def _follow(
         for whole in logs.follow(files, options, ranges, wait=wait):
             record, waiting = logs.record(whole, files, options, fetched), True
             if not saved or time.monotonic() - saved > SAVE_EVERY:
-                record, card = _keep(run, record)
-                saved = time.monotonic()
+                record, saved = keep(record), time.monotonic()
     finally:
-        printer.end()
+        drawn = 0  # what was drawn stays
         if record is not None:
-            record, card = _keep(run, record)
+            record = keep(record)
     if record is None:
         raise ConfigError("The logs ended before a line came.")
-    printer.show(record, card)
-    return record, card
+    show(record)
+    return record
 
 
-class _Printer:
-    """Prints records in one form; a followed log redraws its table on a terminal."""
+def _printed(run: Run, record: Visits, card: ReportCard | None, form: str, path: Path | None) -> Iterator[str]:
+    if form == "json":
+        return iter([encode_visits(record).decode() + "\n"])
+    if form == "csv":
+        from aui_tui.report.data import visits_csv
 
-    def __init__(self, run: Run, form: str, output: str) -> None:
-        self._run, self._form, self._path = run, form, path_of(output)
-        self._drawn = 0
+        return visits_csv(record, card)
+    from aui_tui.cli.cardview import section_lines
+    from aui_tui.report.sections import visits_section
 
-    def show(self, record: Visits, card: ReportCard | None) -> None:
-        """Print ``record``."""
-        chunks = list(self._chunks(record, card))
-        if self._path is None and not self._form and self._drawn and sys.stdout.isatty():
-            streams.write(f"\x1b[{self._drawn}A\x1b[J")
-        emit(chunks, self._path)
-        self._drawn = sum(chunk.count("\n") for chunk in chunks)
+    part = visits_section(record, card)
+    if form == "markdown":
+        from aui_tui.report import markdown
 
-    def end(self) -> None:
-        """Leave what was drawn as it is."""
-        self._drawn = 0
-
-    def _chunks(self, record: Visits, card: ReportCard | None) -> Iterator[str]:
-        if self._form == "json":
-            return iter([encode_visits(record).decode() + "\n"])
-        if self._form == "csv":
-            from aui_tui.report.data import visits_csv
-
-            return visits_csv(record, card)
-        from aui_tui.cli.cardview import section_lines
-        from aui_tui.report.sections import visits_section
-
-        part = visits_section(record, card)
-        if self._form == "markdown":
-            from aui_tui.report import markdown
-
-            return markdown.section_lines([part])
-        paint = Paint.for_output(ascii_only=self._run.settings.ascii) if self._path is None else Paint()
-        return (line + "\n" for line in section_lines(part, paint))
+        return markdown.section_lines([part])
+    paint = Paint.for_output(ascii_only=run.settings.ascii) if path is None else Paint()
+    return (line + "\n" for line in section_lines(part, paint))
