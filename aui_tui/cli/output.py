@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,13 +18,14 @@ from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.model.codec import Keys, encode_card
 from aui_tui.model.view import HostReport
+from aui_tui.model.vocabulary import choose
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from aui_tui.report.formats import Refusal
     from aui_tui.report.gates import Outcome
 
-READABLE, TEXT, RECORD = "readable", "text", "record"
+READABLE, TEXT, RECORD = PRINTED = ("readable", "text", "record")
 """Forms beside the formats of files: for a terminal, plain sentences, one line of JSON."""
 
 
@@ -92,8 +94,6 @@ def format_for(path: Path | None, name: str, allowed: Sequence[str]) -> str:
     """Return the format called ``name``, else that of the ending of ``path``; empty for neither. Raises BadValue."""
     if not name and path is not None and path.suffix:
         return format_of(path, allowed)
-    from aui_tui.model.vocabulary import choose
-
     return choose("format", name, tuple(allowed)) if name else ""
 
 
@@ -131,7 +131,7 @@ class CardForm:
         path = path_of(params["output"])
         plain = TEXT if text or run.settings.text else READABLE
         name = RECORD if as_json else plain if text else format_for(path, format_name, CARD_FORMATS) or plain
-        if name not in (READABLE, TEXT, RECORD):
+        if name not in PRINTED:
             write_cards(name, (), fields=fields)
         elif fields:
             raise BadValue("--fields needs --format, for example --format json.")
@@ -140,7 +140,7 @@ class CardForm:
     @property
     def streams(self) -> bool:
         """Whether each card is printed as soon as it is there."""
-        return self.path is None and self.name in (READABLE, TEXT, RECORD)
+        return self.path is None and self.name in PRINTED
 
     @property
     def record(self) -> bool:
@@ -160,7 +160,7 @@ class CardForm:
 
         ``notes`` say by host how a card came about, ``gates`` what the gates said.
         """
-        if self.name not in (READABLE, TEXT, RECORD):
+        if self.name not in PRINTED:
             from aui_tui.report.formats import write_cards
 
             yield from write_cards(
@@ -170,44 +170,32 @@ class CardForm:
                 keys=keys_of(self.run),
                 deterministic=self.run.settings.deterministic,
                 many=many,
-                gates=gates,
+                gates=gates or {},
                 refused=refused,
                 locate=located,
             )
             return
-        for number, one in enumerate(reports):
-            if number and self.name != RECORD:
-                yield "\n"
-            yield from self._card(one, (notes or {}).get(one.card.host, ""))
-        for number, gone in enumerate(refused, len(reports)):
-            if number and self.name != RECORD:
-                yield "\n"
-            yield from self._refused(gone)
+        cards = (self._card(one, (notes or {}).get(one.card.host, "")) for one in reports)
+        for number, lines in enumerate(chain(cards, map(self._refused, refused))):
+            yield "\n" if number and not self.record else ""
+            yield from (line + "\n" for line in lines)
 
-    def _refused(self, one: Refusal) -> Iterator[str]:
-        if self.name == RECORD:
-            from aui_tui.report.data import ndjson_cards
-            from aui_tui.report.formats import Options
-
-            yield from ndjson_cards((), Options(refused=(one,)))
-        elif self.name == TEXT:
-            yield f"{one.host} was not scanned. {one.detail}\n"
-        else:
-            paint = self._paint()
-            yield f"{one.host}\n"
-            words = paint.hanging(f"{paint.glyph('critical')} Not scanned: ", one.detail, style="bad")
-            yield from (line + "\n" for line in words)
+    def _refused(self, one: Refusal) -> Iterable[str]:
+        if self.record:
+            return [json.dumps({"found": False, **one._asdict()}, ensure_ascii=False, separators=(",", ":"))]
+        if self.name == TEXT:
+            return [f"{one.host} was not scanned. {one.detail}"]
+        paint = self._paint()
+        return [one.host, *paint.hanging(f"{paint.glyph('critical')} Not scanned: ", one.detail, style="bad")]
 
     def _paint(self) -> Paint:
         return Paint.for_output(ascii_only=self.run.settings.ascii) if self.path is None else Paint()
 
-    def _card(self, one: HostReport, note: str) -> Iterator[str]:
+    def _card(self, one: HostReport, note: str) -> Iterable[str]:
         from aui_tui.cli.cardview import lines, sentences
 
-        if self.name == RECORD:
-            yield encode_card(one.card, keys_of(self.run)).decode() + "\n"
-        elif self.name == TEXT:
-            yield from (line + "\n" for line in sentences(one, note=note))
-        else:
-            shown = lines(one, self._paint(), note=note, details=self.details, now=time.time())
-            yield from (line + "\n" for line in shown)
+        if self.record:
+            return [encode_card(one.card, keys_of(self.run)).decode()]
+        if self.name == TEXT:
+            return sentences(one, note=note)
+        return lines(one, self._paint(), note=note, details=self.details, now=time.time())

@@ -37,8 +37,8 @@ def _opened_index(run: Run) -> Iterator[Reports]:
         run.wait(service.aclose())
 
 
-INVALID = 1
-"""Exit code when a record breaks the specification."""
+WRONG = 1
+"""Exit code when a record breaks the specification or was passed over, or a kept card is damaged."""
 
 
 @app.command("validate", epilog="Example: aui-tui scan example.com --json | aui-tui validate -")
@@ -54,16 +54,12 @@ def validate(
         verdict = validated(read_bytes(name))
         shown = clean(name, 200)
         if not verdict.valid:
-            code = INVALID
+            code = WRONG
         problems = [{"path": problem.path, "why": problem.why} for problem in verdict.problems]
         found = {"file": shown, "valid": verdict.valid, "kind": verdict.kind, "records": verdict.records}
         said = verdict.problems or (f"valid, {verdict.records:,} {verdict.kind}",)
         report(as_json, found | {"problems": problems}, (f"{shown}: {sentence}" for sentence in said))
     return code
-
-
-BROKEN = 1
-"""Exit code when a record was passed over."""
 
 
 def _opened(name: str, stack: ExitStack) -> BinaryIO:
@@ -97,7 +93,7 @@ def import_records(
             shown = clean(name, 200)
             for problem in done.problems:
                 streams.say(f"{shown}: {clean(problem, 300)}")
-                code = BROKEN
+                code = WRONG
             problems = [clean(problem, 300) for problem in done.problems]
             found = {"file": shown, "read": done.read, "new": done.new, "problems": problems}
             report(as_json, found, [f"{shown}: {count(done.read, 'record')} read, {done.new:,} new or newer"])
@@ -125,10 +121,6 @@ def backup(
             streams.say(f"wrote {clean(file, 200)}, {size / 1e6:.1f} MB")
 
 
-UNSOUND = 1
-"""Exit code when something is wrong and was not repaired."""
-
-
 @app.command("doctor", epilog="Example: aui-tui doctor")
 def doctor(context: typer.Context, as_json: options.Json = False) -> int:
     """Check every kept card of this machine's index; exit code 1 when something is wrong."""
@@ -143,26 +135,20 @@ def _examine(run: Run, reports: Reports, *, as_json: bool) -> int:
 
     with bar("Reading every card", quiet=run.quiet) as progress:
         health = examine(reports, progress=progress)
+    aside = [str(path) for path in damaged(reports.path.parent)]
+    problems = [clean(problem, 300) for problem in health.problems]
     lines = [
         f"index     {reports.path}",
         f"size      {health.bytes / 1e6:.1f} MB",
         f"hosts     {health.hosts:,}",
         f"scans     {health.scans:,}",
-        *(f"set aside {path}" for path in damaged(reports.path.parent)),
-        *(f"problem   {clean(problem, 300)}" for problem in health.problems),
-        "sound" if not health.problems else "damaged; put a backup in the place of index.db, or scan the hosts again",
+        *(f"set aside {path}" for path in aside),
+        *(f"problem   {problem}" for problem in problems),
+        "sound" if not problems else "damaged; put a backup in the place of index.db, or scan the hosts again",
     ]
-    found = {
-        "index": str(reports.path),
-        "bytes": health.bytes,
-        "hosts": health.hosts,
-        "scans": health.scans,
-        "set_aside": [str(path) for path in damaged(reports.path.parent)],
-        "problems": [clean(problem, 300) for problem in health.problems],
-        "sound": not health.problems,
-    }
-    report(as_json, found, lines)
-    return UNSOUND if health.problems else 0
+    found = {"index": str(reports.path), "bytes": health.bytes, "hosts": health.hosts, "scans": health.scans}
+    report(as_json, found | {"set_aside": aside, "problems": problems, "sound": not problems}, lines)
+    return WRONG if problems else 0
 
 
 @app.command("forget", epilog="Example: aui-tui forget example.com")

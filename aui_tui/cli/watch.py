@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -203,13 +203,14 @@ def snapshot(folder: Path) -> Snapshot:
 
     Raises ConfigError when it is not there or holds more than MAX_FILES files.
     """
-    if folder.is_file():
-        return dict(_entry(folder.parent, folder))
-    if not folder.is_dir():
+    if not folder.exists():
         raise ConfigError(f"There is no folder or file {clean(str(folder), 200)} to watch.")
+    below, files = (folder.parent, iter([folder])) if folder.is_file() else (folder, _files(folder))
     found: Snapshot = {}
-    for path in _files(folder):
-        found.update(_entry(folder, path))
+    for path in files:
+        with suppress(OSError):  # it has gone meanwhile
+            seen = path.lstat()
+            found[path.relative_to(below).as_posix()] = seen.st_mtime_ns, seen.st_size
         if len(found) > MAX_FILES:
             raise ConfigError(f"{clean(str(folder), 200)} holds more than {MAX_FILES} files; watch a smaller folder.")
     return found
@@ -219,15 +220,6 @@ def _files(folder: Path) -> Iterator[Path]:
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in SKIPPED and not name.startswith("."))
         yield from (Path(root, name) for name in sorted(names) if not name.startswith("."))
-
-
-def _entry(folder: Path, path: Path) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Yield the path's line of a snapshot; none when it has gone meanwhile."""
-    try:
-        seen = path.lstat()
-    except OSError:
-        return
-    yield path.relative_to(folder).as_posix(), (seen.st_mtime_ns, seen.st_size)
 
 
 def changed(before: Snapshot, after: Snapshot) -> list[str]:
