@@ -12,7 +12,7 @@ from aui_tui.errors import BadValue
 from aui_tui.model import labels, points
 from aui_tui.model.agents import said
 from aui_tui.model.card import Finding, ReportCard
-from aui_tui.model.codec import names_of, slots_of
+from aui_tui.model.codec import names_of
 from aui_tui.model.methods import FLOORS, round_half_up
 from aui_tui.model.registry import PURPOSES, Agent, Surface, registry
 from aui_tui.model.signs import sign
@@ -120,7 +120,7 @@ def check(card: ReportCard, gates: Gates, baseline: ReportCard | None = None) ->
         return Outcome(host=card.host, unreachable=card.unreachable)
     if card.unreachable:
         message = "The site could not be measured: no probe of its homepage got an answer that counts."
-        return Outcome(host=card.host, failures=(Failure(gate="reachable", message=message, inconclusive=True),))
+        return Outcome(host=card.host, failures=(_unclear("reachable", message),))
     failures = [
         *_score(card, gates),
         *_grade(card, gates),
@@ -203,14 +203,21 @@ def _lowest(card: ReportCard) -> int | None:
     return min(card.score, points.percent(got - door.earned + refused, possible))
 
 
+def _failed(gate: str, message: str, by: int = 1) -> Failure:
+    return Failure(gate=gate, message=message, by=by)
+
+
+def _unclear(gate: str, message: str) -> Failure:
+    return Failure(gate=gate, message=message, inconclusive=True)
+
+
 def _score(card: ReportCard, gates: Gates) -> Iterator[Failure]:
     least = gates.fail_under
     if least is None:
         return
     if card.score < least:
         by = least - card.score
-        message = f"The score is {card.score}, {count(by, 'point')} under {least}."
-        yield Failure(gate="fail-under", message=message, by=by)
+        yield _failed("fail-under", f"The score is {card.score}, {count(by, 'point')} under {least}.", by)
     else:
         yield from _doubt(card, "fail-under", least, f"a score of {least}")
 
@@ -220,8 +227,7 @@ def _grade(card: ReportCard, gates: Gates) -> Iterator[Failure]:
         return
     by = _grade_rank(card.grade) - _grade_rank(gates.fail_grade)
     if by > 0:
-        message = f"The grade is {card.grade}, {count(by, 'grade')} below {gates.fail_grade}."
-        yield Failure(gate="fail-grade", message=message, by=by)
+        yield _failed("fail-grade", f"The grade is {card.grade}, {count(by, 'grade')} below {gates.fail_grade}.", by)
     else:
         yield from _doubt(card, "fail-grade", FLOORS[gates.fail_grade], f"grade {gates.fail_grade}")
 
@@ -229,9 +235,13 @@ def _grade(card: ReportCard, gates: Gates) -> Iterator[Failure]:
 def _doubt(card: ReportCard, gate: str, least: int, wanted: str) -> Iterator[Failure]:
     lowest = _lowest(card)
     if lowest is None or lowest < min(least, card.score):
-        mute = LIVE_TOTAL - points.conclusive(card)
-        message = f"{count(mute, 'agent')} of {LIVE_TOTAL} gave no answer, so {wanted} is inconclusive."
-        yield Failure(gate=gate, message=message, inconclusive=True)
+        yield _unclear(gate, f"{_mute(card)}, so {wanted} is inconclusive.")
+
+
+def _mute(card: ReportCard) -> str:
+    """Return how many probed agents gave no answer, empty for none."""
+    mute = LIVE_TOTAL - points.conclusive(card)
+    return f"{count(mute, 'agent')} of {LIVE_TOTAL} gave no answer" if mute else ""
 
 
 def _grade_rank(grade: str) -> int:
@@ -240,57 +250,50 @@ def _grade_rank(grade: str) -> int:
 
 def _stance(card: ReportCard, gates: Gates) -> Iterator[Failure]:
     wanted = gates.require_stance
-    if not wanted or STANCE_RANK[card.stance] >= STANCE_RANK[wanted]:
+    by = STANCE_RANK[wanted] - STANCE_RANK[card.stance] if wanted else 0
+    if by <= 0:
         return
-    by = STANCE_RANK[wanted] - STANCE_RANK[card.stance]
-    answered = points.conclusive(card)
-    if wanted == "Open" and answered < LIVE_TOTAL and card.live_served == answered and not card.agents_disallowed:
-        mute = LIVE_TOTAL - answered
-        message = f"The stance is {card.stance}: {count(mute, 'agent')} of {LIVE_TOTAL} gave no answer."
+    mute, answered = _mute(card), points.conclusive(card)
+    if wanted == "Open" and mute and card.live_served == answered and not card.agents_disallowed:
+        message = f"The stance is {card.stance}: {mute}."
         yield Failure(gate="require-stance", message=message, by=by, inconclusive=True)
     else:
-        yield Failure(gate="require-stance", message=f"The stance is {card.stance}, not {wanted}.", by=by)
+        yield _failed("require-stance", f"The stance is {card.stance}, not {wanted}.", by)
 
 
 def _serves(card: ReportCard, name: str) -> Iterator[Failure]:
-    surface = registry().surface(name)
+    gate, surface = "must-serve", registry().surface(name)
     if surface is None:
         policy = _policy(card, name)
         if policy == "blocked" or (policy == "unlisted" and card.wildcard_block):
-            yield Failure(gate="must-serve", message=f"robots.txt disallows {name}.", by=1)
+            yield _failed(gate, f"robots.txt disallows {name}.")
         elif card.robots_status == 0 or card.robots_status >= 500:
-            yield Failure(
-                gate="must-serve",
-                message=f"robots.txt could not be fetched, so {name} is inconclusive.",
-                inconclusive=True,
-            )
+            yield _unclear(gate, f"robots.txt could not be fetched, so {name} is inconclusive.")
         return
     verdict = card.matrix.get(surface.slug) or list(card.matrix.values())[registry().surfaces.index(surface)]
     shut = _shut_out(card, surface) if verdict == "partial" else []
     if verdict == "untested":
-        message = f"{surface.label}: inconclusive, because there was no answer."
-        yield Failure(gate="must-serve", message=message, inconclusive=True)
+        yield _unclear(gate, f"{surface.label}: inconclusive, because there was no answer.")
     elif shut:
-        yield Failure(gate="must-serve", message=f"robots.txt disallows {', '.join(shut)} ({surface.label}).", by=1)
+        yield _failed(gate, f"robots.txt disallows {', '.join(shut)} ({surface.label}).")
     elif VERDICT_RANK.get(verdict, 0) == 0:
-        yield Failure(gate="must-serve", message=f"{surface.label}: {said(verdict)}.", by=1)
+        yield _failed(gate, f"{surface.label}: {said(verdict)}.")
 
 
 def _policy(card: ReportCard, token: str) -> str:
     """Return what robots.txt says of an agent or a crawler, whatever the keys of the card are called."""
-    for field, policies in (("ua_policy", card.ua_policy), ("crawler_policy", card.crawler_policy)):
+    for field in ("ua_policy", "crawler_policy"):
+        policies = getattr(card, field)
         by_token = dict(zip(names_of(field), policies.values(), strict=False)) | policies
         if token in by_token:
-            return by_token[token]
+            return str(by_token[token])
     return "unlisted"
 
 
 def _shut_out(card: ReportCard, surface: Surface) -> list[str]:
     """Return the agents behind a robots-only surface whose own rules block them."""
-    if surface.source != "robots":
-        return []
-    by_slot = dict(zip(slots_of("ua_policy"), card.ua_policy.items(), strict=False))
-    return [by_slot[key][0] for key in surface.agents if by_slot[key][1] == "blocked"]
+    behind = [agent.token for agent in registry().agents if agent.key in surface.agents and surface.source == "robots"]
+    return [token for token in behind if _policy(card, token) == "blocked"]
 
 
 def _findings(card: ReportCard, gates: Gates) -> Iterator[Failure]:
@@ -298,14 +301,13 @@ def _findings(card: ReportCard, gates: Gates) -> Iterator[Failure]:
         return
     counted = SEVERITIES[: SEVERITIES.index(gates.fail_on) + 1]
     found = [finding for finding in card.findings if finding.severity in counted and _counts(card, finding)]
-    mute = LIVE_TOTAL - points.conclusive(card)
     lost = [] if card.ledger is UNSET else [entry.component for entry in card.ledger.entries if not entry.measured]
+    why = _mute(card) or (f"Not measured: {', '.join(lost)}" if lost else "")
     if found:
         message = f"{count(len(found), 'finding')} of severity {' or '.join(counted)}; the first: {found[0].text}"
-        yield Failure(gate="fail-on", message=message, by=len(found))
-    elif mute or lost:
-        why = f"{count(mute, 'agent')} of {LIVE_TOTAL} gave no answer" if mute else f"Not measured: {', '.join(lost)}"
-        yield Failure(gate="fail-on", message=f"{why}, so findings may be missing.", inconclusive=True)
+        yield _failed("fail-on", message, len(found))
+    elif why:
+        yield _unclear("fail-on", f"{why}, so findings may be missing.")
 
 
 def _counts(card: ReportCard, finding: Finding) -> bool:
@@ -322,47 +324,35 @@ def _counts(card: ReportCard, finding: Finding) -> bool:
 def _regress(card: ReportCard, baseline: ReportCard | None) -> Iterator[Failure]:
     gate = "no-regress"
     if baseline is None or baseline.unreachable:
-        why = "The card to compare with is of a site that did not answer." if baseline else _NO_BASELINE
-        yield Failure(gate=gate, message=why, inconclusive=True)
+        yield _unclear(gate, "The card to compare with is of a site that did not answer." if baseline else _NO_BASELINE)
         return
     if baseline.method != card.method:
-        message = f"The baseline is graded under {baseline.method}, this card under {card.method}; grade one again."
-        yield Failure(gate=gate, message=message, inconclusive=True)
+        graded = f"The baseline is graded under {baseline.method}, this card under {card.method}"
+        yield _unclear(gate, f"{graded}; grade one again.")
         return
     was, now_is = points.comparable(baseline, card)
     note = points.uneven(baseline, card)
     if now_is < was:
         by = was - now_is
-        message = f"The score fell by {count(by, 'point')}, from {was} to {now_is}."
-        yield Failure(gate=gate, message=f"{message} {note}".rstrip(), by=by)
+        yield _failed(gate, f"The score fell by {count(by, 'point')}, from {was} to {now_is}. {note}".rstrip(), by)
     else:
         yield from _doubt(card, gate, was, f"a score of {was}")
-    if STANCE_RANK[card.stance] < STANCE_RANK[baseline.stance]:
-        by = STANCE_RANK[baseline.stance] - STANCE_RANK[card.stance]
-        yield Failure(gate=gate, message=f"The stance fell from {baseline.stance} to {card.stance}.", by=by)
-    yield from _lost(card, baseline, compare_tasks=not note)
+    by = STANCE_RANK[baseline.stance] - STANCE_RANK[card.stance]
+    if by > 0:
+        yield _failed(gate, f"The stance fell from {baseline.stance} to {card.stance}.", by)
+    yield from _lost(card, baseline, gate, compare_tasks=not note)
 
 
-def _lost(card: ReportCard, baseline: ReportCard, *, compare_tasks: bool) -> Iterator[Failure]:
+def _lost(card: ReportCard, baseline: ReportCard, gate: str, *, compare_tasks: bool) -> Iterator[Failure]:
     """Yield a failure for each assistant and each agent of robots.txt that gets less than before."""
-    gate = "no-regress"
     for (key, now), old in zip(card.matrix.items(), baseline.matrix.values(), strict=False):
-        label = labels.surface(key)
-        if not compare_tasks and _driven(key):
-            continue
+        label, surface = labels.surface(key), registry().surface(key)
+        if not compare_tasks and surface is not None and surface.source == "none":
+            continue  # a run of the tasks alone judges it
         if now == "untested" and VERDICT_RANK.get(old):
-            message = f"{label}: was {said(old)} and is unclear now."
-            yield Failure(gate=gate, message=message, inconclusive=True)
+            yield _unclear(gate, f"{label}: was {said(old)} and is unclear now.")
         elif now in VERDICT_RANK and VERDICT_RANK[now] < VERDICT_RANK.get(old, 0):
-            yield Failure(gate=gate, message=f"{label}: went from {said(old)} to {said(now)}.", by=1)
+            yield _failed(gate, f"{label}: went from {said(old)} to {said(now)}.")
     for (key, now), old in zip(card.ua_policy.items(), baseline.ua_policy.values(), strict=False):
         if POLICY_RANK.get(now, 2) < POLICY_RANK.get(old, 0):
-            yield Failure(
-                gate=gate, message=f"robots.txt: {key} went from {labels.policy(old)} to {labels.policy(now)}.", by=1
-            )
-
-
-def _driven(slug: str) -> bool:
-    """Say whether a surface is judged by a run of the tasks alone."""
-    surface = registry().surface(slug)
-    return surface is not None and surface.source == "none"
+            yield _failed(gate, f"robots.txt: {key} went from {labels.policy(old)} to {labels.policy(now)}.")
