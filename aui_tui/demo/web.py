@@ -40,7 +40,9 @@ from aui_tui.service.local import LocalService
 
 BODY_LIMIT: Final = 1024 * 1024
 IDLE: Final = 30.0
-"""Seconds a connection may stay without a request."""
+"""Seconds a connection may stay without a request, or without an answer where none comes."""
+HELD: Final = 0.6
+"""Seconds after which the small web closes a connection that it never answers: nobody has to wait for long."""
 
 WELL_KNOWN: Final = {
     "/llms.txt": ("llms", "llms.txt", "text/plain"),
@@ -67,7 +69,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who gets something else than the page.
 
     ``to``: ``everybody``, ``browser``, ``agents`` or the token of one agent. ``answer``: a key of ``answers.toml``;
-    ``action``: ``hang`` (the connection stays open, nothing comes). ``everywhere``: robots.txt and the agent-facing
+    ``action``: ``hang`` (nothing comes, and the connection is closed in the end). ``everywhere``: robots.txt and the agent-facing
     files too. ``per_second``: that many requests of each second pass first.
     """
 
@@ -154,7 +156,7 @@ class Response(NamedTuple):
 
 
 Respond = Callable[[Asked], Response | None]
-"""Returns the answer to a request; None: the connection stays open and nothing comes."""
+"""Returns the answer to a request; None: nothing comes, and the connection is closed in the end."""
 
 
 class LoopbackServer(socketserver.ThreadingTCPServer):
@@ -163,9 +165,9 @@ class LoopbackServer(socketserver.ThreadingTCPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, respond: Respond) -> None:
+    def __init__(self, respond: Respond, held: float = IDLE) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.respond = respond
+        self.respond, self.held = respond, held
         self.port: int = self.server_address[1]
 
     def __enter__(self) -> Self:
@@ -192,6 +194,7 @@ class _Handler(BaseHTTPRequestHandler):
         response = self.server.respond(asked)
         if response is None:
             self.close_connection = True
+            self.connection.settimeout(self.server.held)
             self.rfile.read(1)
         else:
             self.wfile.write(_framed(asked, response, keep=not self.close_connection))
@@ -339,7 +342,7 @@ class DemoWeb:
 
     def __enter__(self) -> Self:
         try:
-            server = self._opened.enter_context(LoopbackServer(self._respond))
+            server = self._opened.enter_context(LoopbackServer(self._respond, HELD))
             held = self._opened.enter_context(socket.socket())
             held.bind(("127.0.0.1", 0))  # nothing listens there, so connections to it are refused
         except OSError as error:
