@@ -41,7 +41,7 @@ from aui_tui.service.local import LocalService
 BODY_LIMIT: Final = 1024 * 1024
 IDLE: Final = 30.0
 """Seconds a connection may stay without a request, or without an answer where none comes."""
-HELD: Final = 0.6
+HELD: Final = 1.0
 """Seconds after which the small web closes a connection that it never answers: nobody has to wait for long."""
 
 WELL_KNOWN: Final = {
@@ -69,8 +69,8 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who gets something else than the page.
 
     ``to``: ``everybody``, ``browser``, ``agents`` or the token of one agent. ``answer``: a key of ``answers.toml``;
-    ``action``: ``hang`` (nothing comes, and the connection is closed in the end). ``everywhere``: robots.txt and the agent-facing
-    files too. ``per_second``: that many requests of each second pass first.
+    ``action``: ``hang`` (nothing comes, and the connection is closed in the end). ``everywhere``: robots.txt and the
+    agent-facing files too. ``per_second``: that many requests of each second pass first.
     """
 
     to: str

@@ -146,17 +146,35 @@ def row_of(values: Sequence[Any], ranks: Sequence[int]) -> Row:
 
     Raises ValueError, TypeError or LookupError for damaged ones.
     """
-    found = dict(zip(READ, values, strict=True))
-    ours = {agent: found[agent] for agent in AGENTS}
-    found |= {
-        "pillars": msgspec.json.decode(found["pillars"]),
-        "matrix": msgspec.json.decode(found["matrix"]) if found["matrix"] else ours,
-        "scanned_at": stamp(found["at"] / 1000),
-        "rank": ranks[found["score"]] if found["ranked"] else 0,
-        "live": tuple(msgspec.json.decode(found["live"])),
-    }
-    found["summary"] = SiteSummary(**{name: found[name] for name in SiteSummary.__struct_fields__})
-    return Row(**{name: found[name] for name in Row.__struct_fields__})
+    host, name, category, score, grade, stance, pillars, matrix, at, top_evidence, url, *rest = values
+    ranked, change, scans, method, edge, best_fix, best_points, live, *verdicts = rest
+    summary = SiteSummary(
+        host=host,
+        name=name,
+        category=category,
+        score=score,
+        grade=grade,
+        stance=stance,
+        pillars=_decode(pillars),
+        matrix=_decode(matrix) if matrix else dict(zip(AGENTS, verdicts, strict=True)),
+        scanned_at=stamp(at / 1000),
+        top_evidence=top_evidence,
+        url=url,
+    )
+    return Row(
+        summary=summary,
+        rank=ranks[score] if ranked else 0,
+        change=change,
+        scans=scans,
+        method=method,
+        edge=edge,
+        best_fix=best_fix,
+        best_points=best_points,
+        live=tuple(_decode(live)),
+    )
+
+
+_decode = msgspec.json.Decoder().decode
 
 
 def search_text(host: str, folded: str) -> str:
