@@ -250,9 +250,7 @@ CHOOSE_MANY: Final = _table(
 
 VIEWS: Final = _table(
     "saved lists",
-    _key("escape", "close", "search-close", "Cancel", display="esc"),
-    _key("down", "move(1)", "search-next", "Next", first=True),
-    _key("up", "move(-1)", "search-previous", "Previous", first=True),
+    _key("escape", "close", "views-close", "Cancel", display="esc"),
     _key("delete,ctrl+d", "forget", "views-forget", "Forget", "Forget the list under the cursor", first=True),
 )
 

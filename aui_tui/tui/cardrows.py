@@ -36,12 +36,13 @@ from aui_tui.tui.rows import (
     paragraph,
     spread,
     table,
+    term,
     text,
     title,
 )
 from aui_tui.tui.scans import Scan, TaskRun, scan_log, scan_rows
 from aui_tui.tui.state import CardState
-from aui_tui.tui.words import TERMS, day, quota_words, seconds, signed
+from aui_tui.tui.words import day, quota_words, seconds, signed
 
 SUMMARY, AGENTS, EVIDENCE, FIXES, SCAN_LOG, TASK_RUN, VISITS = NUMBERS = (1, 2, 3, 4, 5, 6, 7)
 NAMES: Final = ("", "Summary", "Agents", "Evidence", "Fixes", "Log", "Tasks", "Visits")
@@ -89,19 +90,23 @@ def score(state: CardState, size: int) -> Content:
     report = state.report
     if report is None:
         return Content("")
+    rows = _unmeasured(report) if report.card.unreachable else _measured(report, size)
+    step = next(item for item in sections.verdict(report).items if item.key == "next")
+    words = f"{step.text}   y copies it" if step.code else step.text
+    if state.fixes and step.code and cells(words) > size - NAME:
+        words = f"{state.fixes[0].title}: {sections.gain(report.card, state.fixes[0].k)}"
+    lead = text((fit("Next", NAME), "muted"))
+    return Content("\n").join([*rows, hang(lead, words, size, "strong" if step.code else "")])
+
+
+def _unmeasured(report: HostReport) -> list[Content]:
+    last = next((point for point in reversed(report.history) if not point.unreachable), None)
+    words = f"   last graded {last.score} {last.grade} on {last.scanned_at[:10]} (h shows it)" if last else ""
+    return [text((fit("Score", NAME), "muted"), glyphs.DASH, (words, "muted"))]
+
+
+def _measured(report: HostReport, size: int) -> list[Content]:
     card = report.card
-    rows = [*(_unmeasured(report) if card.unreachable else _measured(card, size, state)), _next(state, size)]
-    return Content("\n").join(rows)
-
-
-def _unmeasured(report: HostReport) -> Iterator[Content]:
-    graded = [point for point in report.history if not point.unreachable]
-    last = [(point.score, point.grade, point.scanned_at[:10]) for point in graded[-1:]]
-    words = [f"   last graded {score} {grade} on {day} (h shows it)" for score, grade, day in last]
-    yield text((fit("Score", NAME), "muted"), glyphs.DASH, ("".join(words), "muted"))
-
-
-def _measured(card: ReportCard, size: int, state: CardState) -> Iterator[Content]:
     got, possible = totals(card)
     star = glyphs.PROVISIONAL if card.provisional is True else ""
     lead = text(
@@ -118,33 +123,9 @@ def _measured(card: ReportCard, size: int, state: CardState) -> Iterator[Content
     room = min(BAR, size - lead.cell_length - cells(note) - 5)
     drawn = text("   ", bar(card.score, 100, room)) if room >= 8 else ""
     shown = text(lead, drawn, (f"  {note}", "muted"))
-    yield shown if shown.cell_length <= size else lead
-    points = sections.points(state.report) if state.report is not None else None
-    parts = [text(f"{item.label} ", (item.cells[1], "strong")) for item in (points.items if points is not None else ())]
-    while parts:
-        row = text(" " * NAME, parts.pop(0))
-        while parts and row.cell_length + 2 + parts[0].cell_length <= size:
-            row = text(row, "  ", parts.pop(0))
-        yield cut(row, size)
-
-
-def _next(state: CardState, size: int) -> Content:
-    """Return the one thing to do now."""
-    report = state.report
-    assert report is not None
-    card, fix = report.card, state.fixes[0] if state.fixes else None
-    lead = text((fit("Next", NAME), "muted"))
-    if fix is None or card.unreachable:
-        item = next(item for item in sections.verdict(report).items if item.key == "next")
-        return hang(lead, item.text, size)
-    tail = text("  ", (sections.gain(card, fix.k), "good"))
-    takes = BY_FIX[fix.k].takes if fix.k in BY_FIX else ""
-    more = text((f"   {takes}   ", "muted"), ("y", "key"), " copies it")
-    rows = wrap(fix.title, size - NAME)
-    if cells(rows[-1]) + tail.cell_length + more.cell_length <= size - NAME:
-        tail = text(tail, more)
-    head = hang(lead, fix.title, size, "strong")
-    return text(head, "" if cells(rows[-1]) + tail.cell_length <= size - NAME else "\n" + " " * (NAME - 2), tail)
+    points = sections.points(report)
+    parts = " · ".join(f"{item.label} {item.cells[1]}" for item in points.items) if points is not None else ""
+    return [shown if shown.cell_length <= size else lead, hang(Content(" " * NAME), parts, size)]
 
 
 # The panes
@@ -189,9 +170,10 @@ def absent(host: str, problem: str, size: int, can_scan: bool) -> list[Entry]:
 
 def facts(report: HostReport, size: int, now: float) -> list[Entry]:
     """Return what the scan saw of the site."""
-    items = [*sections.facts(report).items, Item(("History",), text=history(report.history, now))]
+    found = sections.facts(report)
     asked = [part for part in (sections.declared(report), sections.pages(report)) if part is not None]
-    out = [Entry(hang(text((fit(item.label, 12), "muted")), item.text, size), f"fact {item.label}") for item in items]
+    items = (*found.items, Item(("History",), text=history(report.history, now)))
+    out = table(found._replace(items=items, columns=()), size)
     if report.card.unreachable:
         out = [paragraph(report.card.top_evidence or "The host could not be reached.", size, "warn"), blank(), *out]
     return out + [line for part in asked for line in (blank(), title(part.title), *table(part, size))]
@@ -212,7 +194,7 @@ def ledger(report: HostReport, size: int) -> list[Entry]:
         words = "This source does not say how the points came about; the card has only their sums."
         points = sections.points(report)
         return [paragraph(words, size, "muted"), blank(), *(table(points, size) if points is not None else [])]
-    return [*table(book, size, lambda item: f"point {item.key}"), blank(), paragraph(book.text, size, "strong")]
+    return [*table(book, size), blank(), paragraph(book.text, size, "strong")]
 
 
 def agent_rows(state: CardState, report: HostReport, size: int) -> list[Entry]:
@@ -223,13 +205,13 @@ def agent_rows(state: CardState, report: HostReport, size: int) -> list[Entry]:
     odd = {row.key for row in agents.agent_rows(report.card, report.observations) if row.disagree}
     first, *others = (_with_sign(item) if item.key in odd else item for item in section.items)
     others.sort(key=lambda item: (item.cells[2] == "not asked", agents.WORST_FIRST.index(item.word)))
-    out = table(section._replace(items=(first, *folded(others, state.unfolded))), size, lambda item: item.key)
+    out = table(section._replace(items=(first, *folded(others, state.unfolded))), size)
     if state.crawlers:
         crawlers = agents.crawler_rows(report.card, report.observations)
         items = tuple(
             Item((row.label, row.robots, "not asked", row.verdict), row.verdict, key=row.key) for row in crawlers
         )
-        rest = table(section._replace(items=items), size, lambda item: item.key)[1:]
+        rest = table(section._replace(items=items), size)[1:]
         heading = title("Crawlers, for training and search", "shown, not scored")
         out += [blank(), Entry(cut(heading.content, size)), *rest]
     return out
@@ -245,12 +227,7 @@ def _with_sign(item: Item) -> Item:
 def evidence(report: HostReport, size: int) -> list[Entry]:
     """Return the findings, worst first."""
     found = sections.findings(report)
-    if found is None:
-        return [paragraph("The card carries no evidence.", size, "muted")]
-    return [
-        Entry(hang(text((f" {marked(item.word)[0]} ", item.tone)), item.text, size), f"finding {place}")
-        for place, item in enumerate(found.items)
-    ]
+    return table(found, size) if found is not None else [paragraph("The card carries no evidence.", size, "muted")]
 
 
 def fixes(state: CardState, size: int) -> list[Entry]:
@@ -280,7 +257,7 @@ def tasks(report: HostReport, size: int, now: float) -> list[Entry]:
         known = [Entry(text("  ", fit(task.label, 26), (f"{task.weight:2} points", "muted"))) for task in TASKS]
         return [paragraph(words, size, "muted"), blank(), *known]
     run = report.observations.tasks if report.observations is not None else None
-    out = [paragraph(section.text, size, "muted"), *table(section, size, lambda item: f"task {item.key}")]
+    out = [paragraph(section.text, size, "muted"), *table(section, size)]
     for result in run.results if run is not None else ():
         if result.change or any(step.mark == "stuck" for step in result.steps):
             out += [blank(), *_steps(result, size)]
@@ -306,11 +283,7 @@ def visits(report: HostReport, size: int) -> list[Entry]:
     section = sections.visitors(report)
     if section is None:
         return [paragraph(NO_VISITS, size, "muted")]
-    bare = section._replace(items=tuple(item._replace(text="") for item in section.items))
-    out = table(bare, size, lambda item: f"visit {item.key}")
-    odd = [item for item in section.items if item.word == "disagree"]
-    out += [Entry(hang(text(marked("disagree"), " "), f"{item.label}: {item.text}", size)) for item in odd]
-    return [*out, blank(), paragraph(section.text, size, "muted")]
+    return [*table(section, size), blank(), paragraph(section.text, size, "muted")]
 
 
 TONES: Final = {"Better": "good", "Worse": "critical", "New findings": "critical", "Resolved findings": "good"}
@@ -418,27 +391,21 @@ def pane_title(number: int, state: CardState, now: float) -> str:
     name, report = short_title(number, state), state.report
     if report is None:
         return name
-    more = ""
     if number == SUMMARY and not state.ledger:
         return "What the site is made of"
-    if number == AGENTS:
-        section = sections.every_agent(report)
-        more = section.text if section is not None else ""
-    elif number == EVIDENCE and not state.changes:
+    if number == EVIDENCE and not state.changes:
         found = Counter(item.t for item in report.card.evidence)
-        return " ".join(
-            (name, *(f"{found[kind]}{marked(kind)[0]}" for kind in ("critical", "warn", "good") if found[kind]))
-        )
-    elif number == FIXES and state.fixes:
+        return " ".join((name, *(f"{n}{marked(kind)[0]}" for kind in SEVERITIES if (n := found[kind]))))
+    if number == FIXES and state.fixes:
         return f"{name}  worst harm first"
-    elif number == SCAN_LOG:
-        more = log_words(report)
-    elif number == TASK_RUN:
-        section = sections.tasks(report, now=now)
+    more = log_words(report) if number == SCAN_LOG else ""
+    if number in (AGENTS, TASK_RUN):
+        section = sections.every_agent(report) if number == AGENTS else sections.tasks(report, now=now)
         more = section.text.rstrip(".") if section is not None else ""
     return f"{name} {glyphs.DASH} {more}" if more else name
 
 
+SEVERITIES: Final = ("critical", "warn", "good")
 LEGEND: Final = ("disagree", "in", "part", "refused", "challenged", "told no", "unclear", "not tested")
 
 
@@ -583,8 +550,3 @@ def foot(state: CardState, key: str, size: int) -> Content:
     elif state.pane == AGENTS:
         name = next((row.verdict for row in every_agent(report) if row.key == key), name)
     return term(name, size)
-
-
-def term(name: str, size: int, sentence: str = "") -> Content:
-    """Return a term in bold and its sentence, cut to ``size`` cells."""
-    return cut(text(" ", (name, "strong"), "  ", sentence or TERMS.get(name, "")), size)

@@ -21,8 +21,8 @@ Mode = Literal["ranked", "unreachable", "matrix"]
 class Column(msgspec.Struct, frozen=True):
     """A column: key, heading, width in cells, alignment, the sort key behind its heading.
 
-    ``drop``: order in which columns leave a narrow list, 0 for one that never does. ``flex``: share of the room
-    that is left over; ``most``: the widest it grows, 0 for no limit.
+    ``drop``: order in which columns leave a narrow list, 0 for one that never does. ``most``: the widest that it grows
+    in the room that is left over, 0 for one that does not.
     """
 
     key: str
@@ -31,7 +31,6 @@ class Column(msgspec.Struct, frozen=True):
     right: bool = False
     sort: str = ""
     drop: int = 0
-    flex: int = 0
     most: int = 0
 
 
@@ -51,6 +50,7 @@ EVERYBODY: Final = 138
 ROOMY: Final = 88
 """Width of a list from which most names of hosts stand whole, in HOST_WIDTH cells."""
 HOST_WIDTH: Final = 30
+WIDEST: Final = 400
 
 RANKED: Final = (
     Column("rank", "#", 4, right=True, sort="rank", drop=6),
@@ -58,25 +58,25 @@ RANKED: Final = (
     Column("change", "Δ", 4, right=True, sort="change", drop=5),
     Column("grade", "Gr", 3, sort="grade"),
     Column("stance", "Stance", STANCE_WIDTH, sort="stance"),
-    Column("host", "Host", 18, sort="host", flex=3, most=40),
+    Column("host", "Host", 18, sort="host", most=40),
     Column("category", "Category", 14, sort="category", drop=1),
-    Column("out", "Gets in", 12, drop=7, flex=1, most=16),
+    Column("out", "Gets in", 12, drop=7, most=16),
     Column("by", "by", 10, drop=3),
     Column("age", "Age", 4, right=True, sort="age", drop=2),
 )
 CHOICES: Final = (
-    Column("next", "Next", 34, drop=1, flex=2, most=48),
+    Column("next", "Next", 34, drop=1, most=48),
     Column("points", "Gain", 4, right=True),
     Column("scans", "Scans", 5, right=True),
-    Column("name", "Name", 20, flex=1, most=30),
-    Column("finding", "First finding", 34, drop=1, flex=5),
+    Column("name", "Name", 20, most=30),
+    Column("finding", "First finding", 34, drop=1, most=WIDEST),
     Column("method", "Method", 6),
     Column("edge", "Served by", 14),
 )
 """Columns that are not there from the beginning; the surfaces of the matrix are others."""
 UNREACHABLE: Final = (
-    Column("host", "Host", 18, sort="host", flex=2, most=40),
-    Column("reason", "Reason", 26, flex=3),
+    Column("host", "Host", 18, sort="host", most=40),
+    Column("reason", "Reason", 26, most=WIDEST),
     Column("category", "Category", 14, sort="category", drop=2),
     Column("age", "Age", 4, right=True, sort="age", drop=1),
 )
@@ -130,26 +130,14 @@ def _need(wanted: Sequence[Column]) -> int:
 
 
 def _grown(wanted: Sequence[Column], width: int) -> tuple[Column, ...]:
-    """Give the room that is left to the flexible columns by their shares; shrink the last of them when short."""
-    out = list(wanted)
-    for _ in range(len(out)):
-        room = width - _need(out)
-        flexible = [c for c in out if c.flex and (not c.most or c.width < c.most)]
-        if room <= 0 or not flexible:
-            break
-        shares = sum(c.flex for c in flexible)
-        for column in flexible:
-            extra = max(room * column.flex // shares, 1)
-            if column.most:
-                extra = min(extra, column.most - column.width)
-            extra = min(extra, width - _need(out))
-            out[out.index(column)] = replace(column, width=column.width + extra)
-    short = _need(out) - width
-    if short > 0:
-        last = max((i for i, c in enumerate(out) if c.flex), key=lambda i: out[i].width, default=-1)
-        if last >= 0:
-            out[last] = replace(out[last], width=max(out[last].width - short, 4))
-    return tuple(out)
+    """Give the room that is left to the host, then to other columns that may grow; the host yields when it is short."""
+    room = width - _need(wanted)
+    grown: dict[str, Column] = {}
+    for column in sorted(wanted, key=lambda column: column.key != "host"):
+        extra = max(min(room, column.most - column.width), 4 - column.width) if column.most else 0
+        grown[column.key] = replace(column, width=column.width + extra)
+        room -= extra
+    return tuple(grown[column.key] for column in wanted)
 
 
 def _matrix(width: int, rows: int) -> tuple[Column, ...]:
@@ -157,7 +145,7 @@ def _matrix(width: int, rows: int) -> tuple[Column, ...]:
         Column("rank", "#", max(4, len(format(rows, ","))), right=True, sort="rank", drop=1),
         Column("score", "Score", 6, right=True, sort="score", drop=2),
         Column("stance", "Stance", STANCE_WIDTH, sort="stance"),
-        Column("host", "Host", 16, sort="host", flex=1, most=36),
+        Column("host", "Host", 16, sort="host", most=36),
     ]
     count = len(surfaces())
     while _need(fixed) + 2 * count > width and any(c.drop for c in fixed):

@@ -20,7 +20,6 @@ from aui_tui.tui.screens.card import open_card
 from aui_tui.tui.screens.settings import change_setting, choose_view
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.state import CardState
-from aui_tui.tui.themes import ThemeChoice
 from aui_tui.tui.words import TERMS
 
 HOSTS: Final = 12
@@ -75,7 +74,7 @@ class Palette(Provider):
             matrix = query.sort.startswith("matrix.")
             yield Command(title, "view", partial(app.show_list, query, matrix=matrix))
         for name in sorted(app.available_themes):
-            yield Command(f"Theme {name}", "theme", ThemeChoice(app, name))
+            yield Command(f"Theme {name}", "theme", partial(app.choose_theme, name))
 
     async def discover(self) -> Hits:
         """Show everything while nothing is typed."""

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence, Sized
 from functools import partial
 from shlex import quote
-from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, Protocol, TypeVar
+from typing import Any, Final, Literal, ParamSpec, Protocol, TypeVar
 
 import msgspec
 from textual import events
@@ -26,9 +26,6 @@ from aui_tui.model.query import Query
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 from aui_tui.tui.bindings import ON_ANSWER
-
-if TYPE_CHECKING:
-    from textual.message_pump import MessagePump
 
 Kind = Literal["list", "card", "snippet"]
 ENDINGS: Final = {"list": (".json", ".ndjson", ".csv"), "card": (".json", ".md"), "snippet": ()}
@@ -290,8 +287,5 @@ class TypeAhead:
 def at_rest(app: App[Any]) -> bool:
     """Whether the screen is complete, and no message waits for it or for the application."""
     widgets = app.screen.walk_children(Widget, with_self=True)
-    return not _busy(app) and all(widget.is_mounted and not _busy(widget) for widget in widgets)
-
-
-def _busy(pump: MessagePump) -> bool:
-    return pump.message_queue_size > 0 or pump._pending_message is not None
+    complete = all(widget.is_mounted and not widget.message_queue_size for widget in widgets)
+    return complete and not app.message_queue_size

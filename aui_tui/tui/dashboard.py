@@ -7,15 +7,16 @@ import os
 import sys
 import time
 from collections.abc import Awaitable, Iterable, Mapping
-from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import Any, Final, NamedTuple, cast
 
 from msgspec.structs import replace
+from textual.app import App
 from textual.notifications import SeverityLevel
 from textual.reactive import reactive
 from textual.screen import Screen, ScreenResultType
+from textual.theme import BUILTIN_THEMES
 from textual.worker import Worker, WorkerCancelled
 
 from aui_tui.errors import AuiError, InvalidHost, PrivateHost, RateLimited
@@ -30,9 +31,9 @@ from aui_tui.service.protocol import HasStamp, KnowsOwnHosts, Service
 from aui_tui.text import clean, count
 from aui_tui.tui.context import Context, ExportJob, Feed, attempt, hint, run_concurrently, sentence, start
 from aui_tui.tui.glyphs import CRITICAL, WARN
-from aui_tui.tui.scans import Scan, TaskRun, changed, ended_words
+from aui_tui.tui.scans import Scan, TaskRun, ended_words
 from aui_tui.tui.screens.windows import AskScreen, confirm
-from aui_tui.tui.themes import ThemedApp
+from aui_tui.tui.themes import ROLES, first, hard_to_read, packaged
 from aui_tui.tui.words import local_time
 
 FEED_PAUSE: Final = 0.4
@@ -56,10 +57,10 @@ class Action(NamedTuple):
     command: str
 
 
-class Dashboard(ThemedApp):
+class Dashboard(App[Any]):
     """Screens watch ``scans``, ``quota``, ``task_run``, ``stored`` (how often something was stored) and ``aged``."""
 
-    scans: reactive[tuple[Scan, ...]] = reactive((), init=False, repaint=False)
+    scans: reactive[list[Scan]] = reactive(list, init=False, repaint=False)
     quota: reactive[Quota | None] = reactive(None, init=False, repaint=False)
     task_run: reactive[TaskRun | None] = reactive(None, init=False, repaint=False)
     stored: reactive[int] = reactive(0, init=False, repaint=False)
@@ -69,13 +70,22 @@ class Dashboard(ThemedApp):
     """Scans of the feed that have ended; -1 while none is under way."""
 
     def __init__(self, context: Context, folders: Iterable[Path], theme: str, *, no_color: bool) -> None:
-        super().__init__(folders, theme, no_color=no_color)
+        """``theme``: a name, or the default when it is empty; ``folders`` hold the user's own themes.
+
+        Raises ConfigError for an unknown name.
+        """
+        loaded, name = first((packaged(), *folders), theme, no_color=no_color)
+        super().__init__()
+        self.theme_problems = loaded.problems
+        for builtin in BUILTIN_THEMES:
+            self.unregister_theme(builtin)
+        for made in loaded.themes.values():
+            self.register_theme(made)
+        self.theme = self.chosen_theme = name
         self.context = context
         self.feed = context.feed
         self.set_reactive(Dashboard.fed, -1 if context.feed is None else 0)
         self.actions: list[Action] = []
-        self._scan_workers: dict[int, Worker[bool]] = {}
-        self._numbers = 0
         self._stamp: str | None = None
 
     def show_list(self, query: Query, *, matrix: bool = False, unreachable: bool = False) -> None:
@@ -115,12 +125,30 @@ class Dashboard(ThemedApp):
         but = f" {stronger} overrides it at the start." if stronger else ""
         self.notice(f"{what} Remembered in {kept.path}.{but}")
 
+    # Themes
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Return colours for the roles under a theme that has none."""
+        return {"role-" + name: "#808080" for name in ROLES}
+
+    def try_theme(self, name: str) -> None:
+        """Show a theme as long as the window it is chosen in is open."""
+        self.theme = name
+
     def choose_theme(self, name: str | None) -> None:
-        """Use a theme; one that was chosen is remembered."""
-        before = self.chosen_theme
-        super().choose_theme(name)
+        """Use a theme and remember it; without a name, the one that was chosen last."""
+        before, self.chosen_theme = self.chosen_theme, name or self.chosen_theme
+        self.theme = self.chosen_theme
+        if name:
+            self.check_contrast()
         if name and name != before:
             self.remember("theme", value=name, what=f"Theme {name}.")
+
+    def check_contrast(self) -> None:
+        """Say when the theme that was chosen has text that is hard to read."""
+        words = hard_to_read(self.available_themes[self.chosen_theme])
+        if words:
+            self.notice(words, "warning")
 
     # What fills the index
 
@@ -197,7 +225,7 @@ class Dashboard(ThemedApp):
 
         def begin(answer: str | None) -> None:
             if answer:
-                self._begin(url, force=force, listed=listed, asker=self.screen)
+                self._begin(Scan(url, listed=listed, page=self.screen), force=force)
 
         if force and self.quota is not None and 0 < self.quota.left <= LAST:
             title = f"{count(self.quota.left, 'scan is', 'scans are')} left this hour. Scan again?"
@@ -215,102 +243,83 @@ class Dashboard(ThemedApp):
         window = AskScreen("Scan an address", words, text, "example.com, localhost:8000", problem=problem)
         self.push_screen(window, lambda typed: self.scan(typed) if typed else None)
 
-    def _begin(self, url: str, *, force: bool, listed: bool, quiet: bool = False, asker: object = None) -> Worker[bool]:
-        self._numbers += 1
-        number = self._numbers
-        scan = Scan.begin(number, url, self.context.clock(), listed=listed, quiet=quiet, asker=asker)
-        self.did(f"scan of {scan.url}", " ".join(["aui-tui scan", quote(scan.url), *(["--force"] if force else [])]))
-        self.scans = (*self.scans, scan)[-KEPT_SCANS:]
-        worker = run_concurrently(self, "scan", self._scan, number, url, force=force, listed=listed)
-        self._scan_workers[number] = worker
-        return worker
+    def _begin(self, scan: Scan, *, force: bool) -> Worker[None]:
+        options = ["--force"] if force else []
+        self.did(f"scan of {scan.url}", " ".join(["aui-tui scan", quote(scan.url), *options]))
+        self.scans = [*self.scans, scan][-KEPT_SCANS:]
+        scan.worker = run_concurrently(self, "scan", self._scan, scan, force=force)
+        return scan.worker
 
     async def address_of(self, host: str) -> str:
         """Return the address under which ``host`` was scanned last, itself where the source does not keep it."""
         report, _ = await attempt(self.context.service.site(host))
         return address(host, report.observations) if report is not None else host
 
-    async def _scan(self, number: int, url: str, *, force: bool, listed: bool) -> bool:
-        """Scan and tell how it ended; the result is whether the quota was used up."""
-        service, own = self.context.service, False
-        ended = partial(self.call_later, self._ended, number)
+    async def _scan(self, scan: Scan, *, force: bool) -> None:
+        """Scan and tell how it ended."""
+        service = self.context.service
+        before: ReportCard | None = None
+        problem: Exception | None = None
 
         def progress(event: ProbeEvent) -> None:
-            self.call_later(self._progressed, number, event)
+            self.call_later(self._progressed, scan, event)
 
         try:
-            asked = await self.address_of(url) if listed else url
-            own = isinstance(service, KnowsOwnHosts) and await service.owns(asked)
-            answer = await service.scan(asked, ScanOptions(force=force or own), progress=progress)
-        except asyncio.CancelledError:
-            ended()
-            raise
-        except InvalidHost as error:
-            allow = " If it is yours, start aui-tui with --allow-private." if isinstance(error, PrivateHost) else ""
-            ended(error=sentence(error) + allow, invalid=True)
-            return False
+            asked = await self.address_of(scan.url) if scan.listed else scan.url
+            scan.own = isinstance(service, KnowsOwnHosts) and await service.owns(asked)
+            answer = await service.scan(asked, ScanOptions(force=force or scan.own), progress=progress)
+            kept, _ = await attempt(service.site(answer.card.host))
+            before, scan.answer = kept.previous if kept is not None else None, answer
         except Exception as error:  # a source may fail in any way: the screen says so and stays
-            limited = isinstance(error, RateLimited)
-            ended(error=sentence(error), own=limited and own)
-            return limited
-        kept, _ = await attempt(service.site(answer.card.host))
-        ended(answer, before=kept.previous if kept is not None else None)
-        return False
+            problem, scan.limited = error, isinstance(error, RateLimited)
+        finally:
+            self.call_later(self._ended, scan, before, problem)
 
     async def _scan_many(self, hosts: tuple[str, ...], *, force: bool) -> None:
         asked = 0
         while asked < len(hosts):
             group = hosts[asked : asked + AT_ONCE]
             asked += len(group)
-            workers = [self._begin(host, force=force, listed=True, quiet=True) for host in group]
-            ends = await asyncio.gather(*(worker.wait() for worker in workers), return_exceptions=True)
-            if any(end is True or isinstance(end, WorkerCancelled) for end in ends):
+            scans = [Scan(host, listed=True, quiet=True) for host in group]
+            ends = (self._begin(scan, force=force).wait() for scan in scans)
+            done = await asyncio.gather(*ends, return_exceptions=True)
+            if any(scan.limited for scan in scans) or any(isinstance(end, WorkerCancelled) for end in done):
                 break
         self.notice(f"{asked} of {len(hosts)} marked hosts were asked for.")
 
     def stop_scan(self, scan: Scan) -> None:
         """Cancel a running scan."""
-        worker = self._scan_workers.get(scan.number)
-        if worker is not None:
-            worker.cancel()
+        if scan.worker is not None:
+            scan.worker.cancel()
 
-    def _progressed(self, number: int, event: ProbeEvent) -> None:
-        now = self.context.clock()
-        self.scans = changed(self.scans, number, lambda scan: scan.moved(event, now))
+    def _progressed(self, scan: Scan, event: ProbeEvent) -> None:
+        if scan.running:
+            scan.follow(event, self.context.clock())
+            self.mutate_reactive(Dashboard.scans)
 
-    def _ended(
-        self,
-        number: int,
-        answer: HostReport | None = None,
-        *,
-        error: str = "",
-        invalid: bool = False,
-        own: bool = False,
-        before: ReportCard | None = None,
-    ) -> None:
-        """Share the end of a scan, tell it, and have the lists read again; neither answer nor error: cancelled.
+    def _ended(self, scan: Scan, before: ReportCard | None, problem: Exception | None) -> None:
+        """Share the end of a scan, tell it, and have the lists read again; neither answer nor problem: cancelled.
 
-        ``invalid``: the address itself was the error. ``own``: a host of the user's own reached the limit of the hour.
+        ``before``: the card of the scan before.
         """
-        self._scan_workers.pop(number, None)
-        scan = next((scan for scan in self.scans if scan.number == number), None)
-        if scan is None:
-            return
-        state, words = ended_words(scan, answer, error, before)
-        now, page = self.context.clock(), self.screen
-        self.scans = changed(self.scans, number, lambda known: known.closed(state, words, now, answer))
-        if own:
+        error = sentence(problem) if problem is not None else ""
+        if isinstance(problem, PrivateHost):
+            error += " If it is yours, start aui-tui with --allow-private."
+        scan.state, scan.words = ended_words(scan, error, before)
+        self.mutate_reactive(Dashboard.scans)
+        page, answer = self.screen, scan.answer
+        if scan.own and scan.limited:
             self._offer_unlimited(scan)
-        elif invalid and not scan.listed:
-            (page.refuse if isinstance(page, Page) else self.ask_address)(scan.url, words)
-        elif state != "done" or not scan.quiet:
-            self.notice(words, "error" if state == "failed" else "information")
+        elif isinstance(problem, InvalidHost) and not scan.listed:
+            (page.refuse if isinstance(page, Page) else self.ask_address)(scan.url, scan.words)
+        elif scan.state != "done" or not scan.quiet:
+            self.notice(scan.words, "error" if error else "information")
+        self.read_quota()
+        if answer is not None or not error:
+            self.stored += 1
         for warning in answer.warnings if answer is not None else ():
             self.notice(warning, "warning")
-        self.read_quota()
-        if answer is not None or state == "cancelled":
-            self.stored += 1
-        if answer is not None and scan.asker is page and isinstance(page, Page):
+        if answer is not None and scan.page is page and isinstance(page, Page):
             page.scanned(answer)
 
     def _offer_unlimited(self, scan: Scan) -> None:
@@ -320,7 +329,7 @@ class Dashboard(ThemedApp):
         def lift(answer: str | None) -> None:
             if answer and isinstance(service, KnowsOwnHosts):
                 service.lift_limit(scan.url)
-                self._begin(scan.url, force=True, listed=scan.listed, asker=scan.asker)
+                self._begin(Scan(scan.url, listed=scan.listed, page=scan.page), force=True)
 
         title = f"All scans of this hour are used. {scan.url} is your own"
         self.push_screen(confirm(title, "Scan it without the limit", "Cancel"), lift)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from msgspec.structs import replace
@@ -149,33 +149,76 @@ def _percent(part: int, whole: int) -> str:
 # The panes
 
 
-Maker = Callable[[Surface], tuple[str, str, str]]
-"""Makes what a column says of an assistant: words, role, and the key of the figure, empty for none."""
-COUNTS: Final = (("in", 8), ("part", 8), ("refused", 9), ("challenged", 12), ("told no", 9), ("unclear", 9))
-"""Outcomes that have a column of their own, and its width."""
+COUNTED: Final = ("in", "part", "refused", "challenged", "told no", "unclear")
+"""Outcomes that have a column of their own where there is room."""
+Cell = tuple[str, str, str, str]
+"""A heading, the words below it, their tone, and the key of the figure; empty for none."""
 
 
 def assistants(figures: Overview, moves: Moves, size: int) -> list[Entry]:
     """Return one row per assistant: a bar of what it gets, the share that lets it in, who is out, what changed."""
-    columns = _columns(figures, moves, size)
-    heads = "gets in" + "".join(head for head, _ in columns)
+    found = {surface: list(_cells(figures, moves, surface, size)) for surface in surfaces()}
+    heads = "gets in" + "".join(cell[0] for cell in next(iter(found.values())))
     room = max(min(size - 21 - len(heads), 60), 8)
     out = [Entry(cut(text((" " * (18 + room) + heads, "header")), size))]
-    for surface in surfaces():
-        found = fates_of(figures, surface)
-        known = sum(number for word, number in found.items() if word not in ("not tested", "unclear"))
+    for surface, cells in found.items():
+        fates = fates_of(figures, surface)
+        known = sum(number for word, number in fates.items() if word not in ("not tested", "unclear"))
         row = _Row().add(fit(surface.short, 15) + " ", "", of_agent(surface, "in") if known else "")
         if not known:
             out.append(row.add("only task runs can tell", "muted").entry(size))
             continue
-        for word, part in _parts(found, room):
+        for word, part in _parts(fates, room):
             row.add(part, sign(word).tone, of_agent(surface, word) if part.strip() and word else "")
-        inside = found["in"] + found["part"]
+        inside = fates["in"] + fates["part"]
         row.add(_percent(inside, known).rjust(8), "good", of_agent(surface, "gets in"))
-        for _, maker in columns:
-            row.add(*maker(surface))
+        for _, *cell in cells:
+            row.add(*cell)
         out.append(row.entry(size))
     return out
+
+
+def _cells(figures: Overview, moves: Moves, surface: Surface, size: int) -> Iterator[Cell]:
+    """Yield the columns that fit behind the share of an assistant."""
+    fates, slug, wide = fates_of(figures, surface), surface.slug, size >= 150
+    if size >= 100:
+        yield from (_number(word, fates[word], sign(word).tone, of_agent(surface, word)) for word in COUNTED)
+    else:
+        yield _number("out", sum(fates[word] for word in SHUT), "critical", of_agent(surface, "out"))
+    if figures.contradictions and size >= 124:
+        for way, head in enumerate(("yes, yet out", "no, yet in") if wide else ("≠ out",)):
+            counted = figures.disagree.get(slug)
+            key = figure("disagree", f"{CONTRADICTIONS[way]} {slug}")
+            yield _number(head, counted[way] if counted else None, "accent", key)
+    if size >= 60:
+        let_in, shut_out = moves.agents.get(slug, (0, 0)) if known_by(surface) else (0, 0)
+        change = let_in - shut_out
+        told = slug in moves.agents and known_by(surface)
+        tone = "good" if change > 0 else "critical" if change < 0 else "muted"
+        yield "    Δ in", (format(change, "+,d" if change else "d") if told else glyphs.DASH).rjust(8), tone, ""
+    if wide and moves.weeks:
+        shares = moves.weeks.get(slug, ()) if known_by(surface) else ()
+        known = max(shares, default=-1) >= 0
+        curve = "".join(glyphs.spark([share]) if share >= 0 else " " for share in shares) if known else glyphs.DASH
+        yield "       12 weeks", curve.rjust(15), "bar" if known else "muted", ""
+    if wide and figures.shut:
+        counted_by = figures.shut.get(slug, {}).items()
+        shut = {name: out / asked for name, (out, asked) in counted_by if out and asked >= ENOUGH}
+        worst = max(shut, key=shut.__getitem__, default="")
+        words = f"{fit(worst, 17)}{_percent(round(1000 * shut[worst]), 1000):>6}" if worst else glyphs.DASH
+        yield "  most often shut out by", f"  {words}", "" if worst else "muted", ""
+
+
+def known_by(surface: Surface) -> bool:
+    """Whether scans tell what an assistant gets: of one with a browser of its own only a run of the tasks does."""
+    return surface.source != "none"
+
+
+def _number(head: str, number: int | None, tone: str, key: str) -> Cell:
+    """Return a column of hosts; only a number over zero opens a list, None is not known."""
+    width = max(len(head) + 2, 8)
+    words = glyphs.DASH if number is None else f"{number:,}"
+    return head.rjust(width), words.rjust(width), tone if number else "muted", key if number else ""
 
 
 def _parts(found: Counter[str], room: int) -> list[tuple[str, str]]:
@@ -188,87 +231,6 @@ def _parts(found: Counter[str], room: int) -> list[tuple[str, str]]:
         used += share
         out.append((word, fill * share))
     return [*out, ("", " " * (room - used))]
-
-
-def _columns(figures: Overview, moves: Moves, size: int) -> list[tuple[str, Maker]]:
-    """Return the columns that fit behind the share of an assistant: each heading, and the part below it."""
-    against, wide = bool(figures.contradictions), size >= 150
-    columns = [
-        *((size >= 100, word.rjust(width), _counter(figures, word, width)) for word, width in COUNTS),
-        (size < 100, "     out", _counter(figures, "out", 8)),
-        (against and 124 <= size < 150, "   ≠ out", _disagree(figures, 0, 8)),
-        (against and wide, "   yes, yet out", _disagree(figures, 0, 15)),
-        (against and wide, "  no, yet in", _disagree(figures, 1, 12)),
-        (size >= 60, "    Δ in", _turned(moves)),
-        (wide and bool(moves.weeks), "       12 weeks", _weeks(moves)),
-        (wide and bool(figures.shut), "  most often shut out by", _worst(figures)),
-    ]
-    return [(head, maker) for there, head, maker in columns if there]
-
-
-def _counter(figures: Overview, word: str, width: int) -> Maker:
-    """Return the column of the hosts of which an assistant gets ``word``."""
-
-    def maker(surface: Surface) -> tuple[str, str, str]:
-        found = fates_of(figures, surface)
-        number = sum(found[one] for one in SHUT) if word == "out" else found[word]
-        tone = "critical" if word == "out" else sign(word).tone
-        return f"{number:{width},}", tone if number else "muted", of_agent(surface, word) if number else ""
-
-    return maker
-
-
-def _disagree(figures: Overview, way: int, width: int) -> Maker:
-    """Return the column of the hosts that turn an assistant away against robots.txt, or let it in (``way`` 1)."""
-
-    def maker(surface: Surface) -> tuple[str, str, str]:
-        if surface.slug not in figures.disagree:
-            return glyphs.DASH.rjust(width), "muted", ""
-        number = figures.disagree[surface.slug][way]
-        key = figure("disagree", f"{CONTRADICTIONS[way]} {surface.slug}") if number else ""
-        return f"{number:{width},}", "accent" if number else "muted", key
-
-    return maker
-
-
-def _turned(moves: Moves) -> Maker:
-    """Return the column of how many more hosts let an assistant in than before."""
-
-    def maker(surface: Surface) -> tuple[str, str, str]:
-        if surface.slug not in moves.agents or surface.source == "none":
-            return glyphs.DASH.rjust(8), "muted", ""
-        let_in, shut_out = moves.agents[surface.slug]
-        change = let_in - shut_out
-        tone = "good" if change > 0 else "critical" if change < 0 else "muted"
-        return (format(change, "+,d") if change else "0").rjust(8), tone, ""
-
-    return maker
-
-
-def _weeks(moves: Moves) -> Maker:
-    """Return the column of the share of hosts that let an assistant in at the end of each week, the last one now."""
-
-    def maker(surface: Surface) -> tuple[str, str, str]:
-        shares = moves.weeks.get(surface.slug, ())
-        if surface.source == "none" or max(shares, default=-1) < 0:
-            return glyphs.DASH.rjust(15), "muted", ""
-        return "   " + "".join(glyphs.spark([share]) if share >= 0 else " " for share in shares), "bar", ""
-
-    return maker
-
-
-def _worst(figures: Overview) -> Maker:
-    """Return the column of the category that shuts an assistant out most often."""
-
-    def maker(surface: Surface) -> tuple[str, str, str]:
-        counted = figures.shut.get(surface.slug, {}).items()
-        shares = {name: out / known for name, (out, known) in counted if out and known >= ENOUGH}
-        if not shares:
-            return "  " + glyphs.DASH, "muted", ""
-        name = max(shares, key=shares.__getitem__)
-        return f"  {fit(name, 17)}{_percent(round(1000 * shares[name]), 1000):>6}", "", ""
-
-    return maker
 
 
 def scores(figures: Overview, size: int) -> list[Entry]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from textual.content import Content
 
 from aui_tui.model.signs import sign
-from aui_tui.report.sections import Item, Section
 from aui_tui.text import cells, fit, wrap
 from aui_tui.tui import glyphs
+from aui_tui.tui.words import TERMS
+
+if TYPE_CHECKING:
+    from aui_tui.report.sections import Item, Section
 
 STYLES: Final = {
     "": "",
@@ -95,6 +98,11 @@ def paragraph(words: str, size: int, role: str = "") -> Entry:
     return Entry(hang(Content(""), words, size, role))
 
 
+def term(name: str, size: int, sentence: str = "") -> Content:
+    """Return a term in bold and its sentence, cut to ``size`` cells."""
+    return cut(text(" ", (name, "strong"), "  ", sentence or TERMS.get(name, "")), size)
+
+
 def blank() -> Entry:
     """Return an empty row."""
     return Entry(Content(" "))
@@ -119,24 +127,26 @@ def bar(value: float, most: float, size: int) -> Content:
 
 LEAST: Final = 24
 """Cells that the sentences of a table need beside its columns."""
-MARGIN: Final = 4
-"""Cells for the cursor and the sign of a row."""
+MARGIN: Final = 3
+"""Cells for the cursor and the sign of a row; where no row has a sign the cursor needs one."""
 
 
-def table(section: Section, size: int, key: Callable[[Item], str] = lambda item: "") -> list[Entry]:
-    """Return the items of a section: a heading, then sign, cells and sentences of each, which ``key`` makes choosable.
+def table(section: Section, size: int) -> list[Entry]:
+    """Return the items of a section: a heading, then sign, cells and sentences of each; all can be chosen.
 
     Columns take what they need, the widest yields first; sentences that have no room beside them go below.
     """
-    widths = _widths(section, size)
-    used = MARGIN + sum(width + 2 for width in widths)
-    beside = size - used >= LEAST or not widths
+    margin = MARGIN if any(item.word for item in section.items) else 1
+    widths = _widths(section, size - margin)
+    beside = size - margin - sum(width + 2 for width in widths) >= LEAST or not widths
     out: list[Entry] = []
     if section.columns:
         heads = [fit(name, width) for name, width in zip(section.columns, widths, strict=False)]
         more = section.columns[len(widths)] if beside and len(section.columns) > len(widths) else ""
-        out.append(Entry(cut(text(("  ".join((" " * (MARGIN - 2), *heads, more)), "header")), size)))
-    return [*out, *(Entry(_row(item, widths, size, beside=beside), key(item)) for item in section.items)]
+        out.append(Entry(cut(text((" " * margin + "  ".join((*heads, more)), "header")), size)))
+    for place, item in enumerate(section.items):
+        out.append(Entry(_row(item, widths, size, margin, beside=beside), item.key or f"{section.name} {place}"))
+    return out
 
 
 def _widths(section: Section, size: int) -> list[int]:
@@ -148,13 +158,13 @@ def _widths(section: Section, size: int) -> list[int]:
     ]
     widths = [max(width, cells(heads[place])) for place, width in enumerate(widths)]
     least = LEAST if any(item.text for item in section.items) and columns < 5 else 0
-    while widths and MARGIN + sum(width + 2 for width in widths) + least > size and max(widths) > 8:
+    while widths and sum(width + 2 for width in widths) + least > size and max(widths) > 8:
         widths[widths.index(max(widths))] -= 1
     return widths
 
 
-def _row(item: Item, widths: Sequence[int], size: int, *, beside: bool) -> Content:
-    lead = text("  ", marked(item.word) if item.word else " ", " ")
+def _row(item: Item, widths: Sequence[int], size: int, margin: int, *, beside: bool) -> Content:
+    lead = text(" ", marked(item.word), " ") if item.word else Content(" " * margin)
     tone = item.tone if item.tone in STYLES else ""
     for place, width in enumerate(widths):
         cell = item.cells[place] if place < len(item.cells) else ""
@@ -165,7 +175,7 @@ def _row(item: Item, widths: Sequence[int], size: int, *, beside: bool) -> Conte
         return cut(lead, size)
     if beside:
         return hang(lead, item.text, size, "muted" if widths else "")
-    return text(lead, "\n", hang(text(" " * MARGIN), item.text, size, "muted"))
+    return text(cut(lead, size), "\n", hang(text(" " * margin), item.text, size, "muted"))
 
 
 def folded(items: Iterable[Item], unfolded: frozenset[str]) -> list[Item]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 import msgspec
-from msgspec.structs import replace
 from textual.content import Content
+from textual.worker import Worker
 
 from aui_tui.model import labels
 from aui_tui.model.card import ReportCard
@@ -64,31 +63,25 @@ class Probe(msgspec.Struct, frozen=True):
         return text(mark, f" {label} ", *figures, (f"  {self.note}" if self.note else "", "muted"))
 
 
-class Scan(msgspec.Struct, frozen=True):
-    """A scan: ``state`` is running, done, failed or cancelled; ``words`` say how it ended."""
+class Scan(msgspec.Struct, eq=False):
+    """A scan of this session: ``state`` is running, done, failed or cancelled; ``words`` say how it ended.
 
-    number: int
+    ``listed``: ``url`` is a host of the index. ``quiet``: one of many, whose good end is not reported. ``page``: the
+    screen it was asked for on, where its card opens. ``own``: of a host of the user's own. ``limited``: the scans of
+    the hour were used up.
+    """
+
     url: str
-    started: float
-    probes: tuple[Probe, ...]
-    state: str = "running"
-    words: str = ""
-    ended: float = 0.0
-    answer: HostReport | None = None
     listed: bool = False
     quiet: bool = False
-    asker: object = None
-
-    @classmethod
-    def begin(
-        cls, number: int, url: str, now: float, *, listed: bool = False, quiet: bool = False, asker: object = None
-    ) -> Scan:
-        """Return a scan of which nothing is known yet; of a ``quiet`` one among many a good end is not reported.
-
-        ``asker``: the screen it was asked for on, where its card shall open; None: nowhere.
-        """
-        probes = tuple(Probe(name) for name in probe_names())
-        return cls(number, clean(url, 200), now, probes, listed=listed, quiet=quiet, asker=asker)
+    page: object = None
+    probes: dict[str, Probe] = msgspec.field(default_factory=lambda: {name: Probe(name) for name in probe_names()})
+    state: str = "running"
+    words: str = ""
+    answer: HostReport | None = None
+    own: bool = False
+    limited: bool = False
+    worker: Worker[None] | None = None
 
     @property
     def running(self) -> bool:
@@ -98,20 +91,14 @@ class Scan(msgspec.Struct, frozen=True):
     @property
     def finished(self) -> int:
         """Probes that came to their end."""
-        return sum(probe.state == "done" for probe in self.probes)
+        return sum(probe.state == "done" for probe in self.probes.values())
 
-    def moved(self, event: ProbeEvent, now: float) -> Scan:
-        """Return the scan after ``event``; a probe of another name joins the list."""
-        known = {probe.name: probe for probe in self.probes}
-        old = known.get(event.name, Probe(clean(event.name, 40)))
+    def follow(self, event: ProbeEvent, now: float) -> None:
+        """Take in what has happened; a probe of another name joins the list."""
+        old = self.probes.get(event.name, Probe(clean(event.name, 40)))
         since = now if event.state in ("started", "retrying") else old.since
         told = (event.status, event.elapsed_ms, event.outcome, clean(event.note, 120), event.wait)
-        known[old.name] = Probe(old.name, event.state, since, *told)
-        return replace(self, probes=tuple(known.values()))
-
-    def closed(self, state: str, words: str, now: float, answer: HostReport | None = None) -> Scan:
-        """Return the scan after its end."""
-        return replace(self, state=state, words=words, ended=now, answer=answer)
+        self.probes[old.name] = Probe(old.name, event.state, since, *told)
 
     def concerns(self, host: str) -> bool:
         """Whether this is a scan of ``host``."""
@@ -147,16 +134,12 @@ class TaskRun(msgspec.Struct, frozen=True):
         return [*ended, *now, Entry(text(("esc stops and keeps the results", "muted")))] if self.running else ended
 
 
-def changed(scans: tuple[Scan, ...], number: int, change: Callable[[Scan], Scan]) -> tuple[Scan, ...]:
-    """Return ``scans`` with scan ``number`` changed while it runs; one that has ended stays as it is."""
-    return tuple(change(scan) if scan.number == number and scan.running else scan for scan in scans)
-
-
 # The end of a scan
 
 
-def ended_words(scan: Scan, report: HostReport | None, error: str, before: ReportCard | None = None) -> tuple[str, str]:
+def ended_words(scan: Scan, error: str, before: ReportCard | None = None) -> tuple[str, str]:
     """Return the state in which a scan ended and one sentence on it; ``before``: the card of the scan before."""
+    report = scan.answer
     if report is None:
         return ("failed", error) if error else ("cancelled", _cancelled(scan))
     card = report.card
@@ -176,10 +159,10 @@ def ended_words(scan: Scan, report: HostReport | None, error: str, before: Repor
 
 def _cancelled(scan: Scan) -> str:
     """Return what a cancelled scan left: nothing, or what was seen once the browser had its page."""
-    done = {probe.name: probe.outcome for probe in scan.probes if probe.state == "done"}
+    done = {probe.name: probe.outcome for probe in scan.probes.values() if probe.state == "done"}
     if done.get(BROWSER) == SERVED:
         return f"Scan of {scan.url} cancelled; what was seen is kept, marked incomplete."
-    cost = "" if any(probe.status for probe in scan.probes) else " It cost nothing."
+    cost = "" if any(probe.status for probe in scan.probes.values()) else " It cost nothing."
     return f"Scan of {scan.url} cancelled; nothing was stored.{cost}"
 
 
@@ -195,7 +178,7 @@ def strip(scan: Scan, width: int, *, detail: bool) -> Content:
     """Return a scan in one row: host, the probes as signs where ``detail`` asks for them, how far it is."""
     left = text((" scan ", "accent"), (scan.url, "strong"), "  ")
     right = text((f"{scan.finished}/{len(scan.probes)} probes {glyphs.DOT} esc cancels ", "muted"))
-    for probe in scan.probes if detail else ():
+    for probe in scan.probes.values() if detail else ():
         mark = marked(probe.outcome if probe.state == "done" else "waiting" if probe.state else "absent")
         left = text(left, (f"{labels.probe(probe.name)} ", "muted"), mark, "  ")
     return spread(left, right, width)
@@ -203,10 +186,9 @@ def strip(scan: Scan, width: int, *, detail: bool) -> Content:
 
 def checklist(scan: Scan, width: int, now: float) -> list[Content]:
     """Return one cell per probe, in as many columns as fit, filled downwards."""
-    columns = max(width // COLUMN, 1)
-    rows = -(-len(scan.probes) // columns)
-    room = width // columns
-    return [text(*(pad(text("  ", probe.row(now)), room) for probe in scan.probes[row::rows])) for row in range(rows)]
+    columns, probes = max(width // COLUMN, 1), list(scan.probes.values())
+    rows, room = -(-len(probes) // columns), width // columns
+    return [text(*(pad(text("  ", probe.row(now)), room) for probe in probes[row::rows])) for row in range(rows)]
 
 
 # The log
@@ -227,7 +209,7 @@ def scan_log(report: HostReport, size: int) -> list[Entry]:
 def scan_rows(scan: Scan, size: int, now: float) -> list[Entry]:
     """Return a scan of this session."""
     tail = scan.words or f"{scan.finished} of {len(scan.probes)} probes {glyphs.DOT} esc cancels"
-    probes = [Entry(cut(probe.row(now), size)) for probe in scan.probes]
+    probes = [Entry(cut(probe.row(now), size)) for probe in scan.probes.values()]
     return [title(scan.url), *probes, blank(), paragraph(tail, size, "muted")]
 
 

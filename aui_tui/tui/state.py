@@ -55,14 +55,6 @@ class ListState(msgspec.Struct, frozen=True):
         """Return the state with another query line. Raises BadValue naming the term at fault."""
         return self.asking(line=clean(text, 500), terms=parse(text))
 
-    def with_stance(self, stance: str) -> ListState:
-        """Return the state with this stance alone; the same stance again, or none, shows all."""
-        return self.asking(stance="" if stance == self.query.stance else stance)
-
-    def with_category(self, category: str) -> ListState:
-        """Return the state with one category, or all."""
-        return self.asking(category=category)
-
     def sorted_by(self, key: str) -> ListState:
         """Return the state sorted by ``key``; the same key again turns the order round.
 
@@ -96,10 +88,6 @@ class ListState(msgspec.Struct, frozen=True):
         if self.query.stance or self.query.category:
             return self.asking(stance="", category="")
         return replace(self, marks=frozenset()) if self.marks else None
-
-    def marked(self, host: str) -> ListState:
-        """Return the state with ``host`` marked, or no longer."""
-        return replace(self, marks=self.marks ^ {host})
 
     def saved(self) -> dict[str, str]:
         """Return the list as it is remembered: a query line, and what differs from the usual list."""
@@ -190,10 +178,6 @@ class CardState(msgspec.Struct, frozen=True):
             reached=None,
         )
 
-    def without_card(self, problem: str) -> CardState:
-        """Return the state of a host that has no card to show, and why."""
-        return replace(self, report=None, problem=problem, done=frozenset(), reached=None)
-
     @property
     def fixes(self) -> tuple[Recommendation, ...]:
         """The fixes of the card, those that let assistants in first."""
@@ -208,10 +192,6 @@ class CardState(msgspec.Struct, frozen=True):
     def before(self) -> ReportCard | None:
         """The card that the changes are counted from."""
         return self.against or (self.report.previous if self.report is not None else None)
-
-    def choosing(self, number: int) -> CardState:
-        """Return the state with fix ``number`` chosen, or the nearest there is."""
-        return replace(self, chosen=max(0, min(number, len(self.fixes) - 1)))
 
     def ticked(self) -> CardState:
         """Return the state with the chosen fix supposed to be done, or no longer."""

@@ -1,4 +1,4 @@
-"""Themes: TOML files, checked whole before the screen changes, and an application that offers them."""
+"""Themes: TOML files, checked whole before the screen changes."""
 
 from __future__ import annotations
 
@@ -7,22 +7,17 @@ import os
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Final
 
 import msgspec
-from textual.app import App
 from textual.color import Color, ColorParseError
-from textual.command import Command, CommandPalette
-from textual.notifications import SeverityLevel
 from textual.theme import BUILTIN_THEMES, Theme
 
 from aui_tui.errors import ConfigError
 from aui_tui.text import clean
 from aui_tui.tui.words import nearest
 
-BUILTIN: Final = tuple(BUILTIN_THEMES)
 DEFAULT: Final = "dusk"
 TERMINAL: Final = "terminal"
 """The theme of the terminal's own sixteen colours; with NO_COLOR it draws with attributes alone."""
@@ -62,7 +57,6 @@ READABLE: Final = 4.5
 GROUNDS: Final = ("background", "surface", "panel")
 TEXTS: Final = ("muted", "open", "selective", "walled", "good", "warn", "critical", "bar", "code")
 """Roles that are drawn as text on any of GROUNDS."""
-_TOP: Final = ("name", "description", "author", "dark", "ansi", "colors", "roles")
 _ANSI: Final = "ansi_"
 _BASES: Final = {True: BUILTIN_THEMES["ansi-dark"], False: BUILTIN_THEMES["ansi-light"]}
 """Themes of the terminal's own colours: a theme made from nothing lacks what Textual's style sheets need."""
@@ -181,22 +175,31 @@ def _read(path: Path) -> tuple[Theme | None, list[str]]:
     return _made(data)
 
 
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    """What a theme file holds."""
+
+    name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]+$")]
+    colors: dict[str, object]
+    roles: dict[str, object]
+    description: str = ""
+    author: str = ""
+    dark: bool = True
+    ansi: bool = False
+
+
 def _made(data: dict[str, object]) -> tuple[Theme | None, list[str]]:
-    wrong = [f"unknown key {key!r}." for key in data if key not in _TOP]
-    name = data.get("name")
-    if not isinstance(name, str) or not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
-        wrong.append("name: must be a word of letters, digits and hyphens.")
-    dark, ansi = data.get("dark", True), data.get("ansi", False)
-    flags = {"dark": dark, "ansi": ansi}
-    wrong += [f"{key}: must be true or false." for key, value in flags.items() if not isinstance(value, bool)]
-    wrong += [f"{key}: must be text." for key in ("description", "author") if not isinstance(data.get(key, ""), str)]
-    colors = _colors(data, "colors", COLORS, bool(ansi), wrong)
-    roles = _colors(data, "roles", ROLES, bool(ansi), wrong)
+    try:
+        file = msgspec.convert(data, _File)
+    except msgspec.ValidationError as error:
+        return None, [f"{clean(str(error), 200)}."]
+    wrong: list[str] = []
+    colors = _colors(file.colors, "colors", COLORS, file.ansi, wrong)
+    roles = _colors(file.roles, "roles", ROLES, file.ansi, wrong)
     if wrong:
         return None, wrong
-    base = _BASES[bool(dark)] if ansi else Theme(name="", primary="#808080", dark=bool(dark))
+    base = _BASES[file.dark] if file.ansi else Theme(name="", primary="#808080", dark=file.dark)
     variables = {**base.variables, **{"role-" + key: value for key, value in roles.items()}}
-    theme = dataclasses.replace(base, name=str(name), variables=variables, **colors)  # type: ignore[arg-type]  # names of COLORS
+    theme = dataclasses.replace(base, name=file.name, variables=variables, **colors)  # type: ignore[arg-type]  # COLORS
     try:
         theme.to_color_system().generate()
     except ColorParseError as error:
@@ -205,12 +208,9 @@ def _made(data: dict[str, object]) -> tuple[Theme | None, list[str]]:
 
 
 def _colors(
-    data: dict[str, object], table: str, allowed: tuple[str, ...], ansi: bool, wrong: list[str]
+    given: dict[str, object], table: str, allowed: tuple[str, ...], ansi: bool, wrong: list[str]
 ) -> dict[str, str]:
-    given = data.get(table)
-    if not isinstance(given, dict):
-        wrong.append(f"[{table}] is missing.")
-        return {}
+    """Return the colours of a table; what is wrong with them joins ``wrong``."""
     out: dict[str, str] = {}
     for key, value in given.items():
         if key not in allowed:
@@ -238,67 +238,3 @@ def _color(value: object, ansi: bool) -> str | None:
     except ColorParseError:
         return None
     return value if ansi else color.hex6
-
-
-class ThemedApp(App[Any]):
-    """Begins with ``theme``, a name, or the default when it is empty; ``folders`` hold the user's own.
-
-    ``theme_problems``: sentences on themes that could not be used. Raises ConfigError for an unknown name.
-    """
-
-    def __init__(self, folders: Iterable[Path], theme: str, *, no_color: bool) -> None:
-        loaded, name = first((packaged(), *folders), theme, no_color=no_color)
-        super().__init__()
-        self.theme_problems = loaded.problems
-        for builtin in BUILTIN:
-            self.unregister_theme(builtin)
-        for made in loaded.themes.values():
-            self.register_theme(made)
-        self.theme = self.chosen_theme = name
-
-    def choose_theme(self, name: str | None) -> None:
-        """Apply a theme permanently; without a name, the one that was chosen last."""
-        self.theme = self.chosen_theme = name or self.chosen_theme
-        if name:
-            self.check_contrast()
-
-    def check_contrast(self) -> None:
-        """Say when the theme that was chosen has text that is hard to read."""
-        words = hard_to_read(self.available_themes[self.chosen_theme])
-        if words:
-            self.notice(words, "warning")
-
-    def notice(self, words: str, severity: SeverityLevel = "information") -> None:
-        """Show one sentence."""
-        raise NotImplementedError
-
-    def try_theme(self, name: str) -> None:
-        """Show a theme, the chosen one for an empty ``name``, as long as the list it stands in is open."""
-        if self.screen.is_modal:
-            self.theme = name or self.chosen_theme
-
-    def on_command_palette_option_highlighted(self, event: CommandPalette.OptionHighlighted) -> None:
-        """Show the theme that the command under the cursor would choose, the chosen one at any other command."""
-        option = event.highlighted_event.option
-        command = option.hit.command if isinstance(option, Command) else None
-        self.try_theme(command.name if isinstance(command, ThemeChoice) else "")
-
-    def on_command_palette_closed(self, _event: CommandPalette.Closed) -> None:
-        """Put the chosen theme back on; a command that chooses another runs after this."""
-        self.choose_theme(None)
-
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Return colours for the roles under a theme that has none."""
-        return {"role-" + name: "#808080" for name in ROLES}
-
-
-@dataclass(frozen=True)
-class ThemeChoice:
-    """A command that chooses a theme; the command palette shows the theme before the command is run."""
-
-    app: ThemedApp
-    name: str
-
-    def __call__(self) -> None:
-        """Choose the theme."""
-        self.app.choose_theme(self.name)

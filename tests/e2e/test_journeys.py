@@ -24,6 +24,7 @@ from tests.cli.runner import aui, command, environment
 from tests.cli.stored import fill
 from tests.e2e.shops import PythonShop
 from tests.e2e.terminal import Terminal
+from tests.service.browser import BROWSER, MISSING
 from tests.tui.cards import make_card
 
 pytestmark = [
@@ -223,6 +224,27 @@ def test_the_eleventh_scan_of_a_site_of_this_machine_is_offered_without_the_limi
             terminal.wait_until(lambda: terminal.raw.count("as before") > 1, "for the second scan")
             terminal.press("q")
             assert terminal.finish() == 0
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(BROWSER is None, reason=MISSING)
+def test_tasks_are_tried_and_an_ordinary_rescan_keeps_them_with_their_age(tmp_path: Path) -> None:
+    with PythonShop(tmp_path) as shop, Terminal(tmp_path, [], columns=100, lines=30) as terminal:
+        terminal.wait_for("Can AI assistants get into your site?", "enter scans")
+        terminal.press(f"localhost:{shop.port}\r")
+        terminal.wait_for("[1 Summary]", "* tasks not tried", seconds=90)
+        terminal.press("a")
+        terminal.wait_for("[6 Tasks]", "points for tasks", seconds=150)
+        terminal.wait_for("6 Tasks – ", "of 15 points")
+        points = re.search(r"6 Tasks – (\d+) of 15 points", terminal.text)
+        assert points is not None
+        assert "tasks of" not in terminal.text
+        terminal.press("s")
+        terminal.wait_for("as before", seconds=90)
+        terminal.wait_for(f"6 Tasks – {points[1]} of 15 points; tasks of")
+        assert "tasks not tried" not in terminal.text
+        terminal.press("q")
+        assert terminal.finish() == 0
 
 
 def test_keys_without_effect_say_why(tmp_path: Path) -> None:

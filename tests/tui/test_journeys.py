@@ -258,7 +258,7 @@ async def test_each_of_the_two_lists_keeps_its_cursor() -> None:
 async def test_counts_of_all_stances_stay_on_the_screen_beside_the_longest_category(size: tuple[int, int]) -> None:
     async with stage(MemoryService.of(60), size) as pilot:
         screen = index_of(pilot)
-        screen.become(screen.state.with_category("Grocery & food"))
+        screen.become(screen.state.asking(category="Grocery & food"))
         await settle(pilot)
         chips = text_of(pilot).splitlines()[1]
         view = screen.state.view

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from aui_tui.model.query import Query
 from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import ASCII
-from aui_tui.tui.cardrows import term
 from aui_tui.tui.columns import RANKED, UNREACHABLE
+from aui_tui.tui.rows import term
 from aui_tui.tui.screens.exchange import EXPLAINED
 from aui_tui.tui.screens.help import NOTES
 from aui_tui.tui.screens.listparts import feed_line, legend_lines, row_foot

@@ -81,7 +81,7 @@ async def test_a_list_is_saved_with_a_name_and_comes_back_with_two_keys(tmp_path
     path = tmp_path / "config.toml"
     app, run = app_with(path)
     async with run() as pilot:
-        await press(pilot, "3", "greater_than_sign", "t", "V")
+        await press(pilot, "3", "greater_than_sign", "t", "V", "enter")
         await pilot.press(*"walls")
         await press(pilot, "enter")
         before = index_of(app).state.query

@@ -58,6 +58,56 @@ class CardScreen(Page[str]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*CARD]
     AUTO_FOCUS = ""
+    DEFAULT_CSS = """
+    #why { border: round $role-rest; border-title-color: $primary; padding: 0 1; }
+    #answer { height: auto; max-height: 60%; padding: 0 1; }
+    #verdict { height: auto; }
+    #stance { width: auto; padding-right: 2; }
+    #sentence { width: 1fr; height: auto; text-style: bold; }
+    #reasons { height: auto; layout: vertical; }
+    #strip { height: auto; max-height: 6; margin: 1 0; }
+    #score { height: auto; text-wrap: wrap; }
+    .-below #reasons { display: none; }
+    .-below #sentence { height: 1; text-overflow: ellipsis; text-wrap: nowrap; }
+    .-low #answer { max-height: 80%; }
+    .-low #strip { max-height: 6; margin: 0; }
+    .-short #score { display: none; }
+    .-short #strip { margin: 0; }
+    .-absent #answer { display: none; }
+    .-wide #answer { border: round $role-rest; border-title-color: $primary; }
+    .-wide #reasons { layout: horizontal; }
+    .-wide #strip { width: 11fr; max-height: 9; margin-bottom: 0; }
+    .-wide #score { width: 9fr; margin-top: 1; }
+    #panes { height: 1fr; layout: vertical; }
+    .column { display: none; height: 1fr; width: 1fr; }
+    .column.-shown { display: block; }
+    .column .pane { display: none; height: 1fr; }
+    .column .pane.-shown { display: block; }
+    .column #why { height: auto; max-height: 7; }
+    .-wide #tabs { display: none; }
+    .-wide #panes { layout: horizontal; }
+    .-wide .column { display: block; }
+    .-wide #column-0 { width: 3fr; }
+    .-wide #column-1 { width: 2fr; }
+    .-wide .column .pane { display: block; }
+    .-wide .column #pane-1, .-wide .column #why { display: none; }
+    .-wide #pane-2 { height: auto; max-height: 55%; }
+    .-wide #pane-3 { height: 1fr; }
+    .-wide #pane-5 { height: 2; }
+    .-wide #pane-5:focus { height: 12fr; }
+    .-wide #pane-6, .-wide #pane-7 { height: auto; max-height: 35%; }
+    .-wide #pane-6.-idle, .-wide #pane-7.-idle { max-height: 4; }
+    .-wide #pane-6.-idle:focus, .-wide #pane-7.-idle:focus { max-height: 35%; }
+    .-wide.-zoomed .column, .-wide.-ledger .column, .-wide.-absent .column { display: none; }
+    .-wide.-zoomed .column.-shown, .-wide.-ledger .column.-shown, .-wide.-absent #column-0 { display: block; }
+    .-wide.-zoomed .column .pane, .-wide.-ledger .column .pane, .-wide.-absent .column .pane { display: none; }
+    .-wide.-zoomed #panes .pane.-shown, .-wide.-ledger #panes .pane.-shown { display: block; height: 1fr;
+      max-height: 100%; }
+    .-wide.-zoomed #panes #why.-shown { display: block; height: auto; max-height: 7; }
+    .-wide.-absent .column #pane-1, .-wide.-ledger .column #pane-1.-shown { display: block; }
+    .-wide.-zoomed .column #pane-1.-shown { display: block; }
+    """
+    SCOPED_CSS = False
 
     def __init__(self, host: str, window: Window | None = None, index: int = 0, words: str = "") -> None:
         super().__init__()
@@ -123,7 +173,8 @@ class CardScreen(Page[str]):
             self.state = replace(self.state, method=before.card.method, at="")
             self.app.notice(problem, "error")
         else:
-            self.become(self.state.without_card(problem), top=True)
+            state = replace(self.state, report=None, problem=problem, done=frozenset(), reached=None)
+            self.become(state, top=True)
         self.refresh_bindings()
 
     def _stored(self, _count: int) -> None:
@@ -203,7 +254,7 @@ class CardScreen(Page[str]):
         kind, _, key = self.pane(FIXES).key.partition(" ")
         place = next((n for n, fix in enumerate(self.state.fixes) if fix.k == key), None) if kind == "fix" else None
         if place is not None and place != self.state.chosen:
-            self.state = self.state.choosing(place)
+            self.state = replace(self.state, chosen=place)
             self._draw(FIXES)
         self._explain()
 
@@ -234,9 +285,7 @@ class CardScreen(Page[str]):
     def _quota(self, _quota: Quota | None) -> None:
         self.query_one("#title", Bar).refresh()
 
-    def _scans(self, scans: tuple[Scan, ...]) -> None:
-        narrow = not self.has_class("-wide")
-        self.query_one(ScanPanel).show(scans, compact=not narrow or self.app.size.height < 20)
+    def _scans(self, _scans: list[Scan]) -> None:
         self._draw(SCAN_LOG)
 
     # What if

@@ -20,10 +20,9 @@ from aui_tui.report import sections
 from aui_tui.text import count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import COMPARE
-from aui_tui.tui.cardrows import term
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import Page
-from aui_tui.tui.rows import Entry, blank, paragraph, spread, text, title
+from aui_tui.tui.rows import Entry, blank, paragraph, spread, term, text, title
 from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.listing import Listing
 

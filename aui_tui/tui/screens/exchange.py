@@ -18,10 +18,10 @@ from aui_tui.model.view import HostReport
 from aui_tui.text import cells, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import EXCHANGE
-from aui_tui.tui.cardrows import every_agent, term, unasked, why
+from aui_tui.tui.cardrows import every_agent, unasked, why
 from aui_tui.tui.context import ExportJob, file_name
 from aui_tui.tui.dashboard import Page
-from aui_tui.tui.rows import Entry, blank, cut, hang, paragraph, spread, text, title
+from aui_tui.tui.rows import Entry, blank, cut, hang, paragraph, spread, term, text, title
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar, acting
 from aui_tui.tui.widgets.listing import Listing

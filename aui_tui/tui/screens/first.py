@@ -19,7 +19,6 @@ from aui_tui.tui.bindings import ADDRESS, FIRST
 from aui_tui.tui.context import DEMO, OTHER, attempt, start
 from aui_tui.tui.dashboard import Page
 from aui_tui.tui.rows import cut, text
-from aui_tui.tui.scans import Scan
 from aui_tui.tui.screens.windows import AskScreen
 from aui_tui.tui.widgets.bars import Bar, ScanPanel
 
@@ -58,6 +57,15 @@ class FirstScreen(Page[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*FIRST]
     AUTO_FOCUS = "AddressInput"
+    DEFAULT_CSS = """
+    #first { height: 1fr; padding: 2 3; }
+    #first #question { text-style: bold; padding: 0 2; height: auto; }
+    #first .hint { padding: 0 2; height: auto; }
+    #first Input { border: round $primary; height: 3; margin: 1 0 0 0; padding: 0; background: $background; }
+    #first #doors { border: none; background: $background; height: auto; margin: 1 0 0 0; padding: 0 2; }
+    .-tiny #first, FirstScreen.-short #first { padding: 0 1; }
+    """
+    SCOPED_CSS = False
 
     @cached_property
     def _doors(self) -> list[tuple[str, str, str]]:
@@ -89,13 +97,9 @@ class FirstScreen(Page[None]):
         yield Bar(lambda _size: keys_line(), id="keys")
 
     def on_mount(self) -> None:
-        self.watch(self.app, "scans", self._scans)
         self.watch(self.app, "quota", self._quota)
         self.watch(self.app, "fed", self._fed, init=False)
         self.query_one("#doors").display = bool(self._doors)
-
-    def _scans(self, scans: tuple[Scan, ...]) -> None:
-        self.query_one(ScanPanel).show(scans, compact=self.app.size.height < 20)
 
     def _fed(self, count: int) -> None:
         """Make room for the list that is being filled."""

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 
-from aui_tui.model.agents import SHUT
 from aui_tui.model.query import CHANGES, NEW, Query
-from aui_tui.model.registry import Surface, surfaces
-from aui_tui.model.view import PAGE, Overview, Row
-from aui_tui.model.vocabulary import STANCES
+from aui_tui.model.registry import surfaces
+from aui_tui.model.view import PAGE, Row
+from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES
 from aui_tui.text import count
 from aui_tui.tui.bindings import HISTOGRAM
-from aui_tui.tui.columns import Column, cell
+from aui_tui.tui.columns import RANKED, Column, cell
 from aui_tui.tui.context import Context, attempt, start
-from aui_tui.tui.figures import bar_row, decade, fates_of, figure, narrowed, of_agent
+from aui_tui.tui.figures import COUNTED, bar_row, decade, figure, narrowed, of_agent
 from aui_tui.tui.rows import paragraph
 from aui_tui.tui.screens.windows import Window
 from aui_tui.tui.widgets.listing import Listing
 
 FILTERS: Final = "enter filters by the row · esc closes"
+MOST: Final = 40
+"""Different values that are shown at most; the others are one row."""
+SPOKEN: Final = {"rank": "rank", "change": "change", "grade": "grade", "by": "who turns away"}
+"""Names of columns whose heading is a sign or a fragment."""
+Value = tuple[str, int, str]
+"""A value in words, the hosts that have it, and the key of the figure that narrows the list to them, empty for none."""
 
 
 class HistogramScreen(Window[Query | None]):
@@ -47,54 +52,42 @@ class HistogramScreen(Window[Query | None]):
         start(self, "overview", self._read)
 
     async def _read(self) -> None:
-        key = self._column.key
-        if key in ASKED:
-            self._show(await self._answers(*ASKED[key]))
-        elif key in OF_ROW:
-            await self._count(OF_ROW[key])
+        of_row = OF_ROW.get(self._column.key)
+        found, problem = await attempt(self._by_row(of_row) if of_row is not None else self._by_term())
+        if found is None:
+            self._say(problem)
         else:
-            figures, problem = await attempt(self.context.service.overview(self._asked))
-            if figures is None:
-                self._say(problem)
-            else:
-                self._show(values_of(self._column, figures))
+            self._show(found)
 
-    async def _answers(self, term: str, values: Sequence[str]) -> list[Value]:
-        """Return the hosts that the list would have with each value of a term."""
+    async def _by_term(self) -> list[Value]:
+        """Ask for the list that each value would leave."""
         found: list[Value] = []
-        for value in values:
-            view, problem = await attempt(self.context.service.index(narrowed(self._asked, term, value)))
-            if view is None:
-                self._say(problem)
-                return []
-            found.append((value, len(view.ranked), figure(term, value)))
+        for words, key in values_of(self._column):
+            kind, _, value = key.partition(" ")
+            view = await self.context.service.index(narrowed(self._asked, kind, value))
+            found.append((words, len(view.ranked), key))
         return found
 
-    async def _count(self, value_of: Callable[[Row], tuple[str, str]]) -> None:
+    async def _by_row(self, value_of: Callable[[Row], tuple[str, str]]) -> list[Value]:
         """Read the rows of the list and count their values, showing how far it is."""
-        view, problem = await attempt(self.context.service.index(self._asked))
-        if view is None:
-            self._say(problem)
-            return
         found: Counter[tuple[str, str]] = Counter()
-        window, total = view.ranked, len(view.ranked)
-        for start_at in range(0, total, PAGE):
+        window = (await self.context.service.index(self._asked)).ranked
+        for start_at in range(0, len(window), PAGE):
             found.update(map(value_of, window[start_at : start_at + PAGE]))
-            self._say(f"{min(start_at + PAGE, total):,} of {total:,} hosts counted")
+            self._say(f"{min(start_at + PAGE, len(window)):,} of {len(window):,} hosts counted")
             await asyncio.sleep(0)
-        most = found.most_common(MOST)
-        rest = total - sum(number for _, number in most)
-        shown = [(words, number, key) for (words, key), number in most]
-        self._show([*shown, *([("other values", rest, "")] if rest else [])])
+        shown = [(words, number, key) for (words, key), number in found.most_common(MOST)]
+        rest = len(window) - sum(number for _, number, _ in shown)
+        return [*shown, *([("other values", rest, "")] if rest else [])]
 
     def _say(self, words: str) -> None:
         self.query_one(".window").border_subtitle = Content(words)
 
     def _show(self, found: Sequence[Value]) -> None:
         block = self.query_one(Listing)
-        whole = max(sum(number for _, number, _ in found), 1)
+        whole = sum(number for _, number, _ in found)
         self._say(FILTERS if any(key for *_, key in found) else "no term filters by this column · esc closes")
-        if not found:
+        if not whole:
             block.show(lambda size: [paragraph("This list has no hosts to count.", size, "muted")])
             return
         block.show(lambda size: [bar_row(name, number, whole, size, key, 24) for name, number, key in found], top=True)
@@ -104,71 +97,39 @@ class HistogramScreen(Window[Query | None]):
         self.dismiss(narrowed(self._asked, kind, value))
 
 
-SPOKEN: Final = {"rank": "rank", "change": "change", "grade": "grade", "by": "who turns away"}
-"""Names of columns whose heading is a sign or a fragment."""
-Value = tuple[str, int, str]
-"""A value in words, the hosts that have it, and the key of the figure that narrows the list to them, empty for none."""
-MOST: Final = 40
-"""Different values that are shown at most; the others are one row."""
-ASKED: Final = {
-    "age": ("fresh", ("<1d", "1d..7d", "7d..30d", ">30d")),
-    "change": ("change", (*CHANGES, NEW)),
+def values_of(column: Column) -> Iterator[tuple[str, str]]:
+    """Yield the values of a column that a term asks for: in words, and the key of their figure."""
+    key = column.key
+    if key in ("rank", "score"):
+        yield from ((decade(place).replace("..", " to "), figure("score", decade(place))) for place in range(10))
+    elif key == "out":
+        yield from ((f"{surface.short} out", of_agent(surface, "out")) for surface in surfaces())
+    elif key in VALUES:
+        yield from ((value, figure(TERMS.get(key, key), value)) for value in VALUES[key])
+    else:
+        surface = next(one for one in surfaces() if key == "matrix." + one.slug)
+        yield from ((word, of_agent(surface, word)) for word in (*COUNTED, "not tested"))
+
+
+TERMS: Final = {"age": "fresh"}
+"""The term that asks for a column, where it has another name."""
+VALUES: Final[dict[str, Sequence[str]]] = {
+    "grade": [grade.lower() for grade in GRADES],
+    "stance": STANCES,
+    "category": CATEGORIES,
+    "age": ("<1d", "1d..7d", "7d..30d", ">30d"),
+    "change": (*CHANGES, NEW),
 }
-"""Columns that are counted by asking for each value of a term."""
+BY: Final = next(column for column in RANKED if column.key == "by")
 
 
-def values_of(column: Column, figures: Overview) -> list[Value]:
-    """Return the values of a column that the figures of a list count."""
-    surface = next((one for one in surfaces() if column.key == "matrix." + one.slug), None)
-    return _fates(figures, surface) if surface is not None else _VALUES[column.key](figures)
+def _edge(row: Row) -> tuple[str, str]:
+    name = row.edge.partition(" ")[0]
+    return name or "none recognised", figure("edge", name) if name else ""
 
 
-def _scores(figures: Overview) -> list[Value]:
-    spans = [(decade(place), number) for place, number in enumerate(figures.scores)]
-    return [(span.replace("..", " to "), number, figure("score", span)) for span, number in spans]
-
-
-def _edges(figures: Overview) -> list[Value]:
-    return [
-        (name or "none recognised", number, figure("edge", name.split(" ")[0]) if name else "")
-        for name, number in figures.edges.items()
-    ]
-
-
-def _out(figures: Overview) -> list[Value]:
-    return [
-        (f"{surface.short} out", sum(fates_of(figures, surface)[word] for word in SHUT), of_agent(surface, "out"))
-        for surface in surfaces()
-    ]
-
-
-def _fates(figures: Overview, surface: Surface) -> list[Value]:
-    return [(word, number, of_agent(surface, word)) for word, number in fates_of(figures, surface).most_common()]
-
-
-_VALUES: Final[dict[str, Callable[[Overview], list[Value]]]] = {
-    "rank": _scores,
-    "score": _scores,
-    "grade": lambda figures: [(name, n, figure("grade", name.lower())) for name, n in figures.grades.items()],
-    "stance": lambda figures: [
-        (name, sum(shares.get(name, 0) for shares in figures.stances.values()), figure("stance", name))
-        for name in STANCES
-    ],
-    "category": lambda figures: [
-        (name, sum(shares.values()), figure("category", name)) for name, shares in figures.stances.items()
-    ],
-    "edge": _edges,
-    "out": _out,
-}
-
-
-def _by(row: Row) -> tuple[str, str]:
-    return cell(BY, row, 0.0).text or "nobody is turned away", ""
-
-
-BY: Final = Column("by", "by", 10)
 OF_ROW: Final[dict[str, Callable[[Row], tuple[str, str]]]] = {
-    "by": _by,
+    "by": lambda row: (cell(BY, row, 0.0).text or "nobody is turned away", ""),
     "host": lambda row: (f".{row.summary.host.rpartition('.')[2]}", ""),
     "name": lambda row: (row.summary.name, figure("host", row.summary.name)),
     "next": lambda row: (row.best_fix or "nothing left to fix", ""),
@@ -176,5 +137,6 @@ OF_ROW: Final[dict[str, Callable[[Row], tuple[str, str]]]] = {
     "scans": lambda row: (count(row.scans, "scan"), ""),
     "finding": lambda row: (row.summary.top_evidence, ""),
     "method": lambda row: (row.method, figure("method", row.method) if row.method else ""),
+    "edge": _edge,
 }
 """Columns that are counted row by row: the value in words, and the key of the figure that narrows the list to it."""

@@ -22,9 +22,7 @@ from aui_tui.tui.columns import RANKED, cell
 from aui_tui.tui.context import DEMO, ExportJob, attempt, list_name, start
 from aui_tui.tui.dashboard import Page
 from aui_tui.tui.rows import cut, text
-from aui_tui.tui.scans import Scan
 from aui_tui.tui.screens.listparts import (
-    PreviewPane,
     chips_line,
     command_line,
     empty_text,
@@ -39,6 +37,7 @@ from aui_tui.tui.screens.windows import Choice, ChooseScreen, confirm
 from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.bars import Bar, KeyBar, ScanPanel
 from aui_tui.tui.widgets.hosttable import HostTable
+from aui_tui.tui.widgets.preview import PreviewPane
 from aui_tui.tui.widgets.querybar import SHOWN, DropDown, QueryLine, Reading, read_line
 
 COMPARED: Final = 5
@@ -87,8 +86,8 @@ class IndexScreen(Page[None]):
 
     async def on_mount(self) -> None:
         self._fed_meanwhile = self._feeding
-        for name in ("scans", "quota", "stored", "aged", "fed"):
-            self.watch(self.app, name, getattr(self, "_" + name), init=name in ("scans", "quota"))
+        for name in ("quota", "stored", "aged", "fed"):
+            self.watch(self.app, name, getattr(self, "_" + name), init=name == "quota")
         first = asyncio.ensure_future(attempt(self.context.service.index(self.state.query)))
         await asyncio.wait({first}, timeout=FIRST)
         view = first.result()[0] if first.done() else None
@@ -162,9 +161,6 @@ class IndexScreen(Page[None]):
 
     def _quota(self, _quota: Quota | None) -> None:
         self.query_one("#title", Bar).refresh()
-
-    def _scans(self, scans: tuple[Scan, ...]) -> None:
-        self.query_one(ScanPanel).show(scans, compact=self.app.size.height < 20)
 
     def _stored(self, _count: int) -> None:
         untouched = self._feeding and self.table.cursor == 0
@@ -358,7 +354,7 @@ class IndexScreen(Page[None]):
         self.line.focus()
 
     def action_stance(self, stance: str) -> None:
-        self.become(self.state.with_stance(stance))
+        self.become(self.state.asking(stance="" if stance == self.state.query.stance else stance))
 
     def action_category(self) -> None:
         view = self.state.view
@@ -366,12 +362,12 @@ class IndexScreen(Page[None]):
             return
         found = view.facets.category
         every = Choice("", "All categories", format(sum(found.values()), ","))
-        named = (Choice(name, name, format(found.get(name, 0), ","), dim=not found.get(name)) for name in CATEGORIES)
+        named = (Choice(name, name, format(found.get(name, 0), ","), empty=not found.get(name)) for name in CATEGORIES)
         self.app.push_screen(ChooseScreen("Category", [every, *named], self.state.query.category), self._categorise)
 
     def _categorise(self, chosen: str | None) -> None:
         if chosen is not None:
-            self.become(self.state.with_category(chosen))
+            self.become(self.state.asking(category=chosen))
 
     def action_other_list(self) -> None:
         self.action_list("ranked" if self.state.unreachable else "unreachable")
@@ -473,7 +469,7 @@ class IndexScreen(Page[None]):
     def action_mark(self) -> None:
         host = self.host()
         if host:
-            self.state = self.state.marked(host)
+            self.state = replace(self.state, marks=self.state.marks ^ {host})
             self.table.mark(self.state.marks)
             self.table.action_move(1)
             self.query_one("#detail", Bar).refresh()

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Final
 
 from textual.content import Content
 
 from aui_tui.model.agents import turned_away
-from aui_tui.model.card import SiteSummary
-from aui_tui.model.labels import ago
 from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import sign
-from aui_tui.model.view import HostReport, IndexView, Quota, Row
+from aui_tui.model.view import IndexView, Quota, Row
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
-from aui_tui.text import ELLIPSIS, count, fit
-from aui_tui.tui import cardrows, glyphs
-from aui_tui.tui.cardrows import term
-from aui_tui.tui.context import Context, attempt, start
-from aui_tui.tui.rows import Entry, bar, blank, cut, edges, hang, paragraph, spread, text
-from aui_tui.tui.state import CardState, ListState
+from aui_tui.text import ELLIPSIS, count
+from aui_tui.tui import glyphs
+from aui_tui.tui.rows import bar, cut, edges, spread, term, text
+from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.bars import acting
-from aui_tui.tui.widgets.listing import Listing
-from aui_tui.tui.words import clock, quota_words, signed
+from aui_tui.tui.words import clock, quota_words
 
 SHORT_STANCE: Final = {"Open": "Open", "Selective": "Sel", "Walled": "Wall"}
 
@@ -148,87 +142,3 @@ def empty_text(state: ListState, can_scan: bool, *, feeding: bool, hint: str = "
         return text(("This index has no hosts.", "strong"))
     doors = (("S", "key"), " scans an address.  ", ("In the shell: ", "muted"), ("aui-tui scan example.com", "code"))
     return text(("No host has been scanned yet.\n\n", "strong"), *doors)
-
-
-# The preview
-
-REST: Final = 0.15
-"""Seconds that the cursor rests on a row before its whole card is read."""
-
-
-class PreviewPane(Listing, can_focus=False):
-    """Draws a row at once, and everything known of its host when the cursor rests."""
-
-    def __init__(self, context: Context) -> None:
-        super().__init__(id="preview")
-        self.border_title = Content("Preview")
-        self.border_subtitle = Content("J K scroll · + hides")
-        self._given = context
-        self._row: Row | None = None
-        self._report: HostReport | None = None
-
-    def follow(self, row: Row | None) -> None:
-        """Show another row, None for an empty list."""
-        same = row is not None and self._row == row
-        self._row = row
-        self.set_class(row is None, "-empty")
-        if not self.display:
-            return
-        if not same:
-            self._draw(None)
-        if row is not None:
-            start(self, "preview", self._rest, row.summary.host)
-
-    def on_show(self) -> None:
-        self.follow(self._row)
-
-    async def _rest(self, host: str) -> None:
-        await asyncio.sleep(REST)
-        report, _ = await attempt(self._given.service.site(host))
-        if report is not None:
-            self.call_later(self._fill, report)
-
-    def _fill(self, report: HostReport) -> None:
-        """Fill in what was read, when the cursor is still there."""
-        if self._row is not None and self._row.summary.host == report.card.host:
-            self._draw(report)
-
-    def age(self) -> None:
-        """Draw the ages of this moment."""
-        self._draw(self._report, top=False)
-
-    def _draw(self, report: HostReport | None, *, top: bool = True) -> None:
-        self._report = report
-        self.border_title = Content(self._row.summary.host if self._row is not None else "Preview")
-        row, now = self._row, self._given.clock()
-        self.show((lambda size: preview(row, report, size, now)) if row is not None else lambda _size: (), top=top)
-
-
-def preview(row: Row, report: HostReport | None, size: int, now: float) -> list[Entry]:
-    """Return the pane laid out to ``size`` cells; ``report`` is None until it has been read."""
-    summary = row.summary
-    if report is None:
-        return [Entry(_stance(row)), *_facts(summary, size, now), blank(), paragraph(summary.top_evidence, size)]
-    state = CardState(summary.host).with_report(report)
-    head = Entry(hang(text(cardrows.stance(report.card), "  "), cardrows.sentence(report), size, "strong"))
-    strip = [Entry(entry.content) for entry in cardrows.strip(report, size, "")]
-    change = signed(row.change) if row.rank else ""
-    moved = [Entry(text((fit("Change", 9), "muted"), f"{change} since the scan before"))] if change else []
-    past = Entry(text((fit("History", 9), "muted"), cardrows.history(report.history, now, 16)))
-    score = Entry(cardrows.score(state, size))
-    found = cardrows.evidence(report, size)
-    evidence = [Entry(entry.content) for entry in found]
-    return [head, *_facts(summary, size, now), blank(), *strip, blank(), score, *moved, past, blank(), *evidence]
-
-
-def _stance(row: Row) -> Content:
-    summary = row.summary
-    if not row.rank:
-        return text((f"{glyphs.DASH} unreachable, not graded", "warn"))
-    mark, _, tone = sign(summary.stance)
-    return text((f"{mark} {summary.stance}", tone), "  ", (f"{summary.score} {summary.grade}", "strong"))
-
-
-def _facts(summary: SiteSummary, size: int, now: float) -> list[Entry]:
-    facts = [summary.name if summary.name != summary.host else "", summary.category, ago(summary.scanned_at, now)]
-    return [Entry(cut(text((" · ".join(fact for fact in facts if fact), "muted")), size))]

@@ -17,11 +17,10 @@ from aui_tui.model.view import Move, Moves, Overview, Row
 from aui_tui.service.protocol import HasMoves
 from aui_tui.text import count
 from aui_tui.tui.bindings import OVERVIEW
-from aui_tui.tui.cardrows import term
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import Page
 from aui_tui.tui.figures import FATES_BY_TERM, FOOT, NAMES, legend, narrowed, pane
-from aui_tui.tui.rows import cut, text
+from aui_tui.tui.rows import cut, term, text
 from aui_tui.tui.screens.windows import AskScreen, Choice, ChooseScreen
 from aui_tui.tui.state import Changes, ListState
 from aui_tui.tui.widgets.bars import Bar, KeyBar
@@ -44,6 +43,19 @@ class OverviewScreen(Page[Query | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*OVERVIEW]
     AUTO_FOCUS = "#figures-1"
+    DEFAULT_CSS = """
+    OverviewScreen #figures { layout: vertical; overflow-y: auto; padding: 0 1; scrollbar-size-vertical: 1;
+      scrollbar-color: $role-rest; scrollbar-background: $background; }
+    OverviewScreen #figures .pane { height: auto; min-height: 4; }
+    OverviewScreen.-wide #figures { layout: grid; grid-size: 6; grid-rows: 11 1fr 1fr; overflow-y: hidden; }
+    OverviewScreen.-wide #figures .pane { height: 1fr; column-span: 2; }
+    OverviewScreen.-wide #figures #figures-1 { column-span: 6; }
+    OverviewScreen.-wide #figures #figures-2, OverviewScreen.-wide #figures #figures-3 { column-span: 3; }
+    OverviewScreen.-zoomed #figures { layout: vertical; }
+    OverviewScreen.-zoomed #figures .pane { display: none; }
+    OverviewScreen.-zoomed #figures .pane.-only { display: block; height: 1fr; }
+    """
+    SCOPED_CSS = False
 
     def __init__(self, query: Query, figure: str = "") -> None:
         """``figure``: the key of the figure under the cursor, empty for the first with hosts."""

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from aui_tui.errors import AuiError
@@ -21,7 +21,7 @@ from aui_tui.tui.context import sentence
 from aui_tui.tui.dashboard import Dashboard
 from aui_tui.tui.rows import Entry, blank, paragraph, text
 from aui_tui.tui.screens.help import HelpScreen, MethodScreen
-from aui_tui.tui.screens.windows import Choice, ChooseScreen, ReadScreen, Window
+from aui_tui.tui.screens.windows import AskScreen, Choice, ChooseScreen, ReadScreen, Window
 from aui_tui.tui.state import CardState, ListState, list_of
 
 NAME: Final = 18
@@ -143,72 +143,32 @@ def show_columns(app: Dashboard) -> None:
     app.push_screen(ColumnsScreen(app.context.preferences.columns), choose)
 
 
-class ViewsScreen(Window[str | None]):
-    """Saved lists with a line of input above that narrows them.
-
-    Answers with the name of one, a new name, or ``-`` and the name of one to forget.
-    """
+class ViewsScreen(ChooseScreen):
+    """Answers with the name of a saved list, ``+`` to save the one on show, or ``-`` and the name of one to forget."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*VIEWS]
 
-    def __init__(self, views: Mapping[str, Mapping[str, str]]) -> None:
-        super().__init__("Saved lists", "enter shows it, or saves this list under a new name")
-        self._views = views
-        self._shown: list[str] = []
-
-    def inside(self) -> ComposeResult:
-        yield Input(placeholder="a name", compact=True, max_length=60)
-        yield OptionList(markup=False)
-
-    def on_mount(self) -> None:
-        self._fill("")
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        self._fill(event.value.strip().lower())
-
-    def _fill(self, words: str) -> None:
-        """List the names that have ``words``, the newest first."""
-        listed = self.query_one(OptionList)
-        self._shown = [name for name in self._views if words in name.lower()]
-        kept = (" · ".join(filter(None, map(self._views[name].get, ("query", "sort", "show")))) for name in self._shown)
-        rows = (fit(name, 24) + "  " + fit(what, 44) for name, what in zip(self._shown, kept, strict=True))
-        listed.clear_options()
-        listed.add_options(Option(Content(row)) for row in rows)
-        listed.highlighted = 0 if self._shown else None
-
-    @property
-    def here(self) -> str | None:
-        """The name under the cursor, None in an empty list."""
-        place = self.query_one(OptionList).highlighted
-        return None if place is None else self._shown[place]
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        found = event.value.strip().lstrip("-") or self.here
-        if found:
-            self.dismiss(found)
-
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._shown[event.option_index])
-
-    def action_move(self, step: int) -> None:
-        listed = self.query_one(OptionList)
-        (listed.action_cursor_up if step < 0 else listed.action_cursor_down)()
-
     def action_forget(self) -> None:
-        if self.here is not None:
-            self.dismiss(f"-{self.here}")
+        place = self.query_one(OptionList).highlighted
+        if place is not None and self.choices[place].value != "+":
+            self.dismiss(f"-{self.choices[place].value}")
 
 
 def show_views(app: Dashboard) -> None:
     """Show a saved list, or save this one."""
-    app.push_screen(ViewsScreen(app.context.preferences.views), lambda name: choose_view(app, name))
+    views = app.context.preferences.views
+    kept = {name: " · ".join(filter(None, map(view.get, ("query", "sort", "show")))) for name, view in views.items()}
+    choices = [Choice(name, f"{fit(name, 24)}  {what}") for name, what in kept.items()]
+    choices.append(Choice("+", "Save this list under a name …"))
+    window = ViewsScreen("Saved lists", choices, hint="enter shows it · del forgets it", wide=True)
+    app.push_screen(window, lambda name: choose_view(app, name))
 
 
 def choose_view(app: Dashboard, name: str | None) -> None:
-    """Show the list called ``name``, or save the one on show under that name; a leading ``-`` forgets it."""
+    """Show the list called ``name``, ask for a name for the one on show (``+``), or forget one (``-`` and its name)."""
     if not name:
         return
-    views, state = app.context.preferences.views, getattr(app.screen, "state", None)
+    views = app.context.preferences.views
     if name.startswith("-") and name[1:] in views:
         del views[name[1:]]
         app.remember("views", name[1:], value=None, what=f"List {name[1:]} forgotten.")
@@ -219,11 +179,20 @@ def choose_view(app: Dashboard, name: str | None) -> None:
             app.notice(sentence(error), "error")
         else:
             app.show_list(found.query, matrix=found.matrix, unreachable=found.unreachable)
-    elif isinstance(state, ListState):
-        app.context.preferences.views = {name: state.saved(), **views}
-        app.remember("views", name, value=state.saved(), what=f"List {name} saved.")
+    elif isinstance(getattr(app.screen, "state", None), ListState):
+        words = "The name under which this list is kept."
+        app.push_screen(AskScreen("Save this list", words, "", "a name"), lambda given: save_view(app, given))
     else:
         app.notice("Only a list can be saved; esc goes back to it.", "warning")
+
+
+def save_view(app: Dashboard, name: str | None) -> None:
+    """Save the list on show under ``name``, in the place of another of that name."""
+    state, name = getattr(app.screen, "state", None), (name or "").lstrip("+-").strip()[:60]
+    if name and isinstance(state, ListState):
+        preferences = app.context.preferences
+        preferences.views = {name: state.saved(), **{k: v for k, v in preferences.views.items() if k != name}}
+        app.remember("views", name, value=state.saved(), what=f"List {name} saved.")
 
 
 def show_log(app: Dashboard) -> None:

@@ -22,6 +22,21 @@ from aui_tui.tui.widgets.listing import Listing
 class Window(ModalScreen[ScreenResultType]):
     """A frame around what ``inside`` yields, with a title above and its keys below."""
 
+    DEFAULT_CSS = """
+    .window { width: 76; max-width: 96%; height: auto; max-height: 90%; background: $surface; border: round $primary;
+      border-title-color: $primary; padding: 0 1; }
+    ChooseScreen .window, ColumnsScreen .window { width: 46; }
+    ChooseScreen.-roomy .window { width: 96; }
+    .window Listing, .window Listing > .option-list--option-highlighted { background: $surface; }
+    .window Listing { height: auto; max-height: 100%; }
+    .window Input { border: none; height: 1; background: $panel; padding: 0 1; }
+    .window OptionList, .window OptionList:focus { border: none; background: $surface; height: auto; max-height: 16;
+      padding: 0; }
+    .window .option-list--option-disabled { color: $role-muted; }
+    .window Static { height: auto; }
+    """
+    SCOPED_CSS = False
+
     def __init__(self, title: str, keys: str = "") -> None:
         super().__init__()
         self._title = title
@@ -89,17 +104,17 @@ class AskScreen(Window[str | None]):
 
 
 class Choice(NamedTuple):
-    """One line: its value, its text, and a figure or word at its right end; a ``dim`` one has nothing behind it."""
+    """One line: its value, its text, and a figure or word at its right end; an ``empty`` one cannot be chosen."""
 
     value: str
     text: str
     note: str = ""
-    dim: bool = False
+    empty: bool = False
 
-    def prompt(self, *, lit: bool) -> Content:
-        """Return the line; ``lit``: under the cursor, where grey could not be read."""
-        text = Content(fit(self.text, 28) + self.note.rjust(10) if self.note else self.text)
-        return text.stylize("$role-muted") if self.dim and not lit else text
+    def option(self) -> Option:
+        """Return the line in a list."""
+        words = fit(self.text, 28) + self.note.rjust(10) if self.note else self.text
+        return Option(Content(words), disabled=self.empty)
 
 
 class ChooseScreen(Window[str | None]):
@@ -128,12 +143,11 @@ class ChooseScreen(Window[str | None]):
         self._question = question
         self._hint = hint
         self._try_out = try_out
-        self._lit = 0
 
     def inside(self) -> ComposeResult:
         if self._question:
             yield Static(self._question, markup=False)
-        yield OptionList(*(Option(choice.prompt(lit=False)) for choice in self.choices), markup=False)
+        yield OptionList(*(choice.option() for choice in self.choices), markup=False)
         if self._hint:
             yield Static(self._hint, markup=False, classes="hint")
 
@@ -142,11 +156,6 @@ class ChooseScreen(Window[str | None]):
         self.query_one(OptionList).highlighted = values.index(self._current) if self._current in values else 0
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        for index in {self._lit, event.option_index}:
-            if self.choices[index].dim:
-                prompt = self.choices[index].prompt(lit=index == event.option_index)
-                event.option_list.replace_option_prompt_at_index(index, prompt)
-        self._lit = event.option_index
         if self._try_out is not None:
             self._try_out(self.choices[event.option_index].value)
 

@@ -10,7 +10,6 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.style import Style
-from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -93,6 +92,16 @@ class FindLine(Input):
 class FindBar(Horizontal):
     """Seeks words in a listing and says how many rows have them; hidden while nothing is sought."""
 
+    DEFAULT_CSS = """
+    FindBar { height: 1; display: none; background: $panel; }
+    FindBar.-open { display: block; }
+    FindBar Bar { background: $panel; }
+    FindLine { width: 30; height: 1; border: none; padding: 0 1; background: $surface; color: $foreground; }
+    FindLine:focus { background-tint: $foreground 0%; }
+    .-tiny FindLine { width: 22; }
+    """
+    SCOPED_CSS = False
+
     def __init__(self) -> None:
         super().__init__()
         self._pane: Listing | None = None
@@ -149,32 +158,32 @@ class FindBar(Horizontal):
 
 TICK: Final = 0.2
 """Seconds between two drawings while a probe waits."""
+LOW: Final = 20
+"""Rows of a terminal below which a scan takes one row."""
 
 
 class ScanPanel(Static):
-    """Hidden while no scan runs."""
+    """The running scans, the newest in full where there is room; hidden while none runs."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         super().__init__(id="scans", markup=False)
         self._clock = clock
-        self._scans: tuple[Scan, ...] = ()
-        self._compact = False
-        self._ticks: Timer | None = None
+        self._scans: list[Scan] = []
 
     def on_mount(self) -> None:
         self._ticks = self.set_interval(TICK, self._write, pause=True)
+        self.watch(self.app, "scans", self._follow)
 
-    def show(self, scans: tuple[Scan, ...], *, compact: bool) -> None:
-        """Show the running ones of ``scans``, the newest in full unless ``compact``; the time counts meanwhile."""
-        self._scans, self._compact = tuple(scan for scan in scans if scan.running), compact
+    def _follow(self, scans: list[Scan]) -> None:
+        self._scans = [scan for scan in scans if scan.running]
         self.display = bool(self._scans)
-        if self._ticks is not None:
-            (self._ticks.resume if self._scans else self._ticks.pause)()
+        (self._ticks.resume if self._scans else self._ticks.pause)()
         self._write()
 
     def _write(self) -> None:
-        width = self.app.size.width
-        rows = [strip(scan, width, detail=self._compact or scan is not self._scans[-1]) for scan in self._scans]
-        if self._scans and not self._compact:
+        """Draw them; the time counts while a probe waits."""
+        width, compact = self.app.size.width, self.app.size.height < LOW
+        rows = [strip(scan, width, detail=compact or scan is not self._scans[-1]) for scan in self._scans]
+        if self._scans and not compact:
             rows += checklist(self._scans[-1], width, self._clock())
         self.update(Content("\n").join(rows))

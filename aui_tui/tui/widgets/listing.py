@@ -23,6 +23,20 @@ class Listing(OptionList):
     """Rows of a function of the width. The chosen row is known by its key, so that it stays when rows change."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*LINES]
+    DEFAULT_CSS = """
+    Listing { height: 1fr; border: none; padding: 0; background: $background; color: $foreground; overflow-x: hidden;
+      scrollbar-color: $role-rest; scrollbar-background: $background; scrollbar-size-vertical: 1;
+      scrollbar-gutter: stable; }
+    Listing:focus { border: none; background-tint: $foreground 0%; }
+    Listing > .option-list--option, Listing > .option-list--option-disabled { padding: 0; color: $foreground; }
+    Listing > .option-list--option-hover { background: $background; }
+    Listing > .option-list--option-highlighted { color: $foreground; background: $background; text-style: none; }
+    Listing:focus > .option-list--option-highlighted { color: $role-cursor; background: $role-cursor-background;
+      text-style: bold; }
+    Listing.pane { border: round $role-rest; border-title-color: $primary; border-subtitle-color: $role-muted;
+      padding: 0 1; }
+    Listing.pane:focus { border: round $primary; border-title-style: bold reverse; }
+    """
 
     class Moved(Message):
         """The cursor stands on another row, or the list has the focus now."""
