@@ -214,11 +214,16 @@ def locked(path: Path) -> contextlib.AbstractContextManager[None]:  # type: igno
 
 @pytest.mark.ci
 async def test_locked_index_is_waited_for(service: LocalService) -> None:
+    """It is locked until the crawl says that it waits."""
     notices: list[str] = []
     with contextlib.ExitStack() as stack:
         stack.enter_context(locked(service.places.index))
-        asyncio.get_running_loop().call_later(1.0, stack.pop_all().close)
-        reported = await crawled(service, hosts(3), notice=notices.append)
+
+        def free(notice: str) -> None:
+            notices.append(notice)
+            stack.close()
+
+        reported = await crawled(service, hosts(3), notice=free)
     assert kinds(reported) == {"scanned": 3}
     assert len(notices) == 1
     assert "locked" in notices[0]
