@@ -155,7 +155,8 @@ SENTENCES: Final = sentence_list(
         The browser probe is inconclusive: <<reason>>.
     warn door-silent
         A browser gets the homepage (<<browser>>) and none of the <<total>> probed agents gets an answer: that proves
-        nothing and is not scored, but a site that leaves agents without an answer looks the same.
+        nothing and is not scored, but a site that leaves agents without an answer looks the same. Scan again with
+        --force, or from another network (AUI_TUI_VIA=PROXY), to settle it.
     warn door-unmeasured
         No agent got a usable answer, so access is not scored.
     warn other-version
@@ -549,7 +550,8 @@ class Door(Check):
         yield from _cause(observations)
         yield from _limited(observations)
         yield from _inconclusive(observations.browser, probed)
-        if judgement.conclusive == 0 and judgement.browser == SERVED:
+        silent = not any(probe.status for _, probe in probed)
+        if judgement.conclusive == 0 and judgement.browser == SERVED and silent:
             yield Finding("door-silent", {"browser": str(observations.browser.status), "total": str(len(probed))})
         elif judgement.conclusive == 0:
             yield Finding("door-unmeasured")

@@ -244,25 +244,21 @@ def robots_lines(text: str) -> dict[str, Line]:
 
 
 @dataclass
-class _Place:
-    """A path that has its declaration: what came back there, and the rounds in which the agent was turned away."""
+class _State:
+    """What is known of one row: the ``line`` that declares it, and the place ``url`` that has it.
+
+    ``got``: what a browser, or an agent that is let in, got there. ``agent``: what the agent got last, ``rounds``: how
+    often that was not it while the browser got it. ``verdict``: the agent's, ``why``: what was not settled.
+    """
 
     row: Row
-    url: Url
-    got: PlaceAnswer
+    line: Line | None = None
+    detail: str = ""
+    url: Url | None = None
+    got: PlaceAnswer | None = None
     agent: PlaceAnswer | None = None
     rounds: int = 0
     verdict: str = ""
-    why: str = ""
-
-
-@dataclass
-class _Found:
-    """What is known of one row."""
-
-    line: Line | None = None
-    place: _Place | None = None
-    detail: str = ""
     why: str = ""
 
 
@@ -336,7 +332,7 @@ class DeclarationScan:
         self._refusals = _CERTAIN if live.get(self._agent) else 0
         self._site = target.parse(seen.origin, allow_private=True).origin
         self._url = self._homepage()
-        self._found = {row.key: _Found() for row in rows()}
+        self._states = {row.key: _State(row) for row in rows()}
         self._answers: dict[tuple[str, str], PlaceAnswer] = {}
         self._nothing: set[object] = {(status, False, "") for status in MISSING}
         self._terms: list[Line] = []
@@ -361,22 +357,22 @@ class DeclarationScan:
         """Ask: the homepage, the first place of each row, the agent again where it was turned away, older places."""
         self._take_lines()
         await self._ask_homepage()
-        for row in rows():
-            for url in self._first_places(row):
-                await self._visit(row, url)
+        for state in self._states.values():
+            for url in self._first_places(state):
+                await self._visit(state, url)
         await self._settle()
-        for row in rows():
-            for path in row.places[1:]:
-                if self._found[row.key].line is None:
-                    await self._visit(row, Url(self._url.origin, path))
+        for state in self._states.values():
+            for path in state.row.places[1:]:
+                if state.line is None:
+                    await self._visit(state, Url(self._url.origin, path))
         await self._settle()
         self._take_parts()
         if self._end or all(got.status == OK for got in self._answers.values()):
             return  # a site that has an answer to every path promises nothing by it
         self._budget = self.requests + MOST_TRIES
         await self._try_server()
-        for row in rows():
-            await self._try_entries(row)
+        for state in self._states.values():
+            await self._try_entries(state)
 
     async def _try_server(self) -> None:
         """Greet the server that the MCP card of the scan names, where it is on this site."""
@@ -397,10 +393,10 @@ class DeclarationScan:
         where = urlsplit(self._seen.exchange("mcp").url).path
         self.tried.append(Tried(where=where, said=f"its server {named[0].path} {said}", broken=not (result or asks)))
 
-    async def _try_entries(self, row: Row) -> None:
-        """Ask for the first entries that the document of ``row`` names on this site."""
-        place = self._found[row.key].place
-        texts = [text for path in row.tried for text in agent_files.texts_at(place.got.data if place else None, path)]
+    async def _try_entries(self, state: _State) -> None:
+        """Ask for the first entries that the document of a row names on this site."""
+        document = state.got.data if state.got is not None else None
+        texts = [text for path in state.row.tried for text in agent_files.texts_at(document, path)]
         missing: list[str] = []
         asked = 0
         for url in self._addresses(texts)[:TRIES]:
@@ -410,10 +406,10 @@ class DeclarationScan:
                 break
             asked += 1
             missing += [url.path] if got.status in MISSING else []
-        if place is not None and asked:
+        if state.url is not None and asked:
             said = f"{len(missing)} of {count(asked, 'entry', 'entries')} tried are not there: {', '.join(missing)}"
             fine = f"{count(asked, 'entry', 'entries')} tried {'is' if asked == 1 else 'are'} there"
-            where = clean(place.url.path, 300)
+            where = clean(state.url.path, 300)
             self.tried.append(Tried(where=where, said=clean(said if missing else fine, 300), broken=bool(missing)))
 
     def _addresses(self, texts: Sequence[str]) -> list[Url]:
@@ -471,33 +467,28 @@ class DeclarationScan:
     def _take_lines(self) -> None:
         """Take what the scan has seen already: robots.txt, and terms of a 402."""
         for key, line in robots_lines(self._seen.robots.text).items():
-            self._found[key].line = line
+            self._states[key].line = line
         for exchange in self._seen.homepages:
             if exchange.status == PAYMENT_STATUS and walls.x402(dict(exchange.headers).get("payment-required", "")):
                 self._terms.append(Line("the homepage (402)", ""))
 
     async def _ask_homepage(self) -> None:
         """Ask for the homepage in another format; mostly the page itself comes, and else it is asked for too."""
-        row = next(row for row in rows() if row.accept)
+        state = next(state for state in self._states.values() if state.row.accept)
         usual = probes.profile(BROWSER)
-        accept = ("Accept", f"{row.accept}, text/html;q=0.8")
+        accept = ("Accept", f"{state.row.accept}, text/html;q=0.8")
         other = usual._replace(fields=tuple(accept if field[0] == "Accept" else field for field in usual.fields))
         first = await self._ask(BROWSER, self._url, other, self._limits.page)
         html = first is not None and first.outcome == SERVED and first.content_type == "text/html"
         page = first if html else await self._ask(BROWSER, self._url, usual, self._limits.page)
         served = page if page is not None and page.outcome == SERVED else None
-        self._take_format(row, first, served)
-        self._take_page(served, [got.headers for got in (page, first) if got is not None])
-
-    def _take_format(self, row: Row, first: PlaceAnswer | None, page: PlaceAnswer | None) -> None:
-        """Take whether the homepage came in the format of ``row``; ``page``: as a browser gets it."""
-        found = self._found[row.key]
         if first is not None and first.outcome == SERVED:
             text = agent_files.text_of(first.body, first.content_type)
-            if first.content_type == row.accept and text and not agent_files.is_markup(text):
-                found.line = Line("the homepage", row.accept)
-        elif page is None:
-            found.why = "the homepage was not served"
+            if first.content_type == state.row.accept and text and not agent_files.is_markup(text):
+                state.line = Line("the homepage", state.row.accept)
+        elif served is None:
+            state.why = "the homepage was not served"
+        self._take_page(served, [got.headers for got in (page, first) if got is not None])
 
     def _take_page(self, page: PlaceAnswer | None, headers: Sequence[Mapping[str, str]]) -> None:
         """Take what the homepage and its header fields declare."""
@@ -505,157 +496,144 @@ class DeclarationScan:
         read = markup.declares(page.body if page is not None and html else b"")
         fields = [*headers, dict(self._seen.browser.headers)]
         links = _links(fields, read.links)
-        for row in rows():
-            found = self._found[row.key]
-            found.line = _field_line(row, fields) or found.line or _link_line(row, links)
+        for state in self._states.values():
+            row = state.row
+            state.line = _field_line(row, fields) or state.line or _link_line(row, links)
             if row.markup and (read.tools or read.registers):
                 names = ", ".join(map(short, read.tools[:5])) or "registered by a script"
                 names += f", by an outdated name: {read.outdated}" if read.outdated else ""
-                found.line, found.detail = Line("the homepage", names), names
+                state.line, state.detail = Line("the homepage", names), names
             elif row.markup and page is None:
-                found.why = "the homepage was not served"
+                state.why = "the homepage was not served"
 
-    def _first_places(self, row: Row) -> list[Url]:
-        """Return where ``row`` is asked first: where a line says, as far as that is on this site, else at its own."""
-        found, named = self._found[row.key], []
-        if found.line is not None and row.places:
-            with suppress(Unfollowed):
-                url = probes.follow(self._url, found.line.value, self._access)
-                named = [url] if url.origin == self._url.origin else []
+    def _first_places(self, state: _State) -> list[Url]:
+        """Return where a row is asked first: where a line says, as far as that is on this site, else at its own."""
+        row, named = state.row, []
+        if state.line is not None and row.places:
+            named = self._addresses([state.line.value])
         if row.place_only:
-            found.line = None
-        return named if found.line is not None else [*named, *(Url(self._url.origin, path) for path in row.places[:1])]
+            state.line = None
+        return named if state.line is not None else [*named, *(Url(self._url.origin, path) for path in row.places[:1])]
 
-    async def _visit(self, row: Row, url: Url) -> None:
-        """Ask for ``url``, and put into ``_found`` what is there."""
-        found = self._found[row.key]
-        if found.place is not None:
-            return
-        place = await self._first_round(row, url)
-        if place is None:
-            return
-        self._answers[row.key, url.path] = got = place.got
-        if recognised(row, got):
-            found.place, found.why = place, ""
-        else:
-            found.why = _lacking(row, url, got, promised=found.line is not None) or found.why
-
-    async def _first_round(self, row: Row, url: Url) -> _Place | None:
-        """Ask for ``url`` as the agent, then as the browser unless the agent got it; None when no request is left.
+    async def _visit(self, state: _State, url: Url) -> None:
+        """Ask for ``url`` as the agent, then as the browser unless the agent got it; keep what is there.
 
         Where agents are shut out anyway, the browser alone is asked.
         """
-        found, agent_first = self._found[row.key], self._refusals < _CERTAIN
+        if state.url is not None:
+            return
+        agent_first = self._refusals < _CERTAIN
         got = await self._ask_place(self._agent if agent_first else BROWSER, url)
         if got is None:
-            found.why = found.why or f"not asked everywhere: {self._end}"
-            return None
-        place = _Place(row, url, got)
-        if not agent_first:
-            return place
-        place.agent = got
-        if recognised(row, got) or got.kind in self._nothing:
-            return place
-        control = await self._ask_place(BROWSER, url)
-        if control is None:
-            found.why = f"{url.path} answers the agent {_status(got)}; {self._end}"
-            return None
-        if control.kind != got.kind:
-            self._refusals += control.missing or recognised(row, control)
-        elif got.missing:
-            self._nothing.add(got.kind)
-        place.got, place.rounds = control, 1
-        return place
+            state.why = state.why or f"not asked everywhere: {self._end}"
+            return
+        agent, rounds = got if agent_first else None, 0
+        if agent is not None and not recognised(state.row, agent) and agent.kind not in self._nothing:
+            got, rounds = await self._ask_place(BROWSER, url), 1
+            if got is None:
+                state.why = f"{url.path} answers the agent {_status(agent)}; {self._end}"
+                return
+            if got.kind != agent.kind:
+                self._refusals += got.missing or recognised(state.row, got)
+            elif agent.missing:
+                self._nothing.add(agent.kind)
+        self._answers[state.row.key, url.path] = got
+        if recognised(state.row, got):
+            state.url, state.got, state.agent, state.rounds, state.why = url, got, agent, rounds, ""
+        else:
+            state.why = _lacking(state.row, url, got, promised=state.line is not None) or state.why
 
     def _drop_catch_all(self) -> None:
         """Drop what the site answers at another row's place too: a site that has one answer declares nothing by it."""
-        for key, found in self._found.items():
-            if found.place is not None and found.place.got.status == OK:
-                mine = found.place.got.signature
+        for key, state in self._states.items():
+            if state.got is not None and state.got.status == OK:
+                mine = state.got.signature
                 others = (got for (row, _), got in self._answers.items() if row != key and got.status == OK)
                 if any(got.signature == mine for got in others):
-                    found.place = None
+                    state.url = state.got = None
 
     async def _settle(self) -> None:
         """Settle what the agent gets at each declared place, in rounds with the browser as the control."""
         self._drop_catch_all()
-        for found in self._found.values():
-            place = found.place
-            if place is None or place.verdict:
+        for state in self._states.values():
+            if state.url is None or state.verdict:
                 continue
-            if place.agent is not None and place.rounds == 0:
-                place.verdict = _welcome(place.agent)
-            while not place.verdict and not (place.agent is not None and self._judged(place)):
-                await self._round(place)
+            if state.agent is not None and state.rounds == 0:
+                state.verdict = _welcome(state.agent)
+            elif state.agent is not None:
+                state.verdict, state.why = _judged(state.agent, state.rounds)
+            while not state.verdict:
+                await self._round(state, state.url)
 
-    async def _round(self, place: _Place) -> None:
+    async def _round(self, state: _State, url: Url) -> None:
         """Ask as the agent, and as the browser when that is turned away."""
-        got = await self._ask_place(self._agent, place.url, self._limits.pause if place.rounds else 0.0)
+        got = await self._ask_place(self._agent, url, self._limits.pause if state.rounds else 0.0)
         if got is None:
-            place.verdict, place.why = INCONCLUSIVE, self._end
+            state.verdict, state.why = INCONCLUSIVE, self._end
             return
-        place.agent = got
-        if recognised(place.row, got):
-            place.verdict = _welcome(got)
-        elif not self._judged(place):
-            control = await self._ask_place(BROWSER, place.url)
-            if control is not None and recognised(place.row, control):
-                place.rounds += 1
-                return
-            place.verdict = INCONCLUSIVE
-            place.why = self._end if control is None else "the browser was turned away too when it was asked again"
-
-    def _judged(self, place: _Place) -> bool:
-        """Tell whether the agent's last answer and the rounds so far give a verdict, and put it into ``place``."""
-        got = place.agent
-        assert got is not None
-        if got.status == PAYMENT_STATUS and walls.terms(got.status, got.headers):
-            place.verdict = PAYMENT
-        elif got.limited:
-            place.verdict, place.why = INCONCLUSIVE, f"it answers {got.status}, as a limit on requests may"
-        elif got.moved:
-            place.verdict, place.why = INCONCLUSIVE, "it is sent to another address, and the browser is not"
-        elif got.outcome == SERVED:
-            place.verdict, place.why = INCONCLUSIVE, "it gets another answer than the browser"
-        elif place.rounds >= ROUNDS:
-            place.verdict = CHALLENGED if got.outcome == CHALLENGED else REFUSED
-        return bool(place.verdict)
+        state.agent = got
+        state.verdict, state.why = (_welcome(got), "") if recognised(state.row, got) else _judged(got, state.rounds)
+        if not state.verdict:
+            control = await self._ask_place(BROWSER, url)
+            if control is not None and recognised(state.row, control):
+                state.rounds += 1
+                state.verdict, state.why = _judged(got, state.rounds)
+            else:
+                again = "the browser was turned away too when it was asked again"
+                state.verdict, state.why = INCONCLUSIVE, self._end if control is None else again
 
     def _take_parts(self) -> None:
         """Take what is part of another row's document, and terms that were met at any path."""
-        for row in rows():
-            found = self._found[row.key]
-            if row.terms and self._terms and found.place is None:
-                found.line = self._terms[0]
-            whole = self._found[row.within].place if row.within else None
-            listed = agent_files.value_at(whole.got.data, row.list) if whole is not None else None
+        for state in self._states.values():
+            if state.row.terms and self._terms and state.url is None:
+                state.line = self._terms[0]
+            whole = self._states[state.row.within] if state.row.within else None
+            if whole is None or whole.url is None or whole.got is None:
+                continue
+            listed = agent_files.value_at(whole.got.data, state.row.list)
             for entry in listed if isinstance(listed, list) else ():
                 said = agent_files.value_at(entry, "uri")
-                if whole is not None and isinstance(said, str) and row.uri in said.lower():
-                    found.line = Line(whole.url.path, said)
+                if isinstance(said, str) and state.row.uri in said.lower():
+                    state.line = Line(whole.url.path, said)
 
     def entries(self) -> tuple[Declaration, ...]:
         """Return what was found, in the order of the table."""
-        return tuple(self._entry(row) for row in rows())
+        return tuple(map(self._entry, self._states.values()))
 
-    def _entry(self, row: Row) -> Declaration:
-        found, place = self._found[row.key], self._found[row.key].place
-        made = Declaration(key=row.key, name=row.name, state=DECLARED, why=clean(found.why, 300))
-        if place is None and found.line is None:
-            return msgspec.structs.replace(made, state=INCONCLUSIVE if found.why else ABSENT)
-        where, detail = [], found.detail
-        if place is not None:
-            where, detail = [place.url.path], short(agent_files.value_at(place.got.data, row.detail)) or detail
-        if found.line is not None:
-            where, detail = [*where, found.line.where], detail or short(found.line.value)
+    def _entry(self, state: _State) -> Declaration:
+        row, url, got = state.row, state.url, state.got
+        made = Declaration(key=row.key, name=row.name, state=DECLARED, why=clean(state.why, 300))
+        if url is None and state.line is None:
+            return msgspec.structs.replace(made, state=INCONCLUSIVE if state.why else ABSENT)
+        where, detail = [], state.detail
+        if url is not None and got is not None:
+            where, detail = [url.path], short(agent_files.value_at(got.data, row.detail)) or detail
+        if state.line is not None:
+            where, detail = [*where, state.line.where], detail or short(state.line.value)
         made = msgspec.structs.replace(made, where=clean(", named in ".join(dict.fromkeys(where)), 300), detail=detail)
-        if place is None:
+        if url is None:
             return made
-        agent = place.verdict
-        if agent == SERVED and self._robots is not None and not self._robots.allows(self.token, place.url.path):
+        agent = state.verdict
+        if agent == SERVED and self._robots is not None and not self._robots.allows(self.token, url.path):
             agent = DISALLOWED
-        status = place.agent.status if place.agent is not None else 0
-        return msgspec.structs.replace(made, agent=agent, status=status, why=clean(place.why, 300))
+        return msgspec.structs.replace(made, agent=agent, status=state.agent.status if state.agent is not None else 0)
+
+
+def _judged(got: PlaceAnswer, rounds: int) -> tuple[str, str]:
+    """Return the verdict of an agent that ``got`` something else than the browser, and what was not settled.
+
+    Both are empty while it takes more ``rounds``.
+    """
+    if got.status == PAYMENT_STATUS and walls.terms(got.status, got.headers):
+        return PAYMENT, ""
+    if got.limited:
+        return INCONCLUSIVE, f"it answers {got.status}, as a limit on requests may"
+    if got.moved:
+        return INCONCLUSIVE, "it is sent to another address, and the browser is not"
+    if got.outcome == SERVED:
+        return INCONCLUSIVE, "it gets another answer than the browser"
+    turned_away = CHALLENGED if got.outcome == CHALLENGED else REFUSED
+    return (turned_away, "") if rounds >= ROUNDS else ("", "")
 
 
 def _welcome(got: PlaceAnswer) -> str:

@@ -10,7 +10,9 @@ them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import compress
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, compress
 from typing import Final
 
 from aui_tui.model.observations import RobotsFacts, RobotsPolicy
@@ -64,28 +66,30 @@ def normal(octets: bytes) -> bytes:
     return bytes(out)
 
 
-class Pattern:
-    """The value of an Allow or Disallow line, ready to match.
+Line = tuple[bool, bytes, int, bytes]
+"""An Allow (true) or Disallow line as it is read: its value, its number from 1, and the line as written."""
 
-    ``size`` is the number of octets of its normal form, wildcards included: the specificity of RFC 9309, 2.2.2.
+
+class Rule:
+    """One Allow or Disallow line: its value, its number from 1, the line as written, and the value ready to match.
+
+    ``weight``: what a match is worth: most octets of the normal form win, wildcards included, and Allow wins a tie
+    (RFC 9309, 2.2.2).
     """
 
-    __slots__ = ("anchored", "parts", "size")
+    __slots__ = ("allow", "anchored", "line", "parts", "text", "value", "weight")
 
-    def __init__(self, value: bytes) -> None:
+    def __init__(self, allow: bool, value: bytes, line: int, text: bytes) -> None:
+        self.allow, self.value, self.line, self.text = allow, value, line, text
         self.anchored = value.endswith(b"$")
-        if self.anchored:
-            value = value[:-1]
-        parts = value.split(b"*")
-        if value.translate(None, _PLAIN_OR_STAR):
+        parts = value.removesuffix(b"$").split(b"*")
+        if value.removesuffix(b"$").translate(None, _PLAIN_OR_STAR):
             parts = [normal(part) for part in parts]
-            self.size = sum(map(len, parts)) + len(parts) - 1 + self.anchored
-        else:
-            self.size = len(value) + self.anchored
         self.parts = parts
+        self.weight = (sum(map(len, parts)) + len(parts) - 1 + self.anchored, allow)
 
     def matches(self, path: bytes) -> bool:
-        """Tell whether the pattern matches the beginning (with ``$``: the whole) of ``path`` in its normal form.
+        """Tell whether the rule matches the beginning (with ``$``: the whole) of ``path`` in its normal form.
 
         Each literal part is looked for once, from where the one before it ended: linear in both lengths.
         """
@@ -106,11 +110,11 @@ class Pattern:
         return path.find(last, at) >= 0
 
     def sample_paths(self) -> tuple[bytes, ...]:
-        """Return paths that stand for every path that this pattern matches; none when it can match no path.
+        """Return paths that stand for every path that this rule matches; none when it can match no path.
 
-        Wildcards, and what may follow the end, are filled with text that no rule names. Another pattern that matches
-        such a path finds its literals in this one's literals, so it matches whatever stands in place of the filler.
-        A pattern that begins with ``*/`` matches paths with and without something before that slash.
+        Wildcards, and what may follow the end, are filled with text that no rule names. Another rule that matches such
+        a path finds its literals in this one's literals, so it matches whatever stands in place of the filler.
+        A value that begins with ``*/`` matches paths with and without something before that slash.
         """
         head = self.parts[0]
         end = b"" if self.anchored else FILLER
@@ -122,42 +126,11 @@ class Pattern:
         return (GENERIC + rest, rest) if rest.startswith(b"/") else (GENERIC + rest,)
 
 
-Line = tuple[bool, bytes, int, bytes]
-"""An Allow (true) or Disallow line as it is read: its value, its number from 1, and the line as written."""
-
-
-class Rule:
-    """One Allow or Disallow line: its value, its number from 1, and the line as written."""
-
-    __slots__ = ("_pattern", "allow", "line", "text", "value")
-
-    def __init__(self, allow: bool, value: bytes, line: int, text: bytes) -> None:
-        self.allow = allow
-        self.value = value
-        self.line = line
-        self.text = text
-        self._pattern: Pattern | None = None
-
-    @property
-    def pattern(self) -> Pattern:
-        """The value, ready to match."""
-        if self._pattern is None:
-            self._pattern = Pattern(self.value)
-        return self._pattern
-
-    @property
-    def weight(self) -> tuple[int, bool]:
-        """What a match is worth: most octets win, Allow wins a tie (RFC 9309, 2.2.2)."""
-        return self.pattern.size, self.allow
-
-
+@dataclass
 class Budget:
     """Comparisons that are left for one robots.txt."""
 
-    __slots__ = ("left",)
-
-    def __init__(self) -> None:
-        self.left = MATCH_BUDGET
+    left: int = MATCH_BUDGET
 
 
 class Group:
@@ -167,15 +140,9 @@ class Group:
     length that occurs, not a comparison for each rule.
     """
 
-    __slots__ = ("_generic", "_lengths", "_literal", "_wild", "allows", "disallows")
-
     def __init__(self) -> None:
         self.allows: dict[bytes, Rule] = {}
         self.disallows: dict[bytes, Rule] = {}
-        self._generic: tuple[Rule | None] | None = None
-        self._literal: dict[bytes, Rule] | None = None
-        self._lengths: list[int] = []
-        self._wild: list[Rule] = []
 
     def extend(self, lines: Iterable[Line]) -> None:
         """Add rules; one that is there already changes nothing."""
@@ -184,95 +151,81 @@ class Group:
             if value not in known:
                 known[value] = Rule(allow, value, number, text.strip(_BLANK))
 
+    @cached_property
     def generic(self) -> Rule | None:
-        """Return the rule that decides on a path that no rule names; found once, however many crawlers ask."""
-        if self._generic is None:
-            self._generic = (self.decide(GENERIC),)
-        return self._generic[0]
+        """The rule that decides on a path that no rule names."""
+        return self.decide(GENERIC)
+
+    @cached_property
+    def _index(self) -> tuple[dict[bytes, Rule], list[int], list[Rule]]:
+        """The rules without wildcards by their octets, the lengths of these, and the other rules by their weight."""
+        literal: dict[bytes, Rule] = {}
+        wild = []
+        for rule in chain(self.allows.values(), self.disallows.values()):
+            if rule.anchored or len(rule.parts) > 1:
+                wild.append(rule)
+            elif rule.value:
+                literal.setdefault(rule.parts[0], rule)
+        wild.sort(key=lambda rule: rule.weight, reverse=True)
+        return literal, sorted(set(map(len, literal)), reverse=True), wild
 
     def decide(self, path: bytes, budget: Budget | None = None) -> Rule | None:
         """Return the rule of most weight that matches ``path`` (normal form), or None; takes from ``budget``."""
-        literal = self._index()
+        literal, lengths, wild = self._index
         found: Rule | None = None
         looked = 1
-        for length in self._lengths:
+        for length in lengths:
             if length <= len(path):
                 looked += 1
                 found = literal.get(path[:length])
                 if found is not None:
                     break
-        for rule in self._wild:
+        for rule in wild:
             if found is not None and rule.weight <= found.weight:
                 break
             looked += 1
-            if rule.pattern.matches(path):
+            if rule.matches(path):
                 found = rule
                 break
         if budget is not None:
             budget.left -= looked
         return found
 
-    def _index(self) -> dict[bytes, Rule]:
-        if self._literal is None:
-            self._literal = {}
-            for rules in (self.allows, self.disallows):
-                for rule in rules.values():
-                    pattern = rule.pattern
-                    if not rule.value:
-                        continue
-                    if pattern.anchored or len(pattern.parts) > 1:
-                        self._wild.append(rule)
-                    else:
-                        self._literal.setdefault(pattern.parts[0], rule)
-            self._lengths = sorted(set(map(len, self._literal)), reverse=True)
-            self._wild.sort(key=lambda rule: 2 * rule.pattern.size + rule.allow, reverse=True)
-        return self._literal
-
 
 class RuleSet:
     """The rules that hold for one crawler, all its groups merged (RFC 9309, 2.2.1)."""
 
-    __slots__ = ("_verdict", "groups")
-
-    def __init__(self, groups: Sequence[Group]) -> None:
-        self.groups = groups
-        self._verdict: tuple[str, Rule | None] | None = None
+    def __init__(self, groups: Sequence[Group], budget: Budget) -> None:
+        self.groups, self._budget = groups, budget
 
     def decide(self, path: bytes, budget: Budget | None = None) -> Rule | None:
         """Return the rule that decides on ``path`` (normal form), or None: then it is allowed."""
         return _heaviest(group.decide(path, budget) for group in self.groups)
 
-    def verdict(self, budget: Budget) -> tuple[str, Rule | None]:
-        """Return what the rules amount to and the rule that decides it.
+    @cached_property
+    def verdict(self) -> tuple[str, Rule | None]:
+        """What the rules amount to and the rule that decides it.
 
         ``blocked``: a path that no rule names is disallowed. ``partial``: some Disallow takes effect on some path.
         ``allowed``: none does; the rule is then the Allow that wins everywhere, else the first line, else None.
         """
-        if self._verdict is None:
-            self._verdict = self._judge(budget)
-        return self._verdict
-
-    def _judge(self, budget: Budget) -> tuple[str, Rule | None]:
-        generic = _heaviest(group.generic() for group in self.groups)
+        generic = _heaviest(group.generic for group in self.groups)
         if generic is not None and not generic.allow:
             return "blocked", generic
         for group in self.groups:
             for value, rule in group.disallows.items():
                 if not value or value in group.allows:
                     continue
-                for path in rule.pattern.sample_paths():
+                for path in rule.sample_paths():
                     if path == b"/robots.txt":
                         continue
-                    if budget.left < 0:
+                    if self._budget.left < 0:
                         return "partial", rule
-                    found = self.decide(path, budget)
+                    found = self.decide(path, self._budget)
                     if found is not None and not found.allow:
                         return "partial", found
-        return "allowed", generic or self._first()
-
-    def _first(self) -> Rule | None:
         rules = (rule for group in self.groups for known in (group.allows, group.disallows) for rule in known.values())
-        return min(rules, key=lambda rule: rule.line, default=None)
+        return "allowed", generic or min(rules, key=lambda rule: rule.line, default=None)
 
 
 def _heaviest(rules: Iterable[Rule | None]) -> Rule | None:
@@ -333,7 +286,7 @@ class Robots:
     def policy(self, token: str) -> str:
         """Return ``unlisted``, ``blocked``, ``partial`` or ``allowed``: what the token's own groups amount to."""
         key = self._key(token)
-        return self._rules_of(key).verdict(self._budget)[0] if key in self.tokens else "unlisted"
+        return self._rules_of(key).verdict[0] if key in self.tokens else "unlisted"
 
     def explain(self, token: str) -> RobotsPolicy:
         """Return policy and effective policy (own groups, else ``*``) of a token, with the deciding line."""
@@ -342,7 +295,7 @@ class Robots:
         name = key if own else b"*"
         if name not in self.tokens:
             return RobotsPolicy(token=token)
-        policy, rule = self._rules_of(name).verdict(self._budget)
+        policy, rule = self._rules_of(name).verdict
         line, spelling = self.tokens[name]
         return RobotsPolicy(
             token=token,
@@ -372,7 +325,7 @@ class Robots:
                 groups[name].append(group)
         shared: dict[tuple[int, ...], RuleSet] = {}
         for name, found in groups.items():
-            self._rules[name] = shared.setdefault(tuple(map(id, found)), RuleSet(found))
+            self._rules[name] = shared.setdefault(tuple(map(id, found)), RuleSet(found, self._budget))
 
     def _key(self, token: str) -> bytes:
         key = token.strip().lower().encode("utf-8", "surrogatepass")

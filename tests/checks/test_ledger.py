@@ -85,6 +85,15 @@ def test_a_site_that_leaves_every_agent_without_an_answer_is_not_scored_and_not_
     assert "No agent got a usable answer, so access is not scored." in reported(behind, "warn")
 
 
+@pytest.mark.parametrize("limited", [True, False])
+def test_agents_that_got_an_answer_without_a_verdict_are_not_called_silent(limited: bool) -> None:
+    seen = site.site(agents=lambda slot: site.probe(slot, 403, limited=limited, controls=0 if limited else 2))
+    apart = (Arm(name="N", outcome="served", status=200), Arm(name="I", outcome="refused", status=403))
+    lines = reported(seen if limited else replace(seen, arms=apart), "warn")
+    assert "No agent got a usable answer, so access is not scored." in lines
+    assert not any("gets an answer" in line for line in lines)
+
+
 def test_agents_of_one_rule_are_reported_together() -> None:
     rule = ("blocked", 18, "Disallow: /")
     seen = site.site(

@@ -12,7 +12,7 @@ from protego import Protego
 
 from aui_tui.model.registry import registry
 from aui_tui.scan import robots
-from aui_tui.scan.robots import Pattern, normal
+from aui_tui.scan.robots import Rule, normal
 
 PATHS = ["/" + "".join(letters) for size in range(4) for letters in product("/abz", repeat=size)]
 """Every path of up to three characters more; no pattern of ``PATTERNS`` names the letter z."""
@@ -76,7 +76,7 @@ def test_any_question_is_answered(body: bytes, token: str, path: str) -> None:
 
 @given(PATTERNS.filter(lambda text: "$" not in text[:-1]), st.sampled_from(PATHS))
 def test_matching_agrees_with_a_regular_expression(pattern: str, path: str) -> None:
-    assert Pattern(pattern.encode()).matches(path.encode()) is oracle(pattern, path)
+    assert Rule(True, pattern.encode(), 1, b"").matches(path.encode()) is oracle(pattern, path)
 
 
 @pytest.mark.ci

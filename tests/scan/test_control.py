@@ -17,7 +17,7 @@ from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.scan import observe
 from aui_tui.tasks.control import RealBrowser
 from tests.faults.authority import Authority
-from tests.faults.site import AGENTS, GOOD, QUICK, TITLE, Asked, Site, answer, good
+from tests.faults.site import AGENTS, GOOD, PAGE, QUICK, TITLE, Asked, Site, answer, good
 
 pytestmark = pytest.mark.skipif(bool(RealBrowser().missing), reason="no Chromium is installed")
 
@@ -207,3 +207,64 @@ async def test_other_names_say_what_a_refusal_goes_by(
     assert {reading.why for reading in found.readings.values()} == {why}
     assert list(grade_card(found).matrix.values())[1:5] == [verdict] * 4
     assert (grade_card(found).stance == "Walled") == (verdict == "blocked")
+
+
+SECRET = (("X-Key", "s3cret-token"),)
+
+
+async def test_own_credentials_go_with_other_names_to_the_scanned_origin_alone(parser: Parser) -> None:
+    async def elsewhere(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer(PAGE))
+        await writer.drain()
+
+    async with Site(default=elsewhere, host="other.test") as other:
+        away = f"Location: {other.url}\r\n".encode()
+
+        async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
+            agent = asked.field("user-agent")
+            if asked.path != "/" or "compatible" not in agent:
+                await good(asked, writer)
+                return
+            strange = "Ordinary-User" in agent or "Googlebot" in agent
+            writer.write(answer(b"", "302 Found", extra=away) if strange else answer(b"no", "403 Forbidden"))
+            await writer.drain()
+
+        async with Site(default=serve) as site:
+            access = site.access(QUICK, headers=SECRET)
+            rules = (*access.connect_to, *other.access().connect_to)
+            access = replace(access, connect_to=rules, search_engine=True)
+            found = await observe(access.target(site.url), parser=parser, access=access)
+    assert [arm.name for arm in found.arms] == ["N", "I"]
+    assert {asked.field("x-key") for asked in site.asked} == {"s3cret-token"}
+    assert {asked.field("x-key") for asked in other.asked} == {""}
+    assert any("Ordinary-User" in asked.field("user-agent") for asked in other.asked)
+
+
+async def test_own_credentials_go_with_a_real_browser_to_the_scanned_origin_alone(
+    parser: Parser, real: RealBrowser
+) -> None:
+    async with Site(host="other.test") as other:
+        away = f"Location: {other.url}\r\n".encode()
+
+        async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
+            if asked.path == "/moved":
+                writer.write(answer(b"", "302 Found", extra=away))
+            elif asked.path == "/" and "pass=1" not in asked.field("cookie"):
+                code = b"document.cookie='pass=1';location.reload()"
+                writer.write(answer(b"<title>Just a moment...</title><script>" + code + b"</script>", "403 Forbidden"))
+            elif asked.path == "/":
+                writer.write(answer(PAGE + f"<img src=/moved><img src={other.url}x.png>".encode()))
+            else:
+                await good(asked, writer)
+            await writer.drain()
+
+        async with Site(default=serve) as site:
+            access = site.access(QUICK, headers=SECRET)
+            rules = (*access.connect_to, *other.access().connect_to)
+            access = replace(access, connect_to=rules, keyboard=True)
+            found = await observe(access.target(site.url), parser=parser, access=access, real=real)
+    assert {arm.name for arm in found.arms} == {"R", "RA"}
+    passed = [asked for asked in site.asked if "pass=1" in asked.field("cookie") and asked.path == "/"]
+    assert passed
+    assert {asked.field("x-key") for asked in site.asked if asked.path == "/"} == {"s3cret-token"}
+    assert {asked.field("x-key") for asked in other.asked} <= {""}

@@ -1,0 +1,172 @@
+"""The matrix of real servers and what is odd about their answers: what Chromium shows, a scan sees too."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import subprocess
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from aui_tui.model.observations import SERVED
+from aui_tui.scan import page
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import ConnectTo, ScanPolicy
+from aui_tui.scan.probes import Url
+from aui_tui.scan.scan import observe
+from aui_tui.scan.target import Origin
+from aui_tui.tasks.control import RealBrowser
+from tests.faults.authority import Authority
+from tests.faults.site import PAGE, QUICK, TITLE
+from tests.loopback import free_port
+
+pytestmark = pytest.mark.real_server
+
+NGINX: Final = """daemon off; master_process off; pid {home}/pid; error_log {home}/log;
+events {{ worker_connections 256; }}
+http {{ access_log off; default_type text/html; client_body_temp_path {home}/b; proxy_temp_path {home}/p;
+fastcgi_temp_path {home}/f; uwsgi_temp_path {home}/u; scgi_temp_path {home}/s; {oddity}
+server {{ listen 127.0.0.1:{port} ssl{h2}; ssl_certificate {home}/chain.pem; ssl_certificate_key {home}/key.pem;
+root {home}/www; }} }}
+"""
+APACHE: Final = """
+LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so
+LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
+LoadModule dir_module /usr/lib/apache2/modules/mod_dir.so
+LoadModule headers_module /usr/lib/apache2/modules/mod_headers.so
+LoadModule ssl_module /usr/lib/apache2/modules/mod_ssl.so
+LoadModule http2_module /usr/lib/apache2/modules/mod_http2.so
+ServerName shop.test
+PidFile {home}/pid
+ErrorLog {home}/log
+Mutex file:{home}
+Listen 127.0.0.1:{port}
+Protocols {h2}http/1.1
+DocumentRoot {home}/www
+DirectoryIndex index.html
+ForceType text/html
+SSLEngine on
+SSLCertificateFile {home}/chain.pem
+SSLCertificateKeyFile {home}/key.pem
+{oddity}
+"""
+NODE: Final = """
+const fs = require('fs'), http2 = require('http2'), https = require('https');
+const [home, port, h2] = [{home}, {port}, {h2}];
+const keys = {{ cert: fs.readFileSync(home + '/chain.pem'), key: fs.readFileSync(home + '/key.pem') }};
+const page = fs.readFileSync(home + '/www/index.html');
+const serve = (asked, answer) => {{ const found = asked.url === '/';
+  const body = found ? page : Buffer.from('nothing');
+  {oddity}
+  answer.writeHead(found ? 200 : 404, {{ 'Content-Type': 'text/html', 'Content-Length': body.length }});
+  answer.end(body);
+}};
+const server = h2 ? http2.createSecureServer({{ ...keys, allowHTTP1: true }}, serve) : https.createServer(keys, serve);
+{after}
+server.listen(port, '127.0.0.1');
+"""
+RAW: Final = "asked.socket.end('HTTP/1.1 200 OK\\r\\nContent-Type: text/html\\r\\n{line}\\r\\n\\r\\n' + page); return;"
+"""An answer of Node with a line of its own."""
+MATRIX: Final[Mapping[tuple[str, bool, str], str]] = {
+    ("nginx", True, "one request a connection"): "keepalive_requests 1;",
+    ("nginx", False, "one request a connection"): "keepalive_requests 1;",
+    ("nginx", True, "no kept connections"): "keepalive_timeout 0;",
+    ("nginx", False, "a field twice"): "add_header X-A 1; add_header X-A 2;",
+    ("nginx", False, "an unknown coding"): "add_header Content-Encoding utf-8;",
+    ("apache2", False, "no kept connections"): "KeepAlive Off",
+    ("apache2", False, "one request a connection"): "MaxKeepAliveRequests 1",
+    ("apache2", True, "one request a connection"): "MaxKeepAliveRequests 1",
+    ("apache2", True, "an unknown coding"): "Header set Content-Encoding none",
+    ("apache2", False, "a folded value"): 'Header set X-A "one\ttwo"',
+    ("node", False, "one request a connection"): "after:server.maxRequestsPerSocket = 1;",
+    ("node", False, "no kept connections"): "after:server.keepAliveTimeout = 1;",
+    ("node", True, "a session that ends after each answer"): (
+        "answer.on('finish', () => asked.stream?.session?.close());"
+    ),
+    ("node", True, "a goaway after the first request"): "asked.stream?.session?.goaway(0);",
+    ("node", False, "a warning before the fields"): RAW.format(line="<b>Warning</b>: in /srv/x.php on line 3"),
+    ("node", False, "a name with blanks"): RAW.format(line="X-Made : by hand"),
+    ("node", False, "an empty name"): RAW.format(line=": value"),
+    ("node", False, "two lengths"): RAW.format(line="Content-Length: {size}\\r\\nContent-Length: {size}"),
+    ("node", False, "a length that is no number"): RAW.format(line="Content-Length: unknown"),
+    ("node", False, "an identity in Transfer-Encoding"): RAW.format(line="Transfer-Encoding: identity"),
+    ("node", False, "two lengths that differ"): RAW.format(line="Content-Length: 9999\\r\\nContent-Length: 5"),
+}
+"""By server, whether it speaks HTTP/2, and what is odd: the settings, or the code, that make it so."""
+
+
+@contextmanager
+def serving(name: str, h2: bool, oddity: str, home: Path, authority: Authority) -> Iterator[int]:
+    """Run a server with ``oddity`` and yield its port. Skips where it is not installed."""
+    program = shutil.which(name)
+    if program is None:
+        pytest.skip(f"{name} is not installed")
+    certificate = authority.root.issue_cert("shop.test")
+    (home / "chain.pem").write_bytes(b"".join(blob.bytes() for blob in certificate.cert_chain_pems))
+    (home / "key.pem").write_bytes(certificate.private_key_pem.bytes())
+    (home / "www").mkdir()
+    (home / "www/index.html").write_bytes(PAGE)
+    port, file = free_port(), home / "server.conf"
+    if name == "node":
+        after = oddity.removeprefix("after:") if oddity.startswith("after:") else ""
+        code = "" if after else oddity.replace("{size}", str(len(PAGE)))
+        js = {"home": json.dumps(str(home)), "h2": json.dumps(h2)}
+        text, command = NODE.format(**js, port=port, oddity=code, after=after), [program, str(file)]
+    elif name == "nginx":
+        text = NGINX.format(home=home, port=port, h2=" http2" if h2 else "", oddity=oddity)
+        command = [program, "-p", str(home), "-c", str(file)]
+    else:
+        text = APACHE.format(home=home, port=port, h2="h2 " if h2 else "", oddity=oddity)
+        command = [program, "-X", "-f", str(file)]
+    file.write_text(text)
+    with (home / "errors").open("wb") as errors, subprocess.Popen(command, stderr=errors) as process:
+        try:
+            yield port
+        finally:
+            process.terminate()
+
+
+async def listening(port: int) -> None:
+    """Wait until something listens at ``port``."""
+    async with asyncio.timeout(20):
+        while True:
+            with suppress(OSError):
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.close()
+                return
+            await asyncio.sleep(0.05)
+
+
+@pytest.fixture
+async def real() -> AsyncIterator[RealBrowser]:
+    """The installed Chromium."""
+    browser = RealBrowser()
+    if browser.missing:
+        pytest.skip("no Chromium is installed")
+    yield browser
+    await browser.aclose()
+
+
+@pytest.mark.parametrize(
+    ("server", "h2", "oddity"), MATRIX, ids=lambda value: value if isinstance(value, str) else f"h{1 + value}"
+)
+async def test_a_scan_sees_what_chromium_shows(
+    server: str, h2: bool, oddity: str, parser: Parser, authority: Authority, real: RealBrowser, tmp_path: Path
+) -> None:
+    with serving(server, h2, MATRIX[server, h2, oddity], tmp_path, authority) as port:
+        await listening(port)
+        rule = ConnectTo("shop.test", 443, "127.0.0.1", port)
+        limits = replace(QUICK, probe=20.0, connect=20.0)
+        access = ScanPolicy(connect_to=(rule,), cafile=authority.cafile, limits=limits, arms=False, keyboard=True)
+        shown = await real.fetch(Url(Origin("https", "shop.test", 443), "/"), access)
+        seen = await observe(access.target("https://shop.test"), parser=parser, access=access)
+    chromium = shown.status == 200 and page.title(shown.body) == TITLE
+    ours = [probe.outcome == SERVED and probe.title == TITLE for probe in seen.homepages]
+    answers = [(probe.status, probe.error, probe.detail) for probe in seen.homepages]
+    assert ours == [chromium] * 5, (shown.status, shown.error, shown.detail, answers)
