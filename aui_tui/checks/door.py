@@ -190,7 +190,7 @@ def _turned_away(observations: Observations, judgement: Judgement) -> Iterator[F
         why = judgement.readings[group[0][0].key].why
         facts = {
             "agents": _group(group, LIVE_TOTAL),
-            "get": "gets" if len(group) == 1 else "get",
+            "get": _gets(group),
             "what": _what(first),
             "browser": str(browser.status),
             "contrast": f" while a browser gets the homepage ({browser.status})" if judgement.browser == SERVED else "",
@@ -223,7 +223,7 @@ def _pages(observations: Observations) -> Iterator[Finding]:
         ]
         for group in _alike(away):
             facts = {"path": quoted(page.path), "agents": _group(group, LIVE_TOTAL), "proof": _proof(group)}
-            facts |= {"get": "gets" if len(group) == 1 else "get", "what": _what(group[0][1])}
+            facts |= {"get": _gets(group), "what": _what(group[0][1])}
             yield Finding("page-away", facts | {"browser": str(probes[BROWSER].status)})
     if open_to_all:
         yield Finding("pages-served", {"total": str(LIVE_TOTAL), "pages": joined(map(quoted, open_to_all))})
@@ -250,6 +250,10 @@ def _group(group: Sequence[Probed], total: int) -> str:
     if len(group) == 1:
         return f"{group[0][0].short} ({group[0][0].token})"
     return joined(agent.short for agent, _ in group)
+
+
+def _gets(group: Sequence[Probed]) -> str:
+    return "gets" if len(group) == 1 else "get"
 
 
 def _what(probe: Exchange) -> str:
@@ -325,7 +329,7 @@ def _told_apart(observations: Observations, judgement: Judgement) -> Iterator[Fi
     for why, kind in (("address", "address"), ("list", "cause-list")):
         group = by_why.get(why, ())
         if group:
-            facts = {"agents": joined(agent.short for agent, _ in group), "get": "gets" if len(group) == 1 else "get"}
+            facts = {"agents": joined(agent.short for agent, _ in group), "get": _gets(group)}
             are = "is" if len(group) == 1 else "are"
             what = f"{'it gets' if len(group) == 1 else 'they get'} {answers([probe for _, probe in group])}"
             yield Finding(kind, facts | {"are": are, "what": what})

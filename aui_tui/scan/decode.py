@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final, Protocol
 
 import brotli
@@ -149,6 +150,15 @@ class _Zstd:
         return self._fresh or (self._inner.eof and not self._inner.unused_data)
 
 
+_CODINGS: Final[Mapping[str, Callable[[], Decoder]]] = {
+    "gzip": partial(_Zlib, deflate=False),
+    "x-gzip": partial(_Zlib, deflate=False),
+    "deflate": partial(_Zlib, deflate=True),
+    "br": _Brotli,
+    "zstd": _Zstd,
+}
+
+
 def decoders(content_encoding: str) -> list[Decoder] | None:
     """Return the decoders that undo ``content_encoding``, the last coding first; None when too deep.
 
@@ -157,22 +167,9 @@ def decoders(content_encoding: str) -> list[Decoder] | None:
     names = [name for name in (part.strip().lower() for part in content_encoding.split(",")) if name]
     if len(names) > MAX_CODINGS:
         return None
-    found: list[Decoder] = []
-    for name in reversed(names):
-        match name:
-            case "gzip" | "x-gzip":
-                found.append(_Zlib(deflate=False))
-            case "deflate":
-                found.append(_Zlib(deflate=True))
-            case "br":
-                found.append(_Brotli())
-            case "zstd":
-                found.append(_Zstd())
-            case "identity":
-                pass
-            case _:
-                return []
-    return found
+    if not _CODINGS.keys() >= set(names) - {"identity"}:
+        return []
+    return [_CODINGS[name]() for name in reversed(names) if name != "identity"]
 
 
 def decode(chain: Sequence[Decoder], data: bytes, room: int) -> bytes:

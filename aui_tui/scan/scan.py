@@ -337,16 +337,8 @@ class _Scan:
                 policy = await self._own_policy(name, again)
                 if policy and again.status == answer.status:
                     outcome = SERVED if 200 <= again.status <= 299 else REFUSED
-                    found.append(
-                        Arm(
-                            name=OWN_ROBOTS,
-                            agent=name,
-                            outcome=outcome,
-                            status=again.status,
-                            client=control.OWN,
-                            detail=policy,
-                        )
-                    )
+                    arm = Arm(name=OWN_ROBOTS, agent=name, outcome=outcome, status=again.status, client=control.OWN)
+                    found.append(msgspec.structs.replace(arm, detail=policy))
         if found:
             _, browser = await self._ask_as(BROWSER, probes.profile("robots"), url=url)
             if not any([await self._own_policy(arm.agent, browser) for arm in found]):

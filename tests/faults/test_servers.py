@@ -14,7 +14,7 @@ from typing import Final
 
 import pytest
 
-from aui_tui.model.observations import SERVED
+from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED
 from aui_tui.scan import page
 from aui_tui.scan.parser_pool import Parser
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
@@ -112,6 +112,8 @@ def serving(name: str, h2: bool, oddity: str, home: Path, authority: Authority) 
     (home / "key.pem").write_bytes(certificate.private_key_pem.bytes())
     (home / "www").mkdir()
     (home / "www/index.html").write_bytes(PAGE)
+    (home / "www/robots.txt").write_text("User-agent: *\nDisallow: /cart\n")
+    (home / "www/llms.txt").write_text("# Shop\n")
     port, file = free_port(), home / "server.conf"
     if name == "node":
         after = oddity.removeprefix("after:") if oddity.startswith("after:") else ""
@@ -170,3 +172,20 @@ async def test_a_scan_sees_what_chromium_shows(
     ours = [probe.outcome == SERVED and probe.title == TITLE for probe in seen.homepages]
     answers = [(probe.status, probe.error, probe.detail) for probe in seen.homepages]
     assert ours == [chromium] * 5, (shown.status, shown.error, shown.detail, answers)
+
+
+@pytest.mark.parametrize("http2", [False, True])
+@pytest.mark.parametrize("settings", ["keepalive_timeout 0;", "keepalive_requests 1;", "keepalive_time 1ms;", ""])
+async def test_connections_that_nginx_ends_early_lose_no_answer(
+    settings: str, http2: bool, parser: Parser, authority: Authority, tmp_path: Path
+) -> None:
+    with serving("nginx", http2, settings, tmp_path, authority) as port:
+        await listening(port)
+        rule = ConnectTo("shop.test", 443, "127.0.0.1", port)
+        limits = replace(QUICK, probe=20.0, connect=20.0)
+        access = ScanPolicy(connect_to=(rule,), cafile=authority.cafile, limits=limits)
+        observed = await observe(access.target("https://shop.test"), parser=parser, access=access)
+    assert [(probe.outcome, probe.title) for probe in observed.homepages] == [(SERVED, TITLE)] * 5
+    assert not [(probe.name, probe.attempts) for probe in observed.exchanges if probe.attempts]
+    assert [observed.exchange(name).status for name in FILE_PROBES] == [200, 200, 404, 404, 404]
+    assert observed.exchange(BROWSER).http_version == ("HTTP/2" if http2 else "HTTP/1.1")

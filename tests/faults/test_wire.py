@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import socket
-import subprocess
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED
+from aui_tui.model.observations import BROWSER, SERVED
 from aui_tui.scan.network.streams import FrameReader, HeadReader, tidy_head
 from aui_tui.scan.parser_pool import Parser
-from aui_tui.scan.policy import ConnectTo, ScanPolicy
-from aui_tui.scan.scan import observe
-from tests.faults.authority import Authority
 from tests.faults.lab import scan
-from tests.faults.site import HOMEPAGES, PAGE, QUICK, TITLE, Asked, Site, answer
+from tests.faults.site import HOMEPAGES, PAGE, TITLE, Asked, Site, answer
 
 SIZE = f"Content-Length: {len(PAGE)}\r\n".encode()
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
@@ -100,66 +89,6 @@ def test_streams_that_a_goaway_covers_are_finished_and_the_others_reset() -> Non
 def fed(frames: FrameReader, data: bytes) -> bytes:
     frames.received(data)
     return frames.next()
-
-
-NGINX = """daemon off; master_process off; pid {home}/pid; error_log {home}/error.log;
-events {{ worker_connections 256; }}
-http {{ access_log off; client_body_temp_path {home}/b; proxy_temp_path {home}/p; fastcgi_temp_path {home}/f;
-uwsgi_temp_path {home}/u; scgi_temp_path {home}/s; {settings}
-server {{ listen 127.0.0.1:{port} ssl {http2}; ssl_certificate {home}/chain.pem;
-ssl_certificate_key {home}/key.pem; location / {{ root {home}/www; }} }} }}
-"""
-
-
-@contextmanager
-def nginx(home: Path, authority: Authority, settings: str, *, http2: bool) -> Iterator[int]:
-    """Run nginx with ``settings`` and yield its port. Skips where it is not installed."""
-    program = shutil.which("nginx")
-    if program is None:
-        pytest.skip("nginx is not installed")
-    certificate = authority.root.issue_cert("shop.test")
-    (home / "chain.pem").write_bytes(b"".join(blob.bytes() for blob in certificate.cert_chain_pems))
-    (home / "key.pem").write_bytes(certificate.private_key_pem.bytes())
-    (home / "www").mkdir()
-    (home / "www/index.html").write_bytes(PAGE)
-    (home / "www/robots.txt").write_text("User-agent: *\nDisallow: /cart\n")
-    (home / "www/llms.txt").write_text("# Shop\n")
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    config = NGINX.format(home=home, settings=settings, port=port, http2="http2" if http2 else "")
-    (home / "nginx.conf").write_text(config)
-    process = subprocess.Popen(
-        [program, "-p", str(home), "-c", str(home / "nginx.conf")], stderr=(home / "log").open("wb")
-    )
-    try:
-        for _ in range(500):
-            with socket.socket() as trying:
-                if trying.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            assert process.poll() is None, (home / "log").read_text()
-            time.sleep(0.02)
-        yield port
-    finally:
-        process.terminate()
-        process.wait(10)
-
-
-@pytest.mark.parametrize("http2", [False, True])
-@pytest.mark.parametrize("settings", ["keepalive_timeout 0;", "keepalive_requests 1;", "keepalive_time 1ms;", ""])
-async def test_connections_that_nginx_ends_early_lose_no_answer(
-    settings: str, http2: bool, parser: Parser, authority: Authority, tmp_path: Path
-) -> None:
-    with nginx(tmp_path, authority, settings, http2=http2) as port:
-        rule = ConnectTo("shop.test", 443, "127.0.0.1", port)
-        access = ScanPolicy(
-            connect_to=(rule,), cafile=authority.cafile, limits=replace(QUICK, probe=20.0, connect=20.0)
-        )
-        observed = await observe(access.target("https://shop.test"), parser=parser, access=access)
-    assert [(probe.outcome, probe.title) for probe in observed.homepages] == [(SERVED, TITLE)] * 5
-    assert not [(probe.name, probe.attempts) for probe in observed.exchanges if probe.attempts]
-    assert [observed.exchange(name).status for name in FILE_PROBES] == [200, 200, 404, 404, 404]
-    assert observed.exchange(BROWSER).http_version == ("HTTP/2" if http2 else "HTTP/1.1")
 
 
 async def test_a_redirect_is_followed_twenty_times(parser: Parser) -> None:
