@@ -47,11 +47,12 @@ def _snippet(page: PageFacts, name: str) -> list[str]:
     seen = page.semantic
     before: list[str] = []
     after: list[str] = []
-    if not (seen.nav and seen.aria):
+    if not seen.nav:
         before += ["<header>", '  <nav aria-label="Main">', '    <a href="/">Home</a>', "  </nav>", "</header>"]
     if not seen.main:
         before, after = [*before, '<main id="content">'], ["</main>"]
-    after += ["<footer>", '  <a href="/contact">Contact</a>', "</footer>"]
+    label = ' aria-label="Contact"' if seen.nav and not seen.aria else ""
+    after += [f"<footer{label}>", '  <a href="/contact">Contact</a>', "</footer>"]
     return [*before, CONTENT, *(_form(name) if page.forms_unlabelled else ()), *after]
 
 

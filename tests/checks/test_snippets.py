@@ -295,6 +295,13 @@ def test_only_what_is_missing_is_proposed() -> None:
     assert "<form" not in code
 
 
+def test_a_page_with_a_nav_and_no_label_gets_a_label_and_no_second_nav() -> None:
+    facts = replace(site.RICH_PAGE, semantic=Landmarks(main=1, nav=1, aria=0, forms=0))
+    code = fixes(replace(site.plain(), page=facts))["landmarks"].code
+    assert "<nav" not in code
+    assert "aria-label" in code
+
+
 def test_the_tables_are_whole() -> None:
     assert set(ABOUT) == set(CATEGORIES)
     assert set(TYPES) <= set(CATEGORIES)
