@@ -14,13 +14,14 @@ from aui_tui.cli import options, streams
 from aui_tui.cli.output import emit, format_for, keys_of, path_of
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import opened, service_of
-from aui_tui.cli.streams import Paint, tint
+from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, NeverScanned
 from aui_tui.model import labels
 from aui_tui.model.agents import UNCLEAR, turned_away
 from aui_tui.model.card import ReportCard, age
 from aui_tui.model.codec import Keys, encode_summary
 from aui_tui.model.query import Query
+from aui_tui.model.signs import sign
 from aui_tui.model.view import IndexView, Row, rows
 from aui_tui.service.protocol import Service
 from aui_tui.text import count, fit
@@ -125,7 +126,7 @@ def _ranked(row: Row, paint: Paint, widths: Mapping[str, int]) -> str:
         "Age": labels.span(age(summary.scanned_at, time.time())),
     }
     shown = fit(stance, widths["Stance"])
-    return _line(texts, widths).replace(shown, paint.style(shown, tint(summary.stance)), 1)
+    return _line(texts, widths).replace(shown, paint.style(shown, sign(summary.stance).tone), 1)
 
 
 def query_of(category: str, stance: str, line: str, sort: str = "rank") -> Query:

@@ -157,11 +157,6 @@ STYLES: Final = MappingProxyType(
 """The colours of the styles, among them the tones of the table of signs."""
 
 
-def tint(word: str) -> str:
-    """Return the style of ``word``, empty for one that has none."""
-    return sign(word).tone
-
-
 MIN_WIDTH: Final = 40
 MAX_WIDTH: Final = 100
 
@@ -198,12 +193,7 @@ class Paint:
 
     def marked(self, word: str, shown: str = "") -> str:
         """Return ``shown`` (or the word itself) after its sign, in its colour."""
-        return self.style(f"{self.glyph(word)} {shown or word}", tint(word))
-
-    def bar(self, value: float, maximum: float, size: int) -> str:
-        """Return a bar of ``size`` cells, ``value`` of ``maximum`` filled."""
-        filled = round(size * min(max(value / maximum, 0), 1)) if maximum > 0 else 0
-        return self.plain("█" * filled + "░" * (size - filled))
+        return self.style(f"{self.glyph(word)} {shown or word}", sign(word).tone)
 
     def heading(self, text: str) -> str:
         """Return a heading line."""

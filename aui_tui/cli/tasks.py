@@ -12,8 +12,9 @@ import typer
 from aui_tui.cli import options, streams
 from aui_tui.cli.progress import step_words
 from aui_tui.cli.sources import opened
-from aui_tui.cli.streams import Paint, tint
+from aui_tui.cli.streams import Paint
 from aui_tui.errors import AuiError, BadValue, ConfigError
+from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TASK, TaskReport, TaskResult, mark_of, rows, run_of, sent_words, summary
 from aui_tui.service.protocol import KeepsTranscripts
 from aui_tui.text import clean, count, fit
@@ -47,7 +48,7 @@ def report_lines(host: str, report: TaskReport, paint: Paint) -> Iterator[str]:
 
 def _sign(mark: str, paint: Paint) -> str:
     word = "unclear" if mark == "act" else mark
-    return paint.style(paint.glyph(word), tint(word))
+    return paint.style(paint.glyph(word), sign(word).tone)
 
 
 def _result_lines(result: TaskResult, paint: Paint) -> Iterator[str]:

@@ -107,13 +107,18 @@ class Asked(NamedTuple):
         )
 
 
-class Reply(NamedTuple):
-    """An answer of the shop."""
+class Response(NamedTuple):
+    """An answer before it is framed."""
 
     status: int
-    kind: str
-    body: str
-    location: str = ""
+    headers: dict[str, str]
+    body: bytes
+
+
+def reply(status: int, kind: str, text: str, location: str = "") -> Response:
+    """Return an answer of the shop."""
+    headers = {"content-type": f"{kind}; charset=utf-8"}
+    return Response(status, headers | ({"location": location} if location else {}), text.encode())
 
 
 @dataclass
@@ -134,28 +139,28 @@ class Shop:
         """Say whether the shop has one of ``faults``."""
         return bool(self.faults & set(faults))
 
-    def answer(self, asked: Asked) -> Reply:
+    def answer(self, asked: Asked) -> Response:
         """Return the answer to ``asked`` and note it in the log."""
         self.log.append(asked)
         path, query = asked.path, parse_qs(urlsplit(asked.target).query)
         if asked.method not in ("GET", "HEAD", "POST"):
-            return Reply(405, "text/plain", "no")
-        pages: dict[str, Callable[[], Reply]] = {
+            return reply(405, "text/plain", "no")
+        pages: dict[str, Callable[[], Response]] = {
             "/": self._home,
             "/contact": self._contact,
             "/cart": lambda: self._added(asked),
             "/search": lambda: self._results((query.get("q") or [""])[0]),
         }
         if path == "/robots.txt":
-            return Reply(200, "text/plain", self._robots())
+            return reply(200, "text/plain", self._robots())
         if path == "/api/search":
-            return Reply(200, "application/json", json.dumps(self._matching((query.get("q") or [""])[0])))
+            return reply(200, "application/json", json.dumps(self._matching((query.get("q") or [""])[0])))
         if path.endswith(".svg"):
-            return Reply(200, "image/svg+xml", '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="30"/>')
+            return reply(200, "image/svg+xml", '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="30"/>')
         if path in pages:
             return pages[path]()
         item = next((one for one in STOCK if path == f"/items/{one[0]}"), None)
-        return self._item(item) if item else Reply(404, HTML, self._page("Not found", "<h1>Not found</h1>"))
+        return self._item(item) if item else reply(404, HTML, self._page("Not found", "<h1>Not found</h1>"))
 
     def _robots(self) -> str:
         closed = {
@@ -213,20 +218,20 @@ class Shop:
             return f'<button onclick="this.nextSibling.hidden=false">Search</button><div hidden>{form}</div>'
         return form
 
-    def _home(self) -> Reply:
+    def _home(self) -> Response:
         if self.has("challenge"):
             body = "<html><head><title>Just a moment...</title></head><body><div id='cf-challenge'>Checking</div>"
-            return Reply(
+            return reply(
                 403, HTML, f"{body}<script src='/cdn-cgi/challenge-platform/h/b/orchestrate'></script></body></html>"
             )
         if self.has("refused"):
-            return Reply(403, HTML, "<title>Forbidden</title><h1>Forbidden</h1>")
+            return reply(403, HTML, "<title>Forbidden</title><h1>Forbidden</h1>")
         if self.has("canvas"):
-            return Reply(200, HTML, "<!doctype html><title>Quay Goods</title><canvas width=900 height=600></canvas>")
+            return reply(200, HTML, "<!doctype html><title>Quay Goods</title><canvas width=900 height=600></canvas>")
         if self.has("pictures"):
             images = "".join(f'<img src="/{slug}.svg" width="90" height="30">' for slug, _, _ in STOCK)
-            return Reply(200, HTML, f"<!doctype html><title>Quay Goods</title>{images}")
-        return Reply(200, HTML, self._page("", self._items(), extra=self._cover(), header=self._search_form()))
+            return reply(200, HTML, f"<!doctype html><title>Quay Goods</title>{images}")
+        return reply(200, HTML, self._page("", self._items(), extra=self._cover(), header=self._search_form()))
 
     def _items(self) -> str:
         intro = f"<h1>Welcome to the quay</h1><p>{PROSE}</p>"
@@ -275,22 +280,22 @@ class Shop:
         declared = f'<script type="application/ld+json">{json.dumps(data)}</script>' if self.has("declared") else ""
         return early + declared
 
-    def _results(self, query: str) -> Reply:
+    def _results(self, query: str) -> Response:
         found = self._matching(query)
         if self.has("jump") and len(found) == 1:
-            return Reply(302, "text/plain", "", found[0]["url"])
+            return reply(302, "text/plain", "", found[0]["url"])
         if self.has("search-drawn"):
-            return Reply(200, HTML, self._page("Search", "<h1>Search</h1><canvas width=400 height=300></canvas>"))
+            return reply(200, HTML, self._page("Search", "<h1>Search</h1><canvas width=400 height=300></canvas>"))
         rows = "".join(f"<li><a href='{hit['url']}'>{hit['name']}</a> in the shop</li>" for hit in found)
         main = f"<h1>Search for “{escape(query)}”</h1><p>{len(found)} found.</p><ol>{rows}</ol>"
-        return Reply(200, HTML, self._page("Search", main))
+        return reply(200, HTML, self._page("Search", main))
 
-    def _item(self, item: tuple[str, str, str]) -> Reply:
+    def _item(self, item: tuple[str, str, str]) -> Response:
         slug, name, price = item
         if self.has("elsewhere"):
-            return Reply(200, HTML, self._page("", f"<h1>Welcome to the quay</h1><p>{PROSE}</p>"))
+            return reply(200, HTML, self._page("", f"<h1>Welcome to the quay</h1><p>{PROSE}</p>"))
         if self.has("no-offer"):
-            return Reply(200, HTML, self._page(name, f"<h1>{name}</h1><p>Seen on the quay. {PROSE}</p>"))
+            return reply(200, HTML, self._page(name, f"<h1>{name}</h1><p>Seen on the quay. {PROSE}</p>"))
         cost = (
             '<img src="/price.svg" width="90" height="30">' if self.has("price-picture") else f"<b>{price}</b> <b>€</b>"
         )
@@ -301,24 +306,24 @@ class Shop:
             add = '<div class="pointer" onclick="document.querySelector(\'form\').submit()">Add to cart</div>'
         product = {"@context": "https://schema.org", "@type": "Product", "name": name}
         data = f'<script type="application/ld+json">{json.dumps(product)}</script>'
-        return Reply(200, HTML, self._page(name, f"{head}<p>{PROSE}</p><p>{cost}</p>{add}", extra=data))
+        return reply(200, HTML, self._page(name, f"{head}<p>{PROSE}</p><p>{cost}</p>{add}", extra=data))
 
-    def _added(self, asked: Asked) -> Reply:
+    def _added(self, asked: Asked) -> Response:
         if asked.method == "POST":
             self.cart += parse_qs(asked.body.decode()).get("item", [])
-            return Reply(303, "text/plain", "", "/cart")
+            return reply(303, "text/plain", "", "/cart")
         names = {slug: name for slug, name, _ in STOCK}
         rows = "".join(f"<li>{escape(names.get(slug, slug))}</li>" for slug in self.cart)
-        return Reply(200, HTML, self._page("Your cart", f"<h1>Your cart</h1><ul>{rows}</ul>"))
+        return reply(200, HTML, self._page("Your cart", f"<h1>Your cart</h1><ul>{rows}</ul>"))
 
-    def _contact(self) -> Reply:
+    def _contact(self) -> Response:
         if self.has("contact-picture"):
             said = '<img src="/address.svg" width="300" height="80">'
         else:
             said = '<p>Write to <a href="mailto:hello@quay.example">hello@quay.example</a>.</p>'
         form = "" if self.has("no-form", "contact-picture") else self._form()
         spy = template("shop-spy.html") if self.has("spying") else ""
-        return Reply(200, HTML, self._page("Contact", f"<h1>Contact</h1>{said}{form}", extra=spy))
+        return reply(200, HTML, self._page("Contact", f"<h1>Contact</h1>{said}{form}", extra=spy))
 
     def _form(self) -> str:
         lost = " oninput=\"setTimeout(()=>this.value='',50)\"" if self.has("form-lost") else ""

@@ -23,12 +23,12 @@ from http.server import BaseHTTPRequestHandler
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from aui_tui.demo.shop import HTML, Asked, Shop, template
+from aui_tui.demo.shop import HTML, Asked, Response, Shop, template
 from aui_tui.errors import Unavailable
 from aui_tui.model.card import ReportCard
 from aui_tui.model.decoding import convert
@@ -147,14 +147,6 @@ def _table(name: str) -> dict[str, Any]:
     return tomllib.loads(files("aui_tui.demo").joinpath(name).read_text(encoding="utf-8"))
 
 
-class Response(NamedTuple):
-    """An answer before it is framed."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-
 Respond = Callable[[Asked], Response | None]
 """Returns the answer to a request; None: nothing comes, and the connection is closed in the end."""
 
@@ -207,19 +199,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's
         """Write no log."""
-
-
-def shop_answers(shop: Shop) -> Respond:
-    """Return how ``shop`` answers."""
-
-    def respond(asked: Asked) -> Response:
-        reply = shop.answer(asked)
-        headers = {"content-type": f"{reply.kind}; charset=utf-8"} | (
-            {"location": reply.location} if reply.location else {}
-        )
-        return Response(reply.status, headers, reply.body.encode())
-
-    return respond
 
 
 class Behaviour:
@@ -335,7 +314,7 @@ class DemoWeb:
         self._answers: dict[str, Respond] = {}
         for site in self.sites:
             if site.mode == "shop":
-                self._answers[site.host] = shop_answers(Shop(name=site.name, faults=frozenset(site.shop)))
+                self._answers[site.host] = Shop(name=site.name, faults=frozenset(site.shop)).answer
             elif site.mode == "serve":
                 self._answers |= dict.fromkeys(site.names, self._behaviours[site.host].respond)
         self._opened = contextlib.ExitStack()
