@@ -145,7 +145,10 @@ def value_at(record: Mapping[str, Any], path: Path) -> Any:
     """Return what lies at ``path`` in a plain record, None when it is not there; a list of values below a list."""
     here: Any = record
     for depth, name in enumerate(path):
-        if isinstance(here, list | tuple):
+        if isinstance(here, dict):
+            here = here.get(name)
+        elif isinstance(here, list | tuple):
             return [value_at(item, path[depth:]) for item in here]
-        here = here.get(name) if isinstance(here, dict) else None
+        else:
+            return None
     return here
