@@ -64,7 +64,8 @@ def _listed(fields: Record, listed: str) -> Record:
         for name in fields.keys() & UNMEASURED:
             value = fields[name]
             fields[name] = dict.fromkeys(value) if isinstance(value, dict) else None
-    return fields | {LIST: listed}
+    fields[LIST] = listed
+    return fields
 
 
 def _of_card(card: ReportCard, options: Options) -> Record:
