@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from aui_tui.demo.shop import Shop
-from aui_tui.demo.web import LoopbackServer, shop_answers
+from aui_tui.demo.web import LoopbackServer
 from aui_tui.model.observations import Observations
 from aui_tui.model.tasks import TaskEvent, TaskResult
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
@@ -50,7 +50,7 @@ def seen_at(origin: str, host: str = HOST) -> Observations:
 @asynccontextmanager
 async def serving(shop: Shop) -> AsyncIterator[int]:
     """Serve ``shop`` and yield its port."""
-    with LoopbackServer(shop_answers(shop)) as server:
+    with LoopbackServer(shop.answer) as server:
         yield server.port
 
 
