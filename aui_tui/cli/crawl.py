@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -189,7 +189,7 @@ def crawl(
                     notice=streams.say,
                 )
                 with narration.shown(crawl, quiet=run.quiet):
-                    counts = await crawl.run(groups(lambda pause: _rows(file, service.access, pause)))
+                    counts = await crawl.run(groups(_rows(file, service.access)))
             if tasks:
                 await _try_tasks(service, narration.sites, quiet=run.quiet)
         return BAD_ROWS if counts.bad or narration.refused else 0
@@ -205,11 +205,11 @@ def _total(file: str) -> int | None:
     return count_lines(file) if file else len(starter())
 
 
-def _rows(file: str, access: ScanPolicy, pause: Callable[[], None]) -> Iterable[Row | BadRow]:
-    """Return the rows; ``pause`` is called between two chunks of a file."""
-    from aui_tui.service.crawl import chunks, read, starter_rows
+def _rows(file: str, access: ScanPolicy) -> Iterable[Row | BadRow]:
+    """Return the rows of the list ``file``, of the packaged one for no name."""
+    from aui_tui.service.crawl import read_file, starter_rows
 
-    return read(chunks(file, pause), access.target) if file else starter_rows()
+    return read_file(file, access.target) if file else starter_rows()
 
 
 def _check_tasks(*, as_json: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aui_tui.service.crawl.crawl import Counts, Crawl, Done
-from aui_tui.service.crawl.listing import BadRow, Row, chunks, count_lines, groups, read, starter_rows
+from aui_tui.service.crawl.listing import BadRow, Row, count_lines, groups, read_file, starter_rows
 from aui_tui.service.crawl.work import CrawlSettings, Here, Job, Result, Workers
 
 __all__ = [
@@ -17,9 +17,8 @@ __all__ = [
     "Result",
     "Row",
     "Workers",
-    "chunks",
     "count_lines",
     "groups",
-    "read",
+    "read_file",
     "starter_rows",
 ]

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import csv
+import io
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import IO, Final, NamedTuple
 
 from aui_tui.errors import AuiError, ConfigError
 from aui_tui.model.registry import starter
@@ -22,7 +23,6 @@ from aui_tui.text import clean
 MAX_LINE: Final = 8192
 """Bytes of the longest line that is read."""
 MAX_NAME: Final = 200
-BOM: Final = b"\xef\xbb\xbf"
 HOST_COLUMNS: Final = ("host", "hostname", "domain", "site", "url", "website")
 """Words in the first row that make it a header; the columns may then stand in any order."""
 _SHOWN: Final = 60
@@ -58,8 +58,8 @@ def starter_rows() -> Iterator[Row | BadRow]:
         yield Row(line, host, host, known.name, known.category)
 
 
-def read(chunks: Iterable[bytes], target: Callable[[str], Target]) -> Iterator[Row | BadRow]:
-    """Yield the rows of the list in ``chunks``; ``target`` reads a host and raises InvalidHost.
+def read(file: IO[bytes], target: Callable[[str], Target]) -> Iterator[Row | BadRow]:
+    """Yield the rows of the list in ``file``; ``target`` reads a host and raises InvalidHost.
 
     Blank lines, lines that begin with ``#`` and a byte-order mark are passed over. A first row that names its columns
     is a header. A leading column of numbers (a rank) is passed over too.
@@ -67,16 +67,15 @@ def read(chunks: Iterable[bytes], target: Callable[[str], Target]) -> Iterator[R
     columns = _Columns()
     seen: dict[str, int] = {}
     first = True
-    for number, raw in lines(chunks):
-        if raw is None:
+    for number, line in enumerate(lines(file), 1):
+        if line is None:
             yield BadRow(number, "", f"The line is longer than {MAX_LINE:,} bytes.")
             continue
-        try:
-            text = raw.decode("utf-8").strip()
-        except UnicodeDecodeError:
-            yield BadRow(number, _shown(raw.decode("utf-8", "replace")), "The line is not UTF-8 text.")
-            continue
+        text = line.strip()
         if not text or text.startswith("#"):
+            continue
+        if any("\udc80" <= letter <= "\udcff" for letter in text):
+            yield BadRow(number, _shown(text), "The line is not UTF-8 text.")
             continue
         try:
             cells = [cell.strip() for cell in next(csv.reader([text], strict=True))]
@@ -96,32 +95,17 @@ def read(chunks: Iterable[bytes], target: Callable[[str], Target]) -> Iterator[R
         yield row
 
 
-def lines(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes | None]]:
-    """Yield the lines of ``chunks`` with their numbers from 1, without line breaks; None for one that is too long."""
-    number, rest, skipping = 1, b"", False
-    begun = False
-    for chunk in chunks:
-        rest += chunk
-        if not begun:
-            if len(rest) < len(BOM) and BOM.startswith(rest):
-                continue
-            rest, begun = rest.removeprefix(BOM), True
-        *whole, rest = _split(rest)
-        for line in whole:
-            yield number, None if skipping or len(line) > MAX_LINE else line
-            number, skipping = number + 1, False
-        if len(rest) > MAX_LINE + 1:
-            rest, skipping = rest[-1:], True
-    if rest or skipping:
-        rest = rest.removesuffix(b"\r")
-        yield number, None if skipping or len(rest) > MAX_LINE else rest
+def lines(file: IO[bytes]) -> Iterator[str | None]:
+    """Yield the lines of ``file`` without line breaks, as they come; None for one that is too long.
 
-
-def _split(data: bytes) -> list[bytes]:
-    """Return the lines of ``data`` and what follows the last break; a final CR may be half of a break."""
-    tail = b"\r" if data.endswith(b"\r") else b""
-    found = data.removesuffix(tail).replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-    return [*found[:-1], found[-1] + tail]
+    Bytes that are not UTF-8 become lone surrogates.
+    """
+    text = io.TextIOWrapper(file, "utf-8-sig", "surrogateescape")
+    while line := text.readline(MAX_LINE + 1):
+        whole = line.endswith("\n") or len(line) <= MAX_LINE
+        while not line.endswith("\n") and (rest := text.readline(MAX_LINE)):
+            line = rest
+        yield line.removesuffix("\n") if whole else None
 
 
 def _header(cells: list[str]) -> _Columns | None:
@@ -157,73 +141,72 @@ def _shown(text: str) -> str:
 CHUNK: Final = 1 << 16
 GROUP: Final = 64
 """Rows handed over at a time, at most."""
-WAITING: Final = 4
-"""Groups that wait to be taken, at most."""
-
-Rows = Iterable[Row | BadRow]
-Pause = Callable[[], None]
-"""To be called before each wait for more of a list."""
+WAITING: Final = 256
+"""Rows that wait to be taken, at most."""
 
 
-def chunks(path: str, pause: Pause = lambda: None) -> Iterator[bytes]:
-    """Yield the bytes of the file ``path``, of standard input for ``-``. Raises ConfigError."""
+def read_file(path: str, target: Callable[[str], Target]) -> Iterator[Row | BadRow]:
+    """Yield the rows of the list in the file ``path``, of standard input for ``-``. Raises ConfigError."""
     try:
-        with open(0 if path == "-" else path, "rb", buffering=0, closefd=path != "-") as file:
-            while data := file.read(CHUNK):
-                yield data
-                pause()
+        with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
+            yield from read(file, target)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ConfigError(f"Cannot read {clean(path, 200)}: {reason}.") from None
+        raise _unreadable(path, error) from None
 
 
 def count_lines(path: str) -> int | None:
-    """Return the lines of a regular file, None where they can be read but once."""
+    """Return the lines of a regular file, None where they can be read but once. Raises ConfigError."""
     if path == "-" or not Path(path).is_file():
         return None
-    total, last = 0, b"\n"
-    for data in chunks(path):
-        total += data.count(b"\n")
-        last = data[-1:]
+    last = b"\n"
+    total = 0
+    try:
+        with Path(path).open("rb") as file:
+            while data := file.read(CHUNK):
+                total += data.count(b"\n")
+                last = data[-1:]
+    except OSError as error:
+        raise _unreadable(path, error) from None
     return total + (last != b"\n")
 
 
-async def groups(rows_with: Callable[[Pause], Rows]) -> AsyncIterator[list[Row | BadRow]]:
+def _unreadable(path: str, error: Exception) -> ConfigError:
+    return ConfigError(f"Cannot read {clean(path, 200)}: {getattr(error, 'strerror', None) or error}.")
+
+
+async def groups(rows: Iterable[Row | BadRow]) -> AsyncIterator[list[Row | BadRow]]:
     """Yield rows in groups as they come, read on a thread of its own, which stops while nobody takes them."""
     loop = asyncio.get_running_loop()
-    queue: asyncio.Queue[list[Row | BadRow] | Exception | None] = asyncio.Queue()
+    queue: asyncio.Queue[Row | BadRow | Exception | None] = asyncio.Queue()
     places = threading.Semaphore(WAITING)
-    group: list[Row | BadRow] = []
 
-    def hand(item: list[Row | BadRow] | Exception | None) -> None:
+    def hand(item: Row | BadRow | Exception | None) -> None:
         with suppress(RuntimeError):  # the loop has ended: nobody takes any more
             loop.call_soon_threadsafe(queue.put_nowait, item)
-
-    def flush() -> None:
-        nonlocal group
-        if group:
-            places.acquire()
-            hand(group)
-            group = []
 
     def work() -> None:
         end: Exception | None = None
         try:
-            for row in rows_with(flush):
-                group.append(row)
-                if len(group) >= GROUP:
-                    flush()
+            for row in rows:
+                places.acquire()
+                hand(row)
         except Exception as error:  # handed on: whoever takes the rows raises it
             end = error
-        flush()
         hand(end)
 
     threading.Thread(target=work, name="aui-list", daemon=True).start()
-    while True:
-        item = await queue.get()
-        if item is None:
-            return
+    item: Row | BadRow | Exception | None = await queue.get()
+    while item is not None:
+        group: list[Row | BadRow] = []
+        while isinstance(item, Row | BadRow):
+            group.append(item)
+            places.release()
+            if queue.empty() or len(group) == GROUP:
+                break
+            item = queue.get_nowait()
+        if group:
+            yield group
         if isinstance(item, Exception):
             raise item
-        places.release()
-        yield item
+        if item is not None:
+            item = await queue.get()
