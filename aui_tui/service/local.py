@@ -58,9 +58,9 @@ class LocalService:
 
     ``base_url`` begins the ``url`` of cards; ``method`` grades what is stored and asked for without a method;
     ``access`` is what the local user allows (None: public sites and this machine's own); ``known`` looks a host up in
-    the starter list; ``observer`` scans (None: the packaged engine). ``with_visits``: whether the visits in access
-    logs are part of its answers. Files are read and written on threads. Raises ConfigError when the folder cannot be
-    used, Unavailable when the index is locked.
+    the starter list; ``observer`` scans (None: the packaged engine), ``at_once`` as for ``Scans``. ``with_visits``:
+    whether the visits in access logs are part of its answers. Files are read and written on threads. Raises ConfigError
+    when the folder cannot be used, Unavailable when the index is locked.
     """
 
     label = "local engine"
@@ -76,6 +76,7 @@ class LocalService:
         known: Mapping[str, Known] | None = None,
         clock: Callable[[], float] = time.time,
         observer: Observer | None = None,
+        at_once: int = 0,
         with_visits: bool = True,
     ) -> None:
         self._grading = Grading(method_called(method).name, base_url.rstrip("/"), with_visits)
@@ -84,6 +85,7 @@ class LocalService:
         """The starter list."""
         self._clock = clock
         self._observer = observer
+        self._at_once = at_once
         self.places = places(prepare(folder))
         self.reports = Reports(self.places.index, clock=clock)
         self._made: Scans | None = None
@@ -122,6 +124,7 @@ class LocalService:
                     observer=self._observer or Scanner(clock=self._clock),
                     clock=self._clock,
                     call=self._call,
+                    at_once=self._at_once,
                 )
             return self._made
 
@@ -183,7 +186,7 @@ class LocalService:
 
     async def quota_of(self, client: str) -> Quota:
         """Return the scans that ``client`` has left this hour."""
-        return await self._call(lambda: self.scans.quota.left(client))
+        return await self.scans.quota_of(client)
 
     async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return what is stored of ``host``. Raises NeverScanned, or BadValue for a method it was not kept for."""

@@ -9,47 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from aui_tui.errors import ConfigError, ScansRefused, Unavailable
+from aui_tui.errors import ConfigError, ScansRefused
 from aui_tui.model.methods import DEFAULT_METHOD
-from aui_tui.model.observations import Observations, Progress
+from aui_tui.model.observations import Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.registry import Known
 from aui_tui.model.tasks import TaskProgress
 from aui_tui.model.view import HostReport, Quota
 from aui_tui.scan import signing
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
-from aui_tui.scan.target import Target
 from aui_tui.service.local import LocalService
-from aui_tui.service.scans import Observer, Scanner
 
 SCANS: Final = 24
-"""Scans that one process makes at once for its clients; further ones wait."""
-WAITING: Final = 24
-"""Scans that wait; one more is refused, and costs nothing."""
-
-
-class LimitedObserver:
-    """Another observer, used by at most SCANS scans at once."""
-
-    def __init__(self, observer: Observer, *, scans: int = SCANS, waiting: int = WAITING) -> None:
-        self._observer = observer
-        self._places = asyncio.Semaphore(scans)
-        self._room = scans + waiting
-
-    async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
-        """Return what was seen. Raises Unavailable when too many scans wait already, else as the observer."""
-        if not self._room:
-            raise Unavailable("Too many scans are under way; try again in a moment.")
-        self._room -= 1
-        try:
-            async with self._places:
-                return await self._observer.observe(target, access=access, progress=progress)
-        finally:
-            self._room += 1
-
-    async def aclose(self) -> None:
-        """End what the scans have started."""
-        await self._observer.aclose()
+"""Scans that one process makes at once for its clients; as many wait, and one more is refused and costs nothing."""
 
 
 class Publication:
@@ -163,7 +135,7 @@ class LocalPublication:
                 method=self.method,
                 access=access,
                 known=self.known,
-                observer=LimitedObserver(Scanner()),
+                at_once=SCANS,
                 with_visits=self.with_visits,
             ),
             read_only=self.read_only,

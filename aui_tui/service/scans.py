@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -16,15 +17,25 @@ from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 import msgspec
 
 from aui_tui.errors import AuiError, InvalidHost, Unavailable
-from aui_tui.index.cache import LEASE_LIFE, Cached, DiskCache, Lease, Leases, QuotaStore, ScanCache
+from aui_tui.index.cache import (
+    LEASE_LIFE,
+    LIFE,
+    UNREACHABLE_LIFE,
+    Cached,
+    DiskCache,
+    Lease,
+    Leases,
+    QuotaStore,
+    ScanCache,
+)
 from aui_tui.index.folder import Places
 from aui_tui.index.reports import Reports
-from aui_tui.model.card import ReportCard, age
+from aui_tui.model.card import ReportCard, age, epoch_ms
 from aui_tui.model.labels import span as spoken_age
 from aui_tui.model.observations import Observations, ProbeEvent, Progress
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.registry import Known
-from aui_tui.model.view import HostReport
+from aui_tui.model.view import HostReport, Quota
 from aui_tui.model.vocabulary import UNCATEGORIZED
 from aui_tui.process import is_root
 from aui_tui.scan.policy import ScanPolicy
@@ -38,6 +49,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+UNBOUNDED: Final = 1_000_000
 PRESTART_AFTER: Final = 0.05
 """Seconds into the first scan at which a worker is started, so that a large page does not wait for it."""
 
@@ -81,7 +93,7 @@ class Scanner:
         """Return the real browser that may be asked for ``target``: as root, without its sandbox, for few hosts."""
         if not access.keyboard or access.control == "plain":
             return None
-        if is_root() and not (access.control == "chromium" or access.root_browser or access.connect_to):
+        if is_root() and not (access.control == "chromium" or access.root_browser):
             from aui_tui.scan.network import system_resolver
 
             if not await access.owns(target, access.resolver or system_resolver()):
@@ -109,9 +121,11 @@ def _load(access: ScanPolicy) -> None:
     load(access)
 
 
-class _Flight(Generic[T]):
+class _Flight:
+    """A scan under way: how many callers wait for it, who hears of it, and what they were told."""
+
     def __init__(self) -> None:
-        self.task: asyncio.Task[T] | None = None
+        self.task: asyncio.Task[HostReport]
         self.waiting = 0
         self.listeners: list[Progress] = []
         self.events: list[ProbeEvent] = []
@@ -120,59 +134,6 @@ class _Flight(Generic[T]):
         self.events.append(event)
         for listener in list(self.listeners):
             listener(event)
-
-
-class Flights(Generic[T]):
-    """Work in flight by key, on one event loop."""
-
-    def __init__(self) -> None:
-        self._flights: dict[str, _Flight[T]] = {}
-
-    async def run(
-        self, key: str, work: Callable[[Progress], Awaitable[T]], progress: Progress | None = None
-    ) -> tuple[T, bool]:
-        """Return the result of ``work`` and whether another caller had begun it.
-
-        A caller who joins gets the events sent before. Cancelling a caller cancels the work when nobody else waits.
-        """
-        flight = self._flights.get(key)
-        joined = flight is not None
-        if flight is None:
-            flight = self._flights[key] = _Flight()
-            flight.task = asyncio.ensure_future(self._work(key, flight, work))
-        if progress is not None:
-            for event in flight.events:
-                progress(event)
-            flight.listeners.append(progress)
-        flight.waiting += 1
-        task = flight.task
-        assert task is not None
-        try:
-            return await asyncio.shield(task), joined
-        finally:
-            flight.waiting -= 1
-            if progress is not None:
-                flight.listeners.remove(progress)
-            if flight.waiting == 0 and not task.done():
-                if self._flights.get(key) is flight:
-                    del self._flights[key]
-                task.cancel()
-                with suppress(asyncio.CancelledError, Exception):
-                    await task
-
-    async def aclose(self) -> None:
-        """Cancel whatever is in flight."""
-        tasks = [flight.task for flight in self._flights.values() if flight.task is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _work(self, key: str, flight: _Flight[T], work: Callable[[Progress], Awaitable[T]]) -> T:
-        try:
-            return await work(flight.tell)
-        finally:
-            if self._flights.get(key) is flight:
-                del self._flights[key]
 
 
 POLL: Final = 0.2
@@ -187,8 +148,53 @@ class Call(Protocol):
     def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
 
 
+class Memo(Generic[T]):
+    """What was last read of the file of ``disk``, by key, while no process has written to it since.
+
+    A look at the times of the file is cheap enough for an event loop. What was read within SETTLED seconds of a write
+    is not kept: a second write in the same tick of the clock would not show.
+    """
+
+    SETTLED: Final = 0.1
+    MOST: Final = 200
+
+    def __init__(self, disk: DiskCache, call: Call) -> None:
+        self._files = [str(disk.path / name) for name in ("cache.db", "cache.db-wal")]
+        self._call = call
+        self._kept: dict[str, tuple[list[tuple[int, int]], T]] = {}
+
+    async def get(self, key: str, read: Callable[[], T], is_valid: Callable[[T], bool] = lambda value: True) -> T:
+        """Return what ``read`` gives, or gave and is still valid."""
+        stamp = self._stamp()
+        found = self._kept.get(key)
+        if found is not None and found[0] == stamp and is_valid(found[1]):
+            return found[1]
+        value = await self._call(read)
+        if stamp and time.time() - max(stamp)[0] / 1e9 > self.SETTLED:
+            self._kept.pop(key, None)
+            self._kept[key] = stamp, value
+            if len(self._kept) > self.MOST:
+                del self._kept[next(iter(self._kept))]
+        return value
+
+    def drop(self, key: str) -> None:
+        """Forget what was read under ``key``."""
+        self._kept.pop(key, None)
+
+    def _stamp(self) -> list[tuple[int, int]]:
+        stamp = []
+        for name in self._files:
+            with suppress(OSError):
+                found = os.stat(name)  # noqa: PTH116 - a Path costs more than the call
+                stamp.append((found.st_mtime_ns, found.st_size))
+        return stamp
+
+
 class Scans:
-    """Scans what ``access`` allows with ``observer`` and keeps it in ``reports`` and in the cache at ``places``."""
+    """Scans what ``access`` allows with ``observer`` and keeps it in ``reports`` and in the cache at ``places``.
+
+    ``at_once``: scans that run side by side, and as many that wait; one more is refused. 0: no such limit.
+    """
 
     def __init__(
         self,
@@ -201,6 +207,7 @@ class Scans:
         observer: Observer,
         clock: Callable[[], float],
         call: Call,
+        at_once: int = 0,
     ) -> None:
         self._reports = reports
         self._access = access
@@ -214,7 +221,12 @@ class Scans:
         self.cache = ScanCache(self._scans, clock=clock)
         self.quota = QuotaStore(self._limits, clock=clock)
         self.leases = Leases(self._limits, clock=clock)
-        self._flights: Flights[HostReport] = Flights()
+        self._cached: Memo[Cached | None] = Memo(self._scans, call)
+        self._left: Memo[Quota] = Memo(self._limits, call)
+        self._flights: dict[str, _Flight] = {}
+        self._at_once = at_once
+        self._places = asyncio.Semaphore(at_once or UNBOUNDED)
+        self._under_way = 0
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -236,15 +248,54 @@ class Scans:
                 progress(ProbeEvent(name="cache", state="done", outcome="miss" if hit is None else "hit"))
             if hit is not None:
                 return hit
-        report, joined = await self._flights.run(
-            target.key, lambda tell: self._run_shared(target, options, since, tell), progress
-        )
+        report, joined = await self._join(target, options, since, progress)
         return self._under(report, options.method, source="shared" if joined else report.source)
+
+    async def _join(
+        self, target: Target, options: ScanOptions, since: float, progress: Progress | None
+    ) -> tuple[HostReport, bool]:
+        """Return the scan of ``target`` and whether another caller had begun it.
+
+        A caller who joins gets the events sent before. Cancelling a caller cancels the scan when nobody else waits.
+        """
+        flight = self._flights.get(target.key)
+        joined = flight is not None
+        if flight is None:
+            flight = self._flights[target.key] = _Flight()
+            flight.task = asyncio.create_task(self._run_shared(target, options, since, flight.tell))
+            flight.task.add_done_callback(lambda _: self._land(target, flight))
+        if progress is not None:
+            for event in flight.events:
+                progress(event)
+            flight.listeners.append(progress)
+        flight.waiting += 1
+        try:
+            return await asyncio.shield(flight.task), joined
+        finally:
+            flight.waiting -= 1
+            if progress is not None:
+                flight.listeners.remove(progress)
+            if flight.waiting == 0 and not flight.task.done():
+                self._land(target, flight)
+                flight.task.cancel()
+                await asyncio.gather(flight.task, return_exceptions=True)
+
+    def _land(self, target: Target, flight: _Flight) -> None:
+        if self._flights.get(target.key) is flight:
+            del self._flights[target.key]
+
+    async def quota_of(self, client: str) -> Quota:
+        """Return the scans that ``client`` has left this hour."""
+        return await self._left.get(
+            client, lambda: self.quota.left(client), lambda quota: not 0 < quota.next_slot <= self._clock()
+        )
 
     async def cached(self, target: Target, options: ScanOptions) -> HostReport | None:
         """Return the cached answer for ``target``, None when there is none; a new category or name is kept."""
         key = self._cache_key(target)
-        hit = await self._call(lambda: self.cache.get(key, target.site)) if key else None
+        if not key:
+            return None
+        hit = await self._cached.get(key, lambda: self.cache.get(key, target.site), self._lasts)
         if hit is None:
             return None
         card, warnings = hit.card, []
@@ -253,9 +304,20 @@ class Scans:
             card = saved = msgspec.structs.replace(card, category=category, name=name)
             warnings = await self._call(lambda: self._save(key, saved, hit.observations))
         report = HostReport(
-            card=card, observations=hit.observations, source="cache", age=hit.age, warnings=tuple(warnings)
+            card=card,
+            observations=hit.observations,
+            source="cache",
+            age=age(card.scanned_at, self._clock()),
+            warnings=tuple(warnings),
         )
         return self._under(report, options.method, source="cache")
+
+    def _lasts(self, hit: Cached | None) -> bool:
+        """Return whether what was cached is still young enough."""
+        if hit is None:
+            return True
+        life = UNREACHABLE_LIFE if hit.card.unreachable else LIFE
+        return self._clock() < epoch_ms(hit.card.scanned_at) / 1000 + life
 
     def _under(self, report: HostReport, method: str, *, source: str) -> HostReport:
         card = self._grading.under(report.card, report.observations, method)
@@ -268,7 +330,10 @@ class Scans:
 
     async def aclose(self) -> None:
         """Cancel what is under way and end what the scans have started."""
-        await self._flights.aclose()
+        tasks = [flight.task for flight in self._flights.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self._observer.aclose()
 
     def leave(self) -> None:
@@ -346,7 +411,7 @@ class Scans:
     async def _scan(self, target: Target, options: ScanOptions, tell: Progress) -> HostReport:
         warnings: list[str] = []
         payer = None if options.free else options.client
-        if payer is not None and not await self._call(lambda: self.quota.spend(payer)):
+        if payer is not None and not await self._count(self.quota.spend, payer):
             warnings.append("The count of scans could not be saved; this process counts alone.")
         answered = False
 
@@ -356,14 +421,14 @@ class Scans:
             tell(event)
 
         try:
-            seen = await self._observer.observe(target, access=self._access.toward(target), progress=heard)
+            seen = await self._observe(target, heard)
         except (InvalidHost, Unavailable):
             if payer is not None:
-                await self._call(lambda: self.quota.refund(payer))
+                await self._count(self.quota.refund, payer)
             raise
         except asyncio.CancelledError as stopped:
             if payer is not None and not answered:
-                await asyncio.shield(self._call(lambda: self.quota.refund(payer)))
+                await asyncio.shield(self._count(self.quota.refund, payer))
             half = getattr(stopped, "observations", None)
             if half is not None:
                 await asyncio.shield(self._call(lambda: self._save("", self._grade(half, options), half)))
@@ -382,6 +447,22 @@ class Scans:
             age=age(card.scanned_at, self._clock()),
             warnings=tuple(warnings),
         )
+
+    async def _count(self, change: Callable[[str], bool], client: str) -> bool:
+        try:
+            return await self._call(lambda: change(client))
+        finally:
+            self._left.drop(client)
+
+    async def _observe(self, target: Target, progress: Progress) -> Observations:
+        if self._at_once and self._under_way >= 2 * self._at_once:
+            raise Unavailable("Too many scans are under way; try again in a moment.")
+        self._under_way += 1
+        try:
+            async with self._places:
+                return await self._observer.observe(target, access=self._access.toward(target), progress=progress)
+        finally:
+            self._under_way -= 1
 
     def _grade(self, observations: Observations, options: ScanOptions) -> ReportCard:
         known = self._known.get(observations.host, Known())

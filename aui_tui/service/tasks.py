@@ -68,7 +68,7 @@ class TaskRuns:
                 "The setting act presses “add to cart”, so it is for hosts of your own: of this machine, or with "
                 "--allow-private or --connect-to."
             )
-        if is_root() and not (own or access.root_browser or access.connect_to):
+        if is_root() and not (own or access.root_browser):
             raise BadValue(
                 "As root a browser has no sandbox, so it opens hosts of your own only; run this as another user, or "
                 "allow it with the setting root_browser (AUI_TUI_ROOT_BROWSER=1)."

@@ -140,6 +140,24 @@ async def test_cache_lasts_a_day(tmp_path: Path, site: Site) -> None:
         assert (await local.scan(site.url)).source == "scan"
 
 
+async def test_what_is_kept_in_memory_of_the_cache_and_the_quota_follows_other_processes(
+    tmp_path: Path, site: Site
+) -> None:
+    async with service(tmp_path) as local, service(tmp_path) as other:
+        first = await local.scan(site.url)
+        await asyncio.sleep(0.2)
+        for _ in range(2):
+            assert ((await local.scan(site.url)).source, (await local.quota()).left) == ("cache", 9)
+        forced = await other.scan(site.url, ScanOptions(force=True))
+        again = await local.scan(site.url)
+        assert (again.source, again.card, (await local.quota()).left) == ("cache", forced.card, 8)
+        assert again.card.scanned_at > first.card.scanned_at
+        await asyncio.sleep(0.2)
+        await local.scan(site.url)
+        await asyncio.to_thread(other.cache.clear)
+        assert (await local.scan(site.url)).source == "scan"
+
+
 async def test_hundred_callers_share_one_scan(tmp_path: Path, site: Site) -> None:
     async with service(tmp_path) as local:
         answers = await asyncio.gather(*(local.scan(site.url) for _ in range(100)))

@@ -19,7 +19,7 @@ from aui_tui.model.observations import Observations, Progress
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.target import Target
 from aui_tui.service.local import LocalService
-from aui_tui.service.publication import LimitedObserver, LocalPublication, Publication
+from aui_tui.service.publication import LocalPublication, Publication
 from tests.cards import SAMPLES
 from tests.service.serving import Running, serving
 
@@ -170,13 +170,13 @@ async def test_scans_at_once_are_bounded_and_a_refused_one_costs_nothing(tmp_pat
             return
 
     slow = Slow()
-    local = LocalService(tmp_path, observer=LimitedObserver(slow, scans=3, waiting=2))
+    local = LocalService(tmp_path, observer=slow, at_once=3)
     publication = Publication(local)
     try:
         asked = [publication.for_client(f"c{n}").scan(f"h{n}.com") for n in range(8)]
         found = await asyncio.gather(*asked, return_exceptions=True)
         assert slow.most == 3
-        assert Counter(type(error).__name__ for error in found) == {"InvalidHost": 5, "Unavailable": 3}
+        assert Counter(type(error).__name__ for error in found) == {"InvalidHost": 6, "Unavailable": 2}
         assert [(await publication.for_client(f"c{n}").quota()).left for n in range(8)] == [10] * 8
     finally:
         await publication.aclose()

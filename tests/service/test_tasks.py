@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import BadValue
 from aui_tui.model.tasks import TASKS, Step, TaskReport, TaskResult, decode_report
-from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.target import parse
 from aui_tui.service import scans, tasks
 from aui_tui.service.local import LocalService
@@ -27,6 +28,10 @@ REPORT = TaskReport(
     door="allowed",
     results=tuple(TaskResult(task=task.key, outcome="done", note="It worked.", steps=(STEP,)) for task in TASKS),
 )
+
+
+ELSEWHERE = ConnectTo.parse("staging.example:443:127.0.0.1:8443")
+"""A rule that is about another host than the one that is asked for."""
 
 
 @pytest.fixture
@@ -73,11 +78,13 @@ async def test_as_root_a_browser_without_its_sandbox_opens_hosts_of_ones_own_onl
     monkeypatch.setattr(tasks, "available", lambda: "")
     monkeypatch.setattr(tasks, "is_root", lambda: True)
 
-    def check(*, own: bool, **allowed: bool) -> None:
+    def check(*, own: bool, **allowed: Any) -> None:
         tasks.TaskRuns.check(ScanPolicy(**allowed), act=False, own=own)
 
     with pytest.raises(BadValue, match=r"As root a browser has no sandbox.*AUI_TUI_ROOT_BROWSER=1"):
         check(own=False)
+    with pytest.raises(BadValue, match="As root"):
+        check(own=False, connect_to=(ELSEWHERE,))
     check(own=True)
     check(own=False, root_browser=True)
     monkeypatch.setattr(tasks, "is_root", lambda: False)
@@ -88,6 +95,7 @@ async def test_as_root_no_real_browser_is_asked_for_hosts_of_others(monkeypatch:
     monkeypatch.setattr(scans, "is_root", lambda: True)
     scanner, other = scans.Scanner(), parse("203.0.113.5", allow_private=True)
     assert await scanner._browser(other, ScanPolicy(keyboard=True)) is None
+    assert await scanner._browser(other, ScanPolicy(keyboard=True, connect_to=(ELSEWHERE,))) is None
     assert await scanner._browser(other, ScanPolicy(keyboard=True, root_browser=True)) is not None
     assert await scanner._browser(other, ScanPolicy(keyboard=True, control="chromium")) is not None
     assert await scanner._browser(parse("127.0.0.1", allow_private=True), ScanPolicy(keyboard=True)) is not None
