@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Final
@@ -211,7 +212,7 @@ def plan(
 
     run = options.run_of(context)
     method = options.method_of(method)
-    score = int(grade) if grade.isdecimal() and int(grade) <= 100 else None
+    score = int(grade) if re.fullmatch(r"\d{1,3}", grade) and int(grade) <= 100 else None
     wanted = choose("goal", grade, GRADES) if grade and score is None else ""
     kept = _report(run, host, method)
     found, site = plan_for(kept, grade=wanted, score=score, with_claims=run.settings.with_claims, **_advice(run, host))

@@ -16,6 +16,7 @@ from aui_tui.cli.streams import Paint
 from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TASK, TaskReport, TaskResult, mark_of, rows, run_of, sent_words, summary
+from aui_tui.report.atomic import replace
 from aui_tui.service.protocol import KeepsTranscripts
 from aui_tui.text import clean, count, fit
 
@@ -108,7 +109,7 @@ def _write(folder: Path, files: dict[str, bytes]) -> None:
     """Write ``files`` into ``folder``. Raises ConfigError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, data in files.items():
-            (folder / name).write_bytes(data)
     except OSError as error:
         raise ConfigError(f"--write: {clean(str(folder), 200)} cannot be written: {error.strerror or error}.") from None
+    for name, data in files.items():
+        replace(folder / name, (data,))

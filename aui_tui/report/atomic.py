@@ -44,7 +44,7 @@ def check_place(path: Path) -> None:
         raise _failed(path, error) from None
 
 
-def replace(path: Path, chunks: Iterable[str]) -> int:
+def replace(path: Path, chunks: Iterable[str | bytes]) -> int:
     """Write ``chunks`` to ``path`` in one step and return the number of bytes.
 
     A regular file is replaced when all is on the disk; it keeps its permissions, and a link stays a link. A device or
@@ -62,7 +62,7 @@ def replace(path: Path, chunks: Iterable[str]) -> int:
         raise _failed(path, error) from None
 
 
-def create(folder: Path, name: str, chunks: Iterable[str], *, force: bool = False) -> Path:
+def create(folder: Path, name: str, chunks: Iterable[str | bytes], *, force: bool = False) -> Path:
     """Write ``chunks`` to a new file called ``name`` in ``folder``, made when missing, and return its path.
 
     A file or link that is already there is left alone (BadValue), or replaced with ``force``. ``name`` is one that
@@ -102,7 +102,7 @@ def _check_links(path: Path, followed: int = 0) -> None:
             _check_links(at.parent / at.readlink(), followed + 1)
 
 
-def _swap(target: Path, chunks: Iterable[str], *, new: bool = False) -> int:
+def _swap(target: Path, chunks: Iterable[str | bytes], *, new: bool = False) -> int:
     """Write a temporary file beside ``target`` and give it that name; raises FileExistsError where it has to be new."""
     _remove_leftovers(target)
     temporary = target.with_name(f".{target.name[:MAX_NAME]}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
@@ -148,12 +148,12 @@ def _remove_leftovers(target: Path) -> None:
                 path.unlink()
 
 
-def _write(descriptor: int, chunks: Iterable[str]) -> int:
+def _write(descriptor: int, chunks: Iterable[str | bytes]) -> int:
     """Write to ``descriptor``, flush to the disk and close it; return the number of bytes."""
     size = 0
     with open(descriptor, "wb") as file:
         for chunk in chunks:
-            size += file.write(chunk.encode())
+            size += file.write(chunk.encode() if isinstance(chunk, str) else chunk)
         file.flush()
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             os.fsync(file.fileno())

@@ -80,7 +80,7 @@ class ConnectTo(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> ConnectTo:
         """Return the rule written as ``text``. Raises BadValue."""
-        found = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*):(\d*):(\[[^\]]*\]|[^:\[\]]*):(\d*)", text)
+        found = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*):(\d{0,5}):(\[[^\]]*\]|[^:\[\]]*):(\d{0,5})", text)
         ports = [int(digits) if digits else None for digits in (found[2], found[4])] if found else [0]
         if found is None or any(port is not None and not 1 <= port <= 65535 for port in ports):
             raise BadValue(f"“{clean(text, 80)}” is not a connection rule; write HOST:PORT:ADDRESS:PORT.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,8 +109,8 @@ class Publication:
 class LocalPublication:
     """Opens the index in ``folder`` for one worker process; calling it may raise ConfigError or Unavailable.
 
-    What ``access`` allows the operator is taken back: private networks, other ports (also where a rule of
-    ``connect_to`` covers them), and the fields and passwords that the operator sends to sites of their own.
+    Of ``access`` only how sites are reached holds for clients too; private networks and other ports stay shut (also
+    where a rule of ``connect_to`` covers them), and the operator's fields, passwords and signing key stay here.
     ``with_visits``: whether the figures of the operator's access logs are published.
     """
 
@@ -125,8 +124,13 @@ class LocalPublication:
 
     def __call__(self) -> Publication:
         """Return the opened index."""
-        access = dataclasses.replace(
-            self.access, allow_private=False, keyboard=False, remote=True, headers=(), basic_auth=None, insecure=False
+        access = ScanPolicy(
+            remote=True,
+            connect_to=self.access.connect_to,
+            cafile=self.access.cafile,
+            via=self.access.via,
+            resolver=self.access.resolver,
+            limits=self.access.limits,
         )
         return Publication(
             LocalService(

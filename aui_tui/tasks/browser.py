@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Awaitable
@@ -311,8 +312,14 @@ def sweep() -> None:
     for sign in Path(tempfile.gettempdir()).glob(f"{PROFILES}*/{SIGN}"):
         with suppress(OSError, ValueError):
             profile = sign.parent
-            if _profile_of(int(sign.read_text(encoding="ascii"))) != profile:
+            if _is_own(profile) and _profile_of(int(sign.read_text(encoding="ascii"))) != profile:
                 _remove(profile)
+
+
+def _is_own(folder: Path) -> bool:
+    """Say whether a folder is this user's: in a folder that everybody writes to, others may lay one out for us."""
+    found = folder.lstat()
+    return stat.S_ISDIR(found.st_mode) and (os.name != "posix" or found.st_uid == os.geteuid())
 
 
 def _remove(profile: Path) -> None:

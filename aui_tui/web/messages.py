@@ -41,7 +41,7 @@ class Parameters:
 
     def __init__(self, query: bytes) -> None:
         try:
-            self._pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=100)
+            self._pairs = parse_qsl(query.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=100)
         except ValueError:
             raise BadValue("The address has more than 100 parameters.") from None
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Final
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -145,9 +145,8 @@ class Pages:
 
     async def scan(self, request: Request) -> Response:
         """POST /scan: scan the host of the form, then show its card."""
-        form = parse_qs((await request.body()).decode("latin-1"), max_num_fields=10)
-        url = (form.get("url") or [""])[0].encode("latin-1", "replace").decode("utf-8", "replace")
-        found = await self._endpoints.card_of(request, url)
+        form = Parameters(await request.body())
+        found = await self._endpoints.card_of(request, form.one("url") or "")
         if found is None:
             return self.problem(problems.cross_site(self._config.base_url))
         if found.observations is not None and found.observations.unresolved:

@@ -25,7 +25,20 @@ def test_a_rule_reads_as_curls(text: str, rule: ConnectTo) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "a", "a:1:b", "a:1:b:2:c", "a:x:b:2", "a:0:b:2", "a:1:b:65536", "::1:80:127.0.0.1:80", "a:1:b:2\n"]
+    "text",
+    [
+        "",
+        "a",
+        "a:1:b",
+        "a:1:b:2:c",
+        "a:x:b:2",
+        "a:0:b:2",
+        "a:1:b:65536",
+        "::1:80:127.0.0.1:80",
+        "a:1:b:2\n",
+        f"a:{'9' * 5000}:b:2",
+    ],
+    ids=lambda text: text[:20],
 )
 def test_a_broken_rule_gets_one_sentence(text: str) -> None:
     with pytest.raises(BadValue, match="HOST:PORT:ADDRESS:PORT"):

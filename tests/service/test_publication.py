@@ -17,6 +17,7 @@ from aui_tui.errors import InvalidHost, NeverScanned, ScansRefused
 from aui_tui.index.reports import Reports
 from aui_tui.model.observations import Observations, Progress
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
+from aui_tui.scan.signing import Signer, new_key
 from aui_tui.scan.target import Target
 from aui_tui.service.local import LocalService
 from aui_tui.service.publication import LocalPublication, Publication
@@ -61,7 +62,13 @@ def test_a_client_that_asks_by_time_alone_learns_of_a_deletion(published: Runnin
 
 async def test_what_the_operator_allows_himself_is_not_for_others(tmp_path: Path) -> None:
     access = ScanPolicy(
-        allow_private=True, headers=(("X-Key", "secret-word"),), basic_auth=("me", "secret"), insecure=True
+        allow_private=True,
+        headers=(("X-Key", "secret-word"),),
+        basic_auth=("me", "secret"),
+        insecure=True,
+        root_browser=True,
+        no_limit=True,
+        signer=Signer(new_key(tmp_path), ""),
     )
     publication = LocalPublication(folder=tmp_path, access=access)()
     try:
@@ -70,6 +77,7 @@ async def test_what_the_operator_allows_himself_is_not_for_others(tmp_path: Path
                 await publication.for_client("a").scan(url)
         kept = publication._local.access
         assert (kept.headers, kept.basic_auth, kept.insecure, kept.allow_private) == ((), None, False, False)
+        assert (kept.signer, kept.root_browser, kept.no_limit) == (None, False, False)
     finally:
         await publication.aclose()
 

@@ -86,6 +86,16 @@ async def test_a_run_is_kept_shown_published_and_forgotten(
     _, _, said = await asyncio.to_thread(command, "tasks", HOST, "--write", str(out))
     assert "Wrote transcript.txt, transcript.json and 6 pictures" in said
     assert (out / "search.png").read_bytes().startswith(b"\x89PNG")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        shared, elsewhere = tmp_path / "shared", tmp_path / "elsewhere"
+        shared.mkdir()
+        shared.chmod(0o1777)
+        (shared / "search.png").symlink_to(elsewhere)
+        os.lchown(shared / "search.png", 65534, 65534)
+        code, _, said = await asyncio.to_thread(command, "tasks", HOST, "--write", str(shared))
+        assert code == 2
+        assert "another user" in said
+        assert not elsewhere.exists()
     await asyncio.to_thread(command, "forget", HOST)
     code, _, said = await asyncio.to_thread(command, "tasks", HOST)
     assert code == 3

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -75,6 +76,22 @@ def test_secrets_are_hidden_however_they_are_written() -> None:
     )
     assert "esame" not in repr(redact(step, ("sesame-open/1",))).casefold()
     assert redact(Step(verb="done", note="done"), ("done",)).verb == "done"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="another user's folder takes root to make")
+def test_a_profile_folder_that_another_user_laid_out_removes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    precious, theirs = tmp_path / "precious", tmp_path / f"{browser.PROFILES}x"
+    precious.touch()
+    theirs.mkdir()
+    (theirs / browser.SIGN).write_text("99999999")
+    (theirs / "SingletonSocket").symlink_to(precious)
+    os.chown(theirs, 65534, 65534)
+    browser.sweep()
+    assert precious.exists()
+    assert theirs.exists()
 
 
 def test_what_a_killed_browser_left_is_removed_at_the_next_start(

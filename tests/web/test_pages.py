@@ -221,3 +221,15 @@ def test_an_empty_index_says_so() -> None:
         text = LexborHTMLParser(running.get("/").text).body.text()
         assert "No ranked site yet" in text
         assert running.get("/api/index.json").json()["ranked"] == []
+
+
+def test_the_form_takes_names_in_any_script_and_refuses_what_it_cannot_read() -> None:
+    service = MemoryService.of()
+    with serving(service) as running:
+        own = {"Origin": running.base_url}
+        running.request("POST", "/scan", data={"url": "bücher.example"}, headers=own)
+        assert [asked[1] for name, asked in service.calls if name == "scan"] == ["bücher.example"]  # type: ignore[index]
+        many = {f"field{number}": "1" for number in range(101)} | {"url": "a.example"}
+        assert running.request("POST", "/scan", data=many, headers=own).status_code == 400
+        twice = running.request("POST", "/scan", content="url=a.example&url=b.example", headers=own)
+        assert twice.status_code == 400
