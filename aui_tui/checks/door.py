@@ -155,8 +155,7 @@ SENTENCES: Final = sentence_list(
         The browser probe is inconclusive: <<reason>>.
     warn door-silent
         A browser gets the homepage (<<browser>>) and none of the <<total>> probed agents gets an answer: that proves
-        nothing and is not scored, but a site that leaves agents without an answer looks the same. Scan again with
-        --force, or from another network (AUI_TUI_VIA=PROXY), to settle it.
+        nothing and is not scored, but a site that leaves agents without an answer looks the same.
     warn door-unmeasured
         No agent got a usable answer, so access is not scored.
     warn other-version

@@ -182,6 +182,8 @@ UNREACHABLE: Final = sentence_list(
         nothing is graded. <<step>>.
     """
 )
+UNHEARD: Final = frozenset({"timeout", "connect", "protocol"})
+"""Errors that another scan may not meet."""
 CLOSED_STEPS: Final = MappingProxyType(
     {
         401: "If it is your own site, basic_auth_env of [sites.HOST] in the settings names the variable that holds"
@@ -201,6 +203,9 @@ LIMITS: Final = sentence_list(
     warn thin
         Only <<possible>> of <<full>> points could be measured, less than half: too little for a grade. What was not
         measured is named below the score, with the reason.
+    warn silence
+        Who got no answer may have met an outage, or a rule for this address: scan again with --force, or from another
+        network (AUI_TUI_VIA=PROXY), to settle it.
     warn insecure
         Certificates were not checked (the setting insecure): nothing proves which server answered.
     warn credentials
@@ -257,6 +262,8 @@ def findings(observations: Observations, judgement: Judgement, book: Ledger | No
         if book is not None and 2 * book.possible < full:
             found.append(Finding("thin", {"possible": str(book.possible), "full": str(full)}))
     found += [Finding("incomplete")] if observations.incomplete else []
+    unheard = (one for one in observations.homepages if one.outcome == INCONCLUSIVE and not one.limited)
+    found += [Finding("silence")] if any(one.error in UNHEARD for one in unheard) else []
     found += (Finding(limit) for limit in observations.limits if limit in _table())
     found += (Finding("warning", {"note": sentence(note)}) for note in observations.warnings if note.strip())
     found.sort(key=lambda finding: _table()[finding.id][0])

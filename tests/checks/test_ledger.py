@@ -94,6 +94,17 @@ def test_agents_that_got_an_answer_without_a_verdict_are_not_called_silent(limit
     assert not any("gets an answer" in line for line in lines)
 
 
+def test_an_owner_is_told_what_would_settle_a_silence() -> None:
+    def told(seen: Observations) -> bool:
+        return any("scan again with --force, or from another network" in line for line in reported(seen, "warn"))
+
+    assert told(site.site(agents=site.silent))
+    assert told(site.site(site.silent(BROWSER), agents=site.silent))
+    assert not told(site.site())
+    assert not told(site.bad_certificate())
+    assert not told(site.dead())
+
+
 def test_agents_of_one_rule_are_reported_together() -> None:
     rule = ("blocked", 18, "Disallow: /")
     seen = site.site(
