@@ -34,7 +34,7 @@ HOSTS = 1000
 ROUNDS = 3
 CONNECTIONS = 32
 SCAN = "/api/scan?url=http://cached.oak-and-thread.com"
-BARS = {"index": 0.5, "site": 0.5, "scan": 0.0}
+BARS = {"index": 0.7, "site": 0.8, "scan": 0.3}
 
 
 class Rate(NamedTuple):
