@@ -6,7 +6,7 @@ Fields as in specification 2. A time is ISO 8601 in UTC with milliseconds (2.2).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
 import msgspec
@@ -284,6 +284,8 @@ def card_without_volatile(card: ReportCard) -> ReportCard:
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_UTC_EPOCH = _EPOCH.replace(tzinfo=None)
+"""Without a zone, which ``stamp`` writes by itself: a list has many times."""
 _EARLIEST, _LATEST = -62135596800.0, 253402300799.0
 
 
@@ -292,8 +294,8 @@ def stamp(epoch: float) -> str:
 
     A time outside the years 1 to 9999 becomes the nearest one inside.
     """
-    moment = datetime.fromtimestamp(round(min(max(epoch, _EARLIEST), _LATEST) * 1000) / 1000, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    since = timedelta(milliseconds=round(min(max(epoch, _EARLIEST), _LATEST) * 1000))
+    return (_UTC_EPOCH + since).isoformat(timespec="milliseconds") + "Z"
 
 
 def epoch_ms(scanned_at: str) -> int:
