@@ -158,7 +158,7 @@ class Reports:
     def put_packed(self, scans: Sequence[Packed]) -> int:
         """Keep packed scans in one transaction; return how many became their host's latest card.
 
-        A card replaces a summary of its host; a summary is not kept where there is a card or a newer summary.
+        A card replaces a summary of its host; a summary is not kept where there is a card or a summary as new.
         """
         with self.database.writing() as db:
             kept = sum(self._put(db, scan) for scan in scans)
@@ -174,7 +174,7 @@ class Reports:
             self._keep(db, _write(db, scan.columns), scan)
             return True
         site, latest, cards = found
-        if scan.card is None and (cards or at < latest):
+        if scan.card is None and (cards or at <= latest):
             return False
         if not cards:
             db.execute("DELETE FROM scan WHERE site = ?", (site,))

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
-from aui_tui.model.card import Ledger, ReportCard, SiteSummary
+from aui_tui.model.card import ReportCard, SiteSummary
 from aui_tui.model.observations import Observations
 from aui_tui.model.query import Query
 from aui_tui.model.visits import Visits
@@ -176,7 +176,6 @@ class HostReport(msgspec.Struct, frozen=True, kw_only=True):
 
     card: ReportCard
     observations: Observations | None = None
-    ledger: Ledger | None = None
     previous: ReportCard | None = None
     history: tuple[HistoryPoint, ...] = ()
     visits: Visits | None = None

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from msgspec import UNSET
+
 from aui_tui.checks import BY_FIX
 from aui_tui.model import agents, labels, visits
 from aui_tui.model.agents import UNCLEAR, by_harm
@@ -287,8 +289,8 @@ def _agent(row: agents.AgentRow) -> Item:
 
 def ledger(report: HostReport) -> Section | None:
     """Return how the score came about, component by component. Key: the component's."""
-    book = report.ledger
-    if book is None or report.card.unreachable:
+    book = report.card.ledger
+    if book is UNSET or report.card.unreachable:
         return None
     graded = method(book.method)
     items = tuple(

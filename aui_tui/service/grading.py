@@ -10,7 +10,6 @@ from aui_tui.errors import BadValue
 from aui_tui.index.reports import Reports
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import REVISION
-from aui_tui.model.methods import method as method_called
 from aui_tui.model.observations import Observations
 from aui_tui.model.registry import Known
 from aui_tui.model.view import HostReport
@@ -72,17 +71,11 @@ class Grading(NamedTuple):
         if before is not None:
             comparable = before.observations is not None or before.card.method == wanted
             previous = self.under(before.card, before.observations, wanted) if comparable else before.card
-        book = None
-        if scan.observations is not None:
-            from aui_tui.checks.scoring import ledger
-
-            book = ledger(scan.observations, method_called(wanted))
         history = tuple(point for point in reports.history(host) if point.scanned_at <= card.scanned_at)
         visits = reports.visits(host) if self.with_visits and not at else None
         return HostReport(
             card=card if visits is None else with_log_evidence(card, visits),
             observations=scan.observations,
-            ledger=book,
             previous=previous,
             history=history,
             visits=visits,

@@ -6,7 +6,7 @@ Records of another's index are read tolerantly: what says nothing of the verdict
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final
@@ -309,14 +309,25 @@ class ImportResult(msgspec.Struct, frozen=True, kw_only=True):
 def take(
     stream: BinaryIO, reports: Reports, *, progress: OnProgress = lambda done: None, limit: int = 1000
 ) -> ImportResult:
-    """Put every record of ``stream`` into ``reports``; at most ``limit`` problems are kept as sentences.
+    """Put every record of ``stream`` into ``reports`` (see ``take_records``)."""
+    return take_records(read(stream), reports, progress=progress, limit=limit)
+
+
+def take_records(
+    records: Iterable[ImportedRecord],
+    reports: Reports,
+    *,
+    progress: OnProgress = lambda done: None,
+    limit: int = 1000,
+) -> ImportResult:
+    """Put ``records`` into ``reports``; at most ``limit`` problems are kept as sentences.
 
     A record that is older than what is known goes to the history; a summary never replaces a card. Raises Unavailable
     when the index cannot be written: what was taken before stays.
     """
     done = new = cards = 0
     problems: list[str] = []
-    source = read(stream)
+    source = iter(records)
     while batch := list(islice(source, BATCH)):
         packed = []
         for record in batch:

@@ -8,9 +8,9 @@ import re
 import pytest
 from hypothesis import Phase, given, settings
 
-from aui_tui.checks.scoring import grade_card, ledger
+from aui_tui.checks.scoring import grade_card
 from aui_tui.model import agents
-from aui_tui.model.methods import METHODS, MOST_AGENTS, method
+from aui_tui.model.methods import METHODS, MOST_AGENTS
 from aui_tui.model.observations import Observations
 from aui_tui.model.registry import registry
 from aui_tui.model.signs import SIGNS, sign
@@ -21,7 +21,7 @@ from tests.strategies import driven
 
 
 def report_of(seen: Observations, name: str = "v0.2") -> HostReport:
-    return HostReport(card=grade_card(seen, name), observations=seen, ledger=ledger(seen, method(name)))
+    return HostReport(card=grade_card(seen, name), observations=seen)
 
 
 def by_name(report: HostReport) -> dict[str, Section]:

@@ -20,7 +20,6 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 import msgspec
 
 from aui_tui.errors import AuiError, BadValue, ConfigError, RateLimited, RecordError, Unavailable
-from aui_tui.index.listing import Listing
 from aui_tui.model.card import ReportCard, age
 from aui_tui.model.decoding import from_json
 from aui_tui.model.observations import Progress
@@ -30,7 +29,8 @@ from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskProgress, TaskReport, decode_report
 from aui_tui.model.view import HistoryPoint, HostReport, IndexView, Overview, Quota
 from aui_tui.model.visits import Visits, decode_visits
-from aui_tui.service.importer import MAX_DOCUMENT, index_rows, page_of, read_card, time_of_index
+from aui_tui.service.importer import MAX_DOCUMENT, ImportedRecord, index_rows, page_of, read_card, time_of_index
+from aui_tui.service.remote.imported import ImportedIndex, temporary_reports
 from aui_tui.service.remote.transport import (
     INDEX,
     SCAN,
@@ -128,8 +128,6 @@ class Copies:
 
 
 T = TypeVar("T")
-LONG: Final = 2000
-"""Rows above which a question is answered on a thread."""
 FRESH: Final = 20.0
 """Seconds for which the list in memory is used without asking again."""
 SCAN_SECONDS: Final = 90.0
@@ -137,8 +135,6 @@ READ_SECONDS: Final = 60.0
 PAGE: Final = 10_000
 """Rows of the list that are asked for at a time; a service that knows no pages sends it whole."""
 MOST_PAGES: Final = 1_000
-MAX_BROKEN: Final = 1000
-"""Broken rows that are left out; with more of them than sound ones the list is refused."""
 LARGEST_INDEX: Final = MAX_DOCUMENT
 """Bytes of one page, or of a list sent whole."""
 _NEXT: Final = re.compile(r'<([^<>\s"]*)>\s*;[^<>,]*\brel="?next\b')
@@ -171,27 +167,24 @@ class RemoteService:
         self._clock = clock
         self._quota: Quota | None = None
         self._refreshing = asyncio.Lock()
-        self._listing: Listing | None = None
+        self._imported: ImportedIndex | None = None
         self._tags: tuple[tuple[str, str], ...] = ()
         self._current_at = 0.0
-        self._problem = ""
         self._notice = ""
         self._asked = float("-inf")
 
     async def index(self, query: Query) -> IndexView:
         """Return the lists of ``query``, answered from the whole list. Raises Unavailable, RecordError."""
-        listing = await self._current()
-        return await self._answer(lambda: listing.view(query, now=self._clock(), notice=self._notice), listing)
+        view = await (await self._current()).index(query)
+        return msgspec.structs.replace(view, notice=self._notice or view.notice)
 
     async def overview(self, query: Query) -> Overview:
         """Return figures over the ranked rows of ``query``."""
-        listing = await self._current()
-        return await self._answer(lambda: listing.overview(query, now=self._clock()), listing)
+        return await (await self._current()).overview(query)
 
     async def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in its list of ``query``, -1 when absent."""
-        listing = await self._current()
-        return await self._answer(lambda: listing.position(host, query, now=self._clock()), listing)
+        return await (await self._current()).position(host, query)
 
     async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return the latest card of ``host``, the only one that is published. Raises NeverScanned."""
@@ -274,32 +267,29 @@ class RemoteService:
         """Close the connections."""
         await self._transport.aclose()
 
-    async def _answer(self, work: Callable[[], T], listing: Listing) -> T:
-        return await asyncio.to_thread(work) if listing.size > LONG else work()
-
-    async def _current(self) -> Listing:
+    async def _current(self) -> ImportedIndex:
         async with self._refreshing:
-            if self._listing is None or self._clock() - self._asked > FRESH:
+            if self._imported is None or self._clock() - self._asked > FRESH:
                 await self._refresh()
                 self._asked = self._clock()
-            assert self._listing is not None
-            return self._listing
+            assert self._imported is not None
+            return self._imported
 
     async def _refresh(self) -> None:
         """Read the list again where it has changed: page by page, each asked about by the tag of its last copy.
 
         What was read of a list that breaks off is kept, and not sent again.
         """
-        if self._listing is None:
+        if self._imported is None:
             with suppress(AuiError):
                 await self._list(self._kept)
         try:
             now = self._clock()
             await self._list(self._page)
             self._current_at = now
-            self._notice = self._problem
+            self._notice = ""
         except AuiError as error:
-            if self._listing is None:
+            if self._imported is None:
                 raise
             self._notice = self._offline(error, self._current_at)
 
@@ -311,8 +301,8 @@ class RemoteService:
             pages[following] = await page(following)
             following = pages[following].head.next
         tags = tuple((copy.head.url, copy.head.etag or copy.head.modified) for copy in pages.values())
-        if self._listing is None or tags != self._tags or not all(tag for _, tag in tags):
-            self._listing, self._problem = await asyncio.to_thread(self._listed, [page.body for page in pages.values()])
+        if self._imported is None or tags != self._tags or not all(tag for _, tag in tags):
+            self._imported = await asyncio.to_thread(self._import, [page.body for page in pages.values()])
             self._tags = tags
         self._current_at = min(copy.at for copy in pages.values())
 
@@ -388,36 +378,21 @@ class RemoteService:
         target = urljoin(url, found[1]) if found else ""
         return target if target.startswith(f"{self._base}/api/index.json?") and len(target) < 500 else ""
 
-    def _listed(self, bodies: list[bytes]) -> tuple[Listing, str]:
-        """Return the list in the pages ``bodies``, and a sentence on what was left out. Raises RecordError."""
-        listing, broken, sound = Listing(), [], 0
-        for body in bodies:
-            try:
-                for record in index_rows(body):
-                    row = record.summary
-                    if row is None:
-                        broken.append(record.error or "A card stands where a row should.")
-                        if len(broken) > max(MAX_BROKEN, sound):
-                            raise RecordError(f"Most of its rows are broken, such as: {broken[0]}")
-                    else:
-                        sound += 1
-                        row = msgspec.structs.replace(
-                            row, host=row.host.lower(), url=page_of(self._base, row.url, row.host)
-                        )
-                        listing.add(row, ranked=record.ranked)
-            except RecordError as error:
-                raise RecordError(f"{self.label}: {error}") from None
-        if broken and not sound:
-            raise RecordError(f"{self.label}: {broken[0]}")
-        found = listing.finish(time_of_index(bodies[0]))
-        if not found.scanned_at:
-            raise RecordError(f"{self.label}: The index has neither a time nor rows.")
-        parts = []
-        if broken:
-            parts.append(f"{len(broken)} broken row{'s were' if len(broken) > 1 else ' was'} left out: {broken[0]}")
-        if count := found.repeated:
-            parts.append(f"{count} row{'s' if count > 1 else ''} of hosts that are listed already were left out.")
-        return found, " ".join(parts)
+    def _import(self, bodies: list[bytes]) -> ImportedIndex:
+        """Return the list in the pages ``bodies``. Raises RecordError."""
+        rows = (self._row(record) for body in bodies for record in index_rows(body))
+        try:
+            return ImportedIndex(rows, temporary_reports(self._clock), scanned_at=time_of_index(bodies[0]))
+        except RecordError as error:
+            raise RecordError(f"{self.label}: {error}") from None
+
+    def _row(self, record: ImportedRecord) -> ImportedRecord:
+        row = record.summary
+        if row is None:
+            error = record.error or "A card stands where a row should."
+            return ImportedRecord(place=record.place, error=error)
+        row = msgspec.structs.replace(row, url=page_of(self._base, row.url, row.host))
+        return msgspec.structs.replace(record, summary=row)
 
     def _carded(self, body: bytes, host: str) -> ReportCard:
         card = read_card(body, host)

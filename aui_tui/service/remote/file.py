@@ -10,12 +10,9 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
-import msgspec
-
-from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned, RecordError, Unavailable
-from aui_tui.index.listing import refuse_card_terms, without_card_figures
+from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned, Unavailable
 from aui_tui.model.observations import Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing
@@ -23,12 +20,20 @@ from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskProgress, TaskReport
 from aui_tui.model.view import HostReport, IndexView, Overview, Quota
 from aui_tui.model.visits import Visits
-from aui_tui.service.importer import take
+from aui_tui.service.importer import read
 from aui_tui.service.local import LocalService
+from aui_tui.service.remote.imported import ImportedIndex
 from aui_tui.text import clean
 
 T = TypeVar("T")
 STDIN: Final = "-"
+
+
+class Opened(NamedTuple):
+    """The file as a list, and the cards in it."""
+
+    rows: ImportedIndex
+    cards: LocalService
 
 
 class FileService:
@@ -40,28 +45,24 @@ class FileService:
         self._source = source
         self.label = "standard input" if source == STDIN else clean(Path(source).name, 60)
         self._folder = ""
-        self._read: LocalService | None = None
-        self._notice = ""
-        self._has_cards = False
+        self._read: Opened | None = None
         self._reading = asyncio.Lock()
 
     async def index(self, query: Query) -> IndexView:
         """Return the lists of ``query``. Raises ConfigError or RecordError for what cannot be read."""
-        view = await (await self._asked(query)).index(query)
-        return msgspec.structs.replace(view, notice=self._notice)
+        return await (await self._opened()).rows.index(query)
 
     async def overview(self, query: Query) -> Overview:
         """Return figures over the ranked rows of ``query``."""
-        figures = await (await self._asked(query)).overview(query)
-        return figures if self._has_cards else without_card_figures(figures)
+        return await (await self._opened()).rows.overview(query)
 
     async def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in its list of ``query``, -1 when absent."""
-        return await (await self._asked(query)).position(host, query)
+        return await (await self._opened()).rows.position(host, query)
 
     async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return the card of ``host``. Raises NeverScanned; Unavailable when the file lists the host without a card."""
-        opened = await self._opened()
+        opened = (await self._opened()).cards
         try:
             return await opened.site(host, method=method, at=at)
         except NeverScanned:
@@ -79,11 +80,11 @@ class FileService:
 
     async def transcript(self, host: str) -> TaskReport | None:
         """Return the last run of the tasks on ``host``, where the file has what was seen. Raises NeverScanned."""
-        return await (await self._opened()).transcript(host)
+        return await (await self._opened()).cards.transcript(host)
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         """Return where ``host`` would stand with ``fixes`` carried out."""
-        return await (await self._opened()).what_if(host, fixes, method=method, at=at)
+        return await (await self._opened()).cards.what_if(host, fixes, method=method, at=at)
 
     async def scan(
         self,
@@ -104,18 +105,11 @@ class FileService:
         """Remove the temporary index."""
         read, self._read = self._read, None
         if read is not None:
-            await read.aclose()
+            await read.cards.aclose()
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    async def _asked(self, query: Query) -> LocalService:
-        """Return the index once ``query`` is known to be one that it can answer. Raises BadValue."""
-        opened = await self._opened()
-        if not self._has_cards:
-            refuse_card_terms(query)
-        return opened
-
-    async def _opened(self) -> LocalService:
+    async def _opened(self) -> Opened:
         async with self._reading:
             if self._read is None:
                 if not self._folder:
@@ -123,26 +117,17 @@ class FileService:
                 self._read = await _abandonable(self._import)
             return self._read
 
-    def _import(self) -> LocalService:
+    def _import(self) -> Opened:
         service = LocalService(Path(self._folder), base_url="")
         try:
             if self._source == STDIN:
-                done = take(sys.stdin.buffer, service.reports)
-            else:
-                with Path(self._source).open("rb") as file:
-                    done = take(file, service.reports)
+                return Opened(ImportedIndex(read(sys.stdin.buffer), service.reports), service)
+            with Path(self._source).open("rb") as file:
+                return Opened(ImportedIndex(read(file), service.reports), service)
         except OSError as error:
             raise ConfigError(f"Cannot read {clean(self._source, 200)}: {error.strerror or error}.") from None
         except AuiError as error:
             raise type(error)(f"{self.label}: {error}") from None
-        self._has_cards = done.cards > 0
-        count = len(done.problems)
-        if done.read == count:
-            raise RecordError(f"{self.label}: {done.problems[0] if count else 'It is empty.'}")
-        if count:
-            are = "record was" if count == 1 else "records were"
-            self._notice = f"{count} broken {are} left out: {done.problems[0]}"
-        return service
 
 
 async def _abandonable(work: Callable[[], T]) -> T:
