@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date, timedelta
-from itertools import zip_longest
 from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
 
-from aui_tui.model.agents import OF_OUTCOME, OUT, WALL
-from aui_tui.model.card import Finding, ReportCard, age, epoch_ms
+from aui_tui.model.agents import OF_OUTCOME
+from aui_tui.model.card import AgentAccess, Finding, ReportCard, age, epoch_ms
 from aui_tui.model.decoding import decode
 from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED, Timestamp
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import Agent, registry
 from aui_tui.model.vocabulary import Count
 
 TimestampOrEmpty = Annotated[str, msgspec.Meta(pattern=r"^$|^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")]
@@ -175,13 +174,33 @@ def decode_visits(data: bytes) -> Visits:
     return decode(data, Visits, "visits record", 500)
 
 
+class Comparison(NamedTuple):
+    """What log and probe say together about one live-probed agent.
+
+    ``probe``: ``served``, ``refused``, ``challenged`` or ``inconclusive``. ``gets_in``: whether the real agent gets in
+    as far as the log shows; None when it does not. ``sentence`` says how it is known.
+    """
+
+    agent: Agent
+    probe: str
+    together: Agreement
+    gets_in: bool | None
+    sentence: str
+
+
+def compare(record: Visits, card: ReportCard) -> tuple[Comparison, ...]:
+    """Return what ``record`` and ``card`` say together, per live-probed agent; verdict and score stay the probe's."""
+    probes = zip(registry().live, card.agent_access.values(), strict=False)
+    return tuple(_together(record, card, agent, access) for agent, access in probes)
+
+
 def with_log_evidence(card: ReportCard, record: Visits) -> ReportCard:
     """Return ``card`` with the evidence that the visits add; verdict and score stay the probe's.
 
     For each agent that was turned away, one line says what the log shows. The line on the limit of the test goes when
     the log answers it for all of them.
     """
-    turned_away = [row for row in _rows(record, card) if row.probe in (OUT, WALL)]
+    turned_away = [one for one in compare(record, card) if one.probe in (REFUSED, CHALLENGED)]
     answered = [one for one in turned_away if one.gets_in is not None]
     if not answered:
         return card
@@ -198,30 +217,28 @@ def is_behind_cdn(card: ReportCard) -> bool:
     return any(word in card.edge.casefold() for word in CDNS)
 
 
-def _together(
-    record: Visits, card: ReportCard, name: str, found: Visitor | None, probe: str
-) -> tuple[Agreement, bool | None, str]:
-    """Return what log and probe of the agent ``name`` say together, whether the real agent gets in as far as the log
-    shows, and how that is known; verdict and score stay the probe's."""
+def _together(record: Visits, card: ReportCard, agent: Agent, access: AgentAccess) -> Comparison:
+    probe, found, name = access.outcome, record.visitor(agent.token), agent.label
     origin = record.kind == "origin" or (record.kind == "unknown" and is_behind_cdn(card))
+
+    def said(together: Agreement, gets_in: bool | None, sentence: str) -> Comparison:
+        return Comparison(agent, probe, together, gets_in, sentence)
+
     if found is None or not found.requests:
         if origin and probe != SERVED:
-            return (
+            return said(
                 CANNOT_TELL,
                 None,
                 f"No visit of {name} is in the log, and a request that the edge refuses never reaches an origin's log: "
                 "read the edge's log.",
             )
-        return NO_VISITS, None, _no_visit(record, name)
+        return said(NO_VISITS, None, f"No visit of {name} is in the log ({record.period}).")
     if age(found.last, epoch_ms(card.scanned_at) / 1000) > LONG_BEFORE:
         day = found.last[:10]
-        return CANNOT_TELL, None, f"The last visit of {name} ({day}) is over 30 days older than the scan."
-    judge = _verified if found.verified else _unverified
-    return judge(record, found, probe, origin=origin)
-
-
-def _no_visit(record: Visits, name: str) -> str:
-    return f"No visit of {name} is in the log ({record.period})."
+        return said(CANNOT_TELL, None, f"The last visit of {name} ({day}) is over 30 days older than the scan.")
+    if found.verified:
+        return said(*_verified(record, found, probe, origin=origin))
+    return said(*_unverified(record, found, probe, origin=origin))
 
 
 def _verified(record: Visits, found: Visitor, probe: str, *, origin: bool) -> tuple[Agreement, bool | None, str]:
@@ -307,57 +324,55 @@ def visit_rows(record: Visits, card: ReportCard | None = None) -> tuple[VisitRow
 
     The four live-probed agents are always there, with or without visits.
     """
+    compared = {one.agent.token: one for one in compare(record, card)} if card is not None else {}
+    rows = [_row(record, one, compared.get(one.token)) for one in record.visitors]
+    seen = {row.token for row in rows}
+    rows += [_absent(record, agent, compared.get(agent.token)) for agent in registry().live if agent.token not in seen]
     order = {"agent": 1, "crawler": 2, "other": 3} | {agent.token: 0 for agent in registry().live}
 
     def place(row: VisitRow) -> tuple[bool, int, int, str]:
         return row.agrees is not False, order.get(row.token, order[row.kind]), -row.requests, row.label
 
-    return tuple(sorted(_rows(record, card), key=place))
+    return tuple(sorted(rows, key=place))
 
 
-def _rows(record: Visits, card: ReportCard | None) -> Iterator[VisitRow]:
-    """Yield the row of each live-probed agent, then those of the other clients."""
-    live = registry().live
-    for agent, access in zip_longest(live, () if card is None else card.agent_access.values()):
-        found = record.visitor(agent.token)
-        row = VisitRow(agent.token, found.label if found else agent.label, "agent")
-        if card is not None and access is not None:
-            row = _compared(row, access.outcome, *_together(record, card, agent.label, found, access.outcome))
-        elif found is None:
-            row = row._replace(together=NO_VISITS, sentence=_no_visit(record, agent.label))
-        yield row if found is None else _with_figures(row, record, found)
-    probed = {agent.token.casefold() for agent in live}
-    for one in record.visitors:
-        if one.token.casefold() not in probed:
-            word = {"crawler": "crawler", "other": "other client"}.get(one.kind, "")
-            yield _with_figures(VisitRow(one.token, one.label, one.kind, together=word), record, one)
-
-
-def _compared(row: VisitRow, probe: str, together: Agreement, gets_in: bool | None, sentence: str) -> VisitRow:
-    word: str = together
-    if together == CONTRADICTED:
-        word = "really let in" if gets_in else "really turned away"
-    return row._replace(
-        probe=OF_OUTCOME[probe],
-        together=word,
-        agrees={CONFIRMED: True, CONTRADICTED: False}.get(together),
-        gets_in=gets_in,
-        sentence=sentence,
-    )
-
-
-def _with_figures(row: VisitRow, record: Visits, found: Visitor) -> VisitRow:
+def _row(record: Visits, found: Visitor, said: Comparison | None) -> VisitRow:
     answered = found.status.get("2xx", 0) + found.status.get("3xx", 0)
-    return row._replace(
+    return _compared(found.token, found.label, found.kind, said)._replace(
         requests=found.requests,
         days=tuple(_per_day(record, found)),
-        served=answered / found.requests if found.requests else None,
+        served=answered / found.requests,
         refused=found.refused_share,
         address_ok=found.verified_share,
         addresses=found.addresses,
         median_seconds=found.median_seconds,
         robots_txt=found.robots_txt,
         markdown=found.markdown,
+    )
+
+
+def _absent(record: Visits, agent: Agent, said: Comparison | None) -> VisitRow:
+    row = _compared(agent.token, agent.label, "agent", said)
+    no_visit = f"No visit of {agent.label} is in the log ({record.period})."
+    return row._replace(together=row.together or NO_VISITS, sentence=row.sentence or no_visit)
+
+
+def _compared(token: str, label: str, kind: str, said: Comparison | None) -> VisitRow:
+    """Return the row of a client without its figures: what log and probe say together."""
+    if said is None:
+        return VisitRow(token, label, kind, together={"crawler": "crawler", "other": "other client"}.get(kind, ""))
+    word: str = said.together
+    if said.together == CONTRADICTED:
+        word = "really let in" if said.gets_in else "really turned away"
+    return VisitRow(
+        token,
+        label,
+        kind,
+        probe=OF_OUTCOME[said.probe],
+        together=word,
+        agrees={CONFIRMED: True, CONTRADICTED: False}.get(said.together),
+        gets_in=said.gets_in,
+        sentence=said.sentence,
     )
 
 
