@@ -153,6 +153,9 @@ class Database:
             self._writer = None
             self._local = threading.local()
 
+    def __del__(self) -> None:
+        self.close()
+
     def _explained(self, error: Exception, verb: str) -> Unavailable:
         """Return the error for the user after ``error``; a damaged file is set aside and started again.
 
@@ -211,7 +214,8 @@ class Database:
             connection.execute("PRAGMA trusted_schema = 0")
             connection.execute(f"PRAGMA cache_size = -{CACHED}")
             connection.execute("PRAGMA temp_store = 1")  # long lists are put in order in an unnamed file, not in memory
-            connection.create_function("now_ms", 0, lambda: round(self._clock() * 1000), deterministic=True)
+            clock = self._clock  # a function that held this object would keep it for ever
+            connection.create_function("now_ms", 0, lambda: round(clock() * 1000), deterministic=True)
         except BaseException:  # ctrl+c too
             connection.close()
             raise

@@ -1,23 +1,21 @@
 """Indexes of earlier schema versions brought to the present one, inside one transaction: a killed one begins again.
 
 Versions 1 to 3 kept what filters read as bits in ``site`` and what a list shows as MessagePack in ``line``. The scans
-and their cards stay as they are. What no column held is read from the latest card, where it can be read.
+and their cards stay as they are. What no column held is written when they are graded again, as they all are: the new
+``meta`` names no revision.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import suppress
 from typing import Final
 
 import msgspec
 
-from aui_tui.errors import RecordError
-from aui_tui.index import blobs, rows
+from aui_tui.index import rows
 from aui_tui.index.schema import VERSION, schema
-from aui_tui.model.decoding import from_json, msgpack_decoder
-from aui_tui.model.observations import BROWSER
+from aui_tui.model.decoding import msgpack_decoder
 from aui_tui.model.query import CONTRADICTIONS, HAS
 from aui_tui.model.registry import surfaces
 from aui_tui.model.vocabulary import FIXES, STANCES, VERDICTS
@@ -48,9 +46,7 @@ TASKS_AT: Final = 48
 DIRECTION_AT: Final = 49
 
 OLD: Final = (
-    "SELECT site.id, host, name, ranked, stance, score, bits, site.at, change, scans, CAST(line AS BLOB), edge.text, "
-    "(SELECT CAST(card AS BLOB) FROM scan WHERE site = site.id AND at = site.at), "
-    "(SELECT CAST(observations AS BLOB) FROM scan WHERE site = site.id AND at = site.at) "
+    "SELECT site.id, host, name, ranked, stance, score, bits, site.at, change, scans, CAST(line AS BLOB), edge.text "
     "FROM old_site AS site LEFT JOIN line ON line.id = site.id LEFT JOIN edge ON edge.id = edge"
 )
 
@@ -72,25 +68,6 @@ class Line(msgspec.Struct, frozen=True, array_like=True):
     best_fix: str = ""
     best_points: int = 0
     live: tuple[int, ...] = ()
-
-
-class CardPart(msgspec.Struct):
-    """What no column of a card held."""
-
-    crawler_policy: dict[str, str] = {}
-
-
-class AnswerPart(msgspec.Struct):
-    """The fields of one answer."""
-
-    name: str
-    headers: tuple[tuple[str, str], ...] = ()
-
-
-class SeenPart(msgspec.Struct):
-    """What no column of observations held."""
-
-    exchanges: tuple[AnswerPart, ...] = ()
 
 
 _LINES: Final = msgpack_decoder(Line)
@@ -121,12 +98,12 @@ def _to_columns(db: sqlite3.Connection, version: int) -> None:
     for part in made:
         if part.kind == "table":
             db.execute(part.sql)
-    for site, host, folded, ranked, stance, score, bits, at, change, scans, line, edge, card, seen in db.execute(OLD):
+    for site, host, folded, ranked, stance, score, bits, at, change, scans, line, edge in db.execute(OLD):
         try:
             old = _LINES.decode(line)
         except (msgspec.MsgspecError, ValueError, TypeError):
             continue
-        found = _of_bits(bits) | _of_line(old) | _of_card(card, seen)
+        found = _of_bits(bits) | _of_line(old) | {"crawlers": "", "server": ""}
         found |= {"host": host, "folded": folded, "ranked": ranked, "stance": STANCES[stance], "score": score, "at": at}
         found["edge"] = old.edge or edge or ""
         found |= {"id": site, "change": change, "scans": scans}
@@ -176,16 +153,3 @@ def _of_line(line: Line) -> dict[str, rows.Value]:
         "best_points": line.best_points,
         "live": json.dumps(line.live),
     }
-
-
-def _of_card(card: bytes | None, seen: bytes | None) -> dict[str, rows.Value]:
-    """Return what filters read of a card and of what was seen; nothing of a damaged one."""
-    found: dict[str, rows.Value] = {"crawlers": "", "server": ""}
-    with suppress(RecordError, msgspec.MsgspecError):
-        if card is not None:
-            found["crawlers"] = rows.policies(from_json(blobs.inflate(card), CardPart).crawler_policy)
-    with suppress(RecordError, msgspec.MsgspecError):
-        if seen is not None:
-            answers = from_json(blobs.inflate(seen), SeenPart).exchanges
-            found["server"] = rows.server(next((one.headers for one in answers if one.name == BROWSER), ()))
-    return found

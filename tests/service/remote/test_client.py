@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tempfile
 import time
 from email.utils import formatdate
 from pathlib import Path
@@ -148,6 +150,26 @@ async def test_list_is_fetched_once_and_asked_about_again_by_its_tag(source: Sou
     assert (view.notice, len(view.ranked)) == ("", 2)
     assert [fields.get("if-none-match") for _, fields in source.asked] == [None, '"one"']
     await service.aclose()
+
+
+async def test_a_list_that_was_replaced_goes_with_its_last_view(source: Source, tmp_path: Path) -> None:
+    tempfile.tempdir, before = str(tmp_path), tempfile.tempdir
+    try:
+        clock = Clock()
+        service = remote(source, clock=clock, folder=tmp_path / "copies")
+        view = await service.index(Query())
+        (first,) = tmp_path.glob("aui-tui-*")
+        clock.now += remote_client.FRESH + 1
+        source.say["/api/index.json"] = Said(body=BODY, fields={**JSON, "ETag": '"two"'})
+        assert await hosts(service) == [row.host for row in INDEX.ranked]
+        assert [row.summary.host for row in view.ranked[:]] == [row.host for row in INDEX.ranked]
+        assert first.exists()
+        del view
+        gc.collect()
+        assert not first.exists()
+        await service.aclose()
+    finally:
+        tempfile.tempdir = before
 
 
 async def test_copies_outlive_the_program_and_are_asked_about_by_their_tag(source: Source, tmp_path: Path) -> None:
