@@ -194,7 +194,14 @@ class RemoteService:
             raise BadValue(f"{self.label} publishes {card.host} under {card.method} alone.", allowed=(card.method,))
         if at and at != card.scanned_at:
             raise BadValue(f"{self.label} publishes the latest card alone.", allowed=(card.scanned_at,))
-        return report_of(card, notice)
+        point = HistoryPoint(
+            scanned_at=card.scanned_at,
+            score=card.score,
+            grade=card.grade,
+            stance=card.stance,
+            unreachable=card.unreachable,
+        )
+        return HostReport(card=card, history=(point,), notice=notice)
 
     async def visits(self, host: str) -> Visits | None:
         """Return the published visits of ``host``; None when there are none, or the service publishes no visits."""
@@ -417,15 +424,3 @@ def base_of(source: str) -> str:
         raise ConfigError(f"A source must be an address such as https://index.example, not {clean(source, 80)!r}.")
     path = parts.path.rstrip("/").removesuffix("/api/index.json")
     return f"{parts.scheme}://{parts.netloc.lower()}{path}"
-
-
-def report_of(card: ReportCard, notice: str = "") -> HostReport:
-    """Return what is known of a host from its card alone."""
-    return HostReport(card=card, history=(point_of(card),), notice=notice)
-
-
-def point_of(card: ReportCard) -> HistoryPoint:
-    """Return the one point of the history of ``card``."""
-    return HistoryPoint(
-        scanned_at=card.scanned_at, score=card.score, grade=card.grade, stance=card.stance, unreachable=card.unreachable
-    )
