@@ -36,7 +36,10 @@ async def follow(visit: Visit) -> Ending:
     endings = await _in_turn(visit, bare)
     if endings and (endings[-1].outcome == DONE or not all(ending.reason == "follow-unsure" for ending in endings)):
         return _best(endings)
-    return await _nothing_to_follow(visit)
+    ending = await _nothing_to_follow(visit)
+    # a main part without any link: the page leads further from its head alone
+    around = await _in_turn(visit, items(visit, visit.home, main=False)) if ending.reason == "follow-none" else []
+    return around[-1] if around and around[-1].outcome == DONE else ending
 
 
 def _best(endings: list[Ending]) -> Ending:

@@ -73,28 +73,23 @@ async def pictures(visit: Visit) -> str:
     return f"; there {'is' if parts[0].startswith('1 ') else 'are'} {' and '.join(parts)}" if parts else ""
 
 
-def items(visit: Visit, outline: Outline, *, acting: bool = False) -> list[Node]:
-    """Return the links to items in the main region, best first.
+def items(visit: Visit, outline: Outline, *, main: bool = True, acting: bool = False) -> list[Node]:
+    """Return the links to items in the main region, or in all but the foot of the page, best first.
 
     In a list, article or heading; then names of two words or more; then document order. Links in frames count where
     the page has no other. ``acting``: those whose address acts instead of those that can be followed.
     """
-    for framed in (False, True):
-        found = _items(visit, outline, framed=framed, acting=acting)
-        if found:
-            return found
-    return []
-
-
-def _items(visit: Visit, outline: Outline, *, framed: bool, acting: bool) -> list[Node]:
     seen = {visit.place(outline.url)}
     own = words(outline.title)
     found = []
-    for order, node in enumerate(outline.main()):
+    nodes = outline.main() if main else [node for node in outline.nodes if "contentinfo" not in node.path]
+    for order, node in enumerate(sorted(nodes, key=lambda node: node.framed)):
         url = visit.place(node.url)
-        if node.role != "link" or node.framed != framed or not url.startswith("http") or acts(url) != acting:
+        if node.framed and found and not found[0][1].framed:
+            break
+        if node.role != "link" or not url.startswith("http") or acts(url) != acting or url in seen:
             continue
-        if url in seen or not visit.same_site(url) or FILE.search(url) or not names_an_item(node, own):
+        if not visit.same_site(url) or FILE.search(url) or not names_an_item(node, own):
             continue
         seen.add(url)
         found.append(((not (node.group or "heading" in node.path), len(words(node.name)) < 2, order), node))

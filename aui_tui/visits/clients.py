@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 import re
+import socket
 import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sized
+from contextlib import suppress
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final, Literal, TypeVar
@@ -134,21 +137,22 @@ class Ranges:
 
     def __init__(self, prefixes: Iterable[str]) -> None:
         every = [ipaddress.ip_network(text.strip(), strict=False) for text in prefixes]
-        self._nets: dict[int, list[ipaddress.IPv4Network] | list[ipaddress.IPv6Network]] = {
-            4: list(ipaddress.collapse_addresses(net for net in every if isinstance(net, ipaddress.IPv4Network))),
-            6: list(ipaddress.collapse_addresses(net for net in every if isinstance(net, ipaddress.IPv6Network))),
-        }
-        self._firsts = {version: [int(net.network_address) for net in nets] for version, nets in self._nets.items()}
+        v4 = ipaddress.collapse_addresses(net for net in every if isinstance(net, ipaddress.IPv4Network))
+        v6 = ipaddress.collapse_addresses(net for net in every if isinstance(net, ipaddress.IPv6Network))
+        self._spans = {4: [(int(net[0]), int(net[-1])) for net in v4], 6: [(int(net[0]), int(net[-1])) for net in v6]}
 
     def holds(self, address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
         """Say whether ``address`` lies in one of the networks."""
-        at = bisect_right(self._firsts[address.version], int(address)) - 1
-        return at >= 0 and address in self._nets[address.version][at]
+        spans, number = self._spans[address.version], int(address)
+        at = bisect_right(spans, (number, math.inf)) - 1
+        return at >= 0 and number <= spans[at][1]
 
 
 @lru_cache(maxsize=1 << 14)
 def address_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """Return the address in ``text``, without zone and port, an IPv4-mapped one as IPv4; None for anything else."""
+    with suppress(OSError, ValueError):
+        return ipaddress.IPv4Address(socket.inet_pton(socket.AF_INET, text))  # by far the quickest
     for candidate in (text, without_port(text)):
         try:
             found = ipaddress.ip_address(candidate.strip().partition("%")[0])

@@ -586,22 +586,6 @@ def docusaurus(folder: Path) -> Iterator[int]:
         yield port
 
 
-@contextmanager
-def roundup(folder: Path) -> Iterator[int]:
-    """The issue tracker Roundup with its classic template and one issue that everybody may see."""
-    admin = Path(tool(folder, "roundup-admin", "roundup"))
-    home = folder / "tracker"
-    port = free_port()
-    if not home.exists():
-        share = next(admin.parent.parent.rglob("templates/classic"))
-        run(str(admin), "-i", str(home), "install", str(share), "sqlite", "tracker_web=http://shop.demo.test/harbour/")
-        run(str(admin), "-i", str(home), "initialise", "sesame-open-wide")
-        run(str(admin), "-i", str(home), "create", "issue", "title=Lantern care", "status=1", "priority=1")
-    command = (str(admin.with_name("roundup-server")), "-p", str(port), f"harbour={home}")
-    with served(*command, port=port, cwd=folder) as up:
-        yield up
-
-
 SITES: Final[Mapping[str, tuple[Serve, Truth]]] = {
     "sphinx": (sphinx, Truth()),
     "mkdocs": (mkdocs, Truth()),
@@ -618,8 +602,7 @@ SITES: Final[Mapping[str, tuple[Serve, Truth]]] = {
     "gradio": (gradio, Truth(follow="absent", search="absent", form="done")),
     "docsify": (docsify, Truth()),
     "mediawiki": (mediawiki, Truth()),
-    "docusaurus": (docusaurus, Truth(search="absent")),
-    "roundup": (roundup, Truth(contact="absent")),
+    "docusaurus": (docusaurus, Truth(search="absent", contact="absent")),
     "wagtail": (wagtail, Truth(search="blocked", contact="absent")),
 }
 """Each site with what a person can do on it."""

@@ -290,6 +290,9 @@ FOLLOWS: Final = {
         {"follow": "blocked follow-elsewhere"},
         dict.fromkeys(ROOMS.values(), html(HOME.replace("<li>", "<li><h2>").replace("</li>", "</h2></li>"))),
     ),
+    "links in the head of the page alone": Case(
+        f"<header><h1>Rooms</h1><a href=/rooms/pier>Pier flat</a></header><main>{INTRO}</main>", {"follow": "done"}
+    ),
     "links that a script follows": Case(
         f"<main>{INTRO}<a href=javascript:void(0) onclick=\"location='/rooms/pier'\">Pier flat</a></main>",
         {"follow": "done"},
