@@ -33,7 +33,9 @@ async def contact(visit: Visit) -> Ending:
     failure: Closed | Stuck | None = None
     for url, node in queue[:PAGES]:
         try:
-            outline, ld = await _page(visit, url)
+            known = url == visit.url
+            outline = visit.home if known else await visit.served(url)
+            ld = visit.home_ld if known else await visit.jsonld()
         except (Closed, Stuck) as error:
             failure = error
             continue
@@ -136,13 +138,6 @@ def _on_the_page(visit: Visit, url: str) -> bool:
     """Say whether a link leads to a place of the homepage or to nothing; ``#/contact`` is a page of a script."""
     page, fragment = urldefrag(url)
     return not url.startswith("http") or (page == urldefrag(visit.home.url)[0] and not fragment.startswith(("/", "!")))
-
-
-async def _page(visit: Visit, url: str) -> tuple[Outline, str]:
-    """Return a page without what covers it, and its JSON-LD; the homepage as it was read. Raises Closed, Stuck."""
-    if url == visit.url:
-        return visit.home, visit.home_ld
-    return await visit.served(url), await visit.jsonld()
 
 
 async def _way(visit: Visit, outline: Outline, ld: str, *, by_name: bool) -> str:

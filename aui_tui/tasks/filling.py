@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
@@ -196,9 +196,7 @@ async def _fill(page: Page, node: Node, about: dict[str, Any]) -> bool | None:
                 return await _by_keys(page, node, "ArrowRight", "ArrowDown", "Enter")
             if about["type"] in FIXED or about["type"] in ("date", "range"):
                 value = _fixed(about)
-                return (
-                    await taken(page.locate(node).fill(value, timeout=1000 * ACT)) and await _kept(page, node) == value
-                )
+                return await _set(page, node, page.locate(node).fill(value, timeout=1000 * ACT), value)
             return await _type(page, node, about)
     except TimeoutError:
         return False
@@ -227,8 +225,12 @@ async def _select(page: Page, node: Node) -> bool:
     choice = await page.ask(node, "option")
     if not choice:
         return choice is not None and bool(await page.ask(node, "value"))
-    chosen = await taken(page.locate(node).select_option(choice[0], timeout=1000 * ACT))
-    return chosen and bool(await _kept(page, node) == choice[0])
+    return await _set(page, node, page.locate(node).select_option(choice[0], timeout=1000 * ACT), choice[0])
+
+
+async def _set(page: Page, node: Node, work: Awaitable[object], value: str) -> bool:
+    """Say whether ``work`` gives a control ``value``, and it is kept."""
+    return await taken(work) and bool(await _kept(page, node) == value)
 
 
 async def _by_keys(page: Page, node: Node, *keys: str) -> bool:

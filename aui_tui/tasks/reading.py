@@ -81,7 +81,7 @@ def items(visit: Visit, outline: Outline, *, main: bool = True, acting: bool = F
     """
     seen = {visit.place(outline.url)}
     own = words(outline.title)
-    found = []
+    found: list[tuple[tuple[bool, bool, int], Node]] = []
     nodes = outline.main() if main else [node for node in outline.nodes if "contentinfo" not in node.path]
     for order, node in enumerate(sorted(nodes, key=lambda node: node.framed)):
         url = visit.place(node.url)

@@ -7,10 +7,10 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
 from aui_tui.tasks.fields import behind, search_field
@@ -203,22 +203,15 @@ async def _ask(visit: Visit, query: str) -> Asked:
     failures, held = fence.failures, len(fence.held)
     asked = Asked(query, box, before, before)
     if not await _while_typing(visit, asked):
-        why = _kept_back(visit, about)
-        if why and not (why == "post" and visit.act):
-            return Asked(query, box, page.outline, before, why=why)
+        action = str(about.get("action") or "")
+        post = about.get("method") == "post" and not visit.act
+        if post or (action.startswith("http") and not visit.same_site(action)):
+            return Asked(query, box, page.outline, before, why="post" if post else "elsewhere")
         with fence.act() if visit.act else nullcontext():
             await _send(visit, asked)
     asked.failed = fence.failures > failures or page.waits()
     asked.held = any(one.own and one.sends for one in fence.held[held:])
     return asked
-
-
-def _kept_back(visit: Visit, form: Mapping[str, Any]) -> str:
-    """Say why a query is not sent, else nothing: the form changes data, or leads to another site."""
-    away = str(form.get("action") or "")
-    if form.get("method") == "post":
-        return "post"
-    return "elsewhere" if away.startswith("http") and not visit.same_site(away) else ""
 
 
 async def _while_typing(visit: Visit, asked: Asked) -> bool:
