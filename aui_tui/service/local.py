@@ -298,7 +298,7 @@ class LocalService:
         return msgspec.structs.replace(report, card=card, observations=seen, warnings=(*report.warnings, *warnings))
 
     async def run_tasks_again(self, host: str, *, live: TaskProgress | None = None) -> HostReport:
-        """Run the tasks on the kept scan of ``host``, without scanning it again and without pictures.
+        """Run the tasks on the kept scan of ``host``, without scanning it again.
 
         Raises NeverScanned, NoBrowser.
         """
@@ -306,7 +306,7 @@ class LocalService:
 
         report = await self.site(host)
         TaskRuns.check(self.access, act=False, own=await self.owns(report.card.input_host))
-        return await self._runs(pictures=False).run(report, act=False, live=live)
+        return await self._runs(pictures=True).run(report, act=False, live=live)
 
     def _runs(self, pictures: bool) -> TaskRuns:
         if self._task_runs is None:

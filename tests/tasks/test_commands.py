@@ -120,6 +120,7 @@ async def test_a_crawl_tries_the_tasks_on_hosts_without_a_run(
     assert len(shop.log) == asked
     service = LocalService(tmp_path / "data")
     assert (await service.site(HOST)).card.pillars["works"] == 50
+    assert {"read", "search"} <= set(await service.pictures(HOST))
     await service.aclose()
 
 
