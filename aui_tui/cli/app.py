@@ -120,8 +120,8 @@ class Commands(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-def application(names: Sequence[str]) -> Any:
-    """Return the Click group with the commands ``names``; only what they need is loaded."""
+def application(names: Sequence[str], words: Sequence[str] = ()) -> Any:
+    """Return the Click group with the commands ``names``; only what they and ``words``, the line, need is loaded."""
     app = typer.Typer(
         name=streams.NAME,
         help="Can ChatGPT, Claude, Google's agent and Perplexity use a site?",
@@ -146,15 +146,15 @@ def application(names: Sequence[str]) -> Any:
     for command in root.commands.values():
         command.params = [*command.params, *common]
     for command in (root, *root.commands.values()):
-        command.params = [*command.params, *_settings_as_options(command, root)]
+        command.params = [*command.params, *_settings_as_options(command, root, words)]
     for command in root.commands.values():
         command.format_options = partial(write_options, command)
         command.collect_usage_pieces = partial(_usage_pieces, command)
     return root
 
 
-def _settings_as_options(command: Any, root: Any) -> list[Any]:
-    """Return hidden options of ``command``: one for each setting that it has no option for.
+def _settings_as_options(command: Any, root: Any, words: Sequence[str]) -> list[Any]:
+    """Return hidden options of ``command``: one for each setting in ``words`` that it has no option for.
 
     What stands in the settings file alone has none, and neither has a switch that is on by default.
     """
@@ -162,10 +162,11 @@ def _settings_as_options(command: Any, root: Any) -> list[Any]:
 
     patterns = {option.name: option for option in root.params}
     taken = {name for option in command.params for name in option.opts}
+    asked = {word.partition("=")[0] for word in words} - taken
     found = []
     for one in FIELDS:
         name, default = "--" + one.name.replace("_", "-"), one.default_factory()  # type: ignore[operator]
-        if name in taken or one.metadata["in_file"] or default is True:
+        if name not in asked or one.metadata["in_file"] or default is True:
             continue
         option = copy(patterns["quiet" if default is False else "source"])
         option.name, option.opts, option.help, option.metavar = one.name, [name], one.metadata["meaning"] + ".", None
@@ -229,7 +230,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    program = application(_needed(arguments))
+    program = application(_needed(arguments), arguments)
     try:
         code = program(arguments, prog_name=streams.NAME, standalone_mode=False)
         streams.flush()
