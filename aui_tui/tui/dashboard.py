@@ -12,7 +12,8 @@ from shlex import quote
 from typing import Any, Final, NamedTuple, cast
 
 from msgspec.structs import replace
-from textual.app import App
+from textual.app import App, ComposeResult
+from textual.content import Content
 from textual.notifications import SeverityLevel
 from textual.reactive import reactive
 from textual.screen import Screen, ScreenResultType
@@ -34,6 +35,7 @@ from aui_tui.tui.glyphs import CRITICAL, WARN
 from aui_tui.tui.scans import Scan, TaskRun, ended_words
 from aui_tui.tui.screens.windows import AskScreen, confirm
 from aui_tui.tui.themes import ROLES, first, hard_to_read, packaged
+from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.words import local_time
 
 FEED_PAUSE: Final = 0.4
@@ -418,7 +420,33 @@ class Dashboard(App[Any]):
 
 
 class Page(Screen[ScreenResultType]):
-    """A screen of the dashboard."""
+    """A screen of the dashboard: a title, what ``inside`` yields, a line on what is under the cursor, the keys."""
+
+    def compose(self) -> ComposeResult:
+        yield Bar(self.title_line, id="title")
+        yield from self.inside()
+        yield Bar(self.foot_line, id="foot")
+        yield KeyBar()
+
+    def title_line(self, size: int) -> Content:
+        """Return the first line."""
+        raise NotImplementedError
+
+    def inside(self) -> ComposeResult:
+        """Yield the widgets."""
+        raise NotImplementedError
+
+    def foot_line(self, size: int) -> Content:
+        """Return the line above the keys."""
+        raise NotImplementedError
+
+    def draw_lines(self) -> None:
+        """Draw the lines anew."""
+        for bar in self.query(Bar):
+            bar.refresh()
+
+    def on_listing_moved(self) -> None:
+        self.query_one("#foot", Bar).refresh()
 
     @property
     def app(self) -> Dashboard:  # type: ignore[override]  # the application that every screen of ours is shown by

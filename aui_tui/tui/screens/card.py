@@ -30,7 +30,7 @@ from aui_tui.tui.scans import Scan, TaskRun
 from aui_tui.tui.screens.exchange import opened
 from aui_tui.tui.screens.windows import Choice, ChooseScreen, ReadScreen
 from aui_tui.tui.state import CardState
-from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar, ScanPanel
+from aui_tui.tui.widgets.bars import Bar, FindBar, ScanPanel
 from aui_tui.tui.widgets.listing import Listing
 from aui_tui.tui.words import day
 
@@ -117,8 +117,7 @@ class CardScreen(Page[str]):
         self._words = words
         self._rank = 0
 
-    def compose(self) -> ComposeResult:
-        yield Bar(self._title, id="title")
+    def inside(self) -> ComposeResult:
         with Vertical(id="answer"):
             with Horizontal(id="verdict"):
                 yield Static(id="stance", markup=False)
@@ -137,8 +136,6 @@ class CardScreen(Page[str]):
                             yield Static(id="why", classes="pane", markup=False)
         yield FindBar()
         yield ScanPanel(self.context.clock)
-        yield Bar(self._foot, id="foot")
-        yield KeyBar()
 
     def on_mount(self) -> None:
         for name in ("scans", "quota"):
@@ -232,8 +229,7 @@ class CardScreen(Page[str]):
         self.call_after_refresh(lambda: self.become(self.state))
 
     def _redraw(self) -> None:
-        for bar in self.query(Bar):
-            bar.refresh()
+        self.draw_lines()
         self._explain()
 
     def _explain(self) -> None:
@@ -269,11 +265,11 @@ class CardScreen(Page[str]):
         elif report is not None:
             self.app.push_screen(ReadScreen("", lambda size: [paragraph(self.here.row_text, size)]))
 
-    def _title(self, size: int) -> Content:
+    def title_line(self, size: int) -> Content:
         place = Place(self._index + 1, len(self._window), self._words) if self._window is not None else None
         return cardrows.headline(self.state, place, self.app.quota, self._rank, self.context.clock(), size)
 
-    def _foot(self, size: int) -> Content:
+    def foot_line(self, size: int) -> Content:
         return cardrows.foot(self.state, self.here.key, size)
 
     @property

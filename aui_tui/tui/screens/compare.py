@@ -23,7 +23,6 @@ from aui_tui.tui.bindings import COMPARE
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import Page
 from aui_tui.tui.rows import Entry, blank, paragraph, spread, term, text, title
-from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.listing import Listing
 
 
@@ -58,11 +57,8 @@ class CompareScreen(Page[None]):
         self._cards: dict[str, ReportCard] = {}
         self._every = False
 
-    def compose(self) -> ComposeResult:
-        yield Bar(self._title, id="title")
+    def inside(self) -> ComposeResult:
         yield Listing(id="figures", classes="pane")
-        yield Bar(self._foot, id="foot")
-        yield KeyBar()
 
     def on_mount(self) -> None:
         self.watch(self.app, "aged", self._aged, init=False)
@@ -91,23 +87,19 @@ class CompareScreen(Page[None]):
         block.border_title = Content(agents.and_list([card.host for card in cards]))
         block.border_subtitle = Content(LEGEND)
         block.show(lambda size: compare(cards, size, now, every=every), top=top)
-        for bar in self.query(Bar):
-            bar.refresh()
+        self.draw_lines()
 
-    def _title(self, size: int) -> Content:
+    def title_line(self, size: int) -> Content:
         rows = lines(self.cards, self.context.clock())
         left = text((" Compare", "title"), f"  {count(len(self._hosts), 'site')}")
         words = f"{sum(row.differs for row in rows)} of {len(rows)} lines differ "
         return spread(left, text((words, "muted")), size)
 
-    def _foot(self, size: int) -> Content:
+    def foot_line(self, size: int) -> Content:
         key = self.query_one(Listing).key
         found = next((row for row in lines(self.cards, self.context.clock()) if row.name == key), None)
         words = " · ".join(value.text for value in found.values) if found is not None else ""
         return term(key or "disagree", size, words or "What the sites do not have in common; a shows all lines.")
-
-    def on_listing_moved(self) -> None:
-        self.query_one("#foot", Bar).refresh()
 
     def action_every(self) -> None:
         self._every = not self._every

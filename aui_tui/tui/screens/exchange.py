@@ -23,7 +23,7 @@ from aui_tui.tui.context import ExportJob, file_name
 from aui_tui.tui.dashboard import Page
 from aui_tui.tui.rows import Entry, blank, cut, hang, paragraph, spread, term, text, title
 from aui_tui.tui.screens.windows import ReadScreen
-from aui_tui.tui.widgets.bars import Bar, FindBar, KeyBar, acting
+from aui_tui.tui.widgets.bars import Bar, FindBar, acting
 from aui_tui.tui.widgets.listing import Listing
 
 SIDES: Final = ("both", "left", "right", "text")
@@ -57,13 +57,10 @@ class ExchangeScreen(Page[None]):
         self._side = 2 if name == BROWSER else 0
         self._exchange = name if name in self._known else self._known[0] if self._known else BROWSER
 
-    def compose(self) -> ComposeResult:
-        yield Bar(self._title, id="title")
+    def inside(self) -> ComposeResult:
         yield Bar(self._tabs, id="tabs-of-sides")
         yield Listing(id="exchange", classes="pane -alone")
         yield FindBar()
-        yield Bar(self._foot, id="foot")
-        yield KeyBar()
 
     def on_mount(self) -> None:
         self._draw()
@@ -86,10 +83,9 @@ class ExchangeScreen(Page[None]):
         sides = f"browser {glyphs.DOT} {labels.probe(self._exchange)}"
         block.border_title = Content(sides)
         block.border_subtitle = Content(LEGEND)
-        for bar in self.query(Bar):
-            bar.refresh()
+        self.draw_lines()
 
-    def _title(self, size: int) -> Content:
+    def title_line(self, size: int) -> Content:
         place = self._known.index(self._exchange) + 1 if self._exchange in self._known else 0
         left = text((f" {self._report.card.host}", "title"), " › ", (labels.probe(self._exchange), "strong"))
         return spread(left, text((f"{place} of {len(self._known)} · n/p agent ", "muted")), size)
@@ -101,7 +97,7 @@ class ExchangeScreen(Page[None]):
         parts = [acting(text(part), f"screen.side({number})") for number, part in enumerate(shown)]
         return spread(text(*parts), text((f"{found.differing} differ, {found.alike} are alike ", "muted")), size)
 
-    def _foot(self, size: int) -> Content:
+    def foot_line(self, size: int) -> Content:
         row = self._row()
         if row is None:
             return term("exchange", size, "Kept without bodies, values of cookies and passwords.")
@@ -110,9 +106,6 @@ class ExchangeScreen(Page[None]):
     def _row(self) -> FieldRow | None:
         key = self.query_one("#exchange", Listing).key
         return self.found.rows[int(key)] if SIDES[self._side] == "both" and key.isdigit() else None
-
-    def on_listing_moved(self) -> None:
-        self.query_one("#foot", Bar).refresh()
 
     def on_listing_chosen(self, message: Listing.Chosen) -> None:
         found, row = self.found, self._row()

@@ -35,7 +35,7 @@ from aui_tui.tui.screens.listparts import (
 )
 from aui_tui.tui.screens.windows import Choice, ChooseScreen, confirm
 from aui_tui.tui.state import ListState
-from aui_tui.tui.widgets.bars import Bar, KeyBar, ScanPanel
+from aui_tui.tui.widgets.bars import Bar, ScanPanel
 from aui_tui.tui.widgets.hosttable import HostTable
 from aui_tui.tui.widgets.preview import PreviewPane
 from aui_tui.tui.widgets.querybar import SHOWN, DropDown, QueryLine, Reading, read_line
@@ -69,8 +69,7 @@ class IndexScreen(Page[None]):
         self._fed_meanwhile = False
         """The list on show was asked for while scans filled the index: it is not known yet what they left."""
 
-    def compose(self) -> ComposeResult:
-        yield Bar(self._title, id="title")
+    def inside(self) -> ComposeResult:
         with Horizontal(id="filters"):
             yield QueryLine(self.state.query.line)
             yield Bar(lambda size: chips_line(self.state, size), id="chips")
@@ -80,9 +79,6 @@ class IndexScreen(Page[None]):
             yield PreviewPane(self.context)
         yield DropDown()
         yield ScanPanel(self.context.clock)
-        yield Bar(self._detail, id="detail")
-        yield Bar(lambda size: legend_lines(size)[-1], id="legend")
-        yield KeyBar()
 
     async def on_mount(self) -> None:
         self._fed_meanwhile = self._feeding
@@ -115,13 +111,13 @@ class IndexScreen(Page[None]):
         """The query line."""
         return self.query_one(QueryLine)
 
-    def _title(self, size: int) -> Content:
+    def title_line(self, size: int) -> Content:
         feed, done = self.app.feed, self.app.fed
         if feed is not None and done >= 0:
             return feed_line(feed.name, done, feed.total, size)
         return title_line(self.state, self.context.service.label, self.app.quota, size)
 
-    def _detail(self, size: int) -> Content:
+    def foot_line(self, size: int) -> Content:
         problem = self._problem or ("" if self._typed.open_end and self.line.has_focus else self._typed.problem)
         if problem:
             return cut(text(" ", (problem, "critical")), size)
@@ -131,7 +127,7 @@ class IndexScreen(Page[None]):
         if self.state.marks:
             return marks_line(self.state.marks, size)
         if self.state.mode == "matrix":
-            return legend_lines(size)[0]
+            return Content("\n").join(legend_lines(size))
         pane = self.query_one(PreviewPane)
         return command_line(self.command(), size) if pane.display else row_foot(self.table.row, size)
 
@@ -142,10 +138,9 @@ class IndexScreen(Page[None]):
         return self._placing or view is None or view.query != self.state.query
 
     def _redraw(self) -> None:
-        matrix = self.state.mode == "matrix"
-        self.query_one("#legend").display = matrix and len(legend_lines(self.app.size.width)) > 1
-        for name in ("#title", "#chips", "#detail"):
-            self.query_one(name, Bar).refresh()
+        rows = len(legend_lines(self.app.size.width)) if self.state.mode == "matrix" and not self.state.marks else 1
+        self.query_one("#foot", Bar).styles.height = rows
+        self.draw_lines()
 
     @property
     def _feeding(self) -> bool:
@@ -154,7 +149,7 @@ class IndexScreen(Page[None]):
 
     def _fed(self, _count: int) -> None:
         self.query_one("#title", Bar).refresh()
-        self.query_one("#detail", Bar).refresh()
+        self.query_one("#foot", Bar).refresh()
         if self._is_empty:
             self._say_empty()
             self.refresh_bindings()
@@ -283,7 +278,7 @@ class IndexScreen(Page[None]):
     # The table and the query line
 
     def on_host_table_moved(self, message: HostTable.Moved) -> None:
-        self.query_one("#detail", Bar).refresh()
+        self.query_one("#foot", Bar).refresh()
         self.call_after_refresh(self.query_one(PreviewPane).follow, message.row)
 
     def on_host_table_opened(self, message: HostTable.Opened) -> None:
@@ -296,7 +291,7 @@ class IndexScreen(Page[None]):
 
     def on_query_line_entered(self) -> None:
         self._before = self.state, self.host(), self.line.value
-        self.query_one("#detail", Bar).refresh()
+        self.query_one("#foot", Bar).refresh()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Filter as the user types; a line that cannot be read leaves the list and says why."""
@@ -309,7 +304,7 @@ class IndexScreen(Page[None]):
             self.state = state
         if self.query_one(DropDown).found:
             start(self, "choices", self._count_choices, self.state.query)
-        self.query_one("#detail", Bar).refresh()
+        self.query_one("#foot", Bar).refresh()
 
     async def _count_choices(self, query: Query) -> None:
         """Say how many hosts each choice of the drop-down would leave."""
@@ -472,7 +467,7 @@ class IndexScreen(Page[None]):
             self.state = replace(self.state, marks=self.state.marks ^ {host})
             self.table.mark(self.state.marks)
             self.table.action_move(1)
-            self.query_one("#detail", Bar).refresh()
+            self.query_one("#foot", Bar).refresh()
 
     def action_compare(self) -> None:
         from aui_tui.tui.screens.compare import CompareScreen

@@ -23,7 +23,6 @@ from aui_tui.tui.figures import FATES_BY_TERM, FOOT, NAMES, legend, narrowed, pa
 from aui_tui.tui.rows import cut, term, text
 from aui_tui.tui.screens.windows import AskScreen, Choice, ChooseScreen
 from aui_tui.tui.state import Changes, ListState
-from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.listing import Listing
 from aui_tui.tui.words import day
 
@@ -65,13 +64,10 @@ class OverviewScreen(Page[Query | None]):
         self._figures: Overview | None = None
         self._changes: Changes | None = None
 
-    def compose(self) -> ComposeResult:
-        yield Bar(self._title, id="title")
+    def inside(self) -> ComposeResult:
         with Container(id="figures"):
             for number in range(1, PANES + 1):
                 yield Listing(id=f"figures-{number}", classes="pane")
-        yield Bar(self._foot, id="foot")
-        yield KeyBar()
 
     def on_mount(self) -> None:
         start(self, "overview", self._read, "")
@@ -131,11 +127,7 @@ class OverviewScreen(Page[Query | None]):
             block.border_title = Content(words)
             block.write_below(partial(legend, number))
             block.show(partial(pane, number, figures, changes), top=top)
-        for bar in self.query(Bar):
-            bar.refresh()
-
-    def on_listing_moved(self) -> None:
-        self.query_one("#foot", Bar).refresh()
+        self.draw_lines()
 
     @property
     def here(self) -> Listing:
@@ -143,7 +135,7 @@ class OverviewScreen(Page[Query | None]):
         found = self.focused
         return found if isinstance(found, Listing) else self.query_one("#figures-1", Listing)
 
-    def _title(self, size: int) -> Content:
+    def title_line(self, size: int) -> Content:
         words = self._asked.words()
         left = text((" Overview", "title"), "  ")
         if self._figures is None or self._changes is None:
@@ -160,7 +152,7 @@ class OverviewScreen(Page[Query | None]):
         since = self._changes.since if self._changes is not None else ""
         return day(since, self.context.clock()) if since else "each scan before"
 
-    def _foot(self, size: int) -> Content:
+    def foot_line(self, size: int) -> Content:
         kind, _, value = self.here.key.partition(" ")
         name = FOOT.get(kind, "overview")
         fate = value.partition("=")[2]
