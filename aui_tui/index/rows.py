@@ -29,7 +29,7 @@ COLUMNS: Final = (
 """The columns that one scan fills; ``change`` and ``scans`` follow from all that are kept."""
 READ: Final = (
     *("host", "name", "category", "score", "grade", "stance", "pillars", "matrix", "at", "top_evidence", "url"),
-    *("ranked", "change", "scans", "method", "edge", "best_fix", "best_points", "live", *AGENTS),
+    *("ranked", "change", "scans", "method", "edge", "best_fix", "best_points", "live", "contradictions", *AGENTS),
 )
 """The columns that ``row_of`` reads, in its order."""
 
@@ -147,7 +147,7 @@ def row_of(values: Sequence[Any], ranks: Sequence[int]) -> Row:
     Raises ValueError, TypeError or LookupError for damaged ones.
     """
     host, name, category, score, grade, stance, pillars, matrix, at, top_evidence, url, *rest = values
-    ranked, change, scans, method, edge, best_fix, best_points, live, *verdicts = rest
+    ranked, change, scans, method, edge, best_fix, best_points, live, contradictions, *verdicts = rest
     summary = SiteSummary(
         host=host,
         name=name,
@@ -171,6 +171,7 @@ def row_of(values: Sequence[Any], ranks: Sequence[int]) -> Row:
         best_fix=best_fix,
         best_points=best_points,
         live=tuple(_decode(live)),
+        disagree=bool(contradictions),
     )
 
 

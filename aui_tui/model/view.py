@@ -19,7 +19,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     ``rank``: competition rank ("1, 2, 2, 4") in the ranked list of the whole index, 0 for an unreachable host.
     ``change``: score minus the score of the scan before, None without one. ``scans``: scans kept.
     ``best_fix`` and ``best_points``: title and points of the first recommendation. ``live``: statuses of the four
-    live-probed agents. What a source does not know keeps its default.
+    live-probed agents. ``disagree``: robots.txt and the answers to agents contradict. What a source does not know keeps
+    its default.
     """
 
     summary: SiteSummary
@@ -31,6 +32,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     best_fix: str = ""
     best_points: int = 0
     live: tuple[int, ...] = ()
+    disagree: bool = False
 
 
 class Window(Protocol):

@@ -61,6 +61,7 @@ RANKED: Final = (
     Column("host", "Host", 18, sort="host", most=40),
     Column("category", "Category", 14, sort="category", drop=1),
     Column("out", "Gets in", 12, drop=7, most=16),
+    Column("disagree", glyphs.DISAGREE, 1, drop=4),
     Column("by", "by", 10, drop=3),
     Column("age", "Age", 4, right=True, sort="age", drop=2),
 )
@@ -86,7 +87,7 @@ def columns(mode: Mode, width: int, rows: int, chosen: Sequence[str] = ()) -> tu
     """Return the columns of ``mode`` that fit ``width`` cells in a list of ``rows`` rows, each with its final width.
 
     ``chosen``: keys of the columns that the user wants, empty for those as delivered. Columns leave in the order
-    Category, Age, by, Δ, #; score, stance and host stay.
+    Category, Age, by, ≠, Δ, #; score, stance and host stay.
     """
     if mode == "matrix":
         return _matrix(width, rows)
@@ -227,6 +228,7 @@ _CELLS: Final[dict[str, Callable[[Row, float], Cell]]] = {
     "age": lambda row, now: Cell(age(row.summary.scanned_at, now), "muted"),
     "finding": lambda row, _: Cell(row.summary.top_evidence, "muted"),
     "out": _out,
+    "disagree": lambda row, _: Cell(glyphs.DISAGREE if row.disagree else "", "accent"),
     "by": _by,
     "next": lambda row, _: Cell(row.best_fix),
     "points": lambda row, _: Cell(f"+{row.best_points}" if row.best_points else "", "good"),

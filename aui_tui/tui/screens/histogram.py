@@ -27,7 +27,13 @@ from aui_tui.tui.widgets.listing import Listing
 FILTERS: Final = "enter filters by the row · esc closes"
 MOST: Final = 40
 """Different values that are shown at most; the others are one row."""
-SPOKEN: Final = {"rank": "rank", "change": "change", "grade": "grade", "by": "who turns away"}
+SPOKEN: Final = {
+    "rank": "rank",
+    "change": "change",
+    "grade": "grade",
+    "by": "who turns away",
+    "disagree": "robots.txt and the answers",
+}
 """Names of columns whose heading is a sign or a fragment."""
 Value = tuple[str, int, str]
 """A value in words, the hosts that have it, and the key of the figure that narrows the list to them, empty for none."""
@@ -129,6 +135,7 @@ def _edge(row: Row) -> tuple[str, str]:
 
 
 OF_ROW: Final[dict[str, Callable[[Row], tuple[str, str]]]] = {
+    "disagree": lambda row: ("they disagree", figure("contradiction", "")) if row.disagree else ("they agree", ""),
     "by": lambda row: (cell(BY, row, 0.0).text or "nobody is turned away", ""),
     "host": lambda row: (f".{row.summary.host.rpartition('.')[2]}", ""),
     "name": lambda row: (row.summary.name, figure("host", row.summary.name)),
