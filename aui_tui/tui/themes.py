@@ -130,6 +130,7 @@ def hard_to_read(theme: Theme) -> str:
     grounds = {name: str(getattr(theme, name)) for name in GROUNDS}
     texts = {name: theme.variables["role-" + name] for name in TEXTS}
     texts |= {name: str(getattr(theme, name)) for name in ("foreground", "primary", "accent")}
+    grounds["cursor-background"] = theme.variables["role-cursor-background"]  # a row keeps its tones under the cursor
     pairs = {(name, place): (text, ground) for name, text in texts.items() for place, ground in grounds.items()}
     cursor = ("cursor", "cursor-background")
     pairs[cursor] = (theme.variables["role-cursor"], theme.variables["role-cursor-background"])

@@ -157,6 +157,9 @@ class ViewsScreen(ChooseScreen):
 def show_views(app: Dashboard) -> None:
     """Show a saved list, or save this one."""
     views = app.context.preferences.views
+    if not views:
+        choose_view(app, "+")
+        return
     kept = {name: " · ".join(filter(None, map(view.get, ("query", "sort", "show")))) for name, view in views.items()}
     choices = [Choice(name, f"{fit(name, 24)}  {what}") for name, what in kept.items()]
     choices.append(Choice("+", "Save this list under a name …"))
@@ -180,8 +183,8 @@ def choose_view(app: Dashboard, name: str | None) -> None:
         else:
             app.show_list(found.query, matrix=found.matrix, unreachable=found.unreachable)
     elif isinstance(getattr(app.screen, "state", None), ListState):
-        words = "The name under which this list is kept."
-        app.push_screen(AskScreen("Save this list", words, "", "a name"), lambda given: save_view(app, given))
+        words = "A name keeps the list on show; V and enter bring it back."
+        app.push_screen(AskScreen("Saved lists", words, "", "a name"), lambda given: save_view(app, given))
     else:
         app.notice("Only a list can be saved; esc goes back to it.", "warning")
 
