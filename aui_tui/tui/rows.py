@@ -128,7 +128,7 @@ def bar(value: float, most: float, size: int) -> Content:
 LEAST: Final = 24
 """Cells that the sentences of a table need beside its columns."""
 MARGIN: Final = 3
-"""Cells for the cursor and the sign of a row; where no row has a sign the cursor needs one."""
+"""Cells for the cursor and the sign of a row; where no row has a sign the cursor needs two."""
 
 
 def table(section: Section, size: int) -> list[Entry]:
@@ -136,7 +136,7 @@ def table(section: Section, size: int) -> list[Entry]:
 
     Columns take what they need, the widest yields first; sentences that have no room beside them go below.
     """
-    margin = MARGIN if any(item.word for item in section.items) else 1
+    margin = MARGIN if any(item.word for item in section.items) else 2
     widths = _widths(section, size - margin)
     beside = size - margin - sum(width + 2 for width in widths) >= LEAST or not widths
     out: list[Entry] = []
