@@ -27,4 +27,4 @@ def test_the_shops_get_the_points_that_they_were_built_for(tmp_path: Path) -> No
     cards = {card["host"]: card for card in json.loads(done.out)["ranked"]}
     assert {host: cards[host]["pillars"]["works"] for host in WORKS} == WORKS
     assert cards["outlet.demo.test"]["pillars"]["works"] is None
-    assert "loft.demo.test: search: half 5/10" in done.err
+    assert "loft.demo.test: search: partly 5/10" in done.err
