@@ -283,6 +283,7 @@ APP: Final = _table(
 ON_ANSWER: Final = frozenset(
     (
         *("open", "up", "down", "page-up", "page-down", "top", "bottom", "mark", "compare", "category", "overview"),
+        "other-list",
         *("figure", "figure-left", "figure-right", "figures-next", "figures-previous"),
         *("what-if", "method", "history", "changes-since"),
         *("scan", "scan-force", "export", "copy", "copy-more", "browse"),
