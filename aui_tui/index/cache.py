@@ -16,7 +16,7 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
@@ -235,6 +235,9 @@ FUTURE: Final = 300.0
 """An entry whose time lies further in the future, in seconds, is refused (a clock set back)."""
 
 
+SCAN: Final = "scan:"
+
+
 class Cached(NamedTuple):
     """A scan in the cache and its age in seconds."""
 
@@ -244,7 +247,10 @@ class Cached(NamedTuple):
 
 
 class ScanCache:
-    """Recent scans by key (canonical host, scheme and port as given). Disposable: a fault is a miss."""
+    """Recent scans by key: scheme as given, site, and a mark after # where something was relaxed.
+
+    Disposable: a fault is a miss.
+    """
 
     def __init__(self, disk: DiskCache, *, clock: Callable[[], float] = time.time) -> None:
         self._disk = disk
@@ -254,7 +260,7 @@ class ScanCache:
         """Return the scan under ``key`` when it is fresh, whole and of ``host``; else None."""
         entry = None
         with suppress(Unavailable):
-            entry = self._disk.ask(lambda cache: row(cache, "scan:" + key))
+            entry = self._disk.ask(lambda cache: row(cache, SCAN + key))
         return self._read(entry, host) if isinstance(entry, dict) else None
 
     def put(self, key: str, card: ReportCard, observations: Observations) -> None:
@@ -264,18 +270,26 @@ class ScanCache:
             "observations": msgspec.json.encode(observations).decode(),
         }
         life = UNREACHABLE_LIFE if card.unreachable else LIFE
-        self._disk.ask(lambda cache: cache.set("scan:" + key, entry, expire=life, retry=False))
+        self._disk.ask(lambda cache: cache.set(SCAN + key, entry, expire=life, retry=False))
 
-    def drop_many(self, keys: Sequence[str]) -> None:
-        """Remove the scans under ``keys``; a fault of the file leaves them."""
+    def drop(self, sites: Collection[str]) -> None:
+        """Remove the scans of ``sites``, however they were reached; all scans where a row is not ours.
+
+        A fault of the file leaves them.
+        """
 
         def drop(cache: diskcache.Cache) -> None:
-            if len(cache):
+            try:
+                found = [key for key in cache.iterkeys() if _site(key) in sites]
+            except RefusedRow:
+                cache.clear(retry=False)
+                return
+            if found:
                 with cache.transact():
-                    for key in keys:
-                        cache.delete("scan:" + key)
+                    for key in found:
+                        cache.delete(key)
 
-        with suppress(RefusedRow, Unavailable):
+        with suppress(Unavailable):
             self._disk.ask(drop)
 
     def clear(self) -> int:
@@ -296,6 +310,10 @@ class ScanCache:
         if seen.host != host or not -FUTURE <= age < life:
             return None
         return Cached(card, seen, max(age, 0.0))
+
+
+def _site(key: str) -> str:
+    return key.removeprefix(SCAN).partition("#")[0].rpartition("://")[2]
 
 
 LEASE_LIFE: Final = 45.0

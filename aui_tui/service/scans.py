@@ -235,9 +235,7 @@ class Scans:
 
     def uncache(self, sites: Iterable[str]) -> None:
         """Drop the cached answers of ``sites``, as cards are kept; blocks for a moment."""
-        marks = dict.fromkeys(("", self._connect_to_mark()))
-        schemes = ("", "https://", "http://")
-        self.cache.drop_many([scheme + site + mark for site in sites for scheme in schemes for mark in marks])
+        self.cache.drop(frozenset(sites))
 
     async def scan(self, target: Target, options: ScanOptions, progress: Progress | None) -> HostReport:
         """Scan ``target`` or answer from the cache, graded under ``options.method``. Raises as ``Service.scan``."""

@@ -91,6 +91,16 @@ def test_keys_and_hosts_do_not_mix(cache: ScanCache) -> None:
     assert cache.get("other.example", "other.example") is None
 
 
+def test_the_scans_of_a_site_go_however_they_were_reached(cache: ScanCache) -> None:
+    keys = ("shop.example", "https://shop.example", "http://shop.example#0123456789abcdef", "shop.example#f")
+    others = ("shop.example:8443", "my.shop.example", "https://other.example#shop.example")
+    for key in (*keys, *others):
+        cache.put(key, *scan())
+    cache.drop({"shop.example"})
+    assert not [key for key in keys if cache.get(key, "shop.example")]
+    assert [key for key in others if cache.get(key, "shop.example")] == list(others)
+
+
 def test_clear_removes_every_scan(cache: ScanCache) -> None:
     for number in range(3):
         cache.put(f"{number}.example", *scan(f"{number}.example"))
