@@ -305,7 +305,8 @@ class LocalService:
         from aui_tui.service.tasks import TaskRuns
 
         report = await self.site(host)
-        TaskRuns.check(self.access, act=False, own=await self.owns(report.card.input_host))
+        opened = report.observations.origin if report.observations is not None else report.card.input_host
+        TaskRuns.check(self.access, act=False, own=await self.owns(opened))
         return await self._runs(pictures=True).run(report, act=False, live=live)
 
     def _runs(self, pictures: bool) -> TaskRuns:
