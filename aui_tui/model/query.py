@@ -7,7 +7,7 @@ The query line is free text plus terms, all of which must hold::
 
 ``OR`` joins the terms on either side of it and binds them closer than a space does; a comma does the same between
 values of one term (``grade:a,b``). ``NOT`` or a leading ``-`` turns a term round; parentheses hold terms together;
-``"double quotes"`` keep a value with spaces together and make an operator a word.
+``"double quotes"`` keep a value with spaces together; what begins with one is a text, never an operator or a term.
 
 A term is a condition over the table ``site`` of ``index/schema.sql``. Every value in it is a bound parameter.
 """
@@ -535,10 +535,10 @@ def _term(word: _Word) -> Term:
 def _positive(body: str, shown: str, *, literal: bool) -> Term:
     name, colon, value = body.partition(":")
     name = name.casefold()
-    field = FIELDS.get(name)
+    field = None if literal else FIELDS.get(name)
     if field is not None and field.alone and not colon:
         return Term(field.alone, (), frozenset({name}))
-    if not colon or not _names_a_field(name, value):
+    if literal or not colon or not _names_a_field(name, value):
         if not literal:
             _refuse_other_languages(body, shown)
         text = body.casefold()
@@ -619,7 +619,7 @@ JOINING: Final = (
     ("grade:a,b", "one of several values of a term"),
     ("NOT a, -a", "must not hold"),
     ("a OR (b c)", "parentheses hold terms together; -(a b) turns all of them round"),
-    ('"two words"', "a value with spaces; quotes also make or, and, not words to look for"),
+    ('"two words"', "a value with spaces; what begins with a quote is a text: or, and, not, a:b, score>50"),
 )
 EXAMPLES: Final = (
     ("contradiction:out stance:walled", "invited by robots.txt, shut out by the edge"),

@@ -60,9 +60,10 @@ def plain(record: Any) -> Any:
 
 def host_of(reports: Reports, host: str) -> dict[str, Any]:
     """Return what lists, histories and logs say of a host."""
-    record = reports.visits(host)
+    record, row = reports.visits(host), plain(reports.row(host))
+    row.pop("disagree")  # the earlier program had no such field
     return {
-        "row": plain(reports.row(host)),
+        "row": row,
         "history": plain(reports.history(host)),
         "visits": None if record is None else record.visitors[0].requests,
     }

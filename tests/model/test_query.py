@@ -112,6 +112,14 @@ def test_a_word_in_the_form_of_another_language_names_the_form_of_this_one(line:
 
 
 @pytest.mark.parametrize(
+    "text", ["r:c", "stance:walled", "contradiction:out", "score>50", "or", "-a", "h11*", "(", ")"]
+)
+def test_what_begins_with_a_quote_is_a_text(text: str) -> None:
+    [term] = parse(f'"{text}"')
+    assert term.text == text
+
+
+@pytest.mark.parametrize(
     ("line", "said"),
     [
         ("stanc:walled", "did you mean stance:?"),
