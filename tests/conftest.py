@@ -7,12 +7,23 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from aui_tui.scan.parser_pool import Parser
 
 settings.register_profile("project", deadline=None, max_examples=25, derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=300)
 settings.load_profile("project")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let property tests take the same examples whatever other tests have loaded; the long profile looks for new ones.
+
+    Hypothesis mixes constants of the modules that are loaded at that moment into its examples.
+    """
+    if not config.getoption("--hypothesis-profile"):
+        none = vars(providers).get("_local_constants")
+        vars(providers)["_get_local_constants"] = lambda: none
 
 
 @pytest.fixture(scope="session")
