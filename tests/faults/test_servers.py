@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import getpass
 import json
 import shutil
 import subprocess
@@ -71,6 +72,37 @@ const server = h2 ? http2.createSecureServer({{ ...keys, allowHTTP1: true }}, se
 {after}
 server.listen(port, '127.0.0.1');
 """
+CADDY: Final = """{{
+    admin off
+    auto_https off
+    servers {{
+        protocols h1 {h2}
+    }}
+}}
+:{port} {{
+    bind 127.0.0.1
+    tls {home}/chain.pem {home}/key.pem
+    root * {home}/www
+    header Content-Type text/html
+    {oddity}
+    file_server
+}}
+"""
+H2O: Final = """
+user: {user}
+pid-file: {home}/pid
+error-log: {home}/log
+listen:
+  host: 127.0.0.1
+  port: {port}
+  ssl: {{certificate-file: {home}/chain.pem, key-file: {home}/key.pem}}
+file.mime.setdefaulttype: text/html
+hosts:
+  default:
+    paths:
+      /: {{file.dir: {home}/www}}
+{oddity}
+"""
 RAW: Final = "asked.socket.end('HTTP/1.1 200 OK\\r\\nContent-Type: text/html\\r\\n{line}\\r\\n\\r\\n' + page); return;"
 """An answer of Node with a line of its own."""
 MATRIX: Final[Mapping[tuple[str, bool, str], str]] = {
@@ -84,6 +116,14 @@ MATRIX: Final[Mapping[tuple[str, bool, str], str]] = {
     ("apache2", True, "one request a connection"): "MaxKeepAliveRequests 1",
     ("apache2", True, "an unknown coding"): "Header set Content-Encoding none",
     ("apache2", False, "a folded value"): 'Header set X-A "one\ttwo"',
+    ("caddy", True, "a field twice"): "header X-A 1\n header +X-A 2",
+    ("caddy", False, "no kept connections"): "header Connection close",
+    ("caddy", True, "a coding that packs"): "encode gzip {\n minimum_length 1\n }",
+    ("caddy", False, "an unknown coding"): "header Content-Encoding none",
+    ("h2o", True, "nothing"): "",
+    ("h2o", True, "one request at a time"): "http2-max-concurrent-requests-per-connection: 1",
+    ("h2o", True, "a field twice"): 'header.add: "X-A: 1"\nheader.append: "X-A: 2"',
+    ("h2o", True, "a coding that packs"): "compress: ON",
     ("node", False, "one request a connection"): "after:server.maxRequestsPerSocket = 1;",
     ("node", False, "no kept connections"): "after:server.keepAliveTimeout = 1;",
     ("node", True, "a session that ends after each answer"): (
@@ -123,6 +163,12 @@ def serving(name: str, h2: bool, oddity: str, home: Path, authority: Authority) 
     elif name == "nginx":
         text = NGINX.format(home=home, port=port, h2=" http2" if h2 else "", oddity=oddity)
         command = [program, "-p", str(home), "-c", str(file)]
+    elif name == "caddy":
+        text = CADDY.format(home=home, port=port, h2="h2" if h2 else "", oddity=oddity)
+        command = [program, "run", "--adapter", "caddyfile", "--config", str(file)]
+    elif name == "h2o":
+        text = H2O.format(home=home, port=port, user=getpass.getuser(), oddity=oddity)
+        command = [program, "-c", str(file)]
     else:
         text = APACHE.format(home=home, port=port, h2="h2 " if h2 else "", oddity=oddity)
         command = [program, "-X", "-f", str(file)]
