@@ -138,6 +138,7 @@ def test_each_line_of_the_history_runs_in_a_shell(tmp_path: Path) -> None:
             terminal.press("\x1b[B" * number + "\r")
             terminal.wait_until(lambda number=number: len(COPIED.findall(terminal.raw)) > number)  # type: ignore[misc]
             lines.append(copied(terminal))
+            terminal.wait_until(lambda: "Actions: enter copies" not in terminal.text, "for the window to close")
             terminal.press("L")
             terminal.wait_for("Actions: enter copies")
         terminal.press("\x1b")
