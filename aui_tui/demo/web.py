@@ -41,7 +41,7 @@ from aui_tui.service.local import LocalService
 BODY_LIMIT: Final = 1024 * 1024
 IDLE: Final = 30.0
 """Seconds a connection may stay without a request, or without an answer where none comes."""
-HELD: Final = 1.0
+HELD: Final = 0.4
 """Seconds after which the small web closes a connection that it never answers: nobody has to wait for long."""
 
 WELL_KNOWN: Final = {
