@@ -203,7 +203,7 @@ def _out(row: Row, _now: float) -> Cell:
     if len(names) < 2:
         return Cell(f"{mark} {names[0] if names else 'all'}", role)
     if word == "unclear":
-        fate = "unanswered" if row.summary.stance == "Walled" else word  # steadily, where a browser gets its answer
+        fate = "no reply" if row.summary.stance == "Walled" else word  # steadily, where a browser gets its answer
         return Cell(f"{mark} {len(names)} {fate}", role)
     asked = sum(surface.source != "none" for surface in surfaces())
     return Cell(f"{mark} nobody" if len(names) >= asked else f"{mark} {len(names)} out", role)

@@ -35,9 +35,9 @@ def test_demo_filter_open_scan_quit(tmp_path: Path) -> None:
     temporary.mkdir()
     with Terminal(tmp_path, ["demo"], env={"TMPDIR": str(temporary)}) as terminal:
         terminal.wait_for("demo: ", "scans")
-        terminal.wait_for("Ranked 28", "Unreachable 4", "fly.demo.test", "+36", seconds=150)
+        terminal.wait_for("Ranked 28", "Unreachable 4", "blog.demo.test", "+24", seconds=150)
         terminal.press("3")
-        terminal.wait_until(lambda: "fly.demo.test" not in terminal.text)
+        terminal.wait_until(lambda: "blog.demo.test" not in terminal.text)
         terminal.wait_for("stay.demo.test")
         terminal.press("/")
         terminal.wait_for("esc Cancel")
