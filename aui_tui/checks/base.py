@@ -270,6 +270,10 @@ class Advice(NamedTuple):
     pieces: Callable[[], tuple[Piece, ...]]
 
 
+SHUT_OUT, TOLD_OUT, UNREADABLE, UNDECLARED, LACKING = range(5)
+"""What a site does to agents, worst first. Last what it cannot declare before it has it, such as a server."""
+
+
 class Check(ABC):
     """One scored component of a site, whole (method.md "Points").
 
@@ -282,7 +286,7 @@ class Check(ABC):
     check the fix from here, with ``{origin}`` for the address. ``points`` and ``pillar``: full points and pillar key
     per method. ``detail``: the number of ``detail`` (specification 2.3) that its points add to. ``sentences``: its
     evidence, each severity in the order of a card.
-    ``claims``: its fix tells agents of something that the site must have first, such as a server.
+    ``harm``: what it does to agents when the site lacks it, from SHUT_OUT to LACKING.
     ``names_site``: its snippet holds the site's address. ``rests_on``: what is measured, in words, and the probes
     without whose verdict nothing is.
     """
@@ -301,7 +305,7 @@ class Check(ABC):
     sentences: tuple[Sentence, ...]
     part: Mapping[str, int] = NO_POINTS
     detail = "surface"
-    claims = False
+    harm: int = UNDECLARED
     names_site = False
     rests_on: tuple[str, ...] = ()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final
 from urllib.parse import urlsplit
 
-from aui_tui.checks.base import WELCOME, Advice, Check, Earned, Site, sentence_list
+from aui_tui.checks.base import SHUT_OUT, WELCOME, Advice, Check, Earned, Site, sentence_list
 from aui_tui.checks.door_fix import door_advice, fields, let_everybody_in
 from aui_tui.checks.judge import Judgement, asks_for_payment, live_exchanges, turned_away
 from aui_tui.checks.wording import (
@@ -209,7 +209,7 @@ def _turned_away(observations: Observations, judgement: Judgement) -> Iterator[F
 
 
 def _pages(observations: Observations) -> Iterator[Finding]:
-    """Yield who is turned away at the further pages that were asked for, and which of these all agents get."""
+    """Yield who is turned away at the other pages that were asked for, and which of these all agents get."""
     open_to_all = []
     for page in observations.pages:
         probes, readings = {one.name: one for one in page.exchanges}, page.readings
@@ -499,6 +499,7 @@ def _contradictions(probed: Sequence[Probed], judgement: Judgement) -> Iterator[
 
 class Door(Check):
     fix = "wba"
+    harm = SHUT_OUT
     label = "Agents served"
     earns = "the share of conclusive agent probes that were served the homepage"
     lacking = "an agent is refused or challenged"

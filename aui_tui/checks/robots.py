@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from aui_tui.checks import robots_edit, sentence_list
 from aui_tui.checks.base import (
+    TOLD_OUT,
     WELCOME,
     Advice,
     Check,
@@ -216,6 +217,7 @@ def _remedy(blocked: Sequence[RobotsPolicy], partial: Sequence[RobotsPolicy]) ->
 
 class RobotsTxt(Check):
     fix = "robots"
+    harm = TOLD_OUT
     label = "robots.txt rules for agents"
     earns = (
         "the share of tested agents that robots.txt lets in; a ban costs at least a point, a path restriction a quarter"

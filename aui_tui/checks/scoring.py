@@ -201,7 +201,7 @@ def _card(
 
 
 def _page_access(page: OtherPage) -> PageAccess:
-    """Return who gets a further page."""
+    """Return who gets another page than the homepage."""
     probes = {one.name: one for one in page.exchanges}
     agents = {
         agent.token: PageAnswer(status=probes[agent.key].status, outcome=page.readings[agent.key].outcome)

@@ -11,6 +11,7 @@ from aui_tui.checks.base import (
     CUT,
     NOT_A_PAGE,
     NOT_COMPARABLE,
+    UNREADABLE,
     WHOLE,
     Advice,
     Earned,
@@ -51,6 +52,7 @@ SENTENCES: Final = sentence_list(
 
 class WithoutScripts(PageCheck):
     fix = "ssr"
+    harm = UNREADABLE
     label = "Readable without scripts"
     earns = "the homepage can be read without running scripts"
     lacking = "nothing readable without scripts"

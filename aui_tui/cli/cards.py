@@ -213,7 +213,7 @@ def plan(
     run = options.run_of(context)
     method = options.method_of(method)
     score = int(grade) if re.fullmatch(r"\d{1,3}", grade) and int(grade) <= 100 else None
-    wanted = choose("goal", grade, GRADES) if grade and score is None else ""
+    wanted = choose("goal", grade, (*GRADES, "a score from 0 to 100")) if grade and score is None else ""
     kept = _report(run, host, method)
     found, site = plan_for(kept, grade=wanted, score=score, with_claims=run.settings.with_claims, **_advice(run, host))
     written = write_files(found, Path(folder).expanduser(), site, force=replace) if folder else []

@@ -26,7 +26,7 @@ def lines(
 ) -> Iterator[str]:
     """Yield the answer of ``report``: one sentence, who gets in, score, next step, worst findings, in HEIGHT lines.
 
-    ``details`` brings the rest; what was asked for by name, declarations and further pages, always follows. ``note``
+    ``details`` brings the rest; what was asked for by name, declarations and other pages, always follows. ``note``
     says where the report came from, such as ``from the cache``.
     """
     parts = {part.name: part for part in sections(report, now=now)}

@@ -17,7 +17,7 @@ from aui_tui.cli.sources import opened, service_of
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, NeverScanned
 from aui_tui.model import labels
-from aui_tui.model.agents import UNCLEAR, turned_away
+from aui_tui.model.agents import in_a_list, turned_away
 from aui_tui.model.card import ReportCard, age
 from aui_tui.model.codec import Keys, encode_summary
 from aui_tui.model.query import Query
@@ -86,8 +86,7 @@ def list_sentences(view: IndexView, *, limit: int = 0) -> Iterator[str]:
         summary = row.summary
         moved = f", {abs(row.change)} {'up' if row.change > 0 else 'down'} since the scan before" if row.change else ""
         word, names = turned_away(summary.matrix)
-        word = "no answer" if (word, summary.stance) == (UNCLEAR, "Walled") else word
-        out = f"{', '.join(names)}: {word}" if names else "every assistant gets in"
+        out = f"{', '.join(names)}: {in_a_list(word, summary.stance)}" if names else "every assistant gets in"
         when = labels.span(age(summary.scanned_at, time.time()))
         yield (
             f"{row.rank}. {summary.host}: {summary.score} of 100{moved}, grade {summary.grade}, {summary.stance}. "

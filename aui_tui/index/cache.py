@@ -236,6 +236,7 @@ FUTURE: Final = 300.0
 
 
 SCAN: Final = "scan:"
+"""What the keys of scans begin with."""
 
 
 class Cached(NamedTuple):

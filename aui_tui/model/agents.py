@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from aui_tui.model import labels
-from aui_tui.model.card import AgentAccess, Recommendation, ReportCard
+from aui_tui.model.card import AgentAccess, ReportCard
 from aui_tui.model.methods import MOST_AGENTS
 from aui_tui.model.observations import (
     BROWSER,
@@ -480,25 +480,14 @@ def turned_away(matrix: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
     return min(words, key=WORST_FIRST.index), tuple(name for _, name in found)
 
 
-DECLARED: Final = 3
-HARM: Final = MappingProxyType({"wba": 0, "robots": 1, "ssr": 2, "landmarks": 2, "front-door": 4})
-"""What a lacking fix does to agents: shut out, told to stay out, nothing to read; then what is DECLARED.
-
-Last what a site must have first, such as a server of its own.
-"""
+def in_a_list(word: str, stance: str) -> str:
+    """Return ``word`` of :func:`turned_away` as a list says it: a site is Walled and unclear when it never answers."""
+    return "no answer" if (word, stance) == (UNCLEAR, "Walled") else word
 
 
 def opens(card: ReportCard, fix: str) -> bool:
     """Return whether ``fix`` lets in agents that are turned away, or told to stay out of the whole site."""
     return fix == "wba" or (fix == "robots" and card.agents_disallowed > 0)
-
-
-def by_harm(card: ReportCard) -> tuple[Recommendation, ...]:
-    """Return the fixes in the order for people: what lets agents in, what lets them read, then the others.
-
-    What a site must have first is last. Within each, most points first. The record has its own order, by points alone.
-    """
-    return tuple(sorted(card.recommendations, key=lambda fix: (HARM.get(fix.k, DECLARED), -fix.pts)))
 
 
 def probe_of(key: str) -> str:

@@ -185,14 +185,14 @@ def declared(found: Declared) -> Iterator[tuple[str, str]]:
 
 
 def page(found: PageAccess) -> tuple[str, str]:
-    """Return who gets a further page of a site: a word of the table of signs, and a clause without full stop."""
+    """Return who gets another page than the homepage: a word of the table of signs, and a clause without full stop."""
     got = f"gets {found.status or 'no answer'}" if found.outcome != SERVED else "gets it"
     outcomes: dict[tuple[str, int], list[str]] = {}
     for token, answer in found.agents.items():
         outcomes.setdefault((answer.outcome, answer.status), []).append(agent(token))
     if found.outcome == SERVED and all(outcome == SERVED for outcome, _ in outcomes):
         return "in", "a browser and every probed agent get it"
-    words = {SERVED: "served", REFUSED: "turned away", CHALLENGED: "challenged", INCONCLUSIVE: "no verdict"}
+    words = {SERVED: "in", REFUSED: "refused", CHALLENGED: "challenged", INCONCLUSIVE: "unclear"}
     parts = [
         f"{', '.join(names)}: {words[outcome]} ({status or 'no answer'})"
         for (outcome, status), names in outcomes.items()

@@ -469,7 +469,7 @@ class Observations(Record, frozen=True):
     ``incomplete``: the scan was stopped before its end; a probe without a verdict has the error ``stopped``.
     ``declared``: what the site declares for agents, None when nobody asked. ``shared_limit``: agents share a limit on
     requests that does not hold for the browser. ``arms``: what else was asked for the control. ``pages``: what
-    others than the homepage brought.
+    browser and agents got at other pages.
     """
 
     host: Host

@@ -10,10 +10,10 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from aui_tui.checks import BY_FIX, Piece, Site
+from aui_tui.checks import BY_FIX, LACKING, Piece, Site, by_harm
 from aui_tui.checks.scoring import Labels, grade_card, site_of, what_if
 from aui_tui.errors import BadValue, Unavailable
-from aui_tui.model.agents import by_harm, opens
+from aui_tui.model.agents import opens
 from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import FLOORS, GRADE_FLOORS
 from aui_tui.model.methods import method as method_called
@@ -113,7 +113,7 @@ def plan(
     if card.unreachable:
         raise Unavailable(f"{card.host} could not be measured, so there is nothing to plan from.")
     target, goal = _target(card, grade, score)
-    fixes = [fix for fix in card.recommendations if fix.k in BY_FIX and (with_claims or not BY_FIX[fix.k].claims)]
+    fixes = [fix for fix in card.recommendations if fix.k in BY_FIX and (with_claims or BY_FIX[fix.k].harm != LACKING)]
     chosen, reached = _cheapest(card, sorted(fixes, key=_effort), target, what_if)
     return Plan(
         host=card.host,
@@ -187,7 +187,7 @@ def lines(found: Plan) -> Iterator[str]:
         yield f"   then grade {step.grade}, {step.stance}"
     if not found.reached:
         yield f"All fixes together lead to a score of {found.after[0]}; {found.goal} cannot be reached."
-        if not any(BY_FIX[step.fix.k].claims for step in found.steps):
+        if not any(BY_FIX[step.fix.k].harm == LACKING for step in found.steps):
             yield "Fixes that need something you must have, such as an MCP server, need AUI_TUI_WITH_CLAIMS=1."
 
 

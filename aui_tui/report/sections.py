@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import UNSET
 
-from aui_tui.checks import BY_FIX
+from aui_tui.checks import BY_FIX, by_harm
 from aui_tui.model import agents, labels, visits
-from aui_tui.model.agents import UNCLEAR, by_harm
+from aui_tui.model.agents import UNCLEAR
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import WALLED_CEILING, method
 from aui_tui.model.points import gain as gain
@@ -383,7 +383,7 @@ def declared(report: HostReport) -> Section | None:
 
 
 def pages(report: HostReport) -> Section | None:
-    """Return who gets the further pages that were asked for; not scored. Key: the path."""
+    """Return who gets the other pages that were asked for; not scored. Key: the path."""
     found = report.card.pages
     if not found:
         return None

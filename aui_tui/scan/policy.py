@@ -117,7 +117,7 @@ class ScanPolicy:
     trusted besides the usual ones. ``insecure``: certificates are not checked. ``no_limit``: scans of the user's own
     hosts (see :meth:`owns`) cost none of the scans of the hour. ``root_browser``: as root, where a browser has no
     sandbox, it may open hosts of others too. ``resolver``: instead of the system's. ``signer``: signs the probes of
-    agents that were turned away, at the user's word. ``pages``: further pages of the site to ask for, as paths with
+    agents that were turned away, at the user's word. ``pages``: other pages of the site to ask for, as paths with
     their query (``probes.page_path``).
     """
 

@@ -184,7 +184,7 @@ def follow(base: Url, location: str, access: ScanPolicy) -> Url:
 
 
 MAX_PAGES: Final = 10
-"""Further pages that one scan asks for."""
+"""Other pages than the homepage that one scan asks for."""
 
 
 def page_path(site: Target, text: str) -> str:

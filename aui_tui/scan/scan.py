@@ -217,7 +217,7 @@ class _Scan:
         return tuple(done[name] for name in self._names)
 
     async def _ask_pages(self, end: float) -> None:
-        """Ask browser and agents for the further pages too, one page after the other, with the same control."""
+        """Ask browser and agents for the other pages too, one page after the other, with the same control."""
         limits = self._access.limits
         access = replace(self._access, arms=False, signer=None, limits=replace(limits, causes=0))
         for number, path in enumerate(self._access.pages):

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from aui_tui.model.agents import turned_away, word_of
+from aui_tui.model.agents import in_a_list, turned_away, word_of
 from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import sign
 from aui_tui.model.view import Row
@@ -203,8 +203,8 @@ def _out(row: Row, _now: float) -> Cell:
     if len(names) < 2:
         return Cell(f"{mark} {names[0] if names else 'all'}", role)
     if word == "unclear":
-        fate = "no reply" if row.summary.stance == "Walled" else word  # steadily, where a browser gets its answer
-        return Cell(f"{mark} {len(names)} {fate}", role)
+        fate = in_a_list(word, row.summary.stance)
+        return Cell(f"{mark} {fate}" if fate != word else f"{mark} {len(names)} {fate}", role)
     asked = sum(surface.source != "none" for surface in surfaces())
     return Cell(f"{mark} nobody" if len(names) >= asked else f"{mark} {len(names)} out", role)
 

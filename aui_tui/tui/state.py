@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from aui_tui.model.agents import by_harm
 from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import METHODS
 from aui_tui.model.points import Standing
@@ -181,6 +180,8 @@ class CardState(msgspec.Struct, frozen=True):
     @property
     def fixes(self) -> tuple[Recommendation, ...]:
         """The fixes of the card, those that let assistants in first."""
+        from aui_tui.checks import by_harm  # after the first frame
+
         return by_harm(self.report.card) if self.report is not None else ()
 
     @property

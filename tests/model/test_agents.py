@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from aui_tui.checks import by_harm
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model import agents
-from aui_tui.model.agents import Outcome, agent_rows, by_harm, outcomes, sentence
+from aui_tui.model.agents import Outcome, agent_rows, outcomes, sentence
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import Observations
 from aui_tui.model.registry import registry

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from aui_tui.checks import BY_FIX
+from aui_tui.checks import BY_FIX, by_harm
 from aui_tui.checks import points as points_of
 from aui_tui.checks.judge import judge
 from aui_tui.checks.scoring import Labels, grade_card, site_of, what_if
 from aui_tui.errors import BadValue, Unavailable
-from aui_tui.model.agents import by_harm, opens
+from aui_tui.model.agents import opens
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import METHODS, V01, V02
 from aui_tui.model.observations import Observations
