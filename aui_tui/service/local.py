@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -49,8 +48,6 @@ REGRADING: Final = 5.0
 """Seconds of a question that may go into grading older scans again."""
 THREADS: Final = 4
 """Threads that read and write files."""
-SHUTDOWN_TIMEOUT: Final = 60.0
-"""Longest wait in seconds, at the end, for the threads to finish."""
 
 
 class LocalService:
@@ -366,13 +363,9 @@ class LocalService:
             await self._task_runs.aclose()
         if made is not None:
             await made.aclose()
-            together = threading.Barrier(THREADS)
-            await asyncio.gather(*(self._call(partial(_leave, made, together)) for _ in range(THREADS)))
         elif self._observer is not None:
             await self._observer.aclose()
         self._threads.shutdown(wait=True, cancel_futures=True)
-        if made is not None:
-            made.close()
         self.reports.close()
 
     async def _stoppable(self, work: Callable[[Callable[[], bool]], T]) -> T:
@@ -386,13 +379,6 @@ class LocalService:
 
     async def _call(self, work: Callable[[], T], /) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
-
-
-def _leave(scans: Scans, together: threading.Barrier) -> None:
-    """Close what the calling thread has open, once every thread is here to do the same."""
-    with suppress(threading.BrokenBarrierError):
-        together.wait(SHUTDOWN_TIMEOUT)
-    scans.leave()
 
 
 def _key(host: str) -> str:

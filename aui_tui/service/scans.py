@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 import msgspec
@@ -22,7 +21,7 @@ from aui_tui.index.cache import (
     LIFE,
     UNREACHABLE_LIFE,
     Cached,
-    DiskCache,
+    CacheFile,
     Lease,
     Leases,
     QuotaStore,
@@ -149,7 +148,7 @@ class Call(Protocol):
 
 
 class Memo(Generic[T]):
-    """What was last read of the file of ``disk``, by key, while no process has written to it since.
+    """What was last read of a file, by key, while no process has written to it since.
 
     A look at the times of the file is cheap enough for an event loop. What was read within SETTLED seconds of a write
     is not kept: a second write in the same tick of the clock would not show.
@@ -158,10 +157,10 @@ class Memo(Generic[T]):
     SETTLED: Final = 0.1
     MOST: Final = 200
 
-    def __init__(self, disk: DiskCache, call: Call) -> None:
-        self._files = [str(disk.path / name) for name in ("cache.db", "cache.db-wal")]
+    def __init__(self, file: CacheFile, call: Call) -> None:
+        self._file = file.path
         self._call = call
-        self._kept: dict[str, tuple[list[tuple[int, int]], T]] = {}
+        self._kept: dict[str, tuple[tuple[int, int], T]] = {}
 
     async def get(self, key: str, read: Callable[[], T], is_valid: Callable[[T], bool] = lambda value: True) -> T:
         """Return what ``read`` gives, or gave and is still valid."""
@@ -170,7 +169,7 @@ class Memo(Generic[T]):
         if found is not None and found[0] == stamp and is_valid(found[1]):
             return found[1]
         value = await self._call(read)
-        if stamp and time.time() - max(stamp)[0] / 1e9 > self.SETTLED:
+        if stamp is not None and time.time() - stamp[0] / 1e9 > self.SETTLED:
             self._kept.pop(key, None)
             self._kept[key] = stamp, value
             if len(self._kept) > self.MOST:
@@ -181,13 +180,12 @@ class Memo(Generic[T]):
         """Forget what was read under ``key``."""
         self._kept.pop(key, None)
 
-    def _stamp(self) -> list[tuple[int, int]]:
-        stamp = []
-        for name in self._files:
-            with suppress(OSError):
-                found = os.stat(name)  # noqa: PTH116 - a Path costs more than the call
-                stamp.append((found.st_mtime_ns, found.st_size))
-        return stamp
+    def _stamp(self) -> tuple[int, int] | None:
+        try:
+            found = self._file.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size
 
 
 class Scans:
@@ -216,11 +214,11 @@ class Scans:
         self._observer = observer
         self._clock = clock
         self._call = call
-        self._scans = DiskCache(places.scans, evict=True, clock=clock)
-        self._limits = DiskCache(places.limits, evict=False, clock=clock)
-        self.cache = ScanCache(self._scans, clock=clock)
-        self.quota = QuotaStore(self._limits, clock=clock)
-        self.leases = Leases(self._limits, clock=clock)
+        self._scans = CacheFile(places.scans, clock=clock)
+        self._limits = CacheFile(places.limits, clock=clock)
+        self.cache = ScanCache(self._scans)
+        self.quota = QuotaStore(self._limits)
+        self.leases = Leases(self._limits)
         self._cached: Memo[Cached | None] = Memo(self._scans, call)
         self._left: Memo[Quota] = Memo(self._limits, call)
         self._flights: dict[str, _Flight] = {}
@@ -334,16 +332,6 @@ class Scans:
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._observer.aclose()
 
-    def leave(self) -> None:
-        """Close what the calling thread has open."""
-        self._scans.leave()
-        self._limits.leave()
-
-    def close(self) -> None:
-        """Close the files as far as the calling thread has opened them."""
-        self._scans.close()
-        self._limits.close()
-
     def _cache_key(self, target: Target) -> str:
         """Return the key of ``target`` in the cache, empty when its answer belongs to the user alone.
 
@@ -371,7 +359,7 @@ class Scans:
             async with self._renewed(lease):
                 return await self._scan(target, options, tell)
         finally:
-            await asyncio.shield(self._call(lambda: self.leases.release(lease)))
+            await asyncio.shield(self._call(lambda: self.leases.release([lease])))
 
     @asynccontextmanager
     async def _renewed(self, lease: Lease) -> AsyncIterator[None]:

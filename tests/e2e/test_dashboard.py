@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.index.cache import LIMIT, DiskCache, QuotaStore
+from aui_tui.index.cache import LIMIT, CacheFile, QuotaStore
 from aui_tui.index.folder import places
 from aui_tui.tui.themes import packaged
 from aui_tui.tui.words import local_time
@@ -83,7 +83,7 @@ def test_a_scan_at_zero_scans_left_names_the_next_slot_and_the_dashboard_goes_on
 ) -> None:
     rules = serve(GUARDED)
     fill(tmp_path, (make_card(number) for number in range(12)))
-    quota = QuotaStore(DiskCache(places(tmp_path / "data").limits, evict=False))
+    quota = QuotaStore(CacheFile(places(tmp_path / "data").limits))
     for _ in range(LIMIT):
         quota.spend("local")
     with Terminal(tmp_path, rules, columns=140, lines=40) as terminal:

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from aui_tui.index.cache import DiskCache, Leases
+from aui_tui.index.cache import CacheFile, Leases
 from tests.index.clock import Clock
 
 
@@ -15,13 +14,11 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def limits(tmp_path: Path) -> Iterator[DiskCache]:
+def limits(tmp_path: Path, clock: Clock) -> CacheFile:
     """The file of quotas and leases."""
-    disk = DiskCache(tmp_path / "limits", evict=False)
-    yield disk
-    disk.close()
+    return CacheFile(tmp_path / "limits", clock=clock)
 
 
 @pytest.fixture
-def leases(limits: DiskCache, clock: Clock) -> Leases:
-    return Leases(limits, clock=clock)
+def leases(limits: CacheFile) -> Leases:
+    return Leases(limits)

@@ -9,21 +9,18 @@ import random
 import sqlite3
 import stat
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-import diskcache
 import msgspec
 import pytest
-from diskcache.core import MODE_BINARY, MODE_PICKLE, MODE_RAW, MODE_TEXT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import Unavailable
-from aui_tui.index.cache import FAULTS, DiskCache, RefusedRow, SafeDisk, ScanCache
+from aui_tui.index.cache import CacheFile, ScanCache
 from aui_tui.model.card import ReportCard, stamp
 from aui_tui.model.observations import Exchange, Observations
 from tests.index.clock import NOW, Clock
@@ -48,10 +45,8 @@ def scan(host: str = "shop.example", *, status: int = 200) -> tuple[ReportCard, 
 
 
 @pytest.fixture
-def cache(tmp_path: Path, clock: Clock) -> Iterator[ScanCache]:
-    disk = DiskCache(tmp_path / "scans", evict=True)
-    yield ScanCache(disk, clock=clock)
-    disk.close()
+def cache(tmp_path: Path, clock: Clock) -> ScanCache:
+    return ScanCache(CacheFile(tmp_path / "scans", clock=clock))
 
 
 def test_scan_is_kept_for_a_day(cache: ScanCache, clock: Clock) -> None:
@@ -113,15 +108,13 @@ def test_clear_removes_every_scan(cache: ScanCache) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(observations())
 def test_any_scan_comes_back_as_it_was(tmp_path: Path, found: Observations) -> None:
-    disk = DiskCache(tmp_path / "scans", evict=True)
-    cache = ScanCache(disk, clock=lambda: NOW)
+    cache = ScanCache(CacheFile(tmp_path / "scans", clock=lambda: NOW))
     found = msgspec.structs.replace(found, scanned_at=stamp(NOW))
     card = grade_card(found)
     cache.put(found.host, card, found)
     hit = cache.get(found.host, found.host)
     assert hit is not None
     assert (hit.card, hit.observations) == (card, found)
-    disk.close()
 
 
 @pytest.mark.ci
@@ -133,22 +126,20 @@ def test_any_scan_comes_back_as_it_was(tmp_path: Path, found: Observations) -> N
     st.integers(0, 40),
 )
 def test_record_changed_by_hand_is_valid_or_a_miss(tmp_path: Path, part: str, place: int, text: str, gone: int) -> None:
-    disk = DiskCache(tmp_path / "scans", evict=True)
-    cache = ScanCache(disk, clock=lambda: NOW)
+    cache = ScanCache(CacheFile(tmp_path / "scans", clock=lambda: NOW))
     cache.put("shop.example", *scan())
     db = sqlite3.connect(tmp_path / "scans" / "cache.db")
     with db:
-        entry = json.loads(db.execute("SELECT value FROM Cache").fetchone()[0])
+        entry = json.loads(db.execute("SELECT value FROM entry").fetchone()[0])
         entry[part] = entry[part][:place] + text + entry[part][place + gone :]
-        db.execute("UPDATE Cache SET value = ?", (json.dumps(entry),))
+        db.execute("UPDATE entry SET value = ?", (json.dumps(entry),))
     db.close()
     hit = cache.get("shop.example", "shop.example")
     assert hit is None or isinstance(hit.card, ReportCard)
-    disk.close()
 
 
 class Bomb:
-    """Unpickling this makes the file ``mark``."""
+    """Unpickling this makes the folder ``mark``."""
 
     def __init__(self, mark: Path) -> None:
         self.mark = mark
@@ -157,142 +148,63 @@ class Bomb:
         return os.mkdir, (str(self.mark),)
 
 
-def opened(folder: Path) -> diskcache.Cache:
-    return diskcache.Cache(str(folder), disk=SafeDisk, timeout=0.25)
+@pytest.mark.parametrize("value", [b"{}", b'{"card": 1}', b'{"card": "1", "observations": "2"}', b"[]", b"\xff", None])
+def test_planted_value_is_a_miss_and_runs_nothing(tmp_path: Path, value: bytes | None) -> None:
+    file = CacheFile(tmp_path / "scans", clock=lambda: NOW)
+    cache = ScanCache(file)
+    cache.put("shop.example", *scan())
+    with closing(sqlite3.connect(file.path)) as db, db:
+        planted = pickle.dumps(Bomb(tmp_path / "ran")) if value is None else value
+        assert db.execute("UPDATE entry SET value = ?", (planted,)).rowcount == 1
+    assert cache.get("shop.example", "shop.example") is None
+    assert not (tmp_path / "ran").exists()
 
 
-def plant(folder: Path, sql: str, *values: object) -> None:
-    db = sqlite3.connect(folder / "cache.db")
-    with db:
-        assert db.execute(sql, values).rowcount >= 1
-    db.close()
+def test_file_of_an_earlier_version_is_begun_anew(tmp_path: Path) -> None:
+    file = CacheFile(tmp_path / "scans", clock=lambda: NOW)
+    file.path.parent.mkdir()
+    with closing(sqlite3.connect(file.path)) as db, db:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("CREATE TABLE Cache (key BLOB, mode INTEGER, filename TEXT, value BLOB)")
+        db.execute(
+            "INSERT INTO Cache VALUES ('shop.example', 4, '../victim', ?)", (pickle.dumps(Bomb(tmp_path / "ran")),)
+        )
+    cache = ScanCache(file)
+    assert cache.get("shop.example", "shop.example") is None
+    cache.put("shop.example", *scan())
+    assert cache.get("shop.example", "shop.example") is not None
+    assert file.warnings == []
+    assert [path.name for path in file.path.parent.iterdir()] == ["cache.db"]
 
 
-USES: dict[str, Callable[[diskcache.Cache], object]] = {
-    "get": lambda cache: cache.get("a"),
-    "read": lambda cache: cache.read("a"),
-    "iterate": list,
-    "peek": lambda cache: cache.peekitem(),
-    "pop": lambda cache: cache.pop("a"),
-    "delete": lambda cache: cache.delete("a"),
-    "replace": lambda cache: cache.set("a", 2),
-    "expire": lambda cache: cache.expire(now=9e12),
-    "cull": lambda cache: cache.cull(),
-    "check": lambda cache: cache.check(fix=True),
-    "clear": lambda cache: cache.clear(),
-}
+def test_oldest_scans_go_when_the_file_is_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aui_tui.index.cache.SIZE_LIMIT", 300_000)
+    cache = ScanCache(CacheFile(tmp_path / "scans", clock=lambda: NOW))
+    for number in range(60):
+        cache.put(f"{number}.example", *scan(f"{number}.example"))
+    assert 10 < len(cache) < 40
+    assert cache.get("59.example", "59.example") is not None
+    assert cache.get("0.example", "0.example") is None
 
 
-@pytest.mark.parametrize("use", USES)
-@pytest.mark.parametrize("planted", ["value", "binary value", "file", "text file", "key"])
-def test_planted_row_runs_nothing_and_touches_no_file(tmp_path: Path, use: str, planted: str) -> None:
-    folder, mark, victim = tmp_path / "cache", tmp_path / "ran", tmp_path / "victim"
-    victim.write_bytes(pickle.dumps(Bomb(mark)))
-    os.utime(victim, (1, 1))
-    cache = opened(folder)
-    cache.set("a", 1, expire=1000)
-    cache.close()
-    bomb = pickle.dumps(Bomb(mark))
-    if planted == "value":
-        plant(folder, "UPDATE Cache SET mode = ?, value = ?", MODE_PICKLE, bomb)
-    elif planted == "binary value":
-        plant(folder, "UPDATE Cache SET mode = ?, value = ?", MODE_RAW, bomb)
-    elif planted == "file":
-        plant(folder, "UPDATE Cache SET mode = ?, filename = ?, value = NULL", MODE_PICKLE, "../victim")
-    elif planted == "text file":
-        mode = MODE_TEXT if use != "read" else MODE_BINARY
-        plant(folder, "UPDATE Cache SET mode = ?, filename = ?, value = NULL", mode, str(victim))
-    else:
-        plant(folder, "UPDATE Cache SET raw = 0, key = ?", bomb)
-    cache = opened(folder)
-    before = victim.stat().st_atime_ns
-    try:
-        found = USES[use](cache)
-    except (RefusedRow, KeyError):
-        found = None
-    except FAULTS:
-        pytest.fail("a planted row must not look like a fault of the file")
-    cache.close()
-    assert not mark.exists()
-    assert victim.exists()
-    if use != "check":
-        assert victim.stat().st_atime_ns == before
-    assert not isinstance(found, bytes)
-
-
-@pytest.mark.parametrize("value", [b"bytes", object(), {1, 2}, float("nan"), {"deep": [float("inf")]}])
-def test_value_that_is_no_json_is_refused(tmp_path: Path, value: object) -> None:
-    cache = opened(tmp_path)
-    with pytest.raises((TypeError, ValueError)):
-        cache.set("a", value)
-    assert len(cache) == 0
-    cache.close()
-
-
-@pytest.mark.parametrize("key", [1, b"a", ("a",), None, "k" * 601])
-def test_key_that_is_not_short_text_is_refused(tmp_path: Path, key: object) -> None:
-    cache = opened(tmp_path)
-    with pytest.raises(RefusedRow):
-        cache.set(key, 1)
-    with pytest.raises(RefusedRow):
-        cache.get(key)
-    cache.close()
-
-
-def test_stream_is_refused(tmp_path: Path) -> None:
-    cache = opened(tmp_path)
-    with (tmp_path / "source").open("w+b") as stream, pytest.raises(RefusedRow):
-        cache.set("a", stream, read=True)
-    cache.close()
-
-
-_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-    max_leaves=12,
-)
-
-
-@given(_JSON)
-def test_json_comes_back_as_it_was(value: object) -> None:
-    disk = SafeDisk("/nowhere")
-    size, mode, filename, text = disk.store(value, read=False)
-    assert (size, mode, filename) == (0, MODE_RAW, None)
-    assert disk.fetch(mode, filename, text, read=False) == value
-
-
-def test_large_value_makes_no_file(tmp_path: Path) -> None:
-    disk = DiskCache(tmp_path / "disk", evict=True)
-    raw(disk).set("a", "x" * 1_000_000)
-    assert raw(disk).get("a") == "x" * 1_000_000
-    disk.close()
-    assert {path.name for path in (tmp_path / "disk").rglob("*")} == {"cache.db"}
-
-
-def raw(disk: DiskCache) -> diskcache.Cache:
-    return disk.ask(lambda cache: cache)
-
-
-def filled(folder: Path) -> DiskCache:
-    disk = DiskCache(folder / "disk", evict=True)
-    cache = raw(disk)
-    for number in range(300):
-        cache.set(f"key {number}", "x" * 500)
-    disk.close()
-    return disk
+def filled(folder: Path) -> CacheFile:
+    file = CacheFile(folder / "disk")
+    with file.writing() as entries:
+        for number in range(300):
+            entries.set(f"key {number}", "x" * 500, 9e12)
+    return file
 
 
 def test_folder_and_file_are_private(tmp_path: Path) -> None:
-    disk = filled(tmp_path)
-    assert stat.S_IMODE(disk.path.stat().st_mode) == 0o700
-    assert stat.S_IMODE((disk.path / "cache.db").stat().st_mode) == 0o600
+    file = filled(tmp_path)
+    assert stat.S_IMODE(file.path.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(file.path.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("damage", ["head", "truncated", "text", "empty"])
 def test_damaged_file_is_set_aside_and_a_new_one_begun(tmp_path: Path, damage: str) -> None:
-    disk = filled(tmp_path)
-    file = disk.path / "cache.db"
-    data = bytearray(file.read_bytes())
+    file = filled(tmp_path)
+    data = bytearray(file.path.read_bytes())
     if damage == "head":
         data[:200] = random.Random(1).randbytes(200)
     elif damage == "truncated":
@@ -301,69 +213,43 @@ def test_damaged_file_is_set_aside_and_a_new_one_begun(tmp_path: Path, damage: s
         data = bytearray(b"no database at all" * 100)
     else:
         data = bytearray()
-    file.write_bytes(data)
-    with suppress(Unavailable):
-        disk.ask(lambda cache: cache.get("key 1"))
-    cache = raw(disk)
-    cache.set("a", 1)
-    assert cache.get("a") == 1
-    disk.close()
-    aside = list(disk.path.glob("cache.damaged-*.db"))
+    file.path.write_bytes(data)
+    with suppress(Unavailable), file.reading() as entries:
+        entries.get("key 1")
+    with file.writing() as entries:
+        entries.set("a", 1, 9e12)
+        assert entries.get("a") == 1
+    aside = list(file.path.parent.glob("cache.damaged-*.db"))
     if damage == "empty":
         assert aside == []
     else:
         assert [path.read_bytes()[:18] for path in aside] == [bytes(data[:18])]
-        assert len(disk.warnings) == 1
-        assert aside[0].name in disk.warnings[0]
+        assert len(file.warnings) == 1
+        assert aside[0].name in file.warnings[0]
 
 
-def test_damage_while_it_is_open_is_found_at_the_read(tmp_path: Path) -> None:
-    disk = filled(tmp_path)
-    file = disk.path / "cache.db"
-    raw(disk)
-    with file.open("r+b") as pages:
-        for page in range(2, file.stat().st_size // 4096):
+def test_damage_in_the_middle_is_found_at_the_read(tmp_path: Path) -> None:
+    file = filled(tmp_path)
+    with file.path.open("r+b") as pages:
+        for page in range(3, file.path.stat().st_size // 4096):
             pages.seek(page * 4096)
             pages.write(b"\xff" * 100)
-    with pytest.raises(Unavailable, match="malformed"):
-        disk.ask(lambda cache: [cache.get(f"key {number}") for number in range(300)])
-    raw(disk).set("a", 1)
-    assert raw(disk).get("a") == 1
-    assert len(disk.warnings) == 1
-    disk.close()
+    with pytest.raises(Unavailable, match="malformed"), file.reading() as entries:
+        assert [entries.get(f"key {number}") for number in range(300)]
+    with file.writing() as entries:
+        entries.set("a", 1, 9e12)
+    assert len(file.warnings) == 1
 
 
 def test_locked_file_is_not_waited_for(tmp_path: Path) -> None:
-    disk = filled(tmp_path)
-    holder = sqlite3.connect(disk.path / "cache.db", isolation_level=None)
+    file = filled(tmp_path)
+    holder = sqlite3.connect(file.path, isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
     began = time.monotonic()
-    with pytest.raises(Unavailable, match="cannot be used now: database is locked"):
-        raw(disk)
+    with pytest.raises(Unavailable, match="cannot be used now: database is locked"), file.reading() as entries:
+        entries.get("key 1")
     assert time.monotonic() - began < 2
     holder.execute("ROLLBACK")
     holder.close()
-    assert raw(disk).get("key 1") == "x" * 500
-    disk.close()
-
-
-def test_settings_in_the_file_are_not_obeyed(tmp_path: Path) -> None:
-    disk = filled(tmp_path)
-    db = sqlite3.connect(disk.path / "cache.db")
-    with db:
-        for key, value in (
-            ("cull_limit", 100_000),
-            ("size_limit", 1),
-            ("sqlite_journal_mode", "off"),
-            ("disk_unheard_of", 1),
-            ("eviction_policy", "no such policy"),
-            ("_directory", str(tmp_path)),
-        ):
-            db.execute("INSERT OR REPLACE INTO Settings VALUES (?, ?)", (key, value))
-    db.close()
-    cache = raw(disk)
-    assert (cache.size_limit, cache.cull_limit, cache.eviction_policy) == (512 << 20, 10, "least-recently-stored")
-    assert cache.sqlite_journal_mode == "wal"
-    assert cache.directory == str(disk.path)
-    assert len(cache) == 300
-    disk.close()
+    with file.reading() as entries:
+        assert entries.get("key 1") == "x" * 500

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.index.cache import DiskCache, QuotaStore, ScanCache
+from aui_tui.index.cache import CacheFile, QuotaStore, ScanCache
 from aui_tui.index.reports import Reports
 from aui_tui.index.upkeep import examine
 from tests.index.test_reports import NOW, scan
@@ -36,12 +36,12 @@ SPEND = """
 import sys
 from pathlib import Path
 from aui_tui.index.cache import ScanCache
-from aui_tui.index.cache import DiskCache
+from aui_tui.index.cache import CacheFile
 from aui_tui.index.cache import QuotaStore
 from tests.index.test_reports import NOW, scan
 folder = Path(sys.argv[1])
-cache = ScanCache(DiskCache(folder / "scans", evict=True), clock=lambda: NOW)
-quota = QuotaStore(DiskCache(folder / "limits", evict=False))
+cache = ScanCache(CacheFile(folder / "scans", clock=lambda: NOW))
+quota = QuotaStore(CacheFile(folder / "limits"))
 number = 0
 print("ready", flush=True)
 while True:
@@ -91,8 +91,8 @@ def test_cache_and_quota_survive_kill(tmp_path: Path, kills: int) -> None:
         folder = tmp_path / str(turn)
         folder.mkdir()
         lines = killed(SPEND, str(folder), after=random_.uniform(0.0, 0.3))
-        scans, limits = DiskCache(folder / "scans", evict=True), DiskCache(folder / "limits", evict=False)
-        cache, quota = ScanCache(scans, clock=lambda: NOW), QuotaStore(limits)
+        scans, limits = CacheFile(folder / "scans", clock=lambda: NOW), CacheFile(folder / "limits")
+        cache, quota = ScanCache(scans), QuotaStore(limits)
         for number in range(min(len(lines), 40)):
             hit = cache.get(f"h{number}.example", f"h{number}.example")
             assert hit is not None
@@ -100,5 +100,3 @@ def test_cache_and_quota_survive_kill(tmp_path: Path, kills: int) -> None:
         spent = 10 - quota.left("a").left
         assert min(len(lines), 8) <= spent <= min(len(lines) + 1, 8)
         assert scans.warnings == limits.warnings == []
-        scans.close()
-        limits.close()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from aui_tui.errors import Unavailable
-from aui_tui.index.cache import LEASE_LIFE, DiskCache, Leases
+from aui_tui.index.cache import LEASE_LIFE, CacheFile, Leases
 from tests.index.clock import NOW, Clock
 
 
@@ -21,7 +21,7 @@ def test_second_taker_waits_for_the_release(leases: Leases) -> None:
     assert lease is not None
     assert leases.take("a.example") is None
     assert leases.take("b.example") is not None
-    leases.release(lease)
+    leases.release([lease])
     assert leases.take("a.example") is not None
 
 
@@ -33,9 +33,9 @@ def test_lease_of_a_dead_process_runs_out(leases: Leases, clock: Clock) -> None:
     second = leases.take("a.example")
     assert second is not None
     assert first is not None
-    leases.release(first)
+    leases.release([first])
     assert leases.take("a.example") is None
-    leases.release(second)
+    leases.release([second])
     assert leases.take("a.example") is not None
 
 
@@ -50,7 +50,7 @@ def test_broken_row_counts_as_free(tmp_path: Path, leases: Leases, planted: str)
     leases.take("a.example")
     db = sqlite3.connect(tmp_path / "limits" / "cache.db")
     with db:
-        db.execute("UPDATE Cache SET value = ?", (planted,))
+        db.execute("UPDATE entry SET value = ?", (planted,))
     db.close()
     assert leases.take("a.example") is not None
 
@@ -60,7 +60,7 @@ def test_locked_file_grants_one_lease_and_no_list_of_them(tmp_path: Path, leases
     leases.take("a.example")
     holder = sqlite3.connect(tmp_path / "limits" / "cache.db", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
-    with pytest.raises(Unavailable, match="in the data folder cannot be written: locked, or the disk is full"):
+    with pytest.raises(Unavailable, match="limits in the data folder cannot be used now: database is locked"):
         leases.take_many(["b.example", "c.example"])
     assert leases.take("b.example") is not None
     holder.execute("ROLLBACK")
@@ -68,12 +68,10 @@ def test_locked_file_grants_one_lease_and_no_list_of_them(tmp_path: Path, leases
 
 
 def _race(folder: str, start: Any, end: Any, results: Any) -> None:
-    disk = DiskCache(Path(folder), evict=False)
-    leases = Leases(disk)
+    leases = Leases(CacheFile(Path(folder)))
     start.wait()
     results.put([leases.take(f"{number}.example") is not None for number in range(20)])
     end.wait(60)
-    disk.close()
 
 
 @pytest.mark.ci
@@ -96,7 +94,7 @@ def test_bulk_takes_what_is_free_and_gives_it_back(leases: Leases) -> None:
     taken = leases.take_many(["a.example", "b.example", "c.example"])
     assert [lease is not None for lease in taken] == [True, False, True]
     assert leases.take("a.example") is None
-    leases.release_many([lease for lease in taken if lease is not None])
+    leases.release([lease for lease in taken if lease is not None])
     assert leases.take("a.example") is not None
     assert other is not None
     assert leases.take("b.example") is None
@@ -113,13 +111,12 @@ def test_renewed_lease_runs_on(leases: Leases, clock: Clock) -> None:
     theirs = leases.take("a.example")
     assert theirs is not None
     leases.renew([lease])
-    leases.release(lease)
+    leases.release([lease])
     assert leases.take("a.example") is None
 
 
 def _hold(folder: str, ready: Any) -> None:
-    disk = DiskCache(Path(folder), evict=False)
-    assert Leases(disk, clock=lambda: NOW).take("a.example") is not None
+    assert Leases(CacheFile(Path(folder), clock=lambda: NOW)).take("a.example") is not None
     ready.set()
     signal.pause()
 
@@ -137,11 +134,8 @@ def test_lease_of_a_killed_process_is_free_at_once(tmp_path: Path, leases: Lease
     assert leases.take("a.example") is not None
 
 
-def test_lease_without_an_owner_that_can_be_asked_counts_until_its_end(tmp_path: Path, leases: Leases) -> None:
-    leases.take("a.example")
-    disk = DiskCache(tmp_path / "limits", evict=False)
-    cache = disk.ask(lambda cache: cache)
+def test_lease_without_an_owner_that_can_be_asked_counts_until_its_end(limits: CacheFile, leases: Leases) -> None:
     for row in ({"place": "elsewhere", "pid": 1}, {"pid": True}, {"place": None, "pid": "1"}, {"pid": -1}):
-        cache.set("lease:a.example", {"owner": "x", "end": NOW + 10} | row)
+        with limits.writing() as entries:
+            entries.set("lease:a.example", {"owner": "x", "end": NOW + 10} | row, NOW + 10)
         assert leases.take("a.example") is None
-    disk.close()

@@ -16,7 +16,7 @@ from types import FrameType
 import pytest
 
 from aui_tui.errors import Unavailable
-from aui_tui.index.cache import DiskCache, Leases
+from aui_tui.index.cache import CacheFile, Leases
 from aui_tui.index.folder import places
 from aui_tui.index.upkeep import examine
 from aui_tui.model.options import ScanOptions
@@ -144,8 +144,7 @@ async def test_same_host_under_two_schemes_is_scanned_one_after_the_other(tmp_pa
 
 async def test_lease_of_a_dead_scanner_is_outlived(tmp_path: Path, site: Site) -> None:
     clock = Clock()
-    disk = DiskCache(places(tmp_path).limits, evict=False)
-    lease = Leases(disk, clock=clock).take(site.host)
+    lease = Leases(CacheFile(places(tmp_path).limits, clock=clock)).take(site.host)
     assert lease is not None
     async with service(tmp_path, clock=clock) as local:
         waiting = asyncio.create_task(local.scan(site.url))
@@ -153,7 +152,6 @@ async def test_lease_of_a_dead_scanner_is_outlived(tmp_path: Path, site: Site) -
         assert not waiting.done()
         clock.offset = 60
         assert (await waiting).source == "scan"
-    disk.close()
 
 
 @pytest.mark.ci

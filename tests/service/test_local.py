@@ -15,7 +15,7 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import InvalidHost, NeverScanned, RateLimited
-from aui_tui.index.cache import DiskCache, QuotaStore
+from aui_tui.index.cache import CacheFile, QuotaStore
 from aui_tui.index.folder import places
 from aui_tui.model.observations import PageFacts, ProbeEvent
 from aui_tui.model.options import ScanOptions
@@ -196,7 +196,7 @@ async def test_a_caller_who_looked_into_the_cache_too_early_shares_the_scan_that
 
 @pytest.mark.ci
 async def test_eleventh_scan_is_refused_but_the_cache_still_answers(tmp_path: Path, site: Site) -> None:
-    earlier = QuotaStore(DiskCache(places(tmp_path).limits, evict=False))
+    earlier = QuotaStore(CacheFile(places(tmp_path).limits))
     for _ in range(9):
         earlier.spend("local")
     async with service(tmp_path) as local:

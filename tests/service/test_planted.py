@@ -20,7 +20,7 @@ from tests.cli.runner import ROOT
 
 PLANTED = (
     *("multiprocessing", "textual", "rich", "msgspec", "httpx", "httpcore", "starlette", "uvicorn", "selectolax"),
-    *("asyncio", "json", "importlib", "diskcache", "typer", "encodings", "concurrent", "aui_tui", "mcp", "h11"),
+    *("asyncio", "json", "importlib", "sqlite3", "typer", "encodings", "concurrent", "aui_tui", "mcp", "h11"),
 )
 
 

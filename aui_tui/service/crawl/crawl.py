@@ -328,7 +328,7 @@ class Crawl:
                 saved = False
             await self._close(batch, saved=saved)
         await asyncio.to_thread(self._threads.shutdown)  # what is being claimed now is given back too
-        await asyncio.to_thread(self._service.leases.release_many, list(self._leases.values()))
+        await asyncio.to_thread(self._service.leases.release, list(self._leases.values()))
         everything = asyncio.create_task(self._reports.join())
         await asyncio.wait((everything, reporter), timeout=LISTENING, return_when=asyncio.FIRST_COMPLETED)
         for task in (everything, reporter):
@@ -338,7 +338,7 @@ class Crawl:
     async def _give_back(self, sites: Iterable[str]) -> None:
         leases = [self._leases.pop(site) for site in sites if site in self._leases]
         if leases:
-            await self._call(self._service.leases.release_many, leases)
+            await self._call(self._service.leases.release, leases)
 
     async def _renew(self) -> None:
         while True:
