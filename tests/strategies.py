@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from aui_tui.checks.judge import Judgement, judge
 from aui_tui.model.observations import (
     BROWSER,
     FILE_PROBES,
@@ -260,8 +259,3 @@ def driven() -> st.SearchStrategy[Observations]:
     """One scan, half of the time with a run of the tasks."""
     whole = st.builds(Observations.with_tasks, observations(), task_reports(), st.none() | rendered())
     return st.one_of(observations(), whole)
-
-
-def judged() -> st.SearchStrategy[tuple[Observations, Judgement]]:
-    """Observations with their judgement."""
-    return observations().map(lambda seen: (seen, judge(seen)))

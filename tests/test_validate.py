@@ -15,7 +15,7 @@ from aui_tui.errors import BadValue
 from aui_tui.model.codec import encode_card, encode_summary
 from aui_tui.report.formats import write_cards, write_listing
 from aui_tui.validate import KINDS, MAX_PROBLEMS, Verdict, schema, validate
-from tests.cards import INDEX, RICH_OPEN, SAMPLES, WALLED, cards, encode_index, indexes, listing_of
+from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, encode_index, indexes, listing_of
 
 REACHED = replace(INDEX, unreachable=())
 """Tables leave the values of an unreachable host empty, so only the others are records of the contract."""
@@ -32,7 +32,7 @@ def problems(**fields: Any) -> list[str]:
 
 @pytest.mark.parametrize("keys", ["names", "slots"])
 def test_what_we_write_is_valid(keys: Any) -> None:
-    for card in SAMPLES:
+    for card in (*SAMPLES, DEAD):
         assert validate(encode_card(card, keys)) == Verdict(kind="card", records=1, problems=())
         assert validate(encode_summary(card.summary(), keys)).kind == "summary"
     assert validate(encode_index(INDEX, keys)) == Verdict(kind="index", records=1, problems=())

@@ -24,18 +24,27 @@ import pyte
 from aui_tui.index.folder import places, prepare
 from aui_tui.index.reports import Reports
 from tests.benchmarks.store import fill
-from tests.tui.terminal import Terminal, python
+from tests.e2e.terminal import Terminal
 
 SIZE: Final = (140, 40)
 STARTS: Final = 9
 PRESSES: Final = 40
 WORDS: Final = ("sho", "tra", "hub", "data", "new", "clo", "zen7", "qua", "market42", "tick", "x9")
-DRAWN: Final = (b"Ranked ", "▸".encode(), b"Help")
+DRAWN: Final = ("Ranked ", "▸", "Help")
 """What the first line, the first row of the list and the last line hold once the list is drawn."""
-FLOOR_DRAWN: Final = (b"minimal-is-ready",)
-MINIMAL: Final = python("-m", "tests.benchmarks.minimal_app")
+FLOOR_DRAWN: Final = ("minimal-is-ready",)
+MINIMAL: Final = (sys.executable, "-m", "tests.benchmarks.minimal_app")
+KEYS: Final = {
+    "up": "\x1b[A",
+    "down": "\x1b[B",
+    "pageup": "\x1b[5~",
+    "pagedown": "\x1b[6~",
+    "home": "\x1b[H",
+    "end": "\x1b[F",
+    "escape": "\x1b",
+}
 BLINK: Final = 400
-"""Bytes that the blinking cursor writes at most."""
+"""Characters that the blinking cursor writes at most."""
 CHOICES: Final = (48, 10)
 """Cells and lines that the drop-down of the query line covers at most; its counts come when nobody types."""
 QUIET: Final = 0.4
@@ -61,32 +70,46 @@ def counted(lines: Sequence[str]) -> object:
     return lines[0]
 
 
+def pump(terminal: Terminal, seconds: float) -> float | None:
+    """Read what comes within ``seconds``; return when it came, None when nothing did."""
+    before = len(terminal.raw)
+    terminal.read(max(seconds, 0))
+    return time.perf_counter() if len(terminal.raw) > before else None
+
+
+def come_to_rest(terminal: Terminal, quiet: float) -> None:
+    """Read until nothing came for ``quiet`` seconds."""
+    while pump(terminal, quiet) is not None:
+        pass
+
+
 class Frames:
     """What a terminal shows, chunk by chunk; drawn between the measurements, never during one."""
 
     def __init__(self, terminal: Terminal) -> None:
         self.terminal = terminal
         self._screen = pyte.Screen(*SIZE)
-        self._stream = pyte.ByteStream(self._screen)
+        self._stream = pyte.Stream(self._screen)
         self._drawn = 0
 
     def shown(self, end: int) -> list[str]:
-        """Return the lines of the screen after the first ``end`` bytes."""
-        self._stream.feed(bytes(self.terminal.raw[self._drawn : end]))
+        """Return the lines of the screen after the first ``end`` characters."""
+        self._stream.feed(self.terminal.raw[self._drawn : end])
         self._drawn = end
         return list(self._screen.display)
 
     def press(self, key: str, *regions: Region, quiet: float = QUIET, longest: float = 20.0) -> list[float | None]:
         """Return for each region the time from the press of ``key`` to its last change, None when nothing changed."""
         terminal = self.terminal
-        terminal.settle(0.02)
+        come_to_rest(terminal, 0.02)
         before = self.shown(len(terminal.raw))
-        pressed = terminal.send(key)
+        pressed = time.perf_counter()
+        terminal.press(KEYS.get(key, key))
         chunks: list[tuple[float, int]] = []
         rest = pressed + quiet
         while (now := time.perf_counter()) < min(rest, pressed + longest):
             before_it = len(terminal.raw)
-            came = terminal.pump(rest - now)
+            came = pump(terminal, rest - now)
             if came is not None:
                 chunks.append((came, len(terminal.raw)))
                 rest = max(rest, came + quiet if len(terminal.raw) - before_it > BLINK else rest)
@@ -103,7 +126,7 @@ class Frames:
 
 def dashboard(folder: Path) -> list[str]:
     """Return the command line of the dashboard on a data folder."""
-    return python("-m", "aui_tui", "--data-dir", str(folder))
+    return [sys.executable, "-m", "aui_tui", "--data-dir", str(folder)]
 
 
 def filled(folder: Path, size: int) -> Path:
@@ -120,28 +143,35 @@ def filled(folder: Path, size: int) -> Path:
     return data
 
 
-def wait_for_all(terminal: Terminal, markers: Sequence[bytes], seconds: float = 60.0) -> float:
+def wait_for_all(terminal: Terminal, markers: Sequence[str], seconds: float = 60.0) -> float:
     """Return when the last of ``markers`` had come."""
     end = time.perf_counter() + seconds
     came = terminal.started
     while not all(marker in terminal.raw for marker in markers):
-        came = terminal.pump(max(end - time.perf_counter(), 0.0)) or end + 1
+        came = pump(terminal, end - time.perf_counter()) or end + 1
         if came > end:
-            raise AssertionError(f"{markers!r} did not come; the screen is:\n{terminal.text()}")
+            raise AssertionError(f"{markers!r} did not come; the screen is:\n{terminal.text}")
     return came
 
 
-def first_paint(argv: Sequence[str], markers: Sequence[bytes], env: Mapping[str, str]) -> float:
+def started(argv: Sequence[str], env: Mapping[str, str] | None = None) -> Terminal:
+    """Return a terminal in which ``argv`` runs; a key is sent without a pause before it."""
+    found = Terminal(Path(tempfile.gettempdir()), argv=argv, columns=SIZE[0], lines=SIZE[1], env=env)
+    found.child.delaybeforesend = None
+    return found
+
+
+def first_paint(argv: Sequence[str], markers: Sequence[str], env: Mapping[str, str]) -> float:
     """Return the time from the start of a process to its first whole frame."""
-    with Terminal(argv, SIZE, env=env) as terminal:
+    with started(argv, env) as terminal:
         return (wait_for_all(terminal, markers) - terminal.started) * 1000
 
 
-def opened(stack: ExitStack, argv: Sequence[str], markers: Sequence[bytes]) -> Frames:
+def opened(stack: ExitStack, argv: Sequence[str], markers: Sequence[str]) -> Frames:
     """Return a terminal in which the program has drawn its first frame and come to rest."""
-    terminal = stack.enter_context(Terminal(argv, SIZE))
+    terminal = stack.enter_context(started(argv))
     wait_for_all(terminal, markers)
-    terminal.settle(0.6)
+    come_to_rest(terminal, 0.6)
     return Frames(terminal)
 
 
@@ -221,7 +251,7 @@ def memory(data: Path) -> tuple[float, float]:
         frames = opened(stack, dashboard(data), (DRAWN[0], DRAWN[-1]))
         for key in (*["pagedown"] * 20, "end", "home", "/", *"shop", *["\x7f"] * 4, *"x9", "escape"):
             frames.press(key, whole, quiet=0.3)
-        found = psutil.Process(frames.terminal.process.pid).memory_full_info()
+        found = psutil.Process(frames.terminal.child.pid).memory_full_info()
         return found.uss / 1e6, found.rss / 1e6
 
 

@@ -104,7 +104,6 @@ def test_lines_of_a_slow_pipe_are_scanned_as_they_come(tmp_path: Path, web: Serv
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_several_processes_bring_the_same_results(tmp_path: Path, web: Served) -> None:
     pytest.importorskip("distributed")
     stdin = "\n".join(hosts(30, "d"))
@@ -157,20 +156,18 @@ def test_failed_hosts_are_results_too(tmp_path: Path) -> None:
     assert "1 unreachable" in done.err
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ([], "Name one list"),
         (["x.csv", "--starter"], "Name one list"),
-        (["missing.csv"], "Cannot read missing.csv"),
         (["."], "Cannot read ."),
         (["-", "--method", "v9"], "v0.1, v0.2"),
     ],
     ids=" ".join,
 )
 def test_bad_options_name_what_is_allowed(tmp_path: Path, arguments: list[str], words: str) -> None:
-    done = aui(tmp_path, "crawl", *arguments, "-q")
+    done = here(tmp_path, "crawl", *arguments, "-q")
     assert (done.code, done.out) == (2, "")
     assert words in done.sentence
 

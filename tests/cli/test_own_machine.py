@@ -2,40 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-
 import pytest
 
 from aui_tui.errors import PrivateHost
 from aui_tui.scan.policy import KEYBOARD, PUBLIC
 from aui_tui.scan.target import is_loopback, parse
-from tests.cli.runner import aui
-
-
-class Plain(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        body = b"<!doctype html><title>Here</title><main><h1>Here</h1><p>A page of this machine.</p></main>"
-        self.send_response(200 if self.path == "/" else 404)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        return
-
-
-@pytest.fixture
-def port() -> Iterator[int]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Plain)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server.server_port
-    server.shutdown()
-    server.server_close()
 
 
 @pytest.mark.parametrize(
@@ -76,10 +47,3 @@ def test_a_public_name_or_a_redirect_does_not_lead_to_this_machine() -> None:
     assert not policy.may_dial("127.0.0.1")
     with pytest.raises(PrivateHost):
         policy.check(parse("http://localhost:1", allow_private=True).origin)
-
-
-def test_a_local_site_is_scanned_over_http_as_typed(tmp_path: Path, port: int) -> None:
-    done = aui(tmp_path, "scan", f"localhost:{port}", "--json", "-q")
-    assert done.code == 0, done.err
-    card = json.loads(done.out)
-    assert (card["host"], card["human_status"]) == (f"localhost:{port}", 200)

@@ -32,20 +32,6 @@ def test_unreadable_card_is_found(tmp_path: Path) -> None:
     assert "damaged" in found.out
 
 
-def test_damaged_file_is_set_aside(tmp_path: Path) -> None:
-    fill(tmp_path)
-    index = tmp_path / "data" / "index.db"
-    data = bytearray(index.read_bytes())
-    data[:64] = b"\xff" * 64
-    index.write_bytes(data)
-    for extra in tmp_path.glob("data/index.db-*"):
-        extra.unlink()
-    first = here(tmp_path, "doctor")
-    assert "set aside" in first.err
-    assert "hosts     0" in first.out
-    assert "set aside" in first.out
-
-
 def test_backup_can_be_used_as_an_index(tmp_path: Path) -> None:
     fill(tmp_path)
     done = here(tmp_path, "backup", "copy.db")

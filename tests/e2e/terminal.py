@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
-from typing import Self
+from typing import Any, Self
 
 import pexpect
 import pyte
@@ -22,55 +24,69 @@ def shown(screen: pyte.Screen) -> list[str]:
 
 
 class Terminal:
-    """Runs ``aui-tui ARGUMENTS`` on a screen of ``columns`` by ``lines``, in a shell with jobs when ``shell``."""
+    """Runs ``aui-tui ARGUMENTS`` on a screen of ``columns`` by ``lines``, in a shell with jobs when ``shell``.
+
+    ``argv`` is another program to run. ``raw`` is all that it wrote; ``child`` its process.
+    """
 
     def __init__(
         self,
         home: Path,
-        arguments: Sequence[str],
+        arguments: Sequence[str] = (),
         *,
         columns: int = 80,
         lines: int = 24,
         env: Mapping[str, str] | None = None,
         shell: bool = False,
+        argv: Sequence[str] = (),
     ) -> None:
         self._screen = pyte.Screen(columns, lines)
         self._stream = pyte.Stream(self._screen)
-        program, *rest = command(*arguments)
+        self._drawn = 0
+        program, *rest = argv or command(*arguments)
         variables = environment(home, {"TERM": "xterm-256color", "COLORTERM": "truecolor", **(env or {})})
         for name in ("COLUMNS", "LINES", "NO_COLOR"):
             variables.pop(name, None)
         variables |= env or {}
         self.raw = ""
+        line = " ".join(map(quote, (program, *rest)))
         if shell:
-            rest = ["--norc", "--noprofile", "-i"]
+            program, rest = "bash", ["--norc", "--noprofile", "-i"]
             variables["PS1"] = "$ "
-            line = " ".join(map(quote, (program, *command(*arguments)[1:])))
-            program = "bash"
-        self._child = pexpect.spawn(
+        self.started = time.perf_counter()
+        self.child = pexpect.spawn(
             program, rest, cwd=str(home), env=variables, dimensions=(lines, columns), encoding="utf-8"
         )
+        self._modes = self._after = _modes(self.child.child_fd)
         if shell:
-            self._child.send(line + "\r")
+            self.child.send(line + "\r")
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._child.kill(signal.SIGKILL)
-        self._child.wait()
-        self._child.close()
+        self.child.kill(signal.SIGKILL)
+        self.child.wait()
+        self.child.close()
 
     @property
     def text(self) -> str:
         """What stands on the screen; half of a wide character that is being drawn over is nothing."""
+        self._draw()
         return "\n".join(shown(self._screen))
 
     def attributes(self, line: int, column: int) -> set[str]:
         """Return what the character there is drawn with: bold, italics, underscore, strikethrough, reverse."""
+        self._draw()
         char = self._screen.buffer[line][column]
         names = ("bold", "italics", "underscore", "strikethrough", "reverse")
         return {name for name in names if getattr(char, name)}
+
+    def restored(self) -> bool:
+        """Whether the program, which has ended, left the modes as they were: discipline, screen, cursor, mouse."""
+        pairs = (("\x1b[?1049h", "\x1b[?1049l"), ("\x1b[?25l", "\x1b[?25h"), ("\x1b[?1000h", "\x1b[?1000l"))
+        turned_off = all(self.raw.rfind(off) > self.raw.rfind(on) for on, off in pairs if on in self.raw)
+        return turned_off and self._after == self._modes
 
     def wait_for(self, *words: str, seconds: float = 60) -> str:
         """Read until every one of ``words`` stands on the screen; return the screen. Fails after ``seconds``."""
@@ -81,35 +97,50 @@ class Terminal:
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end, f"waited {seconds} s {what}; the screen shows:\n{self.text}"
-            assert self._read(0.2), f"the program ended; the screen showed:\n{self.text}"
+            assert self.read(0.2), f"the program ended; the screen showed:\n{self.text}"
         return self.text
 
     def press(self, keys: str) -> None:
         """Send ``keys`` as typed."""
-        self._child.send(keys)
+        self.child.send(keys)
 
     def kill(self, number: signal.Signals) -> None:
-        """End the program with a signal."""
-        self._child.kill(number)
+        """Send the program a signal."""
+        self.child.kill(number)
 
     def finish(self, seconds: float = 30) -> int:
         """Read until the program ends and return its exit status, negative for a signal."""
         end = time.monotonic() + seconds
-        while self._read(0.2):
+        while self.read(0.2):
             assert time.monotonic() < end, f"still running after {seconds} s; the screen shows:\n{self.text}"
-        self._child.wait()
-        self._child.close()
-        if self._child.signalstatus is not None:
-            return -int(self._child.signalstatus)
-        return int(self._child.exitstatus or 0)
+        self._after = _modes(self.child.child_fd)
+        self.child.wait()
+        self.child.close()
+        if self.child.signalstatus is not None:
+            return -int(self.child.signalstatus)
+        return int(self.child.exitstatus or 0)
 
-    def _read(self, seconds: float) -> bool:
+    def read(self, seconds: float) -> bool:
+        """Read what comes within ``seconds``; return whether the program goes on."""
         try:
-            part = self._child.read_nonblocking(65536, seconds)
+            self.raw += self.child.read_nonblocking(65536, seconds)
         except pexpect.TIMEOUT:
             return True
         except pexpect.EOF:
             return False
-        self.raw += part
-        self._stream.feed(part)
         return True
+
+    def _draw(self) -> None:
+        self._stream.feed(self.raw[self._drawn :])
+        self._drawn = len(self.raw)
+
+
+def _modes(descriptor: int) -> list[Any]:
+    """Return the modes of a terminal, as far as it has them."""
+    if sys.platform == "win32":
+        return []
+    import termios
+
+    with contextlib.suppress(termios.error):
+        return termios.tcgetattr(descriptor)[:4]
+    return []

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import command, environment
 from tests.cli.stored import fill
-from tests.tui.terminal import Terminal, python
+from tests.e2e.terminal import Terminal
 
 pytestmark = [
     pytest.mark.pty,
@@ -43,42 +42,38 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def variables(home: Path) -> dict[str, str]:
-    return environment(home, {"NO_COLOR": ""})
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_it_with_128_and_its_number(home: Path, number: signal.Signals) -> None:
-    with Terminal(command(), env=variables(home)) as terminal:
+    with Terminal(home) as terminal:
         terminal.wait_for("enter Open")
-        terminal.process.send_signal(number)
-        assert terminal.end(60) == 128 + number
+        terminal.kill(number)
+        assert terminal.finish(60) == 128 + number
         assert terminal.restored()
-        assert b"Traceback" not in terminal.raw
+        assert "Traceback" not in terminal.raw
 
 
 def test_quitting_over_a_card_is_0(home: Path) -> None:
-    with Terminal(command(), env=variables(home)) as terminal:
+    with Terminal(home) as terminal:
         terminal.wait_for("enter Open")
-        terminal.send("enter", "4")
+        terminal.press("\r4")
         terminal.wait_for("[4 Fixes")
-        terminal.send("q")
-        assert terminal.end(60) == 0
+        terminal.press("q")
+        assert terminal.finish(60) == 0
         assert terminal.restored()
 
 
 def test_a_crash_restores_the_terminal_and_is_not_0(home: Path) -> None:
-    with Terminal(python("-c", CRASHING, str(home / "data")), env=variables(home)) as terminal:
+    with Terminal(home, argv=[sys.executable, "-c", CRASHING, str(home / "data")]) as terminal:
         terminal.wait_for("enter Open")
-        terminal.send("m")
-        assert terminal.end(60) == 1
+        terminal.press("m")
+        assert terminal.finish(60) == 1
         assert terminal.restored()
-        assert b"made to fail" in terminal.raw
+        assert "made to fail" in terminal.raw
 
 
 def test_the_check_of_a_restored_terminal_can_fail(home: Path) -> None:
-    with Terminal(command(), env=variables(home)) as terminal:
+    with Terminal(home) as terminal:
         terminal.wait_for("enter Open")
-        terminal.process.kill()
-        terminal.end(60)
+        terminal.kill(signal.SIGKILL)
+        terminal.finish(60)
         assert not terminal.restored()

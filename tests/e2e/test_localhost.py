@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import aui, here
+from tests.cli.runner import aui
 from tests.loopback import QuietFiles, QuietHandler, files_of, listening
 
 HOME = "<!doctype html><title>Corner shop</title><main><h1>Bread</h1><p>Open from eight to six, every day.</p></main>"
@@ -79,13 +79,6 @@ def test_a_baseline_of_another_host_is_refused(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("url", ["printer.lan.internal", "10.0.0.7", "192.168.1.1:8000", "shop.example:8080", "router"])
-def test_other_networks_still_need_the_option(tmp_path: Path, url: str) -> None:
-    done = here(tmp_path, "scan", url)
-    assert done.code == 2
-    assert "--allow-private" in done.sentence
-
-
 @pytest.mark.ci
 def test_a_wrong_category_is_corrected_for_good(tmp_path: Path) -> None:
     """The packaged list calls github.com Developer; the user's own word outlives the next scan."""
@@ -97,9 +90,3 @@ def test_a_wrong_category_is_corrected_for_good(tmp_path: Path) -> None:
             for more in ((), ("--category", "Retail"), ())
         ]
     assert found == ["Developer", "Retail", "Retail"]
-
-
-def test_a_folder_that_cannot_be_used_names_the_way_out(tmp_path: Path) -> None:
-    done = here(tmp_path, "scan", "localhost:1", "--data-dir", "/dev/null/x")
-    assert done.code == 2
-    assert "name another one by --data-dir DIR or AUI_TUI_HOME" in done.sentence

@@ -181,13 +181,23 @@ def test_botgate_verifies_what_it_can_read(tmp_path: Path) -> None:
     assert EXPIRED in judged(signing.forged_fields(key, "expired", url, AGENT, "string"), "cloudflare-2026-10")[1]
 
 
+def verifier(key: signing.Key) -> Any:
+    """Return the library's own verifier of messages that ``key`` signed."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from http_message_signatures import HTTPMessageVerifier, HTTPSignatureKeyResolver, algorithms
+
+    class Resolver(HTTPSignatureKeyResolver):
+        def resolve_public_key(self, key_id: str) -> object:
+            return Ed25519PrivateKey.from_private_bytes(key.private).public_key()
+
+        def resolve_private_key(self, key_id: str) -> object:
+            raise NotImplementedError
+
+    return HTTPMessageVerifier(signature_algorithm=algorithms.ED25519, key_resolver=Resolver())
+
+
 def test_serve_publishes_the_directory_signed(tmp_path: Path) -> None:
-    from http_message_signatures import (
-        HTTPMessageVerifier,
-        HTTPSignatureKeyResolver,
-        InvalidSignature,
-        algorithms,
-    )
+    from http_message_signatures import InvalidSignature
 
     with serving(LocalPublication(folder=tmp_path / "empty")()) as running:
         assert running.get(signing.DIRECTORY_PATH).status_code == 404
@@ -204,19 +214,9 @@ def test_serve_publishes_the_directory_signed(tmp_path: Path) -> None:
     assert [one["kid"] for one in found] == [key.thumbprint]
     assert "d" not in found[0]
 
-    class Resolver(HTTPSignatureKeyResolver):
-        def resolve_public_key(self, key_id: str) -> object:
-            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-            return Ed25519PrivateKey.from_private_bytes(key.private).public_key()
-
-        def resolve_private_key(self, key_id: str) -> object:
-            raise NotImplementedError
-
     def verified(base: str) -> Any:
         asked = SimpleNamespace(method="GET", url=base + signing.DIRECTORY_PATH, headers={})
-        verifier = HTTPMessageVerifier(signature_algorithm=algorithms.ED25519, key_resolver=Resolver())
-        return verifier.verify(
+        return verifier(key).verify(
             SimpleNamespace(status_code=200, headers=dict(answer.headers), request=asked),
             expect_tag=signing.DIRECTORY_TAG,
         )
@@ -348,24 +348,10 @@ class Strict(QuietHandler):
 
 def verifies(key: signing.Key, url: str, fields: dict[str, str]) -> bool:
     """Say whether the signature of a GET is right and in time, by the library's own verifier."""
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-    from http_message_signatures import (
-        HTTPMessageVerifier,
-        HTTPSignatureKeyResolver,
-        InvalidSignature,
-        algorithms,
-    )
+    from http_message_signatures import InvalidSignature
 
-    class Resolver(HTTPSignatureKeyResolver):
-        def resolve_public_key(self, key_id: str) -> object:
-            return Ed25519PrivateKey.from_private_bytes(key.private).public_key()
-
-        def resolve_private_key(self, key_id: str) -> object:
-            raise NotImplementedError
-
-    verifier = HTTPMessageVerifier(signature_algorithm=algorithms.ED25519, key_resolver=Resolver())
     try:
-        return bool(verifier.verify(SimpleNamespace(method="GET", url=url, headers=fields)))
+        return bool(verifier(key).verify(SimpleNamespace(method="GET", url=url, headers=fields)))
     except InvalidSignature:
         return False
 

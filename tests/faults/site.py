@@ -162,12 +162,6 @@ class Site(LoopbackSite):
         self.asked.clear()
         self._streams = [pair for pair in self._streams if not pair[1].transport.is_closing()]
 
-    async def drained(self) -> None:
-        """End every connection from the server's side and wait for it."""
-        for task in self.tasks:
-            task.cancel()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
-
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
         self._tasks.add(task)

@@ -68,7 +68,6 @@ Holds = Callable[[ReportCard], bool]
 Asked = tuple[str, Holds]
 """A query line, and which cards it chooses, in plain Python."""
 COMPARE = {"": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq}
-TEXTS = ("shop", "a", "0", "example", "STRASSE", "ça", "50%_", "%", "_", "日本", "本語の", "xyz")
 AGES = {"30m": 1800, "4h": 14_400, "7d": 604_800, "1w": 604_800, "0m": 0}
 
 

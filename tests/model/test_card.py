@@ -1,4 +1,4 @@
-""""""
+"""What follows from a card alone: the outcome of each answer, and that a second scan of the same is the same."""
 
 from __future__ import annotations
 

@@ -12,7 +12,6 @@ from aui_tui.model import codec
 from tests.cards import RICH_OPEN
 from tests.scan.situations import open_rich
 
-TYPED = {"convert", "Decoder"}
 RACE = """
 import sys, threading
 from aui_tui.model.codec import decode_card

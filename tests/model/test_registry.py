@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
 
 import pytest
 
-from aui_tui.model import registry as registry_module
-from aui_tui.model.registry import PURPOSES, Agent, Crawler, Known, fold, names_of, registry, starter, surfaces
+from aui_tui.model.registry import PURPOSES, Agent, Crawler, Known, fold, names_of, registry, starter
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CATEGORIES, CRAWLERS_TOTAL, LIVE_TOTAL, SURFACES_TOTAL
 from aui_tui.scan.target import parse
 from aui_tui.text import clean
@@ -69,13 +67,6 @@ def test_look_up_by_slot_token_alias_and_casing() -> None:
     assert KNOWN.agent("nobody") is None
     assert KNOWN.surface("claude") is KNOWN.surface("matrix_key_3")
     assert KNOWN.surface("nobody") is None
-
-
-def test_reading_some_tables_gives_what_the_whole_file_holds() -> None:
-    whole = tomllib.loads(registry_module.FILE.read_text(encoding="utf-8"))
-    for name in ("registry", "identity", "agent", "crawler", "matrix"):
-        assert registry_module._read(name) == {name: whole[name]}
-    assert surfaces() == registry().surfaces
 
 
 @pytest.mark.parametrize(

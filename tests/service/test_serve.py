@@ -292,14 +292,6 @@ def test_8_processes_of_one_client_get_exactly_10_scans(tmp_path: Path, web: Web
         assert web.scans == 10
 
 
-@pytest.mark.slow
-def test_limits_survive_a_restart(tmp_path: Path, web: Web) -> None:
-    for left in (9, 8):
-        with served(tmp_path, "--connect-to", web.rule) as running:
-            answer = running.get("/api/scan?force=true&url=http://again.oak-and-thread.com")
-            assert answer.headers["ratelimit"].startswith(f'"scan";r={left};')
-
-
 def _workers(parent: int) -> list[psutil.Process]:
     """Return the live worker processes of a server."""
     found = []

@@ -55,7 +55,6 @@ class Truth:
 
     lines: int = 0
     broken: int = 0
-    broken_head: int = 0
     agents: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
@@ -80,18 +79,16 @@ def _figures() -> dict[str, Any]:
     }
 
 
-def plant(path: Path, lines: int, *, agents: float = 0.056, visitors: int = 250, head: int = 1000) -> Truth:
+def plant(path: Path, lines: int, *, agents: float = 0.056, visitors: int = 250) -> Truth:
     """Write a log of ``lines`` lines to ``path`` and return what it holds.
 
-    ``agents``: their share of the lines; ``visitors``: addresses of the others; ``head`` lines are looked at whole.
+    ``agents``: their share of the lines; ``visitors``: addresses of the others.
     """
     truth, found = Truth(), defaultdict(_figures)
     with path.open("w", encoding="utf-8") as file:
-        for number, line in enumerate(_lines(lines, agents, visitors, found)):
+        for line in _lines(lines, agents, visitors, found):
             truth.lines += 1
-            if line in BROKEN:
-                truth.broken += 1
-                truth.broken_head += number < head
+            truth.broken += line in BROKEN
             file.write(line + "\n")
     truth.agents = dict(found)
     return truth
