@@ -26,7 +26,7 @@ from aui_tui.checks.judge import Judgement, turned_away
 from aui_tui.model.card import Finding
 from aui_tui.model.decoding import convert
 from aui_tui.model.observations import BROWSER, SERVED, Exchange, Observations
-from aui_tui.model.registry import Agent
+from aui_tui.model.registry import Agent, registry
 
 ABOUT: Final = MappingProxyType(
     {
@@ -283,7 +283,8 @@ class Check(ABC):
     ``lacking``: what it means that the fix is still to be made. ``title``: heading of the recommendation.
     ``effort``: work of the fix, from 1 (a line) to 8 (a rebuild); ``takes``: the same as a time, for somebody who knows
     the site. ``file``: the name that its snippet is written to when nothing but the card is known. ``proof``: how to
-    check the fix from here, with ``{origin}`` for the address. ``points`` and ``pillar``: full points and pillar key
+    check the fix from here, with ``{origin}`` for the address and ``{agent}`` for who is
+    turned away. ``points`` and ``pillar``: full points and pillar key
     per method. ``detail``: the number of ``detail`` (specification 2.3) that its points add to. ``sentences``: its
     evidence, each severity in the order of a card.
     ``harm``: what it does to agents when the site lacks it, from SHUT_OUT to LACKING.
@@ -330,9 +331,15 @@ class Check(ABC):
     def advise(self, site: Site) -> Advice:
         """Return body and snippet of the recommendation."""
 
+    def proof_at(self, origin: str, observations: Observations | None) -> str:
+        """Return how to check the fix at ``origin``, under the name of an agent that was turned away."""
+        refused = turned_away(observations) if observations is not None else ()
+        agent = refused[0][0].token if refused else registry().live[0].token
+        return self.proof.replace("{origin}", origin.rstrip("/")).replace("{agent}", agent)
+
     def proof_for(self, site: Site) -> str:
         """Return how to check the fix from here, and where the public finds the site, or how to name that address."""
-        proof = self.proof.replace("{origin}", site.observations.origin.rstrip("/"))
+        proof = self.proof_at(site.observations.origin, site.observations)
         local = f" {LOCAL.replace('{host}', site.observations.host)}" if self.names_site and site.is_local else ""
         public = f" Once it is public, the same at {site.public_url.rstrip('/')}/." if site.is_elsewhere else ""
         return f"Check: {proof}{local}{public}"

@@ -84,6 +84,10 @@ SENTENCES: Final = sentence_list(
     warn probe-limit
         Limit of this test: a probe borrows an agent's name without its address or signature, so a site that verifies
         agents may refuse the probe and still serve the agent.
+    warn address
+        Not known whether <<agents>> <<get>> in: here <<what>>, as a search engine’s name does, while an unknown name
+        is served. The site seems to admit such names from their operators’ own addresses alone. aui-tui visits (your
+        access log), AUI_TUI_SIGN=1, or letting this address in would show it.
     warn cause-name
         The site decides by the name in User-Agent (<<agents>>): the name is turned away with a browser's other header
         fields too, and a browser's name is served with the agent's other fields.
@@ -116,10 +120,6 @@ SENTENCES: Final = sentence_list(
     warn second-answer
         <<agent>> got <<first>> at first and <<second>> when asked again, alone and after a pause; the second answer
         counts.
-    warn address
-        Not known whether <<agents>> <<get>> in: here <<what>>, as a search engine’s name does, while an unknown name
-        is served. The site seems to admit such names from their operators’ own addresses alone. aui-tui visits (your
-        access log), AUI_TUI_SIGN=1, or letting this address in would show it.
     warn cause-list
         The site refuses names that it does not know: an invented name is turned away as <<agents>> <<are>>, so what
         decides is a list of who may enter.
@@ -508,7 +508,7 @@ class Door(Check):
     takes = "an hour"
     file = "server/agents.txt"
     proof = (
-        "curl -sSI -A ChatGPT-User {origin}/ answers 200 from an address that the rule knows. The points show here"
+        "curl -sSI -A {agent} {origin}/ answers 200 from an address that the rule knows. The points show here"
         " when the rule knows the address that you scan from: its line for the tester, which you remove afterwards."
     )
     points = POINTS

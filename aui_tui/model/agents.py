@@ -304,6 +304,8 @@ def _asked(word: str, row: AgentRow, *, browser_served: bool, dropped: bool) -> 
     code = f" ({row.status})" if row.status else ""
     if word == WALL:
         wall = row.exchange.challenge if row.exchange is not None else None
+        if row.exchange is not None and row.exchange.another_page:
+            return f"{'another' if row.exchange.readable else 'an empty'} page{code}"
         return f"{wall.vendor}'s test for humans{code}" if wall is not None else f"a test for humans{code}"
     if word == OUT:
         return f"refused{code}{'' if browser_served else ', as a browser is'}"
@@ -379,8 +381,8 @@ def sentence(card: ReportCard, seen: Observations | None = None) -> str:
 
 def _nobody_answered(card: ReportCard) -> str:
     codes = {card.human_status, *(access.status for access in card.agent_access.values())}
-    if len(codes) == 1 and card.human_status >= 500:
-        return f"The homepage answers {card.human_status} to everybody. Not graded."
+    if len(codes) == 1 and card.human_status >= 400:
+        return f"A browser and every agent that was asked get {card.human_status}. Not graded."
     return "No usable answer, to a browser or to anyone. Not graded."
 
 

@@ -271,8 +271,10 @@ def _file(piece: Piece, fixes: list[str]) -> dict[str, Any]:
 
 
 def _proof(fix: str, found: Plan, site: Site | None) -> str:
-    origin = site.observations.origin.rstrip("/") if site is not None else f"https://{found.host}"
-    return BY_FIX[fix].proof.replace("{origin}", origin)
+    check = BY_FIX[fix]
+    if site is None:
+        return check.proof_at(f"https://{found.host}", None)
+    return check.proof_at(site.observations.origin, site.observations)
 
 
 def pieces(found: Plan, site: Site | None = None) -> dict[str, Piece]:

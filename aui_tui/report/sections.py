@@ -158,7 +158,8 @@ def when(stamp: str, now: float | None) -> str:
 
 def _next(card: ReportCard) -> Item:
     if card.unreachable:
-        return Item(("Next",), text="Check the address, then scan again.", key="next")
+        closed = next((one.facts.get("step") for one in card.findings if one.id == "closed"), "")
+        return Item(("Next",), text=f"{closed or 'Check the address, then scan again'}.", key="next")
     found = by_harm(card)
     if not found:
         more = ": try the tasks (--tasks)." if card.provisional is True else "."

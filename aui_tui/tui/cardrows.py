@@ -357,7 +357,8 @@ def _sentences(row: agents.AgentRow) -> Iterator[str]:
         detail = row.exchange.detail if row.exchange is not None else ""
         yield f"No answer of the site proves anything{f': {detail}' if detail else ''}."
     else:
-        kind = "a test for humans" if row.outcome == "challenged" else "an error"
+        other = row.exchange is not None and row.exchange.another_page
+        kind = "another page" if other else "a test for humans" if row.outcome == "challenged" else "an error"
         yield f"The site answers this name with {kind} ({row.status or 'none'})."
         if row.disagree:
             yield "The two contradict: robots.txt lets in what the site turns away."

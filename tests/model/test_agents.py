@@ -10,7 +10,7 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.model import agents
 from aui_tui.model.agents import Outcome, agent_rows, outcomes, sentence
 from aui_tui.model.methods import DEFAULT_METHOD
-from aui_tui.model.observations import Observations
+from aui_tui.model.observations import ANOTHER_PAGE, Challenge, Observations
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TaskReport, TaskResult
 from tests.scan import situations
@@ -24,13 +24,12 @@ def says(seen: Observations) -> str:
     return sentence(grade_card(seen, DEFAULT_METHOD), seen)
 
 
-def one_refused() -> Observations:
-    """Claude is refused, whatever robots.txt says."""
+def one_refused(status: int = 403, **changes: object) -> Observations:
+    """Claude alone gets something else, whatever robots.txt says."""
     seen = situations.open_rich()
     name = registry().live[1].key
-    return replace(
-        seen, exchanges=tuple(situations.probe(name, 403) if one.name == name else one for one in seen.exchanges)
-    )
+    other = situations.probe(name, status, **changes)
+    return replace(seen, exchanges=tuple(other if one.name == name else one for one in seen.exchanges))
 
 
 def test_a_refusal_against_robots_txt_is_a_disagreement_and_stands_first() -> None:
@@ -41,6 +40,18 @@ def test_a_refusal_against_robots_txt_is_a_disagreement_and_stands_first() -> No
     assert first.probe == "agent_02"
     assert {one.verdict for one in others} == {"in", "not tested"}
     assert says(one_refused()) == "Claude is refused; ChatGPT, Google agent and Perplexity get in."
+
+
+@pytest.mark.parametrize(("readable", "reason"), [(0, "an empty page (200)"), (48, "another page (200)")])
+def test_another_page_is_not_said_to_be_a_test_for_humans(readable: int, reason: str) -> None:
+    other = Challenge(vendor=ANOTHER_PAGE, signal="48 readable characters", tier="")
+    first = graded(one_refused(200, challenge=other, readable=readable))[0]
+    assert (first.verdict, first.names, first.reason) == ("challenged", ("Claude",), reason)
+
+
+def test_the_check_of_a_fix_asks_under_the_name_that_was_turned_away() -> None:
+    fix = by_harm(grade_card(one_refused(), DEFAULT_METHOD))[0]
+    assert "curl -sSI -A Claude-User https://" in fix.body
 
 
 def test_every_assistant_of_the_matrix_is_in_exactly_one_outcome() -> None:
@@ -63,7 +74,7 @@ def test_outcomes_are_worst_first() -> None:
         (situations.wall_for_agents, "All four assistants that were asked are challenged; a browser gets in."),
         (situations.wall_for_all, "All four assistants that were asked are challenged, as a browser is."),
         (situations.dropped, "No assistant that was asked gets an answer; a browser gets in."),
-        (situations.down, "The homepage answers 503 to everybody. Not graded."),
+        (situations.down, "A browser and every agent that was asked get 503. Not graded."),
         (
             situations.robots_one,
             "robots.txt tells Claude to stay out, the site serves it anyway; "
