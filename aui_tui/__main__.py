@@ -32,17 +32,35 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Return the exit code of a command line. The dashboard and the version need no parser: they are there at once."""
     protect()
-    if COMPLETING in os.environ or arguments not in ([], ["--version"]):
+    options = of_dashboard(arguments) if COMPLETING not in os.environ else None
+    if options is None and arguments != ["--version"]:
         from aui_tui.cli import app
 
         return app.run(arguments)
     from aui_tui.cli.run import Run, print_version, reporting_errors
 
-    if arguments:
+    if options is None:
         return reporting_errors(print_version, arguments)
     from aui_tui.cli import home
 
-    return reporting_errors(lambda: home.show(Run.of({})), arguments)
+    host = options.pop("host", "")
+    return reporting_errors(lambda: home.show(Run.of(options), host=host), arguments)
+
+
+OPTIONS: Final = {"--data-dir": "data_dir", "--source": "source", "--config": "config_file", "--open": "host"}
+
+
+def of_dashboard(arguments: Sequence[str]) -> dict[str, str] | None:
+    """Return the options of a line that only opens the dashboard; None for another, which the parser reads."""
+    found = {}
+    words = iter(arguments)
+    for word in words:
+        name, _, value = word.partition("=")
+        value = value or next(words, "")
+        if name not in OPTIONS or not value.strip():
+            return None
+        found[OPTIONS[name]] = value
+    return found
 
 
 if __name__ == "__main__":

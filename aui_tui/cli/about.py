@@ -14,6 +14,7 @@ import typer
 from aui_tui import docs
 from aui_tui.cli import complete, options, streams
 from aui_tui.cli.output import report
+from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.streams import Paint
 from aui_tui.docs import TOPICS
 from aui_tui.index.folder import places as store_places
@@ -21,7 +22,7 @@ from aui_tui.model.vocabulary import choose
 from aui_tui.settings import FIELDS, Settings
 from aui_tui.text import cells, fit
 
-app = typer.Typer()
+app = App()
 
 
 @app.command("help", epilog="Example: aui-tui help query")
@@ -38,7 +39,7 @@ def help_on(
     as_json: options.Json = False,
 ) -> None:
     """Read the documentation: a topic, or the list of topics. Into a file or pipe it goes as Markdown."""
-    run = options.run_of(context)
+    run = run_for(context)
     paint = Paint.for_output(ascii_only=run.settings.ascii)
     if not topic:
         width = max(map(len, TOPICS)) + 2
@@ -87,7 +88,7 @@ def schema(
     ],
 ) -> None:
     """Print the JSON Schema of a record."""
-    options.run_of(context)
+    run_for(context)
     name = choose("record", record, RECORDS)
     streams.write(files("aui_tui.model").joinpath("schemas", f"{name}.schema.json").read_bytes())
 
@@ -108,7 +109,7 @@ def table(settings: Settings) -> dict[str, dict[str, object]]:
 @app.command("config", epilog="Example: aui-tui config --json")
 def config(context: typer.Context, as_json: options.Json = False) -> None:
     """Print every setting, its value, and where it came from."""
-    run = options.run_of(context)
+    run = run_for(context)
     rows = table(run.settings)
     report(as_json, rows, _settings_lines(rows))
 
@@ -140,7 +141,7 @@ def places(settings: Settings) -> dict[str, str]:
 @app.command("paths", epilog="Example: aui-tui paths --json")
 def paths(context: typer.Context, as_json: options.Json = False) -> None:
     """Print every place where the program keeps or looks for something."""
-    run = options.run_of(context)
+    run = run_for(context)
     found = places(run.settings)
     width = max(map(len, found))
     report(as_json, found, (f"{name:<{width}}  {place}" for name, place in found.items()))

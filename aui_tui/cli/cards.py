@@ -12,6 +12,7 @@ import typer
 from aui_tui.cli import complete, options, sources, streams
 from aui_tui.cli.gating import Gating
 from aui_tui.cli.output import CardForm, emit, format_for, path_of
+from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.reach import site_of
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import only_under, opened, report_of
@@ -24,7 +25,7 @@ from aui_tui.report.gates import Outcome, worst
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
-app = typer.Typer()
+app = App()
 
 DIFF_FORMATS: Final = ("text", "json", "markdown")
 """Their writers are not loaded for a help."""
@@ -71,7 +72,7 @@ def site(
     fields: options.Fields = "",
 ) -> int:
     """Print the stored report card of a host, without scanning. With --json --details: each request and answer."""
-    run = options.run_of(context)
+    run = run_for(context)
     form = CardForm.of(run, context.params)
     gating = Gating.of(run, context.params)
     method = options.method_of(method)
@@ -136,7 +137,7 @@ def diff(
     from aui_tui.report.diff import diff as difference
     from aui_tui.report.diff import write
 
-    run = options.run_of(context)
+    run = run_for(context)
     options.one_of(json=as_json, format=form)
     path = path_of(output)
     form = format_for(path, "json" if as_json else form, DIFF_FORMATS) or "text"
@@ -210,7 +211,7 @@ def plan(
     from aui_tui.report.plan import as_json as plan_json
     from aui_tui.report.plan import lines, plan_for, write_files
 
-    run = options.run_of(context)
+    run = run_for(context)
     method = options.method_of(method)
     score = int(grade) if re.fullmatch(r"\d{1,3}", grade) and int(grade) <= 100 else None
     wanted = choose("goal", grade, (*GRADES, "a score from 0 to 100")) if grade and score is None else ""
@@ -229,7 +230,7 @@ BadgeFile = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="
 @app.command("badge", epilog="Example: aui-tui badge example.com -o badge.svg")
 def badge(context: typer.Context, host: options.Host, output: BadgeFile = "") -> None:
     """Write the grade and score of a host as a self-contained SVG badge."""
-    run = options.run_of(context)
+    run = run_for(context)
     from aui_tui.report.page import badge as drawn
 
     path = path_of(output)
@@ -257,7 +258,7 @@ def regrade_cards(
     output: options.File = "",
 ) -> int:
     """Grade cards again under a method, from what was seen then; nothing is stored."""
-    run = options.run_of(context)
+    run = run_for(context)
     form = CardForm.of(run, context.params)
     method = options.method_of(method) or run.settings.method
     found: list[HostReport] = []

@@ -12,6 +12,7 @@ import typer
 
 from aui_tui.cli import options, streams
 from aui_tui.cli.output import keys_of
+from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.progress import drawn_live
 from aui_tui.cli.reach import policy_of
 from aui_tui.cli.run import Run
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from aui_tui.service.crawl import BadRow, Crawl, CrawlSettings, Done, Row, Workers
     from aui_tui.service.local import LocalService
 
-app = typer.Typer()
+app = App()
 
 EVERY: Final = 5.0
 """Seconds between the lines of progress where there is no terminal."""
@@ -156,7 +157,7 @@ def crawl(
     Hosts with a card of the last 7 days are skipped. A crawl costs none of the ten scans an hour. Settings: older_than,
     concurrency, max_per_second, scheduler.
     """
-    run = options.run_of(context)
+    run = run_for(context)
     settings = run.settings
     only_local(run, "A crawl")
     method = options.method_of(method) or settings.method

@@ -12,8 +12,9 @@ from typing import Annotated
 
 import typer
 
-from aui_tui.cli import options, streams
+from aui_tui.cli import streams
 from aui_tui.cli.index import json_parts
+from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.progress import bar, task_steps
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import only_local
@@ -22,7 +23,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskEvent
 
-app = typer.Typer()
+app = App()
 
 
 @app.command("demo", epilog="Example: aui-tui demo")
@@ -39,7 +40,7 @@ def demo(
 
     Nothing outside this machine is contacted, and nothing is kept: the cards lie in a temporary folder.
     """
-    run = options.run_of(context)
+    run = run_for(context)
     only_local(run, "The demo")
     if not headless and not streams.interactive():
         raise ConfigError(f"{streams.NO_SCREEN}; use `aui-tui demo --headless`.")

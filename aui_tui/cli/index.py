@@ -12,6 +12,7 @@ import typer
 
 from aui_tui.cli import options, streams
 from aui_tui.cli.output import emit, format_for, keys_of, path_of
+from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import opened, service_of
 from aui_tui.cli.streams import Paint
@@ -26,7 +27,7 @@ from aui_tui.model.view import IndexView, Row, rows
 from aui_tui.service.protocol import Service
 from aui_tui.text import count, fit
 
-app = typer.Typer()
+app = App()
 
 PARQUET: Final = "parquet"
 
@@ -150,7 +151,7 @@ def index(
     text: options.Text = False,
 ) -> None:
     """List every scanned host by score, and the unreachable ones."""
-    run = options.run_of(context)
+    run = run_for(context)
     options.one_of(text=text, json=as_json)
     linear = text or (run.settings.text and not as_json)
     query = query_of(category, stance, line, sort)
@@ -226,7 +227,7 @@ def export(
     from aui_tui.report.data import write_parquet
     from aui_tui.report.formats import Listing, write_cards, write_listing
 
-    run = options.run_of(context)
+    run = run_for(context)
     options.one_of(json=as_json, format=format_name)
     path = path_of(output)
     formats = (*options.DOCUMENTS, *(options.REPORTS if cards else ()), PARQUET)

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Final
 import typer
 
 from aui_tui.cli import complete
-from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue
 from aui_tui.model.methods import METHODS
 from aui_tui.model.query import SORTS
@@ -21,7 +20,7 @@ DOCUMENTS: Final = ("json", "ndjson", "csv", "markdown", "html")
 REPORTS: Final = ("junit", "sarif")
 """Formats of a list, and those of cards alone; the table of ``report`` is not loaded for a help."""
 
-EVERYWHERE, FILTERS, REACH, OUTPUT = "Everywhere", "Filters", "How to reach the site", "Output"
+FILTERS, REACH, OUTPUT = "Filters", "How to reach the site", "Output"
 GATES: Final = "Gates (exit code 1 when one fails, 3 when one is inconclusive)"
 
 
@@ -29,18 +28,6 @@ def words(allowed: Sequence[str], meaning: str) -> dict[str, Any]:
     """Return help and completion of an option that takes one of ``allowed``."""
     return {"help": f"{meaning}: {', '.join(allowed)}.", "autocompletion": complete.of(allowed)}
 
-
-_common = partial(typer.Option, rich_help_panel=EVERYWHERE)
-DataDir = Annotated[str | None, _common("--data-dir", metavar="DIR", help="Folder of cards, cache and quota.")]
-Source = Annotated[
-    str | None, _common("--source", metavar="URL", help="Read a published index instead of this machine's.")
-]
-Config = Annotated[str | None, _common("--config", metavar="FILE", help="Settings file (TOML).")]
-Quiet = Annotated[bool, _common("--quiet", "-q", help="No progress, errors only.")]
-COMMON: Final = ("data_dir", "source", "config_file", "quiet")
-"""Options of every command, before or after its name; the main help alone lists them."""
-
-KEPT: Final = "aui_tui.options"
 
 Host = Annotated[str, typer.Argument(metavar="HOST", help="A host that was scanned.", autocompletion=complete.hosts)]
 Force = Annotated[bool, typer.Option("--force", help="Scan again, even if the last answer is recent.")]
@@ -145,40 +132,6 @@ Fields = Annotated[
     str,
     _output("--fields", metavar="A,B.C", help="Only these fields (json, ndjson, csv).", autocompletion=complete.fields),
 ]
-
-
-def run_of(context: typer.Context) -> Run:
-    """Return what a command works with, from the common options before and after its name.
-
-    Raises BadValue for any option with an empty value, and ConfigError.
-    """
-    for one in (context.parent, context):
-        if one is not None:
-            _refuse_empty(one)
-    given = (context.find_root().params, context.meta.get(KEPT, {}))
-    named = {*COMMON, *context.meta.get(KEPT, {})}
-    return Run.of({name: one[name] for one in given for name in named if one.get(name) not in (None, False)})
-
-
-def keep(context: Any, option: Any, value: Any) -> None:
-    """Keep the value of an option that every command takes, where it was given."""
-    if value not in (None, False, ()):
-        context.meta.setdefault(KEPT, {})[option.name] = value
-
-
-def _refuse_empty(context: Any) -> None:
-    """Raise BadValue for an option or argument with an empty value: a variable that is not set, most of the time."""
-    for option in context.command.params:
-        source = context.get_parameter_source(option.name or "")
-        if source is None or source.name != "COMMANDLINE":
-            continue
-        value = context.params.get(option.name, context.meta.get(KEPT, {}).get(option.name))
-        values: Sequence[object] = value if isinstance(value, list | tuple) else (value,)
-        if any(isinstance(one, str) and not one.strip() for one in values):
-            if option.param_type_name == "argument":
-                raise BadValue(f"An argument is empty: {context.command.name} takes {option.metavar.rstrip('.')}.")
-            name = option.opts[0]
-            raise BadValue(f"{name} is empty: it takes {option.metavar or 'a value'}. Give one, or leave {name} out.")
 
 
 def one_of(**wanted: object) -> str:

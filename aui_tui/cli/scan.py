@@ -13,6 +13,7 @@ import typer
 from aui_tui.cli import options, progress, streams
 from aui_tui.cli.gating import Gating
 from aui_tui.cli.output import CardForm, emit, path_of
+from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.reach import checked, pages_of, policy_of
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import opened
@@ -29,7 +30,7 @@ from aui_tui.text import clean
 if TYPE_CHECKING:
     from aui_tui.report.formats import Refusal
 
-app = typer.Typer()
+app = App()
 
 
 RECORDING: Final = ".recording"
@@ -192,7 +193,7 @@ def scan(
     FILE.recording keeps what was seen, for regrade. --page PATH, up to ten times, asks who gets other pages too.
     Settings: control, via, pace, declared, sign.
     """
-    run = options.run_of(context)
+    run = run_for(context)
     if act and not tasks:
         raise BadValue("--act is for the tasks: add --tasks.")
     checked(run)

@@ -9,11 +9,12 @@ from typing import Annotated, Final
 import typer
 
 from aui_tui.cli import options, streams
+from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.reach import policy_of
 from aui_tui.cli.sources import only_local, opened
 from aui_tui.errors import BadValue, MissingExtra
 
-app = typer.Typer()
+app = App()
 
 
 PORT: Final = 8600
@@ -39,7 +40,7 @@ def serve(
     Clients scan public hosts on ports 80 and 443 only, ten times an hour each. Behind a proxy: the
     settings base_url and trusted_proxy. Others: cors, allow_origin, read_only, publish_visits.
     """
-    run = options.run_of(context)
+    run = run_for(context)
     only_local(run, "Serving")
     from aui_tui.model.registry import starter
     from aui_tui.scan import signing
@@ -91,7 +92,7 @@ def mcp(
 
     The tools read: index, site, plan, diff, tasks, visits. --allow-scan adds scan.
     """
-    run = options.run_of(context)
+    run = run_for(context)
     access = policy_of(run, allow_private=allow_private, connect_to=connect_to)
     if (allow_private or connect_to) and not allow_scan:
         raise BadValue("Options on how to reach a site need --allow-scan; add --allow-scan, or leave them out.")
@@ -123,7 +124,7 @@ def web(
 
     The address that is printed holds a token: whoever has it acts as you do. Behind a proxy: the setting base_url.
     """
-    run = options.run_of(context)
+    run = run_for(context)
     if find_spec("textual_serve") is None:
         raise MissingExtra("aui-tui web", "web")
     from aui_tui.web import dashboard

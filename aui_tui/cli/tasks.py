@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from aui_tui.cli import options, streams
+from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.progress import step_words
 from aui_tui.cli.sources import opened
 from aui_tui.cli.streams import Paint
@@ -20,7 +21,7 @@ from aui_tui.report.atomic import replace
 from aui_tui.service.protocol import KeepsTranscripts
 from aui_tui.text import clean, count, fit
 
-app = typer.Typer()
+app = App()
 
 
 class NotRun(AuiError):
@@ -76,7 +77,7 @@ def tasks(
     as_json: options.Json = False,
 ) -> None:
     """Show the kept transcript of a run of the tasks (scan HOST --tasks): each step, and what to change."""
-    run = options.run_of(context)
+    run = run_for(context)
     if "\0" in write:
         raise BadValue("--write must be the path of a folder.")
     name = clean(host, 253)

@@ -12,6 +12,7 @@ import typer
 
 from aui_tui.cli import complete, options, streams
 from aui_tui.cli.output import report
+from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.progress import bar
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import STDIN, local, local_of, only_local, read_bytes
@@ -24,7 +25,7 @@ from aui_tui.service.importer import take
 from aui_tui.text import clean, count
 from aui_tui.validate import validate as validated
 
-app = typer.Typer()
+app = App()
 
 
 @contextmanager
@@ -48,7 +49,7 @@ def validate(
     as_json: options.Json = False,
 ) -> int:
     """Check records against the schema and say where and why they break it. Exit code 1 when one does."""
-    options.run_of(context)
+    run_for(context)
     code = 0
     for name in file:
         verdict = validated(read_bytes(name))
@@ -81,7 +82,7 @@ def import_records(
     as_json: options.Json = False,
 ) -> int:
     """Import records from files into the index; a row never replaces a card, an older scan goes to the history."""
-    run = options.run_of(context)
+    run = run_for(context)
     only_local(run, "An import")
     code = 0
     with ExitStack() as stack:
@@ -108,7 +109,7 @@ def backup(
     as_json: options.Json = False,
 ) -> None:
     """Copy the index to a file, also while scans and crawls go on."""
-    run = options.run_of(context)
+    run = run_for(context)
     only_local(run, "A backup")
     from aui_tui.index.upkeep import backup as copied
 
@@ -124,7 +125,7 @@ def backup(
 @app.command("doctor", epilog="Example: aui-tui doctor")
 def doctor(context: typer.Context, as_json: options.Json = False) -> int:
     """Check every kept card of this machine's index; exit code 1 when something is wrong."""
-    run = options.run_of(context)
+    run = run_for(context)
     only_local(run, "The doctor")
     with _opened_index(run) as reports:
         return _examine(run, reports, as_json=as_json)
@@ -160,7 +161,7 @@ def forget(
     as_json: options.Json = False,
 ) -> int:
     """Remove hosts from the index, with every kept scan."""
-    run = options.run_of(context)
+    run = run_for(context)
     only_local(run, "Forgetting")
     codes: list[int] = []
 
@@ -189,7 +190,7 @@ def cache(
     as_json: options.Json = False,
 ) -> None:
     """Show or clear the answers of the last 24 hours; no report card is lost."""
-    run = options.run_of(context)
+    run = run_for(context)
     only_local(run, "The cache")
     chosen = choose("action", action, ACTIONS)
 
@@ -223,7 +224,7 @@ def key(
     signatures; directory prints the JSON to publish at /.well-known/http-message-signatures-directory, which serve
     publishes by itself. The private part is never printed.
     """
-    run = options.run_of(context)
+    run = run_for(context)
     chosen = choose("action", action, KEY_ACTIONS)
     from aui_tui.scan import signing
 

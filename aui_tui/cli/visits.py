@@ -14,6 +14,7 @@ import typer
 
 from aui_tui.cli import complete, gating, options, streams
 from aui_tui.cli.output import emit, format_for, path_of
+from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.progress import bar
 from aui_tui.cli.reach import policy_of
 from aui_tui.cli.run import Run
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from aui_tui.visits.counting import Options
     from aui_tui.visits.ranges import RangeBook, Updated
 
-app = typer.Typer()
+app = App()
 
 GATES: Final = "Gate (exit code 1 when it fails, 3 when the log cannot tell)"
 FORMS: Final = ("json", "csv", "markdown")
@@ -91,7 +92,7 @@ def visits(
     Only figures are kept, beside the host's card: no address, no query, no user. Without LOG, it prints what was kept.
     Settings: log_kind, client_field, trusted_proxy.
     """
-    run = options.run_of(context)
+    run = run_for(context)
     only_local(run, "Reading logs")
     from aui_tui.visits.ranges import RangeBook, allow_list
 

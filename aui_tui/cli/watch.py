@@ -15,6 +15,7 @@ import typer
 
 from aui_tui.cli import options, streams
 from aui_tui.cli.options import UNITS, seconds_of
+from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.reach import policy_of
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.scan import scan_one
@@ -27,7 +28,7 @@ from aui_tui.report.diff import diff, text_lines
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
-app = typer.Typer()
+app = App()
 
 
 TICK: Final = 0.25
@@ -77,7 +78,7 @@ def watch(
 
     Each scan costs one of the ten an hour; with the setting no_limit, those of a host of your own cost none.
     """
-    run = options.run_of(context)
+    run = run_for(context)
     access = policy_of(run, url, allow_private=allow_private, connect_to=connect_to)
     asked = ScanOptions(force=True, method=options.method_of(method))
     seconds = interval(every) if every else 0.0

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from aui_tui.cli.app import COMMANDS, application
+from aui_tui.cli.app import COMMANDS, command_of
 from tests.cards import WALLED
 from tests.cli.runner import here, required
 from tests.cli.stored import fill
 
-COMMAND: Any = application(tuple(COMMANDS))
 WITH_VALUE = [
     (name, option.opts[0])
     for name in COMMANDS
-    for option in COMMAND.commands[name].params
+    for option in command_of(name).params
     if option.param_type_name == "option" and not option.is_flag
 ]
 
@@ -26,24 +24,24 @@ WITH_VALUE = [
 def test_no_option_of_any_command_takes_an_empty_value(tmp_path: Path, name: str) -> None:
     for option in (option for command, option in WITH_VALUE if command == name):
         for value in ("", "  "):
-            done = here(tmp_path, name, *required(COMMAND.commands[name]), option, value)
+            done = here(tmp_path, name, *required(command_of(name)), option, value)
             assert (done.code, done.out) == (2, ""), (option, done)
             assert option in done.sentence
     assert not (tmp_path / "data").exists()
 
 
-@pytest.mark.parametrize("option", [option for command, option in WITH_VALUE if command == "paths"])
+@pytest.mark.parametrize("option", ["--data-dir", "--source", "--config", "--older-than"])
 def test_nor_does_an_option_before_the_command(tmp_path: Path, option: str) -> None:
     done = here(tmp_path, option, "", "paths")
     assert (done.code, done.out) == (2, "")
     assert option in done.sentence
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if required(COMMAND.commands[name])])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if required(command_of(name))])
 def test_an_empty_argument_is_named(tmp_path: Path, name: str) -> None:
-    done = here(tmp_path, name, *(["", *required(COMMAND.commands[name])[1:]]))
+    done = here(tmp_path, name, *(["", *required(command_of(name))[1:]]))
     assert (done.code, done.out) == (2, "")
-    assert done.sentence.startswith(f"aui-tui: An argument is empty: {name} takes ")
+    assert done.sentence.startswith("aui-tui: An argument is empty.")
 
 
 @pytest.mark.parametrize(

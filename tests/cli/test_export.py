@@ -81,7 +81,7 @@ def test_one_card_in_every_format(home: Path) -> None:
         (["site", "shop.example", "-f", "html", "--fields", "host"], "Fields cannot be chosen for html"),
         (["site", "shop.example", "--fields", "host"], "--fields needs --format"),
         (["site", "shop.example", "-f", "json", "--json"], "--json and --format"),
-        (["site", "shop.example", "--fail-under", "120"], "from 0 to 100"),
+        (["site", "shop.example", "--fail-under", "120"], "0<=x<=100"),
         (["site", "shop.example", "--fail-grade", "Z"], "A, B, C, D, F"),
         (["site", "shop.example", "--must-serve", "nobody"], "Claude"),
         (["site", "shop.example", "--no-regress", "none.json"], "Cannot read none.json"),

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from aui_tui.cli.app import COMMANDS, application
+from aui_tui.cli.app import COMMANDS, command_of
 from aui_tui.model.codec import encode_card
 from tests.cards import WALLED
 from tests.cli.runner import aui, here
 from tests.cli.stored import SEEN, fill
 
-COMMAND: Any = application(tuple(COMMANDS))
 SILENT = {
     "badge": "a picture",
     "key": "a key, and its directory, which is JSON as it is",
@@ -56,7 +54,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_every_command_that_reports_has_the_option() -> None:
-    without = {name for name in COMMANDS if all("--json" not in one.opts for one in COMMAND.commands[name].params)}
+    without = {name for name in COMMANDS if all("--json" not in one.opts for one in command_of(name).params)}
     assert without == set(SILENT)
 
 

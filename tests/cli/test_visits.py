@@ -112,7 +112,7 @@ def test_csv_and_markdown(tmp_path: Path, served: str) -> None:
     [
         ((), "Name the access logs"),
         (("nowhere.log",), "There is no file nowhere.log"),
-        (("",), "An argument is empty: visits takes LOG"),
+        (("",), "An argument is empty."),
         (("--format", "iis"), "nginx, apache, haproxy, ipset, cloudflare"),
         (("--format", "nginx"), "No address ranges were fetched yet"),
         (("--format", "nginx", "-o", "agents.geo"), "No address ranges were fetched yet"),

@@ -209,7 +209,7 @@ def test_a_scan_whose_caller_went_away_is_kept(tmp_path: Path, web: Web) -> None
     [
         (("--port", "{taken}"), "Cannot listen on 127.0.0.1 port"),
         (("--host", "no such host"), "Cannot listen on no such host"),
-        (("--host", ""), "--host is empty: it takes "),
+        (("--host", ""), "--host is empty. "),
         (("--source", "https://index.example"), "works on the index of this machine"),
     ],
 )

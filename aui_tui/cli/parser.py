@@ -1,0 +1,152 @@
+"""What all command lines share: options that every command takes, the form of a help, one sentence on a mistake."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any, Final, TypeVar
+
+import typer
+from typer.core import TyperCommand, TyperOption
+
+from aui_tui.cli.complete import COMPLETING
+from aui_tui.cli.run import Run
+from aui_tui.errors import BadValue, ConfigError
+from aui_tui.settings import FIELDS, SITE_KEYS
+from aui_tui.text import clean
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+EVERYWHERE: Final = "Everywhere"
+KEPT: Final = "aui_tui.options"
+"""Place in the context for the values of options that every command takes."""
+NAMES_WIDTH: Final = 27
+"""Cells of the first column of a help; a longer name has its text on the next line."""
+
+
+class Usage(ConfigError):
+    """The command line cannot be read: an unknown command or option, or one that is missing."""
+
+    title = "Usage error"
+
+
+def _keep(context: Any, option: Any, value: Any) -> None:
+    if value is not None:
+        context.meta.setdefault(KEPT, {})[option.name] = value
+
+
+def run_for(context: typer.Context) -> Run:
+    """Return what a command works with, from the options of every command, before and after its name.
+
+    Raises ConfigError.
+    """
+    return Run.of(context.meta.get(KEPT, {}))
+
+
+_option = partial(TyperOption, default=None, expose_value=False, callback=_keep, rich_help_panel=EVERYWHERE)
+
+
+def _common(*, hidden: bool) -> Iterator[TyperOption]:
+    """Yield the options of every command that the main help lists."""
+    option = partial(_option, hidden=hidden)
+    yield option(param_decls=["data_dir", "--data-dir"], metavar="DIR", help="Folder of cards, cache and quota.")
+    about = "Read a published index instead of this machine's."
+    yield option(param_decls=["source", "--source"], metavar="URL", help=about)
+    yield option(param_decls=["config_file", "--config"], metavar="FILE", help="Settings file (TOML).")
+    yield option(param_decls=["quiet", "--quiet", "-q"], is_flag=True, help="No progress, errors only.")
+
+
+def _settings(taken: Sequence[str]) -> Iterator[TyperOption]:
+    """Yield a hidden option for each setting that a single run can be given and no option in ``taken`` is called."""
+    for one in FIELDS:
+        name = "--" + one.name.replace("_", "-")
+        if name in taken or one.metadata["in_file"]:
+            continue
+        switch = isinstance(one.default_factory(), bool)  # type: ignore[operator]
+        names = f"{name}/--no{name[1:]}" if switch else name
+        yield _option(
+            param_decls=[one.name, names], is_flag=switch, hidden=True, help=f"The setting: {one.metadata['meaning']}."
+        )
+
+
+class Parser:
+    """What a command and the whole program read and explain in the same way."""
+
+    params: list[Any]
+    whole = False
+    """Whether this is the whole program, whose help lists the options of every command."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return own options and arguments, then those of every command; the hidden ones are no part of a help."""
+        own: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        own += _common(hidden=not self.whole and COMPLETING not in os.environ)
+        return [*own, *_settings([name for option in own for name in option.opts])]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read a line. Raises Usage."""
+        try:
+            rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+        except typer.TyperException as error:
+            raise _usage(error, self, ctx) from None
+        return rest
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options to a help, a section for each group of them."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for option in self.get_params(ctx):
+            own = "Arguments" if option.param_type_name == "argument" else "Options"
+            if record := option.get_help_record(ctx):
+                sections.setdefault(getattr(option, "rich_help_panel", None) or own, []).append(record)
+        for title, rows in sections.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows, col_max=NAMES_WIDTH)
+
+
+class Command(Parser, TyperCommand):
+    """A command."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the words of the usage line, arguments as the help names them."""
+        return [word.removeprefix("{").removesuffix("}") for word in super().collect_usage_pieces(ctx)]
+
+
+class App(typer.Typer):
+    """The commands of a module."""
+
+    def __init__(self) -> None:
+        super().__init__(rich_markup_mode=None)
+
+    def command(self, name: str | None = None, *, epilog: str | None = None) -> Callable[[F], F]:  # type: ignore[override]
+        """Return what makes a function the command ``name``; ``epilog`` is an example."""
+        return super().command(name, cls=Command, epilog=epilog)
+
+
+def refuse_empty(words: Sequence[str]) -> None:
+    """Raise BadValue for an empty value of an option or argument: a variable that is not set, most of the time."""
+    for before, word in pairwise(["", *words]):
+        name, equals, value = word.partition("=")
+        if not (word.startswith("--") and equals):
+            name, value = before, word
+        if not value.strip():
+            what = clean(name, 60) if name.startswith("-") else "An argument"
+            raise BadValue(f"{what} is empty. Give it a value, or leave it out.")
+
+
+def _usage(error: Any, command: Any, context: Any) -> Usage:
+    """Return what the parser found wrong, what the option or argument is for, and where to read on."""
+    said = " ".join(clean(error.format_message(), 400).split()).rstrip(".")
+    name = getattr(error, "option_name", "")
+    found = getattr(error, "param", None)
+    found = found or next(
+        (one for one in command.get_params(context) if name in (*one.opts, *one.secondary_opts)), None
+    )
+    about = ""
+    if found is not None:
+        record = found.get_help_record(context) or (found.opts[0], found.help)
+        about = " " + " ".join(": ".join(record).split())
+    elif name.removeprefix("--").replace("-", "_") in (*SITE_KEYS, "header"):
+        about = ' It is a setting of [sites."HOST"] in the settings file.'
+    return Usage(f"{said}.{about} See {context.command_path} --help.")
