@@ -146,7 +146,8 @@ class Rendered(Record, frozen=True):
 
     ``readable`` and ``sent``: readable characters of either. ``share``: percentage of the rendered readable text that
     only scripts bring. ``headings`` and ``prices``: those that only scripts bring, in the order of the page.
-    ``text``: the beginning of the rendered text.
+    ``text``: the beginning of the rendered text. ``tools``: names of the WebMCP tools that the page has registered;
+    None where the browser cannot tell, as on plain HTTP.
     """
 
     readable: int = 0
@@ -155,6 +156,7 @@ class Rendered(Record, frozen=True):
     headings: tuple[str, ...] = ()
     prices: tuple[str, ...] = ()
     text: str = ""
+    tools: tuple[str, ...] | None = None
 
 
 class TaskEvent(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,9 +1,9 @@
 """The declarations of a site for agents, and whether an agent gets them (the setting ``declared``). Never scored.
 
 ``declared.toml`` says what there is, where it is asked for and how an honest answer is recognised. At most
-``MAX_REQUESTS`` requests are sent, one at a time; none follows a redirect. A place is asked under the name of an agent,
-and as the browser when the agent is turned away; where agents are shut out anyway, as the browser first. Declared, yet
-closed to the agent: that is said after two rounds in which the browser, asked right after the agent, got the thing.
+``MAX_REQUESTS`` requests are sent, one at a time; none follows a redirect. Each place is asked as the browser; what it
+has is then asked for under the name of an agent. Declared, yet closed to the agent: that is said after ROUNDS in which
+the browser, asked right after the agent, got the thing.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ from aui_tui.model.observations import (
     silence,
 )
 from aui_tui.model.registry import registry
+from aui_tui.model.tasks import Rendered
 from aui_tui.scan import agent_files, exchanges, markup, probes, robots, target, walls
 from aui_tui.scan.network import Network
 from aui_tui.scan.policy import ScanPolicy
@@ -52,9 +53,7 @@ from aui_tui.scan.probes import Answer, Plan, Profile, Unfollowed, Url, probe
 from aui_tui.scan.retry import LEAST, LIMIT_STATUS, ROUNDS
 from aui_tui.text import clean, count
 
-MAX_REQUESTS: Final = 18
-_CERTAIN: Final = 2
-"""Places that turned the agent alone away, after which places are asked as the browser first: fewer requests then."""
+MAX_REQUESTS: Final = 32
 _STEADY: Final = 0.2
 """Part of ``Limits.pause`` that lies between two requests."""
 MOST_TRIES: Final = 6
@@ -91,7 +90,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     shapes: tuple[dict[str, str], ...] = ()
     begins: str = ""
     types: tuple[str, ...] = ()
-    heading: bool = False
+    text: str = ""
     root: str = ""
     detail: str = ""
     within: str = ""
@@ -137,11 +136,6 @@ class PlaceAnswer(NamedTuple):
     def missing(self) -> bool:
         """Nothing is there: 404 and the like, a redirect, or a page that is not what was asked for."""
         return self.moved or self.outcome == SERVED or self.status in MISSING
-
-    @property
-    def kind(self) -> object:
-        """What the answers to paths of which a site has nothing have in common; of a 404 its status alone."""
-        return (self.status, False, "") if self.status in MISSING else (self.status, self.moved, self.content_type)
 
     @property
     def markup(self) -> bool:
@@ -191,9 +185,8 @@ def _reads_as(row: Row, got: PlaceAnswer) -> bool:
     if row.root:
         found = _PROLOG.match(text[:20_000])
         return found is not None and found[1] == row.root
-    if row.heading:
-        return agent_files.check("llms", got.body, got.content_type, got.status).found and not _ERROR.match(text)
-    return False
+    is_text = bool(row.text) and agent_files.check("llms", got.body, got.content_type, got.status).found
+    return is_text and re.search(row.text, text[:20_000], re.IGNORECASE) is not None and not _ERROR.match(text)
 
 
 _ERROR: Final = re.compile(r"#\s+(?:\W*(?:error\W*)?(?:404|403)\b|(?:page\s+)?not\s+found\b|error\b)", re.IGNORECASE)
@@ -247,17 +240,15 @@ def robots_lines(text: str) -> dict[str, Line]:
 class _State:
     """What is known of one row: the ``line`` that declares it, and the place ``url`` that has it.
 
-    ``got``: what a browser, or an agent that is let in, got there. ``agent``: what the agent got last, ``rounds``: how
-    often that was not it while the browser got it. ``verdict``: the agent's, ``why``: what was not settled.
+    ``got``: what the browser got there. ``status``: the agent's last one. ``verdict``: the agent's, ``why``: what was
+    not settled.
     """
 
     row: Row
     line: Line | None = None
-    detail: str = ""
     url: Url | None = None
     got: PlaceAnswer | None = None
-    agent: PlaceAnswer | None = None
-    rounds: int = 0
+    status: int = 0
     verdict: str = ""
     why: str = ""
 
@@ -317,6 +308,18 @@ def _lacking(row: Row, url: Url, got: PlaceAnswer, *, promised: bool) -> str:
     return f"{url.path} does not have it" if promised else ""
 
 
+def _tools_line(page: markup.Declares, browser: Rendered | None) -> Line | None:
+    """Return the WebMCP tools of the homepage: as a browser saw them registered, else as its HTML names them."""
+    seen = browser.tools if browser is not None else None
+    if seen:
+        return Line("the homepage in a browser", ", ".join(seen))
+    if not (page.tools or page.registers):
+        return None
+    names = ", ".join(map(short, page.tools[:5])) or "registered by a script"
+    names += f", by an outdated name: {page.outdated}" if page.outdated else ""
+    return Line("the homepage", f"{names}; a browser saw none" if seen is not None else names)
+
+
 class DeclarationScan:
     """The requests of one look, and what they brought."""
 
@@ -327,20 +330,17 @@ class DeclarationScan:
         self._limits = access.limits
         self._access = replace(access, limits=replace(access.limits, redirects=0))
         self._robots = robots.parse(seen.robots.text.encode()) if seen.robots.text else None
-        live = {probe.name: probe.turned_away for probe in seen.live}
-        self._agent = next((name for name, away in live.items() if away), registry().live[0].key)
-        self._refusals = _CERTAIN if live.get(self._agent) else 0
+        self._agent = next((probe.name for probe in seen.live if probe.turned_away), registry().live[0].key)
+        self.token = next(agent.token for agent in registry().live if agent.key == self._agent)
         self._site = target.parse(seen.origin, allow_private=True).origin
         self._url = self._homepage()
         self._states = {row.key: _State(row) for row in rows()}
         self._answers: dict[tuple[str, str], PlaceAnswer] = {}
-        self._nothing: set[object] = {(status, False, "") for status in MISSING}
         self._terms: list[Line] = []
         self._end = ""
-        self.tried: list[Tried] = []
         self._budget = MAX_REQUESTS
+        self.tried: list[Tried] = []
         self.requests = 0
-        self.token = next(agent.token for agent in registry().live if agent.key == self._agent)
 
     def _homepage(self) -> Url:
         """Return where the homepage is, past its redirects within the site."""
@@ -354,18 +354,19 @@ class DeclarationScan:
         return last if target.same_site(start.origin, last.origin) else start
 
     async def run(self) -> None:
-        """Ask: the homepage, the first place of each row, the agent again where it was turned away, older places."""
+        """Ask for the homepage and every place, then for what is there as the agent; try what was found."""
         self._take_lines()
         await self._ask_homepage()
         for state in self._states.values():
             for url in self._first_places(state):
                 await self._visit(state, url)
-        await self._settle()
         for state in self._states.values():
-            for path in state.row.places[1:]:
-                if state.line is None:
-                    await self._visit(state, Url(self._url.origin, path))
-        await self._settle()
+            for path in state.row.places[1:] if state.line is None else ():
+                await self._visit(state, Url(self._url.origin, path))
+        self._drop_catch_all()
+        for state in self._states.values():
+            if state.url is not None:
+                await self._settle(state, state.url)
         self._take_parts()
         if self._end or all(got.status == OK for got in self._answers.values()):
             return  # a site that has an answer to every path promises nothing by it
@@ -379,11 +380,9 @@ class DeclarationScan:
         named = self._addresses([self._seen.files.mcp_server])
         if not named:
             return
-        usual = probes.profile(FILE_PROBES[0])
-        accept = ("Accept", "application/json, text/event-stream")
-        kept = (accept if field[0] == "Accept" else field for field in usual.fields)
-        fields = (*kept, ("Content-Type", "application/json"))
-        answer = await self._ask(BROWSER, named[0], usual._replace(fields=fields), self._limits.file, body=GREETING)
+        usual = _accepting(probes.profile(FILE_PROBES[0]), "application/json, text/event-stream")
+        client = usual._replace(fields=(*usual.fields, ("Content-Type", "application/json")))
+        answer = await self._ask(BROWSER, named[0], client, self._limits.file, body=GREETING)
         if answer is None or answer.limited or answer.status == 0:
             return
         result = answer.data is not None and isinstance(answer.data.get("result"), dict)
@@ -476,8 +475,7 @@ class DeclarationScan:
         """Ask for the homepage in another format; mostly the page itself comes, and else it is asked for too."""
         state = next(state for state in self._states.values() if state.row.accept)
         usual = probes.profile(BROWSER)
-        accept = ("Accept", f"{state.row.accept}, text/html;q=0.8")
-        other = usual._replace(fields=tuple(accept if field[0] == "Accept" else field for field in usual.fields))
+        other = _accepting(usual, f"{state.row.accept}, text/html;q=0.8")
         first = await self._ask(BROWSER, self._url, other, self._limits.page)
         html = first is not None and first.outcome == SERVED and first.content_type == "text/html"
         page = first if html else await self._ask(BROWSER, self._url, usual, self._limits.page)
@@ -499,12 +497,9 @@ class DeclarationScan:
         for state in self._states.values():
             row = state.row
             state.line = _field_line(row, fields) or state.line or _link_line(row, links)
-            if row.markup and (read.tools or read.registers):
-                names = ", ".join(map(short, read.tools[:5])) or "registered by a script"
-                names += f", by an outdated name: {read.outdated}" if read.outdated else ""
-                state.line, state.detail = Line("the homepage", names), names
-            elif row.markup and page is None:
-                state.why = "the homepage was not served"
+            if row.markup:
+                state.line = _tools_line(read, self._seen.page.rendered)
+                state.why = "the homepage was not served" if page is None and state.line is None else ""
 
     def _first_places(self, state: _State) -> list[Url]:
         """Return where a row is asked first: where a line says, as far as that is on this site, else at its own."""
@@ -516,30 +511,16 @@ class DeclarationScan:
         return named if state.line is not None else [*named, *(Url(self._url.origin, path) for path in row.places[:1])]
 
     async def _visit(self, state: _State, url: Url) -> None:
-        """Ask for ``url`` as the agent, then as the browser unless the agent got it; keep what is there.
-
-        Where agents are shut out anyway, the browser alone is asked.
-        """
+        """Ask for ``url`` as the browser, and keep what is there; nothing where the row has been found already."""
         if state.url is not None:
             return
-        agent_first = self._refusals < _CERTAIN
-        got = await self._ask_place(self._agent if agent_first else BROWSER, url)
+        got = await self._ask_place(BROWSER, url)
         if got is None:
             state.why = state.why or f"not asked everywhere: {self._end}"
             return
-        agent, rounds = got if agent_first else None, 0
-        if agent is not None and not recognised(state.row, agent) and agent.kind not in self._nothing:
-            got, rounds = await self._ask_place(BROWSER, url), 1
-            if got is None:
-                state.why = f"{url.path} answers the agent {_status(agent)}; {self._end}"
-                return
-            if got.kind != agent.kind:
-                self._refusals += got.missing or recognised(state.row, got)
-            elif agent.missing:
-                self._nothing.add(agent.kind)
         self._answers[state.row.key, url.path] = got
         if recognised(state.row, got):
-            state.url, state.got, state.agent, state.rounds, state.why = url, got, agent, rounds, ""
+            state.url, state.got, state.why = url, got, ""
         else:
             state.why = _lacking(state.row, url, got, promised=state.line is not None) or state.why
 
@@ -552,35 +533,22 @@ class DeclarationScan:
                 if any(got.signature == mine for got in others):
                     state.url = state.got = None
 
-    async def _settle(self) -> None:
-        """Settle what the agent gets at each declared place, in rounds with the browser as the control."""
-        self._drop_catch_all()
-        for state in self._states.values():
-            if state.url is None or state.verdict:
-                continue
-            if state.agent is not None and state.rounds == 0:
-                state.verdict = _welcome(state.agent)
-            elif state.agent is not None:
-                state.verdict, state.why = _judged(state.agent, state.rounds)
-            while not state.verdict:
-                await self._round(state, state.url)
-
-    async def _round(self, state: _State, url: Url) -> None:
-        """Ask as the agent, and as the browser when that is turned away."""
-        got = await self._ask_place(self._agent, url, self._limits.pause if state.rounds else 0.0)
-        if got is None:
-            state.verdict, state.why = INCONCLUSIVE, self._end
-            return
-        state.agent = got
-        state.verdict, state.why = (_welcome(got), "") if recognised(state.row, got) else _judged(got, state.rounds)
-        if not state.verdict:
+    async def _settle(self, state: _State, url: Url) -> None:
+        """Settle what the agent gets at a declared place; in rounds with the browser where it is turned away."""
+        for turn in range(ROUNDS):
+            got = await self._ask_place(self._agent, url, self._limits.pause if turn else 0.0)
+            if got is None:
+                state.verdict, state.why = INCONCLUSIVE, self._end
+                return
+            state.status = got.status
+            state.verdict, state.why = _verdict(state.row, got)
+            if state.verdict not in (REFUSED, CHALLENGED):
+                return
             control = await self._ask_place(BROWSER, url)
-            if control is not None and recognised(state.row, control):
-                state.rounds += 1
-                state.verdict, state.why = _judged(got, state.rounds)
-            else:
+            if control is None or not recognised(state.row, control):
                 again = "the browser was turned away too when it was asked again"
                 state.verdict, state.why = INCONCLUSIVE, self._end if control is None else again
+                return
 
     def _take_parts(self) -> None:
         """Take what is part of another row's document, and terms that were met at any path."""
@@ -605,40 +573,39 @@ class DeclarationScan:
         made = Declaration(key=row.key, name=row.name, state=DECLARED, why=clean(state.why, 300))
         if url is None and state.line is None:
             return msgspec.structs.replace(made, state=INCONCLUSIVE if state.why else ABSENT)
-        where, detail = [], state.detail
+        where, detail = [], ""
         if url is not None and got is not None:
-            where, detail = [url.path], short(agent_files.value_at(got.data, row.detail)) or detail
+            where, detail = [url.path], short(agent_files.value_at(got.data, row.detail))
         if state.line is not None:
             where, detail = [*where, state.line.where], detail or short(state.line.value)
         made = msgspec.structs.replace(made, where=clean(", named in ".join(dict.fromkeys(where)), 300), detail=detail)
         if url is None:
             return made
-        agent = state.verdict
-        if agent == SERVED and self._robots is not None and not self._robots.allows(self.token, url.path):
-            agent = DISALLOWED
-        return msgspec.structs.replace(made, agent=agent, status=state.agent.status if state.agent is not None else 0)
+        open_to_all = self._robots is None or self._robots.allows(self.token, url.path)
+        agent = DISALLOWED if state.verdict == SERVED and not open_to_all else state.verdict
+        return msgspec.structs.replace(made, agent=agent, status=state.status)
 
 
-def _judged(got: PlaceAnswer, rounds: int) -> tuple[str, str]:
-    """Return the verdict of an agent that ``got`` something else than the browser, and what was not settled.
+def _accepting(profile: Profile, accept: str) -> Profile:
+    """Return ``profile`` with another Accept field."""
+    fields = (("Accept", accept) if name == "Accept" else (name, value) for name, value in profile.fields)
+    return profile._replace(fields=tuple(fields))
 
-    Both are empty while it takes more ``rounds``.
+
+def _verdict(row: Row, got: PlaceAnswer) -> tuple[str, str]:
+    """Return the verdict of an agent that got ``got`` where the browser got what ``row`` is, and what it leaves open.
+
+    A refusal is one only when rounds with the browser confirm it.
     """
-    if got.status == PAYMENT_STATUS and walls.terms(got.status, got.headers):
-        return PAYMENT, ""
+    if recognised(row, got) or (got.status == PAYMENT_STATUS and walls.terms(got.status, got.headers)):
+        return PAYMENT if got.status == PAYMENT_STATUS else SERVED, ""
     if got.limited:
         return INCONCLUSIVE, f"it answers {got.status}, as a limit on requests may"
     if got.moved:
         return INCONCLUSIVE, "it is sent to another address, and the browser is not"
-    if got.outcome == SERVED:
+    if got.outcome == SERVED or got.status in MISSING:
         return INCONCLUSIVE, "it gets another answer than the browser"
-    turned_away = CHALLENGED if got.outcome == CHALLENGED else REFUSED
-    return (turned_away, "") if rounds >= ROUNDS else ("", "")
-
-
-def _welcome(got: PlaceAnswer) -> str:
-    """Return the verdict of an agent that got what a place promises; terms come as a 402."""
-    return PAYMENT if got.status == PAYMENT_STATUS else SERVED
+    return CHALLENGED if got.outcome == CHALLENGED else REFUSED, ""
 
 
 def _status(got: PlaceAnswer) -> str:

@@ -77,6 +77,12 @@ element => {
     element.getAttribute("aria-label") || element.placeholder || element.title || "";
 }
 
+//: tools  The names of the WebMCP tools that the page has registered; null where the browser has no WebMCP for it.
+async () => {
+  const context = document.modelContext || navigator.modelContext;
+  return context && context.getTools ? (await context.getTools()).map(tool => String(tool.name)).slice(0, 50) : null;
+}
+
 //: jsonld  All JSON-LD of the page as one text.
 () => [...document.querySelectorAll('script[type="application/ld+json" i]')]
   .map(script => script.textContent).join("\n").slice(0, 200000)

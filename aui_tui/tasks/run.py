@@ -343,7 +343,11 @@ async def compare(page: Page) -> Rendered | None:
     except Exception:  # the browser keeps no body of a page that was left
         return None
     found = await page.query("readings", raw) if raw is not None else None
-    return weigh(found["live"], found["sent"]) if found else None
+    if not found:
+        return None
+    tools = await page.query("tools")
+    names = tuple(clean(name, 80) for name in tools) if isinstance(tools, list) else None
+    return replace(weigh(found["live"], found["sent"]), tools=names)
 
 
 def weigh(live: dict[str, Any], sent: dict[str, Any]) -> Rendered:

@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 
 from aui_tui import docs
-from aui_tui.scan.declared import rows
+from aui_tui.scan.declared import MAX_REQUESTS, rows
 from tests.cli.runner import Result, command, environment, here
 from tests.faults.site import Asked, Site, good
 from tests.faults.test_declared import PATH, REFUSAL, everything, serving, turning_away
@@ -39,7 +39,7 @@ async def test_a_site_that_declares_and_turns_an_agent_away(tmp_path: Path) -> N
         kept = await run(tmp_path, "site", url, "--text")
         listed = await run(tmp_path, "export", "--cards", "-f", "csv")
     assert (plain.code, shown.code, again.code, without.code, kept.code) == (0, 0, 0, 0, 0)
-    assert 0 < cached <= 18
+    assert 0 < cached <= MAX_REQUESTS
     assert (
         "Declared for agents, not scored\n✗ A2A agent card: /.well-known/agent-card.json (Shop agent); declared,"
         in (shown.out)

@@ -67,6 +67,9 @@ def everything() -> Files:
     )
     files["/rsl.xml"] = answer(b'<?xml version="1.0"?><rsl xmlns="https://rslstandard.org/rsl"></rsl>')
     files["/llms-full.txt"] = answer(b"# Shop\n\nAll of it.\n", content_type="text/markdown")
+    files["/auth.md"] = answer(
+        b"# auth.md\n\nThis service supports agentic registration.\n", content_type="text/markdown"
+    )
     return files
 
 
@@ -149,7 +152,7 @@ def keys(declared: Declared, state: str = "declared") -> set[str]:
 
 
 def test_the_table_says_of_each_row_what_it_is_and_where_that_is_written() -> None:
-    assert len({row.key for row in rows()}) == len({row.name for row in rows()}) == len(rows()) == 16
+    assert len({row.key for row in rows()}) == len({row.name for row in rows()}) == len(rows()) == 17
     for row in rows():
         assert row.what.endswith(".")
         assert row.recognised
@@ -195,12 +198,12 @@ async def test_a_site_that_declares_everything(parser: Parser) -> None:
     assert decode_recording(encode_recording(kept)) == kept
 
 
-async def test_a_site_that_declares_nothing_is_asked_eighteen_times_at_most(parser: Parser) -> None:
+async def test_a_site_that_declares_nothing_is_asked_once_for_each_place(parser: Parser) -> None:
     async with Site() as site:
         declared, _ = await found(site, parser)
     assert keys(declared, "absent") == {row.key for row in rows()}
-    assert len(site.asked) == MAX_REQUESTS
-    assert len({asked.path for asked in site.asked}) == MAX_REQUESTS
+    assert sorted(asked.path for asked in site.asked) == sorted(["/", *(path for row in rows() for path in row.places)])
+    assert not any(is_agent(asked) for asked in site.asked)
 
 
 LINES = b"User-agent: *\nDisallow: /cart\n\nLicense: http://shop.test/terms.xml\nAgentmap: http://other.test/ard.json\n"
@@ -394,7 +397,7 @@ async def test_an_agent_that_is_turned_away_where_the_site_declares(
         ("a2a", verdict, status)
     ]
     rounds = [is_agent(asked) for asked in site.asked if asked.path == PATH]
-    assert rounds == [True, False, True, False]  # two rounds, the browser after the agent each time
+    assert rounds == [False, True, False, True, False]  # found; two rounds, the browser after the agent each time
 
 
 async def test_a_site_that_shuts_agents_out_and_declares_for_them(parser: Parser) -> None:
@@ -416,11 +419,12 @@ async def test_a_site_that_shuts_agents_out_and_declares_for_them(parser: Parser
         (lambda number: True, REFUSAL, "answers the browser 403"),
         (lambda number: number > 1, REFUSAL, "the browser was turned away too"),
         (lambda number: False, answer(b"", "503 Busy"), "it answers 503, as a limit on requests may"),
-        (lambda number: False, answer(b"", "429 Slow down"), "the site limits requests (429)"),
+        (lambda number: False, answer(b"", "429 Slow down"), "it answers 429, as a limit on requests may"),
+        (lambda number: False, answer(b"", "404 Not Found"), "it gets another answer than the browser"),
         (lambda number: False, HTML, "it gets another answer than the browser"),
         (lambda number: False, ELSEWHERE, "it is sent to another address"),
     ],
-    ids=["refused to all", "refused to all later", "busy", "limited", "another page", "sent elsewhere"],
+    ids=["refused to all", "refused to all later", "busy", "limited", "not there", "another page", "sent elsewhere"],
 )
 async def test_without_a_control_nobody_is_accused(
     parser: Parser, also_browser: Callable[[int], bool], reply: bytes, why: str
@@ -443,7 +447,7 @@ async def test_an_agent_that_is_let_in_later_was_met_by_chance(parser: Parser) -
     assert entry(declared, "a2a").agent == "served"
 
 
-async def test_a_site_that_turns_the_agent_away_everywhere_it_declares_is_asked_eighteen_times(parser: Parser) -> None:
+async def test_a_site_that_turns_the_agent_away_everywhere_is_asked_as_often_as_allowed(parser: Parser) -> None:
     behave = except_where(lambda asked: is_agent(asked) and asked.path not in GOOD, REFUSAL, serving(everything()))
     async with Site(default=behave) as site:
         declared, _ = await found(site, parser)
@@ -451,7 +455,7 @@ async def test_a_site_that_turns_the_agent_away_everywhere_it_declares_is_asked_
     assert any(entry.contradicted for entry in declared.entries)
     left = [entry for entry in declared.entries if entry.agent == "inconclusive"]
     assert left
-    assert all(entry.why == "the limit of 18 requests was reached" for entry in left)
+    assert all(entry.why == f"the limit of {MAX_REQUESTS} requests was reached" for entry in left)
 
 
 async def test_robots_txt_that_disallows_a_declared_path(parser: Parser) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.tasks import Rendered
+from aui_tui.scan.declared import look
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.scan import observe
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.run import run_tasks, weigh
 from tests.scan.situations import open_rich
@@ -142,3 +145,50 @@ async def test_the_share_counts_letters_of_words_that_were_not_sent() -> None:
     found = weigh({"text": "one two two", "headings": []}, {"text": "One two", "headings": []})
     assert found == Rendered(readable=11, sent=7, share=33, text="one two two")
     assert weigh({"text": "", "headings": []}, {"text": "", "headings": []}).share == 0
+
+
+TOOLS = """<form toolname=find_rooms tooldescription="Find rooms" action=/rooms>
+<input name=q aria-label=Words><button>Find</button></form><script src=/tools.js></script>"""
+REGISTERS = """document.modelContext.registerTool({name: "book_room", description: "Book a room",
+  inputSchema: {type: "object", properties: {}}, execute: async () => ({content: []})})"""
+
+
+@pytest.mark.parametrize(
+    ("body", "scheme_is_safe", "tools", "where", "detail"),
+    [
+        (TOOLS, True, ("book_room", "find_rooms"), "the homepage in a browser", "book_room, find_rooms"),
+        (ROOMS, True, (), "", ""),
+        (TOOLS, False, None, "the homepage", "find_rooms"),
+        ("<script>document.modelContext.registerTool</script>" + ROOMS, True, (), "", ""),
+        (
+            "<script>if (0) document.modelContext.registerTool({})</script>" + ROOMS,
+            True,
+            (),
+            "the homepage",
+            "registered by a script; a browser saw none",
+        ),
+    ],
+    ids=["by a form and by a file", "none", "plain HTTP", "only named", "never called"],
+)
+async def test_tools_are_those_that_a_page_has_registered_in_the_browser(
+    browser: Browser,
+    parser: Parser,
+    body: str,
+    scheme_is_safe: bool,
+    tools: tuple[str, ...] | None,
+    where: str,
+    detail: str,
+) -> None:
+    script = (200, {"content-type": "text/javascript"}, REGISTERS.encode())
+    site = Site({"/": html(f"<main>{body}</main>"), "/tools.js": script})
+    async with hosted(site) as port:
+        origin = f"http://127.0.0.1:{port}" if scheme_is_safe else f"http://{HOST}"
+        access = replace(leading_to(port), allow_private=True)
+        ran = await run_tasks(seen_at(origin), browser, access=access, tasks=("read",))
+        assert ran.rendered is not None
+        assert sorted(ran.rendered.tools) == sorted(tools) if tools is not None else ran.rendered.tools is None
+        seen = await observe(access.target(origin), parser=parser, access=access)
+        seen = seen.with_tasks(ran.report, ran.rendered)
+        declared = await look(seen, access=access)
+    entry = next(entry for entry in declared.entries if entry.key == "webmcp")
+    assert (entry.where, entry.detail) == (where, detail)
