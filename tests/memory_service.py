@@ -20,6 +20,7 @@ from aui_tui.model.tasks import TaskProgress
 from aui_tui.model.view import Facets, HistoryPoint, HostReport, IndexView, Overview, Quota, Row
 from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
+from aui_tui.service.protocol import Service
 from tests.cards import DEAD, SAMPLES, WALLED, estimate
 from tests.matching import counted
 
@@ -46,7 +47,7 @@ def many(count: int) -> list[ReportCard]:
 
 
 @dataclass
-class MemoryService:
+class MemoryService(Service):
     """``cards`` by host; a scan of a host in ``cards`` answers with it, once new and then from the cache."""
 
     cards: dict[str, ReportCard] = field(default_factory=dict)
@@ -55,7 +56,6 @@ class MemoryService:
     calls: list[tuple[str, object]] = field(default_factory=list)
     spent: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     recent: set[str] = field(default_factory=set)
-    client: str = "local"
     version: int = 0
     at: float | None = 1_795_168_800.0
     """When it last changed, in seconds since the epoch."""
@@ -63,7 +63,6 @@ class MemoryService:
     visits_kept: dict[str, Visits] = field(default_factory=dict)
     label: str = "memory"
     can_scan: bool = True
-    is_local: bool = False
 
     @classmethod
     def of(cls, cards: Iterable[ReportCard] = (*SAMPLES, DEAD)) -> MemoryService:
@@ -86,11 +85,6 @@ class MemoryService:
 
     async def changed(self) -> float | None:
         return self.at
-
-    def for_client(self, client: str) -> MemoryService:
-        own = MemoryService(self.cards, self.faults, self.calls, self.spent, self.recent, client=client)
-        own.version = self.version
-        return own
 
     async def index(self, query: Query) -> IndexView:
         self._called("index", query)
@@ -144,15 +138,15 @@ class MemoryService:
         progress: Progress | None = None,
         live: TaskProgress | None = None,
     ) -> HostReport:
-        force = options.force
-        self._called("scan", (self.client, url, force))
+        client, force = options.client or "local", options.force
+        self._called("scan", (client, url, force))
         if "." not in url or " " in url:
             raise InvalidHost(f"{url!r} is not a host name.")
         if url in self.recent and not force:
             return HostReport(card=self.cards[url], source="cache", age=60)
-        if self.spent[self.client] >= LIMIT:
+        if self.spent[client] >= LIMIT:
             raise RateLimited("All 10 scans of this hour are used.", retry_after=90, reset_at=time.time() + 90)
-        self.spent[self.client] += 1
+        self.spent[client] += 1
         if url not in self.cards:
             self.put(msgspec.structs.replace(WALLED, host=url, input_host=url, scanned_at=now()))
         self.recent.add(url)
@@ -163,11 +157,8 @@ class MemoryService:
             raise InvalidHost(f"{url!r} is not a host name.")
         return HostReport(card=self.cards[url], source="cache", age=60) if url in self.recent else None
 
-    async def signature_directory(self, url: str) -> tuple[bytes, dict[str, str]] | None:
-        return None
-
-    async def quota(self) -> Quota:
-        used = self.spent[self.client]
+    async def quota(self, client: str = "") -> Quota:
+        used = self.spent[client or "local"]
         return Quota(left=LIMIT - used, limit=LIMIT, next_slot=time.time() + 3600 if used else 0.0)
 
     async def aclose(self) -> None:

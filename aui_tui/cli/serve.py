@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from typing import Annotated, Final
 
@@ -48,15 +49,16 @@ def serve(
     from aui_tui.web import check_installed
 
     check_installed()
-    from aui_tui.service.publication import LocalPublication
+    from aui_tui.service.publication import Publication
     from aui_tui.web.app import serve as publish
 
     settings = run.settings
     if (settings.data_dir / signing.NAME).exists():
         signing.read_key(settings.data_dir)
     base_url = settings.base_url if settings.origins["base_url"] != "default" else None
-    publication = LocalPublication(
-        folder=settings.data_dir,
+    publication = partial(
+        Publication,
+        settings.data_dir,
         base_url=settings.base_url,
         method=settings.method,
         access=policy_of(run, connect_to=connect_to) or PUBLIC,

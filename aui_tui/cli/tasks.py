@@ -18,7 +18,6 @@ from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TASK, TaskReport, TaskResult, mark_of, rows, run_of, sent_words, summary
 from aui_tui.report.atomic import replace
-from aui_tui.service.protocol import KeepsTranscripts
 from aui_tui.text import clean, count, fit
 
 app = App()
@@ -84,12 +83,11 @@ def tasks(
 
     async def work() -> tuple[TaskReport, dict[str, bytes]]:
         async with opened(run) as service:
-            report = await service.transcript(host) if isinstance(service, KeepsTranscripts) else None
+            report = await service.transcript(host)
             if report is None:
                 how = f"{streams.NAME} scan {name} --tasks"
                 raise NotRun(f"No tasks were run on {name}, or no transcript is kept. To run them: {how}")
-            pictures = getattr(service, "pictures", None)
-            return report, await pictures(host) if write and pictures is not None else {}
+            return report, await service.pictures(host) if write else {}
 
     report, images = run.wait(work())
     record = msgspec.json.format(msgspec.json.encode(report), indent=2)

@@ -116,13 +116,11 @@ def watch(
 
 async def _check_quota(run: Run, service: Service, url: str, every: str) -> None:
     """Raise BadValue when ``every`` asks for more scans an hour than the service allows, and InvalidHost."""
-    from aui_tui.service.local import LocalService
-
     quota = await service.quota()
     try:
         interval(every, quota.limit if quota else 0)
     except BadValue as error:
-        own = isinstance(service, LocalService) and await service.owns(url)
+        own = await service.owns(url)
         if own and run.settings.no_limit:
             return
         hint = " This is a host of your own: the setting no_limit scans it as often as you like." if own else ""

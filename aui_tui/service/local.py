@@ -31,6 +31,7 @@ from aui_tui.model.view import HostReport, IndexView, Moves, Overview, Quota
 from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import CATEGORIES, choose
 from aui_tui.service.grading import Grading
+from aui_tui.service.protocol import Service
 from aui_tui.text import clean, count
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ THREADS: Final = 4
 """Threads that read and write files."""
 
 
-class LocalService:
+class LocalService(Service):
     """Service over the data folder ``folder`` and the packaged engine.
 
     ``base_url`` begins the ``url`` of cards; ``method`` grades what is stored and asked for without a method;
@@ -61,7 +62,7 @@ class LocalService:
     """
 
     label = "local engine"
-    can_scan = is_local = True
+    is_local = True
 
     def __init__(
         self,
@@ -177,13 +178,9 @@ class LocalService:
         """Return the index of ``host`` in its list of ``query``, -1 when absent."""
         return await self._call(lambda: self.reports.position(_key(host), query))
 
-    async def quota(self) -> Quota:
-        """Return the scans left this hour."""
-        return await self.quota_of(CLIENT)
-
-    async def quota_of(self, client: str) -> Quota:
-        """Return the scans that ``client`` has left this hour."""
-        return await self.scans.quota_of(client)
+    async def quota(self, client: str = "") -> Quota:
+        """Return the scans that ``client`` has left this hour; without one, whoever uses this machine."""
+        return await self.scans.quota_of(client or CLIENT)
 
     async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return what is stored of ``host``. Raises NeverScanned, or BadValue for a method it was not kept for."""
@@ -343,10 +340,12 @@ class LocalService:
         return await self.access.owns(target, self.access.resolver or system_resolver())
 
     async def stamp(self) -> str:
-        """Return a word that changes whenever any program has written to the index."""
-        index = self.places.index
-        files = (index, index.with_name(f"{index.name}-wal"))
-        return " ".join(f"{file.stat().st_mtime_ns}-{file.stat().st_size}" for file in files if file.exists())
+        """Return a word that changes whenever an answer of ``index`` or ``site`` may change."""
+        return self.reports.stamp()
+
+    async def changed(self) -> float | None:
+        """Return the epoch seconds of the last change of the index, deletions included; None: just now."""
+        return self.reports.changed()
 
     def lift_limit(self, url: str) -> None:
         """Let scans of ``url``, a host of the user's own, cost nothing as long as this service lives."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from abc import ABC, abstractmethod
 
+from aui_tui.errors import Unavailable
 from aui_tui.model.observations import Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing
@@ -13,40 +14,69 @@ from aui_tui.model.view import HostReport, IndexView, Moves, Overview, Quota
 from aui_tui.model.visits import Visits
 
 
-class Service(Protocol):
+class Service(ABC):
     """An index that can be listed, read and scanned: specification 4, locally or over HTTP.
 
-    Every operation may raise ``aui_tui.errors.AuiError``; its text is one sentence for the user.
+    What is not abstract has an answer that says that a source cannot do it. Every operation may raise
+    ``aui_tui.errors.AuiError``; its text is one sentence for the user.
     """
 
-    @property
-    def label(self) -> str:
-        """Where the index lies, for a status line: ``local engine`` or an address."""
+    label: str
+    """Where the index lies, for a status line: ``local engine`` or an address."""
+    can_scan: bool = True
+    """False for a source that only lists, such as an exported file."""
+    is_local: bool = False
+    """Whether scans start on this machine, so that tasks and declarations may be asked for."""
 
-    @property
-    def can_scan(self) -> bool:
-        """False for a source that only lists, such as an exported file."""
+    # Lists
 
-    @property
-    def is_local(self) -> bool:
-        """Whether scans start on this machine, so that tasks and declarations may be asked for."""
-
+    @abstractmethod
     async def index(self, query: Query) -> IndexView:
         """Return the ranked and unreachable rows of ``query`` (4.1)."""
 
+    async def first_page(self, query: Query) -> IndexView | None:
+        """Return the first rows of ``query`` (``IndexView.counting``), None where ``index`` is as quick."""
+        return None
+
+    @abstractmethod
     async def overview(self, query: Query) -> Overview:
         """Return figures over the rows of ``query``."""
 
+    @abstractmethod
+    async def position(self, host: str, query: Query) -> int:
+        """Return the index of ``host`` in the ranked (else unreachable) window of ``query``, -1 when absent."""
+
+    async def moves(self, query: Query, since: str, most: int) -> Moves | None:
+        """Return how the ranked hosts of ``query`` changed since the day ``since`` (``2026-11-15``, UTC).
+
+        Each is compared with its last scan up to the end of that day, without a day with its scan before; ``most``
+        hosts are named that rose most, and as many that fell most. None where earlier scans are not kept. Raises
+        BadValue for what is not a day.
+        """
+        return None
+
+    async def weeks(self, query: Query) -> dict[str, tuple[int, ...]]:
+        """Return ``Moves.weeks`` for the ranked hosts of ``query``; empty where too many scans would be read."""
+        return {}
+
+    async def stamp(self) -> str:
+        """Return a word that changes whenever an answer of ``index`` or ``site`` may change.
+
+        Whichever process made the change. Cheap; it means nothing to another process. Empty: not known.
+        """
+        return ""
+
+    async def changed(self) -> float | None:
+        """Return the epoch seconds of the last change of any answer of ``index`` or ``site``; None: not known."""
+        return None
+
+    # One host
+
+    @abstractmethod
     async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return the latest stored card of ``host`` (4.2), graded under ``method`` when one is named.
 
         ``at`` asks for the kept scan with that ``scanned_at``. Raises NeverScanned.
-        """
-
-    async def visits(self, host: str) -> Visits | None:
-        """Return what the access logs of ``host`` said when they were last read; None when that is not known.
-
-        ``aui_tui.model.visits.visit_rows(record, card)`` gives the rows of a table.
         """
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
@@ -55,7 +85,26 @@ class Service(Protocol):
         Reckoned from what was seen. ``method`` and ``at`` as for ``site``, whose errors it raises; BadValue for a fix
         that is unknown, Unavailable where the source keeps cards alone.
         """
+        raise Unavailable(f"{self.label} keeps cards without what was seen, so it cannot say where fixes would lead.")
 
+    async def visits(self, host: str) -> Visits | None:
+        """Return what the access logs of ``host`` said when they were last read; None when that is not known.
+
+        ``aui_tui.model.visits.visit_rows(record, card)`` gives the rows of a table.
+        """
+        return None
+
+    async def transcript(self, host: str) -> TaskReport | None:
+        """Return the last run of the tasks on ``host``; None when there is none. Raises NeverScanned, Unavailable."""
+        return None
+
+    async def pictures(self, host: str) -> dict[str, bytes]:
+        """Return the pictures (PNG) of the last run of the tasks on ``host`` by task; empty when none are kept."""
+        return {}
+
+    # Scans
+
+    @abstractmethod
     async def scan(
         self,
         url: str,
@@ -74,92 +123,29 @@ class Service(Protocol):
         without a browser.
         """
 
-    async def quota(self) -> Quota | None:
-        """Return the scans left this hour, None where the source does not say."""
+    async def cached(self, url: str) -> HostReport | None:
+        """Return the answer of the 24 h cache for ``url``, None when only a scan would answer. Raises InvalidHost."""
+        return None
 
-    async def position(self, host: str, query: Query) -> int:
-        """Return the index of ``host`` in the ranked (else unreachable) window of ``query``, -1 when absent."""
-
-    async def aclose(self) -> None:
-        """Release connections, files and processes."""
-
-
-@runtime_checkable
-class HasFirstPage(Protocol):
-    """A service with lists so long that their first rows are worth having before the figures."""
-
-    async def first_page(self, query: Query) -> IndexView | None:
-        """Return the first rows of ``query`` (``IndexView.counting``), None where ``index`` is as quick."""
-
-
-@runtime_checkable
-class HasMoves(Protocol):
-    """A service that keeps the earlier scans of its hosts."""
-
-    async def moves(self, query: Query, since: str, most: int) -> Moves:
-        """Return how the ranked hosts of ``query`` changed since the day ``since`` (``2026-11-15``, UTC).
-
-        Each is compared with its last scan up to the end of that day, without a day with its scan before; ``most``
-        hosts are named that rose most, and as many that fell most. Raises BadValue for what is not a day.
-        """
-
-    async def weeks(self, query: Query) -> dict[str, tuple[int, ...]]:
-        """Return ``Moves.weeks`` for the ranked hosts of ``query``; empty where too many scans would be read."""
-
-
-@runtime_checkable
-class KnowsOwnHosts(Protocol):
-    """A service that scans from this machine, where some hosts are the user's own."""
+    async def quota(self, client: str = "") -> Quota | None:
+        """Return the scans that ``client`` (``ScanOptions.client``) has left this hour; None: not known."""
+        return None
 
     async def owns(self, url: str) -> bool:
         """Return whether ``url`` is a host of the local user's own. Raises InvalidHost."""
+        return False
 
     def lift_limit(self, url: str) -> None:
         """Let scans of ``url``, a host of the user's own, cost nothing as long as this service lives."""
-
-
-@runtime_checkable
-class HasStamp(Protocol):
-    """A service whose index other programs change too."""
-
-    async def stamp(self) -> str:
-        """Return a word that changes whenever an answer of ``index`` or ``site`` may change; cheap."""
-
-
-@runtime_checkable
-class KeepsTranscripts(Protocol):
-    """A service that shows what its runs of the tasks did."""
-
-    async def transcript(self, host: str) -> TaskReport | None:
-        """Return the last run of the tasks on ``host``; None when there is none. Raises NeverScanned, Unavailable."""
-
-
-class Published(Service, Protocol):
-    """A service that can stand behind the HTTP API: it tells its clients apart and knows when its index changed."""
-
-    def for_client(self, client: str) -> Published:
-        """Return this service as the remote ``client`` may use it.
-
-        ``client`` is an opaque id; it has its own scans of the hour (specification 8). Its scans reach public
-        addresses on ports 80 and 443 only, whatever the operator may scan. ``aclose`` of the result does
-        nothing; the cards, the cache and scans under way are shared.
-        """
-
-    async def cached(self, url: str) -> HostReport | None:
-        """Return the answer of the 24 h cache for ``url``, None when only a scan would answer. Raises InvalidHost."""
-
-    async def stamp(self) -> str:
-        """Return a word that changes whenever an answer of ``index`` or ``site`` may change.
-
-        Whichever process made the change. Cheap enough for each request; it means nothing to another process. Empty:
-        not known.
-        """
-
-    async def changed(self) -> float | None:
-        """Return the epoch seconds of the last change of any answer of ``index`` or ``site``; None: not known."""
+        raise Unavailable(f"The limit of {self.label} is not ours to lift.")
 
     async def signature_directory(self, url: str) -> tuple[bytes, dict[str, str]] | None:
         """Return the directory of the operator's signing key and the fields that sign it, asked for at ``url``.
 
         None when there is no key, or no library to sign with.
         """
+        return None
+
+    @abstractmethod
+    async def aclose(self) -> None:
+        """Release connections, files and processes."""

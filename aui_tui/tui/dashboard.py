@@ -28,7 +28,7 @@ from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskEvent
 from aui_tui.model.view import HostReport, Quota
-from aui_tui.service.protocol import HasStamp, KnowsOwnHosts, Service
+from aui_tui.service.protocol import Service
 from aui_tui.text import clean, count
 from aui_tui.tui.context import Context, ExportJob, Feed, attempt, hint, run_concurrently, sentence, start
 from aui_tui.tui.glyphs import CRITICAL, WARN
@@ -193,10 +193,7 @@ class Dashboard(App[Any]):
 
     async def look_for_changes(self) -> None:
         """Have the lists read again when another program has changed the index."""
-        service = self.context.service
-        if not isinstance(service, HasStamp):
-            return
-        stamp, _ = await attempt(service.stamp())
+        stamp, _ = await attempt(self.context.service.stamp())
         before, self._stamp = self._stamp, stamp
         idle = self.fed < 0 and not self.running
         if before and stamp and before != stamp and idle:
@@ -268,7 +265,7 @@ class Dashboard(App[Any]):
 
         try:
             asked = await self.address_of(scan.url) if scan.listed else scan.url
-            scan.own = isinstance(service, KnowsOwnHosts) and await service.owns(asked)
+            scan.own = await service.owns(asked)
             answer = await service.scan(asked, ScanOptions(force=force or scan.own), progress=progress)
             kept, _ = await attempt(service.site(answer.card.host))
             before, scan.answer = kept.previous if kept is not None else None, answer
@@ -329,7 +326,7 @@ class Dashboard(App[Any]):
         service = self.context.service
 
         def lift(answer: str | None) -> None:
-            if answer and isinstance(service, KnowsOwnHosts):
+            if answer:
                 service.lift_limit(scan.url)
                 self._begin(Scan(scan.url, listed=scan.listed, page=scan.page), force=True)
 

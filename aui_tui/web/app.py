@@ -32,7 +32,7 @@ from uvicorn.supervisors import Multiprocess
 
 from aui_tui import web
 from aui_tui.errors import AuiError, ConfigError
-from aui_tui.service.protocol import Published
+from aui_tui.service.protocol import Service
 from aui_tui.web import ApiConfig, address_of, listen, problems, serves_tools
 from aui_tui.web.guard import LOGGING, Connection, GuardMiddleware
 from aui_tui.web.messages import is_cross_site
@@ -47,7 +47,7 @@ EXPOSED: Final = ("ETag", "Last-Modified", "RateLimit", "RateLimit-Policy", "Ret
 """Response fields that a page of a configured origin may read."""
 
 
-def create_app(service: Published, config: ApiConfig) -> ASGIApp:
+def create_app(service: Service, config: ApiConfig) -> ASGIApp:
     """Return the HTTP API and the web pages over ``service``, which is closed when the application stops."""
     endpoints = Endpoints(service, config)
     pages = Pages(endpoints)
@@ -106,7 +106,7 @@ def wants_page(request: Request) -> bool:
 class ToolServer:
     """ASGI application at ``/mcp``: stateless, so that any worker may answer any request."""
 
-    def __init__(self, service: Published, config: ApiConfig) -> None:
+    def __init__(self, service: Service, config: ApiConfig) -> None:
         self._service = service
         self._config = config
         self._ready: asyncio.Future[StreamableHTTPSessionManager] | None = None
@@ -150,13 +150,13 @@ class ToolServer:
             ready.set_exception(error)
 
 
-def _build(service: Published, config: ApiConfig) -> StreamableHTTPSessionManager:
+def _build(service: Service, config: ApiConfig) -> StreamableHTTPSessionManager:
     from aui_tui.web.toolset import build
 
     return build(service, config)
 
 
-ServiceFactory = Callable[[], Published]
+ServiceFactory = Callable[[], Service]
 
 log = logging.getLogger("aui_tui.serve")
 

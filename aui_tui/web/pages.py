@@ -20,7 +20,6 @@ from aui_tui.model.agents import gets_in
 from aui_tui.model.query import Query
 from aui_tui.model.view import IndexView, Overview
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
-from aui_tui.service.protocol import HasMoves
 from aui_tui.web import messages, problems
 from aui_tui.web.messages import Parameters, Representation
 from aui_tui.web.problems import KINDS, Problem, problem
@@ -124,7 +123,7 @@ class Pages:
         async with self._counting:
             if self._counted is None or time.monotonic() - self._counted[0] > OVERVIEW_SECONDS:
                 found = await self._service.overview(Query())
-                weeks = await self._service.weeks(Query()) if isinstance(self._service, HasMoves) else {}
+                weeks = await self._service.weeks(Query())
                 self._counted = time.monotonic(), _overview_rows(found, weeks)
             return self._counted[1]
 

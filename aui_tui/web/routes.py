@@ -36,7 +36,7 @@ from aui_tui.model.vocabulary import CATEGORIES, FIXES, SEVERITIES, STANCES, VER
 from aui_tui.report.data import csv_listing
 from aui_tui.report.formats import Listing, Options
 from aui_tui.report.page import badge
-from aui_tui.service.protocol import Published, Service
+from aui_tui.service.protocol import Service
 from aui_tui.web import ApiConfig, messages, problems, serves_tools
 from aui_tui.web.messages import (
     NOTHING,
@@ -108,7 +108,7 @@ def _without_length(fields: Mapping[str, str]) -> Response:
 class Endpoints:
     """The API over one service: every public method that takes a request is one route."""
 
-    def __init__(self, service: Published, config: ApiConfig) -> None:
+    def __init__(self, service: Service, config: ApiConfig) -> None:
         self.service = service
         self.config = config
         self.environment = environment(config, scans=service.can_scan)
@@ -237,22 +237,20 @@ class Endpoints:
         parameters = Parameters(request.scope["query_string"])
         url = parameters.needed("url", "example.com")
         force = parameters.flag("force")
-        service = self.service.for_client(request.scope["client_id"])
         try:
             found = await self.card_of(request, url, force=force)
             if found is None and request.method == "HEAD":
-                return await self._unscanned(service, force=force)
+                return await self._unscanned(request, force=force)
             if found is None:
                 return problems.response(problems.cross_site(self.config.base_url), self.config.base_url)
         except AuiError as error:
             refused = problems.of(error)
             refusal = problems.response(refused, self.config.base_url)
             if refused.status == 429:
-                refusal.headers.update(problems.quota_fields(await service.quota(), time.time()))
+                refusal.headers.update(await self._quota_fields(request))
             return refusal
         made = Representation(messages.card_bytes(found.card, self.config.base_url), JSON, cache="no-store")
-        fields = problems.quota_fields(await service.quota(), time.time())
-        fields["Cache-Status"] = cache_status(found, force=force)
+        fields = await self._quota_fields(request) | {"Cache-Status": cache_status(found, force=force)}
         return partial(made, fields=fields)
 
     async def card_of(self, request: Request, url: str, *, force: bool = False) -> HostReport | None:
@@ -260,15 +258,18 @@ class Endpoints:
 
         HEAD causes nothing, and neither does another site's page. Raises as ``Service.scan``.
         """
-        service = self.service.for_client(request.scope["client_id"])
         if request.method != "HEAD" and not is_cross_site(request, self.config):
-            return await service.scan(url, ScanOptions(force=force))
-        found = await service.cached(url)
+            return await self.service.scan(url, ScanOptions(force=force, client=request.scope["client_id"]))
+        found = await self.service.cached(url)
         return None if force else found
 
-    async def _unscanned(self, service: Service, *, force: bool) -> Response:
+    async def _quota_fields(self, request: Request) -> dict[str, str]:
+        """Return the header fields that say how many scans the client has left."""
+        return problems.quota_fields(await self.service.quota(request.scope["client_id"]), time.time())
+
+    async def _unscanned(self, request: Request, *, force: bool) -> Response:
         """Return what HEAD says about a card that only a scan would bring: no length, no validators."""
-        fields = problems.quota_fields(await service.quota(), time.time())
+        fields = await self._quota_fields(request)
         fields |= {"Cache-Status": f"aui-tui; fwd={'request' if force else 'miss'}", "Cache-Control": "no-store"}
         return _without_length(fields)
 

@@ -33,7 +33,7 @@ from aui_tui.report import plan as plans
 from aui_tui.report.diff import as_json as diff_json
 from aui_tui.report.diff import diff as difference
 from aui_tui.report.sections import sections
-from aui_tui.service.protocol import Published, Service
+from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 from aui_tui.web import MAX_BODY, NAME, SUMMARY, ApiConfig, messages, origin_of, problems
 
@@ -109,14 +109,14 @@ class Tools:
 
     async def site(self, host: str) -> CallToolResult:
         """Read the latest stored report card of one host: score, verdict per agent, evidence and fixes."""
-        return self._card((await self._service.site(host)).card)
+        return card_result((await self._service.site(host)).card, self._base)
 
     async def scan(self, url: str, force: bool = False) -> CallToolResult:
         """Scan a website now and return its report card; answered from a cache for 24 hours unless forced.
 
         A client may have 10 new scans in an hour.
         """
-        return self._card((await self._service.scan(url, ScanOptions(force=force))).card)
+        return card_result((await self._service.scan(url, ScanOptions(force=force))).card, self._base)
 
     async def plan(self, host: str, grade: str = "", score: int | None = None, public_url: str = "") -> dict[str, Any]:
         """Name the cheapest fixes that lead a host to a grade (A to F) or score (0 to 100); default: the next grade.
@@ -156,24 +156,25 @@ class Tools:
     def _row(self, summary: SiteSummary) -> dict[str, Any]:
         return messages.summary_members(summary, self._base) if self._base else msgspec.to_builtins(summary)
 
-    def _card(self, card: ReportCard) -> CallToolResult:
-        """Return a card as structured content; the text has what matters most of it, so that it is sent once."""
-        members = _members(messages.card_bytes(card, self._base) if self._base else encode_card(card))
-        head, *parts = sections(HostReport(card=card))
-        lines = [f"{head.title}: {head.word}. {head.text}", *(f"{item.label}: {item.text}" for item in head.items)]
-        for part in parts:
-            if part.name == "findings":
-                lines += [QUOTED, *(f"{item.word}: {_quoted(item.text)}" for item in part.items), END]
-            elif part.name == "fixes":
-                lines += [f"fix {item.key} ({item.cells[1]}): {item.label}" for item in part.items]
-        return CallToolResult(content=[TextContent(type="text", text="\n".join(lines))], structured_content=members)
+
+def card_result(card: ReportCard, base: str) -> CallToolResult:
+    """Return a card as structured content; the text has what matters most of it, so that it is sent once."""
+    members = _members(messages.card_bytes(card, base) if base else encode_card(card))
+    head, *parts = sections(HostReport(card=card))
+    lines = [f"{head.title}: {head.word}. {head.text}", *(f"{item.label}: {item.text}" for item in head.items)]
+    for part in parts:
+        if part.name == "findings":
+            lines += [QUOTED, *(f"{item.word}: {_quoted(item.text)}" for item in part.items), END]
+        elif part.name == "fixes":
+            lines += [f"fix {item.key} ({item.cells[1]}): {item.label}" for item in part.items]
+    return CallToolResult(content=[TextContent(type="text", text="\n".join(lines))], structured_content=members)
 
 
 def _quoted(text: str) -> str:
     return text.replace("<", "‹").replace(">", "›")
 
 
-def build(service: Published, config: ApiConfig) -> StreamableHTTPSessionManager:
+def build(service: Service, config: ApiConfig) -> StreamableHTTPSessionManager:
     """Return the session manager of an MCP server: the tools ``index`` and ``site``, and ``scan`` where clients may."""
     base = config.base_url
     server = _server(base + "/")
@@ -181,7 +182,8 @@ def build(service: Published, config: ApiConfig) -> StreamableHTTPSessionManager
 
     async def scan(url: str, ctx: Context[Any, Any], force: bool = False) -> CallToolResult:
         request: Any = ctx.request_context.request
-        return await Tools(service.for_client(request.scope["client_id"]), base).scan(url, force=force)
+        asked = ScanOptions(force=force, client=request.scope["client_id"])
+        return card_result((await service.scan(url, asked)).card, base)
 
     scan.__doc__ = Tools.scan.__doc__
     scans = ((scan, SCANNING),) if service.can_scan else ()

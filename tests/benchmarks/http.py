@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import httpx
 
-from aui_tui.service.publication import LocalPublication
+from aui_tui.service.publication import Publication
 from tests.loopback import QuietHandler
 from tests.memory_service import many
 
@@ -138,9 +138,9 @@ def _ready(url: str, path: str) -> str:
 
 async def fill(folder: Path) -> str:
     """Put HOSTS cards into the index in ``folder`` and return one of their hosts."""
-    publication = LocalPublication(folder=folder)()
+    publication = Publication(folder)
     cards = many(HOSTS)
-    publication._local.reports.put_many((card, None) for card in cards)
+    publication.reports.put_many((card, None) for card in cards)
     await publication.aclose()
     return cards[0].host
 

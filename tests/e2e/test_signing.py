@@ -17,7 +17,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from aui_tui.scan import signing
-from aui_tui.service.publication import LocalPublication
+from aui_tui.service.publication import Publication
 from aui_tui.web.routes import DIRECTORY
 from tests.applied import sites
 from tests.applied.servers import Nginx
@@ -199,11 +199,11 @@ def verifier(key: signing.Key) -> Any:
 def test_serve_publishes_the_directory_signed(tmp_path: Path) -> None:
     from http_message_signatures import InvalidSignature
 
-    with serving(LocalPublication(folder=tmp_path / "empty")()) as running:
+    with serving(Publication(tmp_path / "empty")) as running:
         assert running.get(signing.DIRECTORY_PATH).status_code == 404
     key = signing.new_key(tmp_path / "data")
     published = "https://index.example"
-    with serving(LocalPublication(folder=tmp_path / "data")(), base_url=published) as running:
+    with serving(Publication(tmp_path / "data"), base_url=published) as running:
         answer = running.get(signing.DIRECTORY_PATH, headers={"Host": "localhost:1"})
         for host in ("evil.example", "index.example:443@evil.example", "index.example:443,evil.example"):
             refused = running.get(signing.DIRECTORY_PATH, headers={"Host": host})

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 
 from aui_tui import web
-from aui_tui.service.protocol import Published
+from aui_tui.service.protocol import Service
 from aui_tui.web import app
 
 PATIENCE = 60
@@ -25,7 +25,7 @@ class Running:
 
     base_url: str
     port: int
-    service: Published
+    service: Service
     server: app.Server
     thread: threading.Thread
 
@@ -46,7 +46,7 @@ class Running:
 
 @contextlib.contextmanager
 def serving(
-    service: Published,
+    service: Service,
     *,
     base_url: str = "",
     trusted_proxies: tuple[str, ...] = (),

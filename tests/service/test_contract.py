@@ -21,7 +21,7 @@ from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.target import Target
 from aui_tui.service.local import LocalService
 from aui_tui.service.protocol import Service
-from aui_tui.service.publication import LocalPublication, Publication
+from aui_tui.service.publication import Publication
 from aui_tui.service.remote import open_source
 from tests.cards import DEAD, SAMPLES
 from tests.memory_service import many
@@ -37,8 +37,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("index")
 
     async def fill() -> None:
-        publication = LocalPublication(folder=folder)()
-        publication._local.reports.put_many((card, None) for card in CARDS)
+        publication = Publication(folder)
+        publication.reports.put_many((card, None) for card in CARDS)
         await publication.aclose()
 
     asyncio.run(fill())
@@ -53,11 +53,11 @@ def kind(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 async def service(kind: str, filled: Path, tmp_path: Path) -> AsyncIterator[Service]:
     if kind == "local":
-        local = LocalPublication(folder=filled)()
+        local = Publication(filled)
         yield local
         await local.aclose()
     elif kind == "remote":
-        with serving(LocalPublication(folder=filled)()) as running:
+        with serving(Publication(filled)) as running:
             remote = open_source(running.base_url, folder=tmp_path / "copies")
             yield remote
             await remote.aclose()
@@ -70,7 +70,7 @@ async def service(kind: str, filled: Path, tmp_path: Path) -> AsyncIterator[Serv
 async def _exported(kind: str, filled: Path) -> bytes:
     if kind == "cards file":
         return b"\n".join(codec.encode_card(card) for card in CARDS)
-    local = LocalPublication(folder=filled)()
+    local = Publication(filled)
     view = await local.index(Query())
     rows = [tuple(row.summary for row in window[:]) for window in (view.ranked, view.unreachable)]
     await local.aclose()
@@ -87,7 +87,7 @@ async def view_of(service: Service, **filters: object) -> IndexView:
 
 
 async def expected(filled: Path, query: Query) -> IndexView:
-    local = LocalPublication(folder=filled)()
+    local = Publication(filled)
     try:
         view = await local.index(query)
         return msgspec.structs.replace(view, ranked=list(view.ranked[:]), unreachable=list(view.unreachable[:]))
@@ -131,7 +131,7 @@ async def test_lists_facets_and_figures_are_the_same(
 @pytest.mark.parametrize("filters", [{}, {"stance": "Open"}, {"line": "score:>50"}], ids=str)
 async def test_overviews_are_the_same(service: Service, kind: str, filled: Path, filters: dict[str, object]) -> None:
     query = Query.of(**filters)  # type: ignore[arg-type]
-    local = LocalPublication(folder=filled)()
+    local = Publication(filled)
     wanted = await local.overview(query)
     await local.aclose()
     found = await service.overview(query)
@@ -224,10 +224,9 @@ class Observed:
 @pytest.fixture(params=["local", "remote"])
 async def scanning(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Service, Observed]]:
     observed = Observed()
-    publication = Publication(LocalService(tmp_path / "data", observer=observed, access=REMOTE))
+    publication = Publication(tmp_path / "data", observer=observed)
     if request.param == "local":
-        client = publication.for_client("203.0.113.9")
-        yield client, observed
+        yield publication, observed
         await publication.aclose()
     else:
         with serving(publication) as running:

@@ -9,6 +9,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,19 +17,20 @@ import pytest
 from aui_tui.errors import InvalidHost, NeverScanned, ScansRefused
 from aui_tui.index.reports import Reports
 from aui_tui.model.observations import Observations, Progress
+from aui_tui.model.options import ScanOptions
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.signing import Signer, new_key
 from aui_tui.scan.target import Target
 from aui_tui.service.local import LocalService
-from aui_tui.service.publication import LocalPublication, Publication
+from aui_tui.service.publication import Publication
 from tests.cards import SAMPLES
 from tests.service.serving import Running, serving
 
 
 @pytest.fixture
 def published(tmp_path: Path) -> Iterator[Running]:
-    publication = LocalPublication(folder=tmp_path / "served")()
-    publication._local.reports.put_many((card, None) for card in SAMPLES)
+    publication = Publication(tmp_path / "served")
+    publication.reports.put_many((card, None) for card in SAMPLES)
     with serving(publication) as running:
         yield running
 
@@ -70,12 +72,12 @@ async def test_what_the_operator_allows_himself_is_not_for_others(tmp_path: Path
         no_limit=True,
         signer=Signer(new_key(tmp_path), ""),
     )
-    publication = LocalPublication(folder=tmp_path, access=access)()
+    publication = Publication(tmp_path, access=access)
     try:
         for url in ("127.0.0.1", "http://10.0.0.1/", "localhost", "example.com:8080", "[::1]"):
             with pytest.raises(InvalidHost):
-                await publication.for_client("a").scan(url)
-        kept = publication._local.access
+                await publication.scan(url, ScanOptions(client="a"))
+        kept = publication.access
         assert (kept.headers, kept.basic_auth, kept.insecure, kept.allow_private) == ((), None, False, False)
         assert (kept.signer, kept.root_browser, kept.no_limit) == (None, False, False)
     finally:
@@ -87,7 +89,7 @@ async def test_a_rule_of_the_operator_opens_nothing_to_others(tmp_path: Path) ->
         port = sentinel.getsockname()[1]
         rules = tuple(ConnectTo.parse(rule.format(port)) for rule in ("::127.0.0.1:{}", ":80::{}", ":::{}"))
         for rule in rules:
-            publication = LocalPublication(folder=tmp_path, access=ScanPolicy(connect_to=(rule,)))()
+            publication = Publication(tmp_path, access=ScanPolicy(connect_to=(rule,)))
             try:
                 for url in (
                     "127.0.0.1",
@@ -98,7 +100,7 @@ async def test_a_rule_of_the_operator_opens_nothing_to_others(tmp_path: Path) ->
                     f"localhost:{port}",
                 ):
                     with pytest.raises(InvalidHost):
-                        await publication.for_client("a").scan(url)
+                        await publication.scan(url, ScanOptions(client="a"))
             finally:
                 await publication.aclose()
         sentinel.setblocking(False)
@@ -129,16 +131,16 @@ def test_a_remote_client_reaches_no_private_address_and_no_other_port(published:
 
 
 async def test_stamp_changes_with_every_change_and_with_nothing_else(tmp_path: Path) -> None:
-    one, other = LocalPublication(folder=tmp_path)(), LocalPublication(folder=tmp_path)()
+    one, other = Publication(tmp_path), Publication(tmp_path)
     try:
         seen = [await one.stamp()]
         assert await one.stamp() == seen[0]
         for service, card in ((one, SAMPLES[0]), (other, SAMPLES[1])):
-            service._local.reports.put(card)
+            service.reports.put(card)
             seen.append(await one.stamp())
         await one.site(SAMPLES[0].host)
         assert await one.stamp() == seen[-1]
-        await other._local.forget(SAMPLES[0].host)
+        await other.forget(SAMPLES[0].host)
         seen.append(await one.stamp())
         assert len(set(seen)) == 4
     finally:
@@ -147,20 +149,21 @@ async def test_stamp_changes_with_every_change_and_with_nothing_else(tmp_path: P
 
 
 async def test_every_client_has_scans_of_its_own(tmp_path: Path) -> None:
-    publication = LocalPublication(folder=tmp_path)()
+    publication = Publication(tmp_path)
     try:
-        publication._local.scans.quota.spend("203.0.113.7")
-        assert (await publication.for_client("203.0.113.7").quota()).left == 9
-        assert (await publication.for_client("203.0.113.8").quota()).left == 10
+        publication.scans.quota.spend("203.0.113.7")
+        assert (await publication.quota("203.0.113.7")).left == 9
+        assert (await publication.quota("203.0.113.8")).left == 10
     finally:
         await publication.aclose()
 
 
 def test_publication_can_be_handed_to_a_worker_process(tmp_path: Path) -> None:
-    made = LocalPublication(
-        folder=tmp_path, access=ScanPolicy(connect_to=(ConnectTo.parse("a.example::127.0.0.1:80"),))
-    )
-    assert pickle.loads(pickle.dumps(made)) == made
+    rule = ConnectTo.parse("a.example::127.0.0.1:80")
+    made = partial(Publication, tmp_path, access=ScanPolicy(connect_to=(rule,)))
+    publication = pickle.loads(pickle.dumps(made))()
+    assert publication.access.connect_to == (rule,)
+    publication.reports.close()
 
 
 async def test_scans_at_once_are_bounded_and_a_refused_one_costs_nothing(tmp_path: Path) -> None:
@@ -178,14 +181,13 @@ async def test_scans_at_once_are_bounded_and_a_refused_one_costs_nothing(tmp_pat
             return
 
     slow = Slow()
-    local = LocalService(tmp_path, observer=slow, at_once=3)
-    publication = Publication(local)
+    publication = Publication(tmp_path, observer=slow, at_once=3)
     try:
-        asked = [publication.for_client(f"c{n}").scan(f"h{n}.com") for n in range(8)]
+        asked = [publication.scan(f"h{n}.com", ScanOptions(client=f"c{n}")) for n in range(8)]
         found = await asyncio.gather(*asked, return_exceptions=True)
         assert slow.most == 3
         assert Counter(type(error).__name__ for error in found) == {"InvalidHost": 6, "Unavailable": 2}
-        assert [(await publication.for_client(f"c{n}").quota()).left for n in range(8)] == [10] * 8
+        assert [(await publication.quota(f"c{n}")).left for n in range(8)] == [10] * 8
     finally:
         await publication.aclose()
 
@@ -194,15 +196,15 @@ async def test_a_name_that_does_not_resolve_is_not_kept_because_a_visitor_asked(
     async def nowhere(host: str) -> list[str]:
         raise OSError("no such name")
 
-    publication = LocalPublication(folder=tmp_path, access=ScanPolicy(resolver=nowhere))()
+    publication = Publication(tmp_path, access=ScanPolicy(resolver=nowhere))
     try:
-        found = await publication.for_client("visitor").scan("gone.example.com")
+        found = await publication.scan("gone.example.com", ScanOptions(client="visitor"))
         assert found.card.probe_dead
         assert found.warnings == ("The name gone.example.com does not resolve, so no card is kept.",)
         with pytest.raises(NeverScanned):
             await publication.site("gone.example.com")
-        publication._local.reports.put(SAMPLES[0])
-        assert publication._local.reports.history("gone.example.com") == ()
+        publication.reports.put(SAMPLES[0])
+        assert publication.reports.history("gone.example.com") == ()
     finally:
         await publication.aclose()
 
@@ -212,7 +214,7 @@ async def test_a_form_for_such_a_name_says_so(tmp_path: Path) -> None:
     async def nowhere(host: str) -> list[str]:
         raise OSError("no such name")
 
-    with serving(LocalPublication(folder=tmp_path, access=ScanPolicy(resolver=nowhere))()) as running:
+    with serving(Publication(tmp_path, access=ScanPolicy(resolver=nowhere))) as running:
         said = running.request("POST", "/scan", data={"url": "gone.example.com"}, headers={"Origin": running.base_url})
     assert said.status_code == 404
     assert "The name gone.example.com does not resolve" in said.text
@@ -220,10 +222,10 @@ async def test_a_form_for_such_a_name_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.ci
 async def test_read_only_lets_nobody_scan(tmp_path: Path) -> None:
-    publication = LocalPublication(folder=tmp_path, read_only=True)()
-    publication._local.reports.put_many((card, None) for card in SAMPLES)
+    publication = Publication(tmp_path, read_only=True)
+    publication.reports.put_many((card, None) for card in SAMPLES)
     with pytest.raises(ScansRefused):
-        await publication.for_client("visitor").scan("example.com")
+        await publication.scan("example.com", ScanOptions(client="visitor"))
     with serving(publication) as running:
         for force in ("", "&force=true"):
             refused = running.get(f"/api/scan?url=example.com{force}")

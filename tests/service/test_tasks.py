@@ -15,7 +15,7 @@ from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.target import parse
 from aui_tui.service import scans, tasks
 from aui_tui.service.local import LocalService
-from aui_tui.service.publication import LocalPublication
+from aui_tui.service.publication import Publication
 from aui_tui.service.remote import open_source
 from tests.scan.situations import open_rich
 from tests.service.serving import serving
@@ -45,7 +45,7 @@ def data(tmp_path: Path) -> Path:
 
 async def test_a_transcript_is_published_as_it_was_kept(data: Path, tmp_path: Path) -> None:
     host = open_rich().host
-    with serving(LocalPublication(folder=data)()) as running:
+    with serving(Publication(data)) as running:
         answer = running.get(f"/api/tasks/{host}.json")
         assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
         assert decode_report(answer.content) == REPORT
@@ -65,7 +65,7 @@ async def test_a_transcript_is_published_as_it_was_kept(data: Path, tmp_path: Pa
 
 @pytest.mark.parametrize("name", ["never.example", "not a host", "a.example/..%2f"])
 async def test_a_host_without_a_run_is_not_found(data: Path, name: str) -> None:
-    with serving(LocalPublication(folder=data)()) as running:
+    with serving(Publication(data)) as running:
         answer = running.get(f"/api/tasks/{name}.json")
         assert (answer.status_code, answer.json()["found"]) == (404, False)
         assert answer.headers["content-type"] == "application/problem+json"

@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from aui_tui.service.local import LocalService
-from aui_tui.service.publication import LocalPublication
+from aui_tui.service.publication import Publication
 from aui_tui.service.remote import open_source
 from tests.cards import WALLED
 from tests.service.serving import serving
@@ -24,7 +24,7 @@ async def test_visits_are_kept_and_published(tmp_path: Path) -> None:
     assert await local.visits("https://tickets.example/") == RECORD
     assert await local.visits("other.example") is None
     await local.aclose()
-    with serving(LocalPublication(folder=tmp_path / "data")()) as running:
+    with serving(Publication(tmp_path / "data")) as running:
         remote = open_source(running.base_url, folder=tmp_path / "copies")
         assert await remote.visits("tickets.example") == RECORD
         assert await remote.visits("other.example") is None
@@ -44,7 +44,7 @@ async def test_figures_that_are_not_to_be_published_are_in_no_answer(tmp_path: P
     local.reports.put(WALLED)
     await local.keep_visits(RECORD)
     await local.aclose()
-    with serving(LocalPublication(folder=tmp_path / "data", with_visits=False)()) as running:
+    with serving(Publication(tmp_path / "data", with_visits=False)) as running:
         remote = open_source(running.base_url, folder=tmp_path / "copies")
         assert await remote.visits("tickets.example") is None
         await remote.aclose()
@@ -60,7 +60,7 @@ async def test_the_description_names_visits_and_a_real_answer_fits_it(tmp_path: 
     local = LocalService(tmp_path / "data")
     await local.keep_visits(RECORD)
     await local.aclose()
-    with serving(LocalPublication(folder=tmp_path / "data")()) as running:
+    with serving(Publication(tmp_path / "data")) as running:
         description = running.get("/openapi.json").json()
         answer = running.get("/api/visits/tickets.example.json").json()
     operation = description["paths"]["/api/visits/{host}.json"]["get"]

@@ -18,7 +18,6 @@ from aui_tui.model.options import ScanOptions
 from aui_tui.model.tasks import TaskEvent, decode_report, encode_report
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.service.local import LocalService
-from aui_tui.service.publication import Publication
 from aui_tui.tasks import browser as browsers
 from tests.tasks.running import HOST, serving
 
@@ -64,10 +63,6 @@ async def test_a_run_is_kept_shown_published_and_forgotten(
         ended = len(events)
         again = await service.scan(f"http://{HOST}", ScanOptions(tasks=True), live=events.append)
         assert (again.source, again.card, len(events)) == ("cache", answer.card, ended)
-        assert not hasattr(Publication(service).for_client("stranger"), "run_tasks")
-        shown = (await Publication(service).site(HOST)).observations
-        assert shown is not None
-        assert shown.tasks == report
         assert {"read", "search", "form", "offer"} <= set(await service.pictures(HOST))
     assert decode_report(encode_report(report)) == report
     assert {event.state for event in events} == {"browser", "started", "step", "ended"}

@@ -22,18 +22,17 @@ from aui_tui.model.tasks import TaskProgress
 from aui_tui.model.view import Facets, HistoryPoint, HostReport, IndexView, Overview, Quota, Row
 from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES
+from aui_tui.service.protocol import Service
 from tests.cards import estimate
 from tests.matching import counted, ordered
 
 from .cards import NOW, make_card
 
 
-class MemoryService:
+class MemoryService(Service):
     """``histories`` maps a host to its cards, oldest first."""
 
     label = "local engine"
-    can_scan = True
-    is_local = False
 
     def __init__(
         self, cards: Sequence[ReportCard] = (), *, histories: dict[str, list[ReportCard]] | None = None
@@ -189,7 +188,7 @@ class MemoryService:
         when = NOW.strftime("%Y-%m-%dT%H:%M:%S.000Z")
         return msgspec.structs.replace(base, host=url, name=url, score=score, grade=grade_of(score), scanned_at=when)
 
-    async def quota(self) -> Quota | None:
+    async def quota(self, client: str = "") -> Quota | None:
         return Quota(
             left=self.left, limit=10, next_slot=epoch_ms("2026-11-20T10:42:00.000Z") / 1000 if self.left < 10 else 0.0
         )

@@ -24,12 +24,12 @@ from aui_tui.model.card import ReportCard, age
 from aui_tui.model.decoding import from_json
 from aui_tui.model.observations import Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
-from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskProgress, TaskReport, decode_report
 from aui_tui.model.view import HistoryPoint, HostReport, IndexView, Overview, Quota
 from aui_tui.model.visits import Visits, decode_visits
 from aui_tui.service.importer import MAX_DOCUMENT, ImportedRecord, index_rows, page_of, read_card, time_of_index
+from aui_tui.service.protocol import Service
 from aui_tui.service.remote.imported import ImportedIndex, temporary_reports
 from aui_tui.service.remote.transport import (
     INDEX,
@@ -141,15 +141,12 @@ _NEXT: Final = re.compile(r'<([^<>\s"]*)>\s*;[^<>,]*\brel="?next\b')
 LARGEST_CARD: Final = 4 * 1024 * 1024
 
 
-class RemoteService:
+class RemoteService(Service):
     """The index published at ``source``, an http or https address.
 
     ``folder``: where answers are kept between runs, None for a temporary one. Raises ConfigError for a malformed
     address.
     """
-
-    can_scan = True
-    is_local = False
 
     def __init__(
         self,
@@ -222,10 +219,6 @@ class RemoteService:
         self._refuse_page(reply)
         return await self._read(lambda: decode(reply.body))
 
-    async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
-        """Raise Unavailable: only what was seen says where a site would stand, and this source does not have it."""
-        raise Unavailable(f"{self.label} keeps cards without what was seen, so it cannot say where fixes would lead.")
-
     async def scan(
         self,
         url: str,
@@ -266,7 +259,7 @@ class RemoteService:
             warnings=(f"{self.label} grades under {card.method} alone.",) if other else (),
         )
 
-    async def quota(self) -> Quota | None:
+    async def quota(self, client: str = "") -> Quota | None:
         """Return the scans left this hour as the last scan's answer gave them, None before."""
         return self._quota
 

@@ -18,10 +18,10 @@ from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskProgress, TaskReport
-from aui_tui.model.view import HostReport, IndexView, Overview, Quota
-from aui_tui.model.visits import Visits
+from aui_tui.model.view import HostReport, IndexView, Overview
 from aui_tui.service.importer import read
 from aui_tui.service.local import LocalService
+from aui_tui.service.protocol import Service
 from aui_tui.service.remote.imported import ImportedIndex
 from aui_tui.text import clean
 
@@ -36,10 +36,10 @@ class Opened(NamedTuple):
     cards: LocalService
 
 
-class FileService:
+class FileService(Service):
     """The index in ``source``, a path or ``-`` for standard input; it is read once, at the first question."""
 
-    can_scan = is_local = False
+    can_scan = False
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -74,10 +74,6 @@ class FileService:
                 raise BadValue(f"{self.label} holds no such scan of {clean(host, 100)}.", allowed=times) from None
             raise
 
-    async def visits(self, host: str) -> Visits | None:
-        """Return None: a file of results holds no visits."""
-        return None
-
     async def transcript(self, host: str) -> TaskReport | None:
         """Return the last run of the tasks on ``host``, where the file has what was seen. Raises NeverScanned."""
         return await (await self._opened()).cards.transcript(host)
@@ -96,10 +92,6 @@ class FileService:
     ) -> HostReport:
         """Raise Unavailable: a file scans nothing."""
         raise Unavailable(f"{self.label} is a file of results; it cannot scan.")
-
-    async def quota(self) -> Quota | None:
-        """Return None."""
-        return None
 
     async def aclose(self) -> None:
         """Remove the temporary index."""

@@ -13,7 +13,6 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from aui_tui.model.view import HostReport, Quota
-from aui_tui.service.protocol import KnowsOwnHosts
 from aui_tui.text import fit
 from aui_tui.tui.bindings import ADDRESS, FIRST
 from aui_tui.tui.context import DEMO, OTHER, attempt, start
@@ -115,7 +114,7 @@ class FirstScreen(Page[None]):
 
     async def _ask(self, address: str) -> None:
         service, quota = self.context.service, self.app.quota
-        own = (await attempt(service.owns(address)))[0] if address and isinstance(service, KnowsOwnHosts) else False
+        own = (await attempt(service.owns(address)))[0] if address else False
         cost = f"one of {quota.left} scans" if quota is not None else "one scan"
         if own:
             self._say(f"{address} is on this machine: any port, no option needed, {cost}.")

@@ -16,7 +16,6 @@ from aui_tui.model.query import Query, parse
 from aui_tui.model.registry import registry
 from aui_tui.model.view import HostReport, IndexView, Quota
 from aui_tui.model.vocabulary import CATEGORIES
-from aui_tui.service.protocol import HasFirstPage
 from aui_tui.tui.bindings import INDEX
 from aui_tui.tui.columns import RANKED, cell
 from aui_tui.tui.context import DEMO, ExportJob, attempt, list_name, start
@@ -176,7 +175,7 @@ class IndexScreen(Page[None]):
 
     async def _read(self, query: Query, host: str) -> None:
         service, paged, feeding = self.context.service, False, self._feeding
-        if not host and isinstance(service, HasFirstPage):
+        if not host:
             first, _ = await attempt(service.first_page(query))
             if first is not None and len(first.unreachable if self.state.unreachable else first.ranked):
                 paged, drawn = True, asyncio.Event()

@@ -14,7 +14,6 @@ from textual.content import Content
 
 from aui_tui.model.query import Query
 from aui_tui.model.view import Move, Moves, Overview, Row
-from aui_tui.service.protocol import HasMoves
 from aui_tui.text import count
 from aui_tui.tui.bindings import OVERVIEW
 from aui_tui.tui.context import attempt, start
@@ -79,16 +78,16 @@ class OverviewScreen(Page[Query | None]):
         if figures is None:
             self.app.notice(problem, "error")
             return
-        if isinstance(service, HasMoves) and (since or figures.hosts <= UNASKED):
+        if since or figures.hosts <= UNASKED:
             moves, problem = await attempt(service.moves(self._asked, since, MOVERS))
-        elif since:
+        if since and moves is None and not problem:
             problem = "This source keeps no earlier scans; it has the change since each scan before."
         if problem:
             self.app.notice(problem, "error")
         if moves is None:
             moves, since = await self._last_moves(figures), ""
         self.call_later(self._show, figures, Changes(since, moves))
-        if isinstance(service, HasMoves) and self.size.width >= WEEKS_FROM:
+        if self.size.width >= WEEKS_FROM:
             weeks, _ = await attempt(service.weeks(self._asked))
             if weeks:
                 self.call_later(self._show, figures, Changes(since, with_fields(moves, weeks=weeks)))
