@@ -1,20 +1,15 @@
 """When a refusal counts: who is asked again, alone, and which served clients are its controls. Pure.
 
 A site may turn clients away by name, for a time (a limit on requests, which holds for everybody or which agents share),
-at random, or altogether. So a client that was turned away is asked again alone, after a growing quiet, and right after
-it those who were served: the browser, and one agent. The refusal counts when all of these controls are served round
-after round. The browser itself is judged in the same way, with an agent as its control.
+at random, or altogether. So those who were turned away are asked again in rounds: each alone after a quiet, and right
+after them clients that were served, the controls. What explains the refusals so far is a row of ``PHASES``. A refusal
+counts when all controls are served round after round; the browser's own is judged in the same way, with an agent as its
+control.
 
-When a control is turned away too, a limit is at work: the quiet doubles, or lasts as long as Retry-After says, and what
-was counted no longer counts, but for an answer that the limit gives to nobody (403 where it says 429). Where the limit
-answers alike, the client has a longer quiet before its request than the control had in the round before, and one round
-more, so that a limit that goes by time alone cannot treat the two differently. Where only agents were turned away by
-429, 503 or Retry-After, they may share a limit: one of them is asked in a round until a quiet of ``OUTLAST`` pauses
-brought no page either.
-
-Nor may the turn decide: behind a balancer with a broken server among its own, a client and its control that are asked
-in turn meet the same two servers every time. Where anything hints at it, the control is asked more often from round to
-round.
+Where the limit answers alike, a client has a longer quiet before its request than its control had in the round before,
+so that a limit that goes by time alone cannot treat the two differently. Nor may the turn decide: behind a balancer
+with a broken server among its own, a client and its control that are asked in turn meet the same two servers each time.
+Where anything hints at it, the control is asked more often from round to round.
 """
 
 from __future__ import annotations
@@ -23,32 +18,89 @@ import re
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
+from itertools import chain, islice
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from aui_tui.model.observations import BROWSER, CHALLENGED, FILE_PROBES, REFUSED, SERVED, UNFOLLOWED
 from aui_tui.scan.policy import Limits
 
 ROUNDS: Final = 2
-"""Controlled rounds in which a client must be turned away until its refusal counts."""
-TIGHT_ROUNDS: Final = 3
-"""The same for what the site's limit answers everybody with: a burst that it lets through may mislead two rounds."""
-FAILING_ROUNDS: Final = 4
-"""The same for what a site may answer by chance: a 5xx that is not a challenge, or another page than the browser's (an
-A/B test). At 30 % random 502 an accusation is then under 0.2 % of scans."""
+"""Rounds with served controls until a refusal counts where nothing else explains it."""
+
+
+class Phase(NamedTuple):
+    """What explains the refusals so far, and how its rounds go; a row of ``PHASES`` and of ``docs/architecture.md``.
+
+    ``seen``: what leads to it; ``then``: what follows. ``together``: all who wait are asked in a round, else one.
+    ``apart``: the quiet between two requests of a round, in units of the one before it. ``rounds``: rounds with served
+    controls until a refusal counts. ``stretch``: the quiet before the next round, in units of what the controls had.
+    """
+
+    seen: str
+    then: str
+    together: bool
+    apart: float
+    rounds: int
+    stretch: float
+
+
+OPEN, MAY_SHARE, SHARED, LIMITED = "open", "may share", "shared", "limited"
+PHASES: Final = MappingProxyType(
+    {
+        OPEN: Phase(
+            seen="somebody is turned away, and nothing hints at a limit",
+            then="all who are turned away are asked, then their controls: a served agent and the browser; when these"
+            " are served, the round counts",
+            together=True,
+            apart=0.0,
+            rounds=ROUNDS,
+            stretch=1.0,
+        ),
+        MAY_SHARE: Phase(
+            seen="only agents are turned away, and one of them by 429, 503 or Retry-After",
+            then="one agent is asked, then the browser; the quiet doubles, and after 13 pauses without a page: open",
+            together=False,
+            apart=0.0,
+            rounds=3,
+            stretch=1.5,
+        ),
+        SHARED: Phase(
+            seen="an agent that was served is turned away beside a served browser",
+            then="what was counted no longer counts; one agent is asked, the quiet doubles up to 13 pauses, and then an"
+            " agent is its control too; when that is served, the round counts",
+            together=False,
+            apart=0.0,
+            rounds=3,
+            stretch=1.5,
+        ),
+        LIMITED: Phase(
+            seen="a browser that was served is turned away",
+            then="what was counted no longer counts; the quiet doubles, and each request has it; all are asked, then"
+            " the browser; when that is served, the round counts, and the next quiet is longer than the browser's was",
+            together=True,
+            apart=1.0,
+            rounds=3,
+            stretch=1.5,
+        ),
+    }
+)
+"""The explanations; an answer that the limit gives to nobody (403 where it says 429) counts as if nothing limited."""
+CHANCE_ROUNDS: Final = 4
+"""Rounds until something counts that a site may answer by chance: a 5xx that is not a challenge, or another page than
+the browser's (an A/B test). At 30 % random 502 an accusation is then under 0.2 % of scans."""
 UNEVEN_ROUNDS: Final = 3
 """The same where the site may go by which of its servers answers."""
 MOST_MORE: Final = 2
 """Further controls in a round, so that a client and its control do not meet the servers of a site in step."""
-LONGEST_STRETCH: Final = 8
-"""The longest quiet between two controlled rounds, in pauses."""
-TIGHT_STRETCH: Final = 1.5
-"""How much longer than the control's quiet the client's is, where the site is known to limit requests."""
 OUTLAST: Final = 13
 """The quiet in pauses after which a limit of 5 requests a minute has let the next one through."""
+LONGEST_OPEN: Final = 8
+"""The longest quiet in pauses before a round where nothing hints at a limit; one round of that length is enough."""
 CLOSED_PAUSES: Final = (1, 3)
 """Pauses before the browser is asked again where everybody is turned away, and nothing hints at a limit."""
 LIMIT_PAUSES: Final = (1, 4, 16)
-"""The same where everybody gets 429."""
+"""The same where something does."""
 LEAST: Final = 1.0
 """Seconds that a request has at least, however late it is in the scan."""
 BREAKS: Final = frozenset({"timeout", "protocol", "connect", "tls"})
@@ -210,18 +262,22 @@ class History:
     def unlike_limit(self, name: str) -> bool:
         """Return whether ``name`` gets what the limit gives to nobody: the answer of another rule.
 
-        The limit's answers are those that the browser got, and those of clients that got something else besides. Of
-        the answers to ``name`` the last one counts that is not by its kind an answer of limits.
+        A limit answers with 429, 5xx and silence, and with what the browser got, or a client that got something else
+        besides.
         """
-        seen = next((seen for seen in reversed(self.answers[name]) if not seen.by_limit), None)
-        if seen is None or seen.another or not seen.turned_away:
-            return False
-        return not any(
-            other.kind == seen.kind
-            for client, answers in self.answers.items()
-            if client != name and (client == BROWSER or any(not a.by_limit and a.kind != seen.kind for a in answers))
-            for other in answers
-        ) and not any(not own.by_limit and own.kind != seen.kind for own in self.answers[name])
+        kinds = {
+            client: {seen.kind for seen in answers if not seen.by_limit} for client, answers in self.answers.items()
+        }
+        own = kinds.pop(name)
+        limits = (found for client, found in kinds.items() if client == BROWSER or len(found) > 1)
+        last = next((seen for seen in reversed(self.answers[name]) if not seen.by_limit), None)
+        return (
+            last is not None
+            and last.turned_away
+            and not last.another
+            and len(own) == 1
+            and own.isdisjoint(chain.from_iterable(limits))
+        )
 
     def steady(self, name: str) -> bool:
         """Return whether ``name`` got the same each time it was asked."""
@@ -250,50 +306,189 @@ class Retry:
 
     Drive :meth:`steps`; then ``limited`` names the probes that the site's limits left without a verdict (a homepage is
     inconclusive, a file not measured), ``controls`` counts for each client the controlled rounds that turned it away,
-    ``limits_everybody`` says that the site turned the browser away too when it was asked alone, ``shared`` that an
-    agent met a limit which the browser did not, and ``history`` has the answers. ``deadline``: the time at which the
-    last request may begin.
+    and ``history`` has the answers. ``deadline``: the time at which the last request may begin.
     """
 
     def __init__(self, first: Mapping[str, Seen], limits: Limits, now: float, deadline: float) -> None:
         self.limited: set[str] = set()
         self.controls: dict[str, int] = {}
-        self.limits_everybody = self.shared = False
         self.history = History(first)
         self._latest = self.history.latest
         self._limits = limits
         self._now = now
         self._deadline = deadline
-        self._quiet = max(limits.pause, 2 * limits.pace)
-        self._served_at: dict[str, float] = {}
-        self._served_before: dict[str, float] = {}
-        self._steady_pace = self._just_before = self._outlasted = False
-        self._refill = 0.0
-        self._asked: list[str] = []
-        self._wait = self._quiet
-        self._pages = (BROWSER, *self.history.agents)
-        for name in self._pages:
-            if self._serves(name):
-                self._served_at |= dict.fromkeys(_budgets(name), now)
+        self._known = OPEN
+        self._outlasted = False
+        self._wait = self._quiet = max(limits.pause, 2 * limits.pace)
+        self._served_at = dict.fromkeys(_budgets(self.history.agents[0]), now)
+
+    @property
+    def limits_everybody(self) -> bool:
+        """The browser was turned away too when it was asked alone."""
+        return self._known == LIMITED
+
+    @property
+    def shared(self) -> bool:
+        """An agent met a limit that the browser did not."""
+        return self._known == SHARED
 
     def steps(self) -> Steps:
         """Yield whom to ask next, and take what came back."""
         if self.history.silent:
             return
         if not self.history.somebody:
-            yield from self._everybody()
+            yield from self._everybody(self._latest[BROWSER])
         elif self._latest[BROWSER].turned_away:
-            yield from self._clients([BROWSER], "the browser was turned away")
+            yield from self._rounds([BROWSER], "the browser was turned away")
         agents = [name for name in self.history.agents if self._is_away(name)]
         if self.history.served or self._proven(BROWSER):
-            yield from self._clients(agents, "it was turned away")
+            yield from self._rounds(agents, "it was turned away")
         elif not self.history.somebody and self._latest[BROWSER].outcome == CHALLENGED:
             for name in agents:
-                yield from self._ask(name, self._gap(name), "it was turned away")
+                yield from self._ask(name, self._gap, "it was turned away")
         files = self.history.open_files()
         if self.history.served:
             yield from self._files(files)
         self._conclude(agents, files)
+
+    def _everybody(self, browser: Seen) -> Steps:
+        """Ask the browser again where everybody was turned away, until it is served or that is steady.
+
+        Where everybody got one answer that no limit gives, such as 404, it is steady at once.
+        """
+        pages = {self._latest[name].kind for name in (BROWSER, *self.history.agents)}
+        plain = browser.outcome == REFUSED and not browser.by_limit and browser.status != 403
+        if not browser.turned_away or (plain and len(pages) == 1):
+            return
+        limit = self.history.all_limited
+        for pause in LIMIT_PAUSES if limit else CLOSED_PAUSES:
+            quiet = max(pause * self._quiet, self._asked_for([BROWSER]) if limit else 0.0)
+            if not (yield from self._ask(BROWSER, quiet, "everybody was turned away")):
+                return
+            if not self._latest[BROWSER].turned_away:
+                return
+            self._known = LIMITED if limit else OPEN
+
+    def _files(self, files: Sequence[str]) -> Steps:
+        """Ask for ``files`` again; where one stands for others, for these only when its refusal does not count."""
+        why = "the file was not served"
+        first, *others = self.history.hidden_well_known(files) or [""]
+        yield from self._rounds([name for name in files if name not in others], why)
+        if others and self._proven(first):
+            self.controls.update(dict.fromkeys(others, self.controls[first]))
+        else:
+            yield from self._rounds(others, why)
+
+    def _rounds(self, names: Sequence[str], why: str) -> Steps:
+        """Ask ``names`` in rounds, each with its controls, until every one is served or its refusal counts."""
+        waiting = list(names)
+        self._wait = self._quiet
+        pause = max(self._quiet, self._asked_for(names))
+        while waiting:
+            phase = PHASES[self._phase(waiting)]
+            group, others = (waiting, []) if phase.together else (waiting[:1], waiting[1:])
+            if self.shared and all(map(self._other_rule, group)):
+                pause = self._quiet
+            apart = phase.apart * self._wait
+            before = dict(self._served_at)
+            for number, name in enumerate(group):
+                if not (yield from self._ask(name, max(self._gap, apart) if number else pause, why)):
+                    return
+            left = [name for name in group if self.history.still_away(name)]
+            panel = self._panel(left) if left else []
+            limit = max(map(self._limit, left), default=0.0)
+            served = bool(panel)
+            for name in panel:
+                if not (yield from self._ask(name, max(self._limits.pace, apart), "as the control", limit=limit)):
+                    return
+                served = served and self._serves(name)
+                if name == panel[-1] and not served:
+                    break
+            if served:
+                quiet = max(self._now - before[budget] for name in panel for budget in _budgets(name))
+                pause = self._take_round(left, panel, pause, quiet)
+            elif left:
+                pause = self._slow_down(waiting, panel)
+                why = "a client that was served before was turned away too, so requests are limited"
+            waiting = others + [name for name in left if not self._proven(name)]
+
+    def _phase(self, names: Sequence[str]) -> str:
+        """Return which explanation holds for ``names``."""
+        agents = self.history.agents
+        may_share = (
+            self._known == OPEN
+            and not self._outlasted
+            and set(names) <= set(agents)
+            and any(self._latest[name].asks_to_wait for name in names)
+            and not any(map(self.history.was_served, agents))
+        )
+        return MAY_SHARE if may_share else self._known
+
+    def _panel(self, names: Sequence[str]) -> list[str]:
+        """Return the controls of ``names`` in their order: an agent and the browser; both were served, at least once.
+
+        An agent is none where the browser meets the limit too, where ``names`` did not meet the agents' own, or before
+        that can have let an agent through again.
+        """
+        panel = [BROWSER] if BROWSER not in names and self.history.served else []
+        early = self._now - self._served_at["agents"] < OUTLAST * self._quiet
+        if not (
+            names[0] in FILE_PROBES
+            or (self.limits_everybody and panel)
+            or (self.shared and (early or all(map(self._other_rule, names))))
+        ):
+            served = (name for name in self.history.agents if name not in names and self.history.was_served(name))
+            panel = [*islice(served, 1), *panel]
+        more = max(self.controls.get(name, 0) for name in names) if self.history.uneven else 0
+        return panel + panel[-1:] * min(more, MOST_MORE)
+
+    def _other_rule(self, name: str) -> bool:
+        """Return whether the latest answer to ``name`` is one that the limit gives to nobody."""
+        return not self._latest[name].by_limit and self.history.unlike_limit(name)
+
+    def _take_round(self, left: Sequence[str], panel: Sequence[str], pause: float, quiet: float) -> float:
+        """Count a round whose controls were served, for those who were ``left``; return the next pause.
+
+        ``quiet``: the one that the controls had. Where agents share a limit, or may, the browser alone is no control.
+        """
+        phase = self._phase(left)
+        other_rule = all(map(self._other_rule, left))
+        if phase in (MAY_SHARE, SHARED) and not other_rule and panel[0] == BROWSER:
+            enough = max(OUTLAST * self._quiet, self._asked_for(left))
+            self._outlasted = phase == MAY_SHARE and pause >= enough
+            self._wait = self._quiet if self._outlasted else min(2 * self._wait, enough)
+            return self._wait
+        for name in left:
+            self.controls[name] = self.controls.get(name, 0) + 1
+        if phase == OPEN:
+            once = max(self.controls[name] for name in left) == 1
+            return min(quiet, LONGEST_OPEN * self._quiet) if once else self._quiet
+        return self._wait if other_rule else max(self._wait, PHASES[phase].stretch * quiet)
+
+    def _slow_down(self, waiting: Sequence[str], panel: Sequence[str]) -> float:
+        """Return the pause after a round that turned a control away too.
+
+        What was counted no longer counts, except for clients whose answer the limit gives to nobody.
+        """
+        beside = BROWSER not in waiting and self.history.served and self._serves(BROWSER)
+        self._known = SHARED if beside and not self.limits_everybody else LIMITED
+        for name in waiting:
+            if not self.history.unlike_limit(name):
+                self.controls.pop(name, None)
+        self._wait = max(2 * self._wait, self._asked_for((*panel, *waiting)))
+        return self._wait
+
+    def _needed(self, name: str) -> int:
+        """Return in how many controlled rounds ``name`` must be turned away until its refusal counts."""
+        by_chance = self._latest[name].failing or self._latest[name].another
+        if by_chance and (name not in FILE_PROBES or name == "robots"):
+            return CHANCE_ROUNDS
+        if self._known == OPEN and self.history.uneven:
+            return UNEVEN_ROUNDS
+        return PHASES[OPEN if self._other_rule(name) else self._known].rounds
+
+    def _proven(self, name: str) -> bool:
+        return self.controls.get(name, 0) >= self._needed(name)
 
     def _serves(self, name: str) -> bool:
         return self._latest[name].outcome == SERVED
@@ -302,250 +497,9 @@ class Retry:
         return self._latest[name].turned_away and not self.history.was_served(name)
 
     @property
-    def _limit_at_work(self) -> bool:
-        return self.limits_everybody or self.shared
-
-    def _everybody(self) -> Steps:
-        """Ask the browser again where everybody was turned away, until it is served or that is steady.
-
-        Where everybody got one answer that no limit gives, such as 404, it is steady at once.
-        """
-        browser = self._latest[BROWSER]
-        plain = browser.outcome == REFUSED and not browser.by_limit and browser.status != 403
-        if not browser.turned_away or (plain and len({self._latest[name].kind for name in self._pages}) == 1):
-            return
-        mixed = self.history.all_limited
-        all_429 = all(seen.status == LIMIT_STATUS for seen in self.history.first.values())
-        growth = 4 if browser.status == 403 else 2
-        pauses = LIMIT_PAUSES if all_429 else [growth**n for n in range(9)] if mixed else CLOSED_PAUSES
-        for number, pause in enumerate(pauses):
-            asked = self._asked_for((self._latest[BROWSER],)) if number == 0 and mixed else 0.0
-            if not (yield from self._ask(BROWSER, max(pause * self._quiet, asked), "everybody was turned away")):
-                return
-            if not self._latest[BROWSER].turned_away:
-                return
-            self.limits_everybody = mixed
-
-    def _files(self, files: Sequence[str]) -> Steps:
-        """Ask for ``files`` again; where one stands for others, for these only when its refusal does not count."""
-        why = "the file was not served"
-        first, *others = self.history.hidden_well_known(files) or [""]
-        yield from self._clients([name for name in files if name not in others], why)
-        if others and self._proven(first):
-            self.controls.update(dict.fromkeys(others, self.controls[first]))
-        else:
-            yield from self._clients(others, why)
-
-    def _clients(self, names: Sequence[str], why: str) -> Steps:
-        """Ask ``names`` in rounds, each with its controls, until every one is served or its refusal counts."""
-        waiting = list(names)
-        self._wait = self._quiet
-        pause = max(self._quiet, self._asked_for(self._latest[name] for name in waiting))
-        while waiting:
-            group = self._affordable(waiting, pause)
-            if self.shared and self._latest[group[0]].turned_away and self._other_rule(group):
-                pause = self._quiet
-            left = yield from self._round(group, pause, why)
-            if left is None:
-                return
-            if left and self._asked and all(map(self._serves, self._asked)):
-                pause = self._count_round(group, left, pause)
-            elif left:
-                pause = self._slow_down(waiting, left, pause)
-                why = "a client that was served before was turned away too, so requests are limited"
-            again = [name for name in group if name in left and not self._proven(name)]
-            others = [name for name in waiting if name not in group]
-            waiting = others + again if self._one_by_one(waiting) else again + others
-
-    def _panel(self, names: Sequence[str]) -> list[str]:
-        """Return the controls of ``names``: an agent and, last, the browser; both were served, at least once.
-
-        An agent does not serve as a control where the browser meets the same limit, where its own limit is not what
-        ``names`` met, or before that limit can have let it through again.
-        """
-        panel = [BROWSER] if BROWSER not in names and self.history.served else []
-        if names[0] in FILE_PROBES or (panel and self.limits_everybody):
-            return panel
-        if self._limit_at_work:
-            quiet = self._now - self._served_at.get("agents", self._now)
-            if (panel and self._other_rule(names)) or quiet < max(self._refill, OUTLAST * self._quiet):
-                return panel
-        peers = [name for name in self.history.agents if name not in names and self.history.was_served(name)]
-        return sorted(peers, key=lambda name: not self.history.steady(name))[:1] + panel
-
-    def _other_rule(self, names: Sequence[str]) -> bool:
-        """Return whether all of ``names`` got an answer that no limit gives and that does not say when to come."""
-        return all(
-            not self._latest[name].by_limit
-            and not (self._latest[name].asks_to_wait and self._may_share([name]))
-            and self.history.unlike_limit(name)
-            for name in names
-        )
-
-    def _one_by_one(self, names: Sequence[str]) -> bool:
-        """Return whether agents share a limit, or may: then one of them is asked in a round."""
-        if names[0] in FILE_PROBES or self.limits_everybody:
-            return False
-        return self.shared or (self._may_share(names) and not self._outlasted)
-
-    def _may_share(self, names: Sequence[str]) -> bool:
-        """Return whether ``names`` may have met a limit that agents share, and no agent can be their control."""
-        return (
-            BROWSER not in names
-            and any(self._latest[name].asks_to_wait for name in names)
-            and not any(map(self.history.was_served, self.history.agents))
-        )
-
-    def _count_round(self, group: Sequence[str], left: Sequence[str], pause: float) -> float:
-        """Count a round whose controls were served, for all who were turned away in it; return the next pause.
-
-        Where only a part of the group was turned away, its order may have decided: such a round counts for nobody. A
-        limit that agents share, or may share, is no longer an explanation after a quiet in which it would have let
-        one request through.
-        """
-        asked = self._asked_for(self._latest[name] for name in left)
-        if self._one_by_one(left) and not self._other_rule(left):
-            controlled = len(self._asked) > 1
-            enough = max(OUTLAST * self._quiet, asked)
-            self._outlasted |= pause >= enough and not self.shared
-            if not controlled and not self._outlasted:
-                self._wait = min(max(2 * self._wait, asked), enough)
-                if self._may_share(left):
-                    self._count(left)
-                return self._wait
-        if len(left) == len(group):
-            self._count(left)
-        self._wait = self._wait if self._limit_at_work else self._quiet
-        return max(self._wait, self._stretch(left))
-
-    def _count(self, names: Iterable[str]) -> None:
-        for name in names:
-            if not (self._latest[name].by_limit and self.history.unlike_limit(name)):
-                self.controls[name] = self.controls.get(name, 0) + 1
-
-    def _slow_down(self, waiting: Sequence[str], left: Sequence[str], pause: float) -> float:
-        """Return the pause after a round that turned a control away too.
-
-        What was counted no longer counts, except for clients whose answer the limit gives to nobody.
-        """
-        everybody = BROWSER in left or not self.history.served or not self._serves(BROWSER)
-        self.limits_everybody |= everybody
-        self.shared = not self.limits_everybody
-        for name in waiting:
-            if not self.history.unlike_limit(name):
-                self.controls.pop(name, None)
-        asked = self._asked_for(self._latest[name] for name in (*self._asked, *left))
-        self._wait *= 1 if asked > pause else 2  # a site that says when to come is taken at its word first
-        return max(self._wait, asked)
-
-    def _affordable(self, waiting: Sequence[str], pause: float) -> list[str]:
-        """Return whom to ask in the next round: where requests are limited, as many as the time is enough for."""
-        if self._one_by_one(waiting):
-            return list(waiting[:1])
-        if not self.limits_everybody:
-            return list(waiting)
-        if not self._serves(BROWSER) and pause <= self._wait and self.history.unlike_limit(waiting[0]):
-            return list(waiting[:1])
-        rounds = self._needed(waiting[0]) - self.controls.get(waiting[0], 0)
-        left = (self._deadline - self._now - pause) / max(rounds, 1)
-        return list(waiting[: max(1, int(left / self._wait) - 1)])
-
-    def _round(self, group: Sequence[str], pause: float, why: str) -> Generator[Ask, Seen, list[str] | None]:
-        """Ask every one of ``group`` and, when one was turned away, the controls; return who was, None out of time."""
-        apart = self._wait if self.limits_everybody else 0.0
-        for number, name in enumerate(group):
-            quiet = self._now - self._served_at.get("agents", self._now)
-            if not (yield from self._ask(name, max(self._gap(name), apart if number else pause), why)):
-                return None
-            if self.shared and name in self.history.agents and self._serves(name):
-                self._refill = min(self._refill or quiet + pause, quiet + pause)
-        left = [name for name in group if self.history.still_away(name)]
-        controlled, self._just_before = self._just_before, False
-        if controlled and not any(self._latest[name].by_limit for name in left):
-            return left
-        if left and not (yield from self._control(left, max(self._limits.pace, apart))):
-            return None
-        return left
-
-    def _control(self, left: Sequence[str], pause: float) -> Generator[Ask, Seen, bool]:
-        """Ask the controls of ``left``; False out of time.
-
-        Where requests are limited and an answer is of another rule, the browser is asked once more with no longer quiet
-        than the agents had. When it is served again, their refusals do not come from a limit that the last of a round
-        escapes, and it is the control of the next round too, which follows at once.
-        """
-        limit = max(self._limit(name) for name in left)
-        panel = self._asked = self._panel(left)
-        for name in panel:
-            if not (yield from self._ask(name, pause, "as the control", limit=limit, last=True)):
-                return False
-        if not (yield from self._out_of_step(left, panel)):
-            return False
-        control = self._latest[BROWSER]
-        if self._steady_pace or not self.limits_everybody or BROWSER not in panel or not self._serves(BROWSER):
-            return True
-        if any(map(self.history.unlike_limit, left)) and (
-            yield from self._ask(BROWSER, pause, "as the control, once more")
-        ):
-            self._steady_pace = self._just_before = self._serves(BROWSER)
-            self._latest[BROWSER] = control
-        return True
-
-    def _out_of_step(self, left: Sequence[str], panel: Sequence[str]) -> Generator[Ask, Seen, bool]:
-        """Ask the last control of ``left`` more often from round to round where the site is uneven.
-
-        Return False out of time. Behind a balancer that gives requests to its servers in turn, a client and its
-        control that are always asked in turn would meet the same two servers each time, and one of these may be broken.
-        """
-        if not panel or not self.history.uneven or self._steady_pace or self.shared:
-            return True
-        counted = max(self.controls.get(name, 0) for name in left)
-        before, apart = dict(self._served_before), max(self._limits.pace, self._wait if self.limits_everybody else 0.0)
-        for _ in range(min(counted, 1 if self.limits_everybody else MOST_MORE)):
-            if self._serves(panel[-1]) and not (yield from self._ask(panel[-1], apart, "as the control, again")):
-                return False
-        self._served_before = before  # the quiet of the control is that before its first request
-        return True
-
-    def _stretch(self, left: Sequence[str]) -> float:
-        """Return the quiet that the controls had before they were served, which the next client gets too."""
-        budgets = {budget for name in self._asked for budget in _budgets(name)}
-        quiet = max((self._now - self._served_before.get(budget, self._now) for budget in budgets), default=0.0)
-        if self._limit_at_work:
-            return 0.0 if all(map(self.history.unlike_limit, left)) else TIGHT_STRETCH * quiet
-        if max(self.controls.get(name, 0) for name in left) > 1:
-            return 0.0
-        return min(quiet, LONGEST_STRETCH * self._quiet)
-
-    def _needed(self, name: str) -> int:
-        """Return in how many controlled rounds ``name`` must be turned away until its refusal counts."""
-        by_chance = self._latest[name].failing or self._latest[name].another
-        if by_chance and (name not in FILE_PROBES or name == "robots"):
-            return FAILING_ROUNDS
-        if self.shared and self.history.unlike_limit(name) and self._is_proven_of_another(name):
-            return 1
-        if self.history.uneven and not self._limit_at_work:
-            return UNEVEN_ROUNDS
-        if not self._limit_at_work or ((self._steady_pace or self.shared) and self.history.unlike_limit(name)):
-            return ROUNDS
-        return TIGHT_ROUNDS
-
-    def _is_proven_of_another(self, name: str) -> bool:
-        """Return whether the answer to ``name`` is one that counts for another agent, where both share a limit."""
-        return any(
-            self.controls.get(other, 0) >= ROUNDS and self._latest[other].kind == self._latest[name].kind
-            for other in self.history.agents
-            if other != name
-        )
-
-    def _proven(self, name: str) -> bool:
-        enough = self.controls.get(name, 0) >= self._needed(name)
-        return enough and (self._outlasted or name in FILE_PROBES or not self._may_share([name]))
-
-    def _gap(self, name: str) -> float:
-        """Return the quiet before ``name`` within a round: as long as it may keep us waiting, where it did."""
-        waits = self._limit(name) if self._latest[name].error == "timeout" else self._latest[name].elapsed
-        return max(self._limits.pace, self._quiet / 4, min(waits, self._limits.probe))
+    def _gap(self) -> float:
+        """The quiet within a round where nothing is limited."""
+        return max(self._limits.pace, self._quiet / 4)
 
     def _limit(self, name: str) -> float:
         """Return the seconds that ``name`` has: of a client that got no answer before, a few times the browser's."""
@@ -553,24 +507,18 @@ class Retry:
             return self._limits.probe
         return min(self._limits.probe, max(self._limits.again, 3 * self.history.first[BROWSER].elapsed))
 
-    def _asked_for(self, answers: Iterable[Seen]) -> float:
-        return min(self._limits.retry_after, max((seen.retry_after for seen in answers), default=0.0))
+    def _asked_for(self, names: Iterable[str]) -> float:
+        return min(self._limits.retry_after, max((self._latest[name].retry_after for name in names), default=0.0))
 
-    def _ask(
-        self, name: str, pause: float, why: str, *, limit: float | None = None, last: bool = False
-    ) -> Generator[Ask, Seen, bool]:
-        """Ask ``name`` and keep the answer; False when the time is up. ``last``: a control may come a little later."""
-        left = self._deadline - self._now
-        whole = last or self.controls.get(name, 0) > 0  # a shorter quiet than the control had would prove nothing
-        if left < (pause - self._quiet if whole else min(pause, self._quiet)):
+    def _ask(self, name: str, pause: float, why: str, *, limit: float | None = None) -> Generator[Ask, Seen, bool]:
+        """Ask ``name`` and keep the answer; False when the time is up. The last one may come a little late."""
+        if self._deadline - self._now < pause - self._quiet:
             return False
-        seen = yield Ask(name, pause if whole else min(pause, left), limit or self._limit(name), why)
+        seen = yield Ask(name, pause, limit or self._limit(name), why)
         self._now = seen.at
         self.history.add(name, seen)
         if seen.outcome == SERVED:
-            for budget in _budgets(name):
-                self._served_before[budget] = self._served_at.get(budget, seen.at)
-                self._served_at[budget] = seen.at
+            self._served_at |= dict.fromkeys(_budgets(name), seen.at)
         return True
 
     def _conclude(self, agents: Sequence[str], files: Sequence[str]) -> None:

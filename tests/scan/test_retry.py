@@ -7,12 +7,13 @@ import random
 from collections.abc import Callable, Container, Iterable
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from importlib import resources
 
 import pytest
 
 from aui_tui.model.observations import BROWSER, CHALLENGED, FILE_PROBES, INCONCLUSIVE, REFUSED, SERVED
 from aui_tui.scan.policy import Limits
-from aui_tui.scan.retry import WELL_KNOWN, Retry, Seen, retry_after
+from aui_tui.scan.retry import PHASES, WELL_KNOWN, Retry, Seen, retry_after
 from tests.faults.site import AGENTS, PLACES
 from tests.limiters.models import ANSWERS, COUNTS, LIMITERS, WINDOWS, FixedWindow, LeakyBucket, Limiter, any_limiter
 
@@ -406,3 +407,9 @@ def test_retry_after_is_read_in_both_forms() -> None:
     assert retry_after(format_datetime(now.replace(second=20), usegmt=True), now.timestamp()) == 20
     assert retry_after(format_datetime(now.replace(hour=1), usegmt=True), now.timestamp()) == 0
     assert retry_after("") == retry_after("soon") == retry_after("-5") == 0
+
+
+def test_the_architecture_page_has_the_table_of_phases() -> None:
+    page = resources.files("aui_tui.docs").joinpath("architecture.md").read_text(encoding="utf-8")
+    for name, phase in PHASES.items():
+        assert f"| {name} | {phase.seen} | {phase.then} | {phase.rounds} |" in page
