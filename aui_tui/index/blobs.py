@@ -16,7 +16,7 @@ from aui_tui.model.observations import Observations, decode_observations
 
 FOLDER: Final = Path(__file__).with_name("dictionaries")
 LEVEL: Final = 6
-CARD: Final = "card-3.json"
+CARD: Final = "card-4.json"
 OBSERVATIONS: Final = "observations-3.json"
 """Preset dictionaries (RFC 1950 2.2): text that records have in common. One that was ever released must stay."""
 MAX_INFLATED: Final = 16 * 1024 * 1024
