@@ -7,7 +7,6 @@ their figures per agent, and nothing of any visitor, no address, query or user.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date, timedelta
 from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
@@ -291,32 +290,26 @@ def _unverified(record: Visits, found: Visitor, probe: str, *, origin: bool) -> 
 
 
 class VisitRow(NamedTuple):
-    """One row of a table of visits; None stands for a dash.
+    """One row of a table of visits: a client and its figures, None without a visit.
 
-    Shares of the requests are 0 to 1, ``served``: answered 2xx or 3xx. ``days``: requests of each day of the log in
-    turn, days without any included. ``probe``: what the probe got, in one word (``in``, ``refused``, ``challenged``,
-    ``unclear``, ``not asked``). ``together``: the word for log and probe, ``crawler`` or ``other client`` for what is
-    never probed. ``agrees``: False where they disagree, True where they agree, else None. ``gets_in``: whether the real
-    agent gets in, as far as the log shows.
+    ``probe``: what the probe got, in one word (``in``, ``refused``, ``challenged``, ``unclear``, ``not asked``).
+    ``together``: the word for log and probe, ``crawler`` or ``other client`` for what is never probed. ``agrees``:
+    False where they disagree, True where they agree, else None; ``sentence`` says how that is known.
     """
 
     token: str
     label: str
     kind: str
-    requests: int = 0
-    days: tuple[int, ...] = ()
-    served: float | None = None
-    refused: float | None = None
-    address_ok: float | None = None
-    addresses: str = ""
-    median_seconds: float | None = None
-    robots_txt: int = 0
-    markdown: int = 0
+    found: Visitor | None
     probe: str = NOT_ASKED
     together: str = ""
     agrees: bool | None = None
-    gets_in: bool | None = None
     sentence: str = ""
+
+    @property
+    def requests(self) -> int:
+        """The requests of the client."""
+        return self.found.requests if self.found is not None else 0
 
 
 def visit_rows(record: Visits, card: ReportCard | None = None) -> tuple[VisitRow, ...]:
@@ -324,11 +317,12 @@ def visit_rows(record: Visits, card: ReportCard | None = None) -> tuple[VisitRow
 
     The four live-probed agents are always there, with or without visits.
     """
-    compared = {one.agent.token: one for one in compare(record, card)} if card is not None else {}
-    rows = [_row(record, one, compared.get(one.token)) for one in record.visitors]
+    said = {one.agent.token: one for one in compare(record, card)} if card is not None else {}
+    rows = [_row(one.token, one.label, one.kind, one, said.get(one.token)) for one in record.visitors]
     seen = {row.token for row in rows}
-    rows += [_absent(record, agent, compared.get(agent.token)) for agent in registry().live if agent.token not in seen]
-    order = {"agent": 1, "crawler": 2, "other": 3} | {agent.token: 0 for agent in registry().live}
+    live = registry().live
+    rows += [_row(one.token, one.label, "agent", None, said.get(one.token)) for one in live if one.token not in seen]
+    order = {"agent": 1, "crawler": 2, "other": 3} | {agent.token: 0 for agent in live}
 
     def place(row: VisitRow) -> tuple[bool, int, int, str]:
         return row.agrees is not False, order.get(row.token, order[row.kind]), -row.requests, row.label
@@ -336,55 +330,15 @@ def visit_rows(record: Visits, card: ReportCard | None = None) -> tuple[VisitRow
     return tuple(sorted(rows, key=place))
 
 
-def _row(record: Visits, found: Visitor, said: Comparison | None) -> VisitRow:
-    answered = found.status.get("2xx", 0) + found.status.get("3xx", 0)
-    return _compared(found.token, found.label, found.kind, said)._replace(
-        requests=found.requests,
-        days=tuple(_per_day(record, found)),
-        served=answered / found.requests,
-        refused=found.refused_share,
-        address_ok=found.verified_share,
-        addresses=found.addresses,
-        median_seconds=found.median_seconds,
-        robots_txt=found.robots_txt,
-        markdown=found.markdown,
-    )
-
-
-def _absent(record: Visits, agent: Agent, said: Comparison | None) -> VisitRow:
-    row = _compared(agent.token, agent.label, "agent", said)
-    no_visit = f"No visit of {agent.label} is in the log ({record.period})."
-    return row._replace(together=row.together or NO_VISITS, sentence=row.sentence or no_visit)
-
-
-def _compared(token: str, label: str, kind: str, said: Comparison | None) -> VisitRow:
-    """Return the row of a client without its figures: what log and probe say together."""
+def _row(token: str, label: str, kind: str, found: Visitor | None, said: Comparison | None) -> VisitRow:
     if said is None:
-        return VisitRow(token, label, kind, together={"crawler": "crawler", "other": "other client"}.get(kind, ""))
-    word: str = said.together
-    if said.together == CONTRADICTED:
+        word = {"crawler": "crawler", "other": "other client"}.get(kind, "" if found else NO_VISITS)
+        return VisitRow(token, label, kind, found, together=word)
+    word = said.together
+    if word == CONTRADICTED:
         word = "really let in" if said.gets_in else "really turned away"
-    return VisitRow(
-        token,
-        label,
-        kind,
-        probe=OF_OUTCOME[said.probe],
-        together=word,
-        agrees={CONFIRMED: True, CONTRADICTED: False}.get(said.together),
-        gets_in=said.gets_in,
-        sentence=said.sentence,
-    )
-
-
-def _per_day(record: Visits, found: Visitor) -> Iterator[int]:
-    """Yield the requests of each day of the log, at most the last 366 days."""
-    if not record.first:
-        return
-    last = date.fromisoformat(record.last[:10])
-    day = max(date.fromisoformat(record.first[:10]), last - timedelta(days=365))
-    while day <= last:
-        yield found.per_day.get(day.isoformat(), 0)
-        day += timedelta(days=1)
+    agrees = {CONFIRMED: True, CONTRADICTED: False}.get(said.together)
+    return VisitRow(token, label, kind, found, OF_OUTCOME[said.probe], word, agrees, said.sentence)
 
 
 HEADER: Final = (
@@ -422,30 +376,21 @@ def seconds(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f} s" if value >= 0.01 or not value else f"{value:.4f} s"
 
 
-def address(row: VisitRow) -> str:
-    """Return the share of verified requests, or why there is none."""
-    if not row.requests or row.addresses == "":
-        return "–"
-    return (
-        percent(row.address_ok)
-        if row.addresses == "checked"
-        else {"off": "not checked"}.get(row.addresses, row.addresses)
-    )
-
-
 def cells(row: VisitRow) -> tuple[str, ...]:
     """Return the cells of a row under HEADER."""
-    if not row.requests:
+    found = row.found
+    if found is None or not found.requests:
         return (row.label, *("–",) * 7, row.probe, row.together)
+    not_checked = "not checked" if found.addresses == "off" else found.addresses
     return (
         row.label,
-        f"{row.requests:,}",
-        percent(row.served),
-        percent(row.refused),
-        address(row),
-        seconds(row.median_seconds),
-        f"{row.robots_txt:,}",
-        f"{row.markdown:,}",
+        f"{found.requests:,}",
+        percent((found.status.get("2xx", 0) + found.status.get("3xx", 0)) / found.requests),
+        percent(found.refused_share),
+        percent(found.verified_share) if found.addresses == "checked" else not_checked,
+        seconds(found.median_seconds),
+        f"{found.robots_txt:,}",
+        f"{found.markdown:,}",
         row.probe,
         row.together,
     )

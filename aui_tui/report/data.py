@@ -252,7 +252,7 @@ def visits_csv(record: Visits, card: ReportCard | None = None) -> Iterator[str]:
     line = _Lines().line
     yield line(VISIT_FIELDS)
     for row in visit_rows(record, card):
-        found = record.visitor(row.token)
+        found = row.found
         values = {name: getattr(found, name, None) for name in VISIT_FIELDS} | {
             "token": row.token,
             "label": row.label,

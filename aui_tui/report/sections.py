@@ -354,8 +354,7 @@ def visits_section(record: visits.Visits, card: ReportCard | None = None) -> Sec
     """Return the visits of ``record``; what log and probe say together only beside ``card``."""
     said = {True: "agree", False: "disagree", None: ""}
     items = tuple(
-        Item(visits.cells(row), said[row.agrees], _visited(row, record.visitor(row.token)), row.token)
-        for row in visits.visit_rows(record, card)
+        Item(visits.cells(row), said[row.agrees], _visited(row), row.token) for row in visits.visit_rows(record, card)
     )
     lead = " ".join((*visits.heading(record), *visits.remarks(record)))
     title = (
@@ -366,7 +365,8 @@ def visits_section(record: visits.Visits, card: ReportCard | None = None) -> Sec
     return Section("visits", title, lead, items, visits.HEADER)
 
 
-def _visited(row: visits.VisitRow, found: visits.Visitor | None) -> str:
+def _visited(row: visits.VisitRow) -> str:
+    found = row.found
     words = [row.sentence] if row.agrees is not None else []
     for lead, paths in (("Most requested", found.paths[:5]), ("Refused", found.refused_paths[:3])) if found else ():
         if paths:
