@@ -9,12 +9,12 @@ from typing import Any, Final
 import msgspec
 
 from aui_tui.index import blobs
+from aui_tui.model.agents import contradictions
 from aui_tui.model.card import ReportCard, SiteSummary, epoch_ms, stamp
 from aui_tui.model.codec import names_of
 from aui_tui.model.methods import METHODS
-from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED, Observations
+from aui_tui.model.observations import Observations
 from aui_tui.model.points import task_points, without_tasks
-from aui_tui.model.registry import registry
 from aui_tui.model.view import Row
 from aui_tui.model.vocabulary import VERDICTS
 
@@ -211,33 +211,3 @@ def policies(found: dict[str, str]) -> str:
     """Return what robots.txt says to the crawlers that it names, as the column ``crawlers``; positions count."""
     named = zip(names_of("crawler_policy"), found.values(), strict=False)
     return joined(f"{token}={policy}" for token, policy in named if policy != "unlisted")
-
-
-def contradictions(card: ReportCard, seen: Observations | None = None) -> frozenset[str]:
-    """Say how robots.txt and the edge disagree about a live-probed agent; exact where it is known what was seen.
-
-    ``out``: robots.txt leaves an agent every path and its probe was refused or challenged. ``in``: robots.txt shuts it
-    out (own group, else ``*``; RFC 9309 2.2.1) and its probe was served.
-    """
-    pairs = _seen(seen) if seen is not None else _on_card(card)
-    out = any(policy == "open" and outcome in (REFUSED, CHALLENGED) for policy, outcome in pairs)
-    let_in = any(policy == "blocked" and outcome == SERVED for policy, outcome in pairs)
-    return frozenset(word for word, held in (("out", out), ("in", let_in)) if held)
-
-
-def _seen(seen: Observations) -> list[tuple[str, str]]:
-    """Return for each live-probed agent what robots.txt says in effect, and the outcome of its probe."""
-    effective = {policy.token: policy.effective for policy in seen.robots.agents}
-    fallback = "unknown" if seen.robots.kind == "unknown" else "open"
-    outcomes = {exchange.name: exchange.outcome for exchange in seen.live}
-    return [(effective.get(agent.token, fallback), outcomes.get(agent.key, INCONCLUSIVE)) for agent in registry().live]
-
-
-def _on_card(card: ReportCard) -> list[tuple[str, str]]:
-    known = 200 <= card.robots_status <= 499
-    unlisted = "blocked" if card.wildcard_block else "open"
-    policies = [unlisted if word == "unlisted" else word for word in card.ua_policy.values()]
-    return [
-        (policy if known else "unknown", access.outcome)
-        for policy, access in zip(policies, card.agent_access.values(), strict=False)
-    ]

@@ -140,15 +140,18 @@ def gets_in(verdict: str) -> bool | None:
 
 def agent_rows(card: ReportCard, seen: Observations | None = None) -> tuple[AgentRow, ...]:
     """Return the browser, the live-probed agents and the others, in the order of the registry."""
-    known = registry()
-    robots = _robots(card, seen)
-    answers = dict(zip((agent.key for agent in known.live), card.agent_access.values(), strict=False))
-    verdicts = _live_verdicts(card, answers) | _walled(card)
+    agents = registry().agents
+    robots = _robots(card, seen, agents)
+    answers = dict(zip((agent.key for agent in registry().live), card.agent_access.values(), strict=False))
+    if card.unreachable:
+        verdicts = {agent.key: UNCLEAR for agent in agents}
+    else:
+        verdicts = _live_verdicts(card, answers) | _walled(card)
     rows = [_browser(card, seen)]
-    for agent in known.agents:
+    for agent in agents:
         row = _by_robots(agent, robots)
         access = answers.get(agent.key)
-        verdict = UNCLEAR if card.unreachable else verdicts.get(agent.key) or row.verdict
+        verdict = verdicts.get(agent.key) or row.verdict
         outcome = "" if access is None else INCONCLUSIVE if verdict == UNCLEAR else access.outcome
         rows.append(
             msgspec.structs.replace(
@@ -165,8 +168,18 @@ def agent_rows(card: ReportCard, seen: Observations | None = None) -> tuple[Agen
 
 def crawler_rows(card: ReportCard, seen: Observations | None = None) -> tuple[AgentRow, ...]:
     """Return the crawlers, which are never asked and never scored: what robots.txt says is all there is."""
-    robots = _robots(card, seen)
-    return tuple(_by_robots(crawler, robots) for crawler in registry().crawlers)
+    crawlers = registry().crawlers
+    robots = _robots(card, seen, crawlers)
+    return tuple(_by_robots(crawler, robots) for crawler in crawlers)
+
+
+def contradictions(card: ReportCard, seen: Observations | None = None) -> frozenset[str]:
+    """Say how robots.txt and the site disagree about a live-probed agent.
+
+    ``out``: robots.txt leaves an agent every path and its probe was refused or challenged. ``in``: robots.txt shuts it
+    out (own group, else ``*``; RFC 9309 2.2.1) and its probe was served.
+    """
+    return frozenset("out" if row.robots == "yes" else "in" for row in agent_rows(card, seen) if row.disagree)
 
 
 def _by_robots(entry: Agent | Crawler, robots: Mapping[str, RobotsPolicy]) -> AgentRow:
@@ -220,9 +233,10 @@ def _walled(card: ReportCard) -> dict[str, str]:
     return {agent.key: WALL if agent.key in walled else UNCLEAR for agent in registry().agents if agent.key not in live}
 
 
-def _robots(card: ReportCard, seen: Observations | None) -> Mapping[str, RobotsPolicy]:
+def _robots(
+    card: ReportCard, seen: Observations | None, entries: Sequence[Agent | Crawler]
+) -> Mapping[str, RobotsPolicy]:
     """Return what robots.txt says of each token: exactly where the scan is kept, else as far as the card shows it."""
-    entries: tuple[Agent | Crawler, ...] = (*registry().agents, *registry().crawlers)
     tokens = [entry.token for entry in entries]
     if seen is not None:
         return dict(zip(tokens, seen.robots.policies(tokens), strict=True))

@@ -19,7 +19,7 @@ from aui_tui.cli.complete import terms
 from aui_tui.errors import BadValue
 from aui_tui.index import reports as module
 from aui_tui.index.reports import Reports
-from aui_tui.index.rows import contradictions
+from aui_tui.model.agents import contradictions
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.codec import names_of
 from aui_tui.model.query import CONTRADICTIONS, FIELDS, HAS, SORTS, VERDICT_WORDS, Field, Query, Term

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from aui_tui.errors import AuiError, NeverScanned
 from aui_tui.index.reports import Reports
-from aui_tui.index.rows import contradictions
+from aui_tui.model.agents import contradictions
 from aui_tui.model.card import ReportCard, epoch_ms
 from aui_tui.model.methods import grade_of
 from aui_tui.model.observations import BROWSER, FILE_PROBES, ProbeEvent, Progress
