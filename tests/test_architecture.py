@@ -70,6 +70,7 @@ FOREIGN = {
     "jinja2": ("aui_tui.web",),
     "mcp": ("aui_tui.web",),
     "typer": ("aui_tui.cli",),
+    "diskcache": ("aui_tui.index",),
     "sqlite3": ("aui_tui.index",),
     "playwright": ("aui_tui.tasks",),
     "psutil": ("aui_tui.tasks.browser",),
@@ -257,6 +258,7 @@ def test_the_first_frame_of_the_dashboard_loads_neither_engine_nor_cache_nor_the
         "aui_tui.report",
         "aui_tui.index.cache",
         "aui_tui.service.scans",
+        "diskcache",
         "idna",
         "csv",
     )

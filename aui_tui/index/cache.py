@@ -13,106 +13,150 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import diskcache
 import msgspec
+from diskcache.core import MODE_RAW
 
 from aui_tui.errors import RateLimited, RecordError, Unavailable
 from aui_tui.index import folder
-from aui_tui.index.database import is_damage, transaction
+from aui_tui.index.database import is_damage
 from aui_tui.model.card import ReportCard, epoch_ms
 from aui_tui.model.codec import decode_card, encode_card
 from aui_tui.model.observations import Observations, decode_observations
 from aui_tui.model.view import Quota
 from aui_tui.text import clean
 
-BUSY: Final = 0.25
-BUSY_FOR_WRITING: Final = 2.0
+BUSY: Final = 0.5
 """Longest wait in seconds for another process's lock."""
-VERSION: Final = 1
-SCHEMA: Final = """
-    PRAGMA journal_mode = DELETE;
-    DROP TABLE IF EXISTS Cache;  -- of earlier versions of this program
-    DROP TABLE IF EXISTS Settings;
-    CREATE TABLE IF NOT EXISTS entry (key TEXT PRIMARY KEY, value TEXT NOT NULL, expires REAL NOT NULL);
-    CREATE INDEX IF NOT EXISTS entry_expires ON entry (expires);
-    PRAGMA user_version = 1
-"""
+
+
+SIZE_LIMIT: Final = 512 * 1024 * 1024
+"""Bytes above which the oldest entries go."""
+
+
+class TextDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
+    """Text inside rows alone: diskcache's own unpickles and opens what a planted row names (CVE-2025-69872)."""
+
+    def get(self, key: Any, raw: Any) -> Any:
+        """Return the key of a row; empty for one that is not ours."""
+        return key if raw else ""
+
+    def fetch(self, mode: Any, filename: Any, value: Any, read: bool) -> Any:
+        """Return the value of a row; None for one that is not ours."""
+        return value if mode == MODE_RAW and filename is None else None
+
+    def remove(self, file_path: Any) -> None:
+        """Leave every file alone."""
 
 
 class Entries:
-    """The values of a cache file by key, while it is open."""
+    """The values of a cache folder by key, while it is open."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self.db = db
+    def __init__(self, cache: Any) -> None:
+        self._cache = cache
 
     def get(self, key: str) -> Any:
         """Return the value under ``key``; None where there is none, or it is no JSON."""
-        found = self.db.execute("SELECT CAST(value AS BLOB) FROM entry WHERE key = ?", (key,)).fetchone()
-        with suppress(msgspec.DecodeError, RecursionError):
-            return msgspec.json.decode(found[0]) if found else None
+        with suppress(msgspec.DecodeError, RecursionError, TypeError):
+            return msgspec.json.decode(self._cache.get(key))
         return None
 
-    def set(self, key: str, value: object, expires: float) -> None:
-        """Keep ``value`` as JSON until some time after ``expires``."""
-        values = (key, msgspec.json.encode(value).decode(), expires)
-        self.db.execute("INSERT OR REPLACE INTO entry (key, value, expires) VALUES (?, ?, ?)", values)
+    def set(self, key: str, value: object, life: float) -> None:
+        """Keep ``value`` as JSON for ``life`` seconds."""
+        self._cache.set(key, msgspec.json.encode(value).decode(), expire=life)
 
     def delete(self, key: str) -> None:
         """Remove what is kept under ``key``."""
-        self.db.execute("DELETE FROM entry WHERE key = ?", (key,))
+        self._cache.delete(key)
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Return a transaction over all processes."""
+        done: AbstractContextManager[None] = self._cache.transact()
+        return done
+
+    def clear(self) -> int:
+        """Remove everything; return how many entries there were."""
+        return int(self._cache.clear())
+
+    def names(self) -> list[str]:
+        """Return the key of every entry."""
+        return [str(key) for key in self._cache.iterkeys()]
 
 
 class CacheFile:
-    """The file ``cache.db`` in ``path``: JSON values by key, to be lost without harm.
+    """The diskcache in ``path``: JSON values by key, to be lost without harm.
 
-    It is opened for each use, so that any thread and process may use it; never to be called on an event loop.
-    ``clock`` gives epoch seconds. ``warnings`` holds sentences for the user, such as that a damaged file was set aside.
+    No thread keeps it open between two uses; never to be called on an event loop. ``clock`` gives epoch seconds.
+    ``warnings`` holds sentences for the user, such as that a damaged file was set aside.
     """
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
         self.path = path / "cache.db"
         self.clock = clock
         self.warnings: list[str] = []
+        self._guard = threading.Lock()
+        self._cache: Any = None
 
     @contextmanager
-    def reading(self, busy: float = BUSY) -> Iterator[Entries]:
-        """Give the entries. Raises Unavailable when the file is locked for ``busy`` seconds or cannot be created.
+    def reading(self) -> Iterator[Entries]:
+        """Give the entries. Raises Unavailable when the file is locked for BUSY seconds or cannot be created.
 
         One that turns out to be damaged is set aside; the next use starts afresh.
         """
-        shown = clean(self.path.parent.name)
         try:
-            with closing(self._open(busy)) as db:
-                yield Entries(db)
-        except (sqlite3.Error, OSError) as error:
+            with closing(self._opened()) as cache:
+                yield Entries(cache)
+        except (sqlite3.Error, diskcache.Timeout, OSError) as error:
+            self._cache = None
             if is_damage(error):
-                aside = folder.set_aside(self.path, clock=self.clock)
-                self.warnings.append(f"The cache {shown} was damaged; it was set aside as {clean(aside.name)}.")
-            reason = clean(getattr(error, "strerror", "") or str(error), 120)
-            raise Unavailable(f"The folder {shown} in the data folder cannot be used now: {reason}.") from None
+                self._set_aside()
+            reason = clean(getattr(error, "strerror", "") or str(error), 120) or "database is locked"
+            raise Unavailable(
+                f"The folder {clean(self.path.parent.name)} in the data folder cannot be used now: {reason}."
+            ) from None
 
     @contextmanager
     def writing(self) -> Iterator[Entries]:
         """Give the entries inside one transaction over all processes. Raises as ``reading``."""
-        with self.reading(BUSY_FOR_WRITING) as entries, transaction(entries.db):
-            entries.db.execute("DELETE FROM entry WHERE expires < ?", (self.clock(),))
+        with self.reading() as entries, entries.transaction():
             yield entries
 
-    def _open(self, busy: float) -> sqlite3.Connection:
-        self.path.parent.mkdir(mode=folder.MODE, parents=True, exist_ok=True)
-        db = sqlite3.connect(self.path, timeout=busy, isolation_level=None)
-        try:
-            db.execute("PRAGMA synchronous = OFF")  # a file that power cuts may damage needs no waiting for the disk
-            if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-                self.path.chmod(0o600)
-                db.executescript(SCHEMA)
-        except BaseException:  # ctrl+c too
-            db.close()
-            raise
-        return db
+    def _opened(self) -> Any:
+        with self._guard:
+            if self._cache is None or not self.path.exists():
+                self.path.parent.mkdir(mode=folder.MODE, parents=True, exist_ok=True)
+                with closing(sqlite3.connect(self.path, timeout=BUSY, isolation_level=None)) as db:
+                    self.path.chmod(0o600)
+                    db.execute("BEGIN IMMEDIATE")  # of a locked file diskcache would wait a minute
+                try:
+                    self._cache = self._made()
+                except (TypeError, ValueError, AttributeError):  # a setting in the file that diskcache does not know
+                    self._set_aside()
+                    self._cache = self._made()
+        return self._cache
+
+    def _made(self) -> Any:
+        return diskcache.Cache(
+            str(self.path.parent),
+            timeout=BUSY,
+            disk=TextDisk,
+            disk_min_file_size=SIZE_LIMIT,
+            size_limit=SIZE_LIMIT,
+            cull_limit=10,
+            eviction_policy="least-recently-stored",
+            sqlite_journal_mode="delete",
+            sqlite_synchronous=0,  # a file that power cuts may damage needs no waiting for the disk
+        )
+
+    def _set_aside(self) -> None:
+        self._cache = None
+        aside = folder.set_aside(self.path, clock=self.clock)
+        name = clean(self.path.parent.name)
+        self.warnings.append(f"The cache {name} was damaged; it was set aside as {clean(aside.name)}.")
 
 
 LIFE: Final = 24 * 3600.0
@@ -121,8 +165,6 @@ UNREACHABLE_LIFE: Final = 300.0
 """The same for an unreachable host."""
 FUTURE: Final = 300.0
 """An entry whose time lies further in the future, in seconds, is refused (a clock set back)."""
-SIZE_LIMIT: Final = 512 * 1024 * 1024
-"""Bytes of scans above which the oldest go."""
 
 
 class Cached(NamedTuple):
@@ -165,27 +207,23 @@ class ScanCache:
         }
         life = UNREACHABLE_LIFE if card.unreachable else LIFE
         with self._file.writing() as entries:
-            entries.set(key, entry, self._file.clock() + life)
-            size = "SELECT page_size * (page_count - freelist_count) FROM pragma_page_size, pragma_page_count, "
-            if entries.db.execute(f"{size} pragma_freelist_count").fetchone()[0] > SIZE_LIMIT:
-                entries.db.execute("DELETE FROM entry WHERE rowid IN (SELECT rowid FROM entry ORDER BY rowid LIMIT 10)")
+            entries.set(key, entry, life)
 
     def drop(self, sites: Collection[str]) -> None:
         """Remove the scans of ``sites``, however they were reached. A fault of the file leaves them."""
         with suppress(Unavailable), self._file.writing() as entries:
-            for (key,) in entries.db.execute("SELECT key FROM entry").fetchall():
+            for key in entries.names():
                 if _site(key) in sites:
                     entries.delete(key)
 
     def clear(self) -> int:
         """Remove every scan and return how many there were; no stored card is lost. Raises Unavailable."""
         with self._file.writing() as entries:
-            return entries.db.execute("DELETE FROM entry").rowcount
+            return entries.clear()
 
     def __len__(self) -> int:
         with self._file.reading() as entries:
-            count: int = entries.db.execute("SELECT count(*) FROM entry").fetchone()[0]
-            return count
+            return len(entries.names())
 
 
 def _site(key: str) -> str:
@@ -251,7 +289,7 @@ class Leases:
     def _keep(self, entries: Entries, lease: Lease) -> None:
         end = self._file.clock() + LEASE_LIFE
         row = {"owner": lease.owner, "end": end, "place": self._place, "pid": os.getpid()}
-        entries.set(lease.key, row, end)
+        entries.set(lease.key, row, LEASE_LIFE)
 
     def _is_free(self, entries: Entries, lease: Lease) -> bool:
         """Say whether nobody else holds a lease on the same key."""
@@ -339,7 +377,7 @@ class QuotaStore:
             try:
                 with self._file.writing() as entries:
                     before = self._times(client, entries.get(_client_key(client)))
-                    entries.set(_client_key(client), change(before), self._file.clock() + WINDOW)
+                    entries.set(_client_key(client), change(before), WINDOW)
             except Unavailable:
                 before = self._times(client, None)
                 self._unsaved[client] = change(before)

@@ -9,6 +9,7 @@ import random
 import sqlite3
 import stat
 import time
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import Unavailable
-from aui_tui.index.cache import CacheFile, ScanCache
+from aui_tui.index.cache import CacheFile, Entries, ScanCache
 from aui_tui.model.card import ReportCard, stamp
 from aui_tui.model.observations import Exchange, Observations
 from tests.index.clock import NOW, Clock
@@ -130,9 +131,9 @@ def test_record_changed_by_hand_is_valid_or_a_miss(tmp_path: Path, part: str, pl
     cache.put("shop.example", *scan())
     db = sqlite3.connect(tmp_path / "scans" / "cache.db")
     with db:
-        entry = json.loads(db.execute("SELECT value FROM entry").fetchone()[0])
+        entry = json.loads(db.execute("SELECT value FROM Cache").fetchone()[0])
         entry[part] = entry[part][:place] + text + entry[part][place + gone :]
-        db.execute("UPDATE entry SET value = ?", (json.dumps(entry),))
+        db.execute("UPDATE Cache SET value = ?", (json.dumps(entry),))
     db.close()
     hit = cache.get("shop.example", "shop.example")
     assert hit is None or isinstance(hit.card, ReportCard)
@@ -155,26 +156,77 @@ def test_planted_value_is_a_miss_and_runs_nothing(tmp_path: Path, value: bytes |
     cache.put("shop.example", *scan())
     with closing(sqlite3.connect(file.path)) as db, db:
         planted = pickle.dumps(Bomb(tmp_path / "ran")) if value is None else value
-        assert db.execute("UPDATE entry SET value = ?", (planted,)).rowcount == 1
+        assert db.execute("UPDATE Cache SET value = ?", (planted,)).rowcount == 1
     assert cache.get("shop.example", "shop.example") is None
     assert not (tmp_path / "ran").exists()
 
 
-def test_file_of_an_earlier_version_is_begun_anew(tmp_path: Path) -> None:
-    file = CacheFile(tmp_path / "scans", clock=lambda: NOW)
-    file.path.parent.mkdir()
+USES: dict[str, Callable[[Entries], object]] = {
+    "get": lambda entries: entries.get("a"),
+    "set": lambda entries: entries.set("a", 2, 1000),
+    "delete": lambda entries: entries.delete("a"),
+    "names": lambda entries: entries.names(),
+    "clear": lambda entries: entries.clear(),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "mode = 4, value = :bomb",
+        "mode = 1, value = :bomb",
+        "mode = 4, filename = '../victim', value = NULL",
+        "mode = 3, filename = :victim, value = NULL",
+        "mode = 2, filename = :victim, value = NULL",
+        "raw = 0, key = :bomb",
+    ],
+)
+def test_planted_row_runs_nothing_and_touches_no_file(tmp_path: Path, use: str, planted: str) -> None:
+    victim, bomb = tmp_path / "victim", pickle.dumps(Bomb(tmp_path / "ran"))
+    victim.write_bytes(bomb)
+    os.utime(victim, (1, 1))
+    before = victim.stat().st_atime_ns
+    file = CacheFile(tmp_path / "scans")
+    with file.writing() as entries:
+        entries.set("a", 1, 1000)
     with closing(sqlite3.connect(file.path)) as db, db:
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("CREATE TABLE Cache (key BLOB, mode INTEGER, filename TEXT, value BLOB)")
-        db.execute(
-            "INSERT INTO Cache VALUES ('shop.example', 4, '../victim', ?)", (pickle.dumps(Bomb(tmp_path / "ran")),)
-        )
-    cache = ScanCache(file)
-    assert cache.get("shop.example", "shop.example") is None
-    cache.put("shop.example", *scan())
-    assert cache.get("shop.example", "shop.example") is not None
+        values = {"bomb": bomb, "victim": str(victim)}
+        assert db.execute(f"UPDATE Cache SET {planted}", values).rowcount == 1
+    with file.writing() as entries:
+        USES[use](entries)
+        assert entries.get("a") in (None, 2)
+    assert not (tmp_path / "ran").exists()
+    assert victim.stat().st_atime_ns == before
     assert file.warnings == []
+
+
+def test_large_value_makes_no_file(tmp_path: Path) -> None:
+    file = CacheFile(tmp_path / "scans")
+    with file.writing() as entries:
+        entries.set("a", "x" * 1_000_000, 1000)
+        assert entries.get("a") == "x" * 1_000_000
     assert [path.name for path in file.path.parent.iterdir()] == ["cache.db"]
+
+
+def test_settings_in_the_file_are_not_obeyed(tmp_path: Path) -> None:
+    file = filled(tmp_path)
+    with closing(sqlite3.connect(file.path)) as db, db:
+        for planted in (("cull_limit", 100_000), ("size_limit", 1), ("eviction_policy", "no such policy")):
+            assert db.execute("UPDATE Settings SET value = ? WHERE key = ?", planted[::-1]).rowcount == 1
+    with CacheFile(file.path.parent).writing() as entries:
+        entries.set("a", 1, 1000)
+        assert len(entries.names()) == 301
+
+
+def test_a_file_with_unknown_settings_is_set_aside(tmp_path: Path) -> None:
+    file = filled(tmp_path)
+    with closing(sqlite3.connect(file.path)) as db, db:
+        db.execute("INSERT INTO Settings VALUES ('disk_unheard_of', 1)")
+    again = CacheFile(file.path.parent)
+    with again.writing() as entries:
+        assert entries.names() == []
+    assert "was damaged" in again.warnings[0]
 
 
 def test_oldest_scans_go_when_the_file_is_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +234,7 @@ def test_oldest_scans_go_when_the_file_is_large(tmp_path: Path, monkeypatch: pyt
     cache = ScanCache(CacheFile(tmp_path / "scans", clock=lambda: NOW))
     for number in range(60):
         cache.put(f"{number}.example", *scan(f"{number}.example"))
-    assert 10 < len(cache) < 40
+    assert 5 < len(cache) < 40
     assert cache.get("59.example", "59.example") is not None
     assert cache.get("0.example", "0.example") is None
 

@@ -50,7 +50,7 @@ def test_broken_row_counts_as_free(tmp_path: Path, leases: Leases, planted: str)
     leases.take("a.example")
     db = sqlite3.connect(tmp_path / "limits" / "cache.db")
     with db:
-        db.execute("UPDATE entry SET value = ?", (planted,))
+        db.execute("UPDATE Cache SET value = ?", (planted,))
     db.close()
     assert leases.take("a.example") is not None
 

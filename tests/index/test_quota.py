@@ -102,7 +102,7 @@ def test_broken_row_counts_as_none_spent(tmp_path: Path, quota: QuotaStore, plan
     quota.spend("a")
     db = sqlite3.connect(tmp_path / "limits" / "cache.db")
     with db:
-        db.execute("UPDATE entry SET value = ?", (planted,))
+        db.execute("UPDATE Cache SET value = ?", (planted,))
     db.close()
     assert quota.left("a").left == 10
     assert all(spend(quota) for _ in range(10))
