@@ -1,7 +1,4 @@
-"""The application and its server: routes, layers, the MCP server at ``/mcp``, sockets, workers, an orderly stop.
-
-The ``mcp`` library takes most of a second to import, so it is loaded with the first request to ``/mcp``.
-"""
+"""The application and its server: routes, layers, the MCP server at ``/mcp``, sockets, workers, an orderly stop."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import uvicorn
 from starlette.applications import Starlette
@@ -40,9 +37,6 @@ from aui_tui.web.pages import Pages
 from aui_tui.web.problems import Problem, problem
 from aui_tui.web.routes import Endpoints
 
-if TYPE_CHECKING:
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
 EXPOSED: Final = ("ETag", "Last-Modified", "RateLimit", "RateLimit-Policy", "Retry-After", "Cache-Status")
 """Response fields that a page of a configured origin may read."""
 
@@ -51,13 +45,10 @@ def create_app(service: Service, config: ApiConfig) -> ASGIApp:
     """Return the HTTP API and the web pages over ``service``, which is closed when the application stops."""
     endpoints = Endpoints(service, config)
     pages = Pages(endpoints)
-    tools = ToolServer(service, config) if serves_tools() else None
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
-        if tools is not None:
-            await tools.aclose()
         await service.aclose()
 
     async def refuse(request: Request, error: Exception) -> Response:
@@ -65,8 +56,8 @@ def create_app(service: Service, config: ApiConfig) -> ASGIApp:
         return pages.problem(found) if wants_page(request) else problems.response(found, config.base_url)
 
     routes = [*endpoints.routes(), *pages.routes()]
-    if tools is not None:
-        routes.append(Route("/mcp", tools))
+    if serves_tools():
+        routes.append(Route("/mcp", ToolServer(service, config)))
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
@@ -104,56 +95,32 @@ def wants_page(request: Request) -> bool:
 
 
 class ToolServer:
-    """ASGI application at ``/mcp``: stateless, so that any worker may answer any request."""
+    """ASGI application at ``/mcp``, without sessions, so that any worker may answer any request."""
 
     def __init__(self, service: Service, config: ApiConfig) -> None:
         self._service = service
         self._config = config
-        self._ready: asyncio.Future[StreamableHTTPSessionManager] | None = None
-        self._stop = asyncio.Event()
-        self._runner: asyncio.Task[None] | None = None
+        self._answer: ASGIApp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request; one made by another origin's page is refused, as the protocol asks.
 
         Without sessions there is nothing to listen to, so GET is refused too (streamable HTTP allows a 405).
         """
-        refusal: Problem | None = None
+        answer = self._answer
         if scope["method"] != "POST":
-            refusal = problems.not_allowed(scope["method"], "POST")
+            answer = problems.response(problems.not_allowed(scope["method"], "POST"), self._config.base_url)
         elif is_cross_site(Request(scope), self._config):
-            refusal = problems.cross_site(self._config.base_url)
-        if refusal is not None:
-            await problems.response(refusal, self._config.base_url)(scope, receive, send)
-            return
-        if self._ready is None:
-            self._ready = asyncio.get_running_loop().create_future()
-            self._runner = asyncio.create_task(self._run(self._ready))
-        manager = await asyncio.shield(self._ready)
-        await manager.handle_request(scope, receive, send)
+            answer = problems.response(problems.cross_site(self._config.base_url), self._config.base_url)
+        elif answer is None:
+            answer = self._answer = await asyncio.to_thread(self._build)
+        await answer(scope, receive, send)
 
-    async def aclose(self) -> None:
-        """Stop the tool server."""
-        self._stop.set()
-        if self._runner is not None:
-            await self._runner
+    def _build(self) -> ASGIApp:
+        """Load the ``mcp`` library, which takes most of a second, and return the application over it."""
+        from aui_tui.web.toolset import build
 
-    async def _run(self, ready: asyncio.Future[StreamableHTTPSessionManager]) -> None:
-        try:
-            manager = await asyncio.to_thread(_build, self._service, self._config)
-            async with manager.run():
-                ready.set_result(manager)
-                await self._stop.wait()
-        except Exception as error:  # whatever fails, the waiting requests are answered
-            if ready.done():
-                raise
-            ready.set_exception(error)
-
-
-def _build(service: Service, config: ApiConfig) -> StreamableHTTPSessionManager:
-    from aui_tui.web.toolset import build
-
-    return build(service, config)
+        return build(self._service, self._config)
 
 
 ServiceFactory = Callable[[], Service]

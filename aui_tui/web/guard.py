@@ -10,7 +10,7 @@ import re
 import time
 from collections import Counter
 from functools import lru_cache
-from typing import Any, ClassVar, Final, TextIO
+from typing import Any, ClassVar, Final
 
 import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -40,40 +40,6 @@ BAD_REQUEST: Final = msgspec.json.encode(
 )
 
 
-class Gathered:
-    """A transport that sends a short head together with its body: a system call less for each answer."""
-
-    MOST: Final = 1 << 16
-    """Bytes that wait for more, at most; what is longer goes at once, so that a slow peer is felt at once."""
-
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
-        self._transport = transport
-        self._loop = loop
-        self._waiting = b""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
-
-    def write(self, data: bytes) -> None:
-        """Send ``data`` with what comes until the next turn of the event loop."""
-        if data and not self._waiting:
-            self._loop.call_soon(self.flush)
-        self._waiting += data
-        if len(self._waiting) > self.MOST:
-            self.flush()
-
-    def flush(self) -> None:
-        """Send what waits."""
-        data, self._waiting = self._waiting, b""
-        if data:
-            self._transport.write(data)
-
-    def close(self) -> None:
-        """Send what waits, then close."""
-        self.flush()
-        self._transport.close()
-
-
 class Connection(H11Protocol):
     """Closes a peer that is slow to send a request head or to take an answer, or that opens too many connections.
 
@@ -97,7 +63,7 @@ class Connection(H11Protocol):
 
         Where there are too many, in all or of this peer, the one that has waited for the longest time makes room.
         """
-        super().connection_made(Gathered(transport, self.loop))  # type: ignore[arg-type]  # all that uvicorn uses
+        super().connection_made(transport)
         self.open_now.add(self)
         address = self.client[0] if self.client else ""
         self._peer = "" if is_inside(address, self.trusted) else identify(address, (), ())
@@ -131,7 +97,6 @@ class Connection(H11Protocol):
 
     def on_response_complete(self) -> None:
         """Close a peer that does not take the end of the answer."""
-        self.transport.flush()  # type: ignore[attr-defined]  # it is Gathered
         super().on_response_complete()
         self._since = self.loop.time()
         if self.transport.get_write_buffer_size():
@@ -175,14 +140,12 @@ class Connection(H11Protocol):
 
 ACCESS: Final = "aui_tui.access"
 """Name of the logger of requests."""
-DELAY: Final = 0.1
-"""Seconds that a line of the access log may wait for others."""
 
 LOGGING: Final[dict[str, Any]] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"()": f"{__name__}.LineFormatter"}},
-    "handlers": {"stderr": {"class": f"{__name__}.BatchedHandler", "formatter": "line", "stream": "ext://sys.stderr"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "stream": "ext://sys.stderr"}},
     "loggers": {
         "aui_tui": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
         "uvicorn": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
@@ -201,37 +164,6 @@ class LineFormatter(logging.Formatter):
             said = f"{said.strip()}: {type(error).__name__}: {error}"
         second = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
         return clean(f"{second}.{int(record.msecs):03d}Z {record.name} {said}", 2000)
-
-
-class BatchedHandler(logging.StreamHandler[TextIO]):
-    """Writes the lines of the access log every DELAY seconds, together with those of any other event at once.
-
-    Writing each by itself costs a third of the time of a short answer.
-    """
-
-    def __init__(self, stream: Any = None) -> None:
-        super().__init__(stream)
-        self._lines: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Take the line of ``record``."""
-        self._lines.append(self.format(record) + self.terminator)
-        try:
-            loop = asyncio.get_running_loop() if record.name == ACCESS else None
-        except RuntimeError:
-            loop = None
-        if loop is None:
-            self.flush()
-        elif len(self._lines) == 1:
-            loop.call_later(DELAY, self.flush)
-
-    def flush(self) -> None:
-        """Write what waits; a reader that is gone is not an error."""
-        lines, self._lines = self._lines, []
-        if lines:
-            with contextlib.suppress(OSError, ValueError):
-                self.stream.write("".join(lines))
-                self.stream.flush()
 
 
 access = logging.getLogger(ACCESS)

@@ -16,9 +16,9 @@ from typing import Any, Final, ParamSpec, TypeVar
 import msgspec
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import CallToolResult, TextContent, Tool, ToolAnnotations
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aui_tui import __version__
 from aui_tui.errors import AuiError, BadValue, Unavailable
@@ -174,8 +174,8 @@ def _quoted(text: str) -> str:
     return text.replace("<", "‹").replace(">", "›")
 
 
-def build(service: Service, config: ApiConfig) -> StreamableHTTPSessionManager:
-    """Return the session manager of an MCP server: the tools ``index`` and ``site``, and ``scan`` where clients may."""
+def build(service: Service, config: ApiConfig) -> ASGIApp:
+    """Return the MCP server as an application: the tools ``index`` and ``site``, and ``scan`` where clients may."""
     base = config.base_url
     server = _server(base + "/")
     tools = Tools(service, base)
@@ -189,13 +189,20 @@ def build(service: Service, config: ApiConfig) -> StreamableHTTPSessionManager:
     scans = ((scan, SCANNING),) if service.can_scan else ()
     for function, hints in ((tools.index, READING), (tools.site, READING), *scans):
         _add(server, explained(function, lambda error: problems.of(error).detail), hints)
-    server.streamable_http_app(
-        stateless_http=True,
-        json_response=True,
-        max_request_body_size=MAX_BODY,
-        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-    )
-    return server.session_manager
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request by a manager of its own: nothing is kept between requests, so nothing runs meanwhile."""
+        server.streamable_http_app(
+            stateless_http=True,
+            json_response=True,
+            max_request_body_size=MAX_BODY,
+            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        )
+        manager = server.session_manager
+        async with manager.run():
+            await manager.handle_request(scope, receive, send)
+
+    return answer
 
 
 async def run_stdio(service: Service, *, allow_scan: bool) -> None:
