@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from importlib.util import find_spec
 from pathlib import Path
@@ -44,10 +44,6 @@ from tests.benchmarks.fast_server import in_own_process
 
 MANY = 500
 DELAY = 0.1
-SHARE = 0.4
-GROUPS = Path("/sys/fs/cgroup/cpu")
-PERIOD = 20_000
-"""Microseconds within which a share holds."""
 FILES = (*PATHS.values(), MCP_PATHS[1])
 NO_BAR = 0.0
 BARS = {
@@ -55,7 +51,6 @@ BARS = {
     "two processes, in units of Scrapy": NO_BAR,
     "one process, in units of the bare loop": 0.6,
     "two processes, in units of one": 1.5 if (os.cpu_count() or 1) >= 4 else NO_BAR,
-    "two with a share of a core, in units of one": 1.5,
     "100 ms added, in units of what they allow": 0.8,
 }
 
@@ -122,61 +117,22 @@ async def listed(names: Sequence[str]) -> AsyncIterator[list[Row | BadRow]]:
         yield [Row(line, f"https://{name}", name) for line, name in enumerate(names[begin : begin + GROUP], begin + 1)]
 
 
-def can_share() -> bool:
-    """Return whether this system lets us give a process a share of a core."""
-    return os.access(GROUPS, os.W_OK) and (GROUPS / "cpu.cfs_quota_us").exists()
-
-
-@contextlib.contextmanager
-def shared(pids: Sequence[int], share: float) -> Iterator[None]:
-    """Give each of ``pids``, with the processes below it, ``share`` of a core."""
-    groups = [GROUPS / f"aui-tui-bench-{pid}" for pid in pids]
-    for pid, group in zip(pids, groups, strict=True):
-        group.mkdir()
-        (group / "cpu.cfs_period_us").write_text(str(PERIOD))
-        (group / "cpu.cfs_quota_us").write_text(str(int(PERIOD * share)))
-        process = psutil.Process(pid)
-        for member in (process, *process.children(recursive=True)):
-            (group / "cgroup.procs").write_text(str(member.pid))
-    try:
-        yield
-    finally:
-        for group in groups:
-            for member in (group / "cgroup.procs").read_text().split():
-                (GROUPS / "cgroup.procs").write_text(member)
-            group.rmdir()
-
-
-async def crawl(
-    access: ScanPolicy, names: list[str], processes: int, in_flight: int = IN_FLIGHT, *, share: float = 0.0
-) -> Measured:
-    """Crawl ``names`` into an index of its own, after a warm-up: in this process, or on a cluster of ``processes``.
-
-    With a ``share`` of a core for each process it is a cluster always.
-    """
+async def crawl(access: ScanPolicy, names: list[str], processes: int, in_flight: int = IN_FLIGHT) -> Measured:
+    """Crawl ``names`` into an index of its own, after a warm-up: in this process, or on a cluster of ``processes``."""
     settings = CrawlSettings.of(access, base_url="")
     with tempfile.TemporaryDirectory() as folder:
         service = LocalService(Path(folder), access=access)
-        alone = processes == 1 and not share
-        async with Here(settings) if alone else Cluster(settings, processes=processes) as workers:
+        async with Here(settings) if processes == 1 else Cluster(settings, processes=processes) as workers:
             await Crawl(service, workers).run(listed(hosts(10 * processes, "warm")))
-            pids = [child.pid for child in psutil.Process().children(recursive=True) if is_worker(child)]
-            with shared(pids, share) if share else contextlib.nullcontext():
-                began, spent = time.perf_counter(), cpu_seconds()
-                counts = await Crawl(service, workers, concurrency=in_flight).run(listed(names))
-                took, used = time.perf_counter() - began, cpu_seconds() - spent
+            began, spent = time.perf_counter(), cpu_seconds()
+            counts = await Crawl(service, workers, concurrency=in_flight).run(listed(names))
+            took, used = time.perf_counter() - began, cpu_seconds() - spent
         found = Measured(len(names) / took, used / len(names) * 1000)
         assert counts.scanned == len(names), counts
         cards = [service.reports.get(name) for name in names[:20]]
         assert all(scan.card.live_served == 4 for scan in cards)
         await service.aclose()
     return found
-
-
-def is_worker(process: psutil.Process) -> bool:
-    """Return whether ``process`` is a worker of the cluster on this machine."""
-    words = " ".join(process.cmdline())
-    return "spawn_main" in words and "fast_server" not in words
 
 
 def scrapy(port: int, names: list[str]) -> Measured:
@@ -224,11 +180,6 @@ def main(count: int, rounds: int) -> int:
                 print(f"  one process    {one}")
                 two = asyncio.run(crawl(access(port), names, 2))
                 print(f"  two processes  {two}")
-                if can_share():
-                    part = asyncio.run(crawl(access(port), names[: count // 2], 1, share=SHARE))
-                    both = asyncio.run(crawl(access(port), names[: count // 2], 2, share=SHARE))
-                    print(f"  one on {SHARE} core {part}\n  two on {SHARE} core {both}")
-                    found["two with a share of a core, in units of one"].append(both.rate / part.rate)
                 late = asyncio.run(crawl(access(late_port), names, 1, MANY))
                 print(f"  100 ms added   {late}  ({MANY} in flight)")
                 allowed = min(one.rate, min(count, MANY) / DELAY)

@@ -25,25 +25,6 @@ def test_the_version_is_one_line(tmp_path: Path) -> None:
     assert (done.code, done.out, done.err) == (0, f"aui-tui {__version__}\n", "")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["bogus"], ("There is no command 'bogus'.", "aui-tui --help lists")),
-        (["paths", "--bogus"], ("--bogus", "aui-tui paths --help")),
-        (["index", "--data-dir", "/dev/null/x"], ("/dev/null/x cannot be used",)),
-        (["schema"], ("RECORD: One of card, index, summary, visits.",)),
-        (["schema", "cards"], ("Unknown record 'cards'", "card, index, summary")),
-        (["paths", "--data-dir", ""], ("--data-dir is empty.",)),
-        (["--data-dir"], ("--data-dir",)),
-    ],
-)
-def test_usage_errors_are_one_sentence_and_code_2(tmp_path: Path, arguments: list[str], words: tuple[str, ...]) -> None:
-    done = here(tmp_path, *arguments)
-    assert (done.code, done.out) == (2, "")
-    for word in words:
-        assert word in done.sentence
-
-
 def test_bad_settings_file_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text("thme = 'x'\n", encoding="utf-8")
     done = here(tmp_path, "paths", "--config", "c.toml")
@@ -176,10 +157,3 @@ def test_ctrl_c_ends_the_reading_of_standard_input(tmp_path: Path, arguments: li
         assert process.wait(30) == 130
         assert process.stderr is not None
         assert process.stderr.read() == b""
-
-
-@pytest.mark.parametrize("seconds", ["-1", "60.5", "nan", "soon"])
-def test_a_pace_outside_its_range_is_a_usage_error(tmp_path: Path, seconds: str) -> None:
-    done = here(tmp_path, "scan", "shop.example", env={"AUI_TUI_PACE": seconds})
-    assert (done.code, done.out) == (2, "")
-    assert "AUI_TUI_PACE must be a number from 0 to 60" in done.err

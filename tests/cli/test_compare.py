@@ -54,32 +54,6 @@ def test_diff_grades_both_sides_under_one_method(home: Path) -> None:
     assert "exists under v0.2 only" in alone.sentence
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "words"),
-    [
-        (["diff", "shop.example"], 3, "nothing to compare with"),
-        (["diff", "none.example"], 3, "never been scanned"),
-        (["diff", "tickets.example", "2025", "last"], 2, "kept: 2026-11-20"),
-        (["diff", "a", "b", "c", "d"], 2, "HOST TIME TIME"),
-        (["diff", "old.json"], 2, "HOST TIME TIME"),
-        (["diff", "old.json", "new.json", "-f", "yaml"], 2, "text, json, markdown"),
-        (["diff", "none.json", "new.json"], 2, "Cannot read none.json"),
-        (["plan", "tickets.example", "--grade", "Z"], 2, "A, B, C, D, F"),
-        (["plan", "tickets.example", "--grade", "200"], 2, "A, B, C, D, F"),
-        (["plan", "tickets.example", "--grade", "9" * 5000], 2, "A, B, C, D, F"),
-        (["plan", "gone.example"], 3, "comes without what was seen"),
-        (["validate", "none.json"], 2, "Cannot read none.json"),
-        (["forget", "none.example"], 3, "never been scanned"),
-        (["cache", "shred"], 2, "show, clear"),
-    ],
-    ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "",
-)
-def test_bad_input_is_one_sentence(home: Path, arguments: list[str], code: int, words: str) -> None:
-    done = here(home, *arguments)
-    assert (done.code, done.out) == (code, "")
-    assert words in done.sentence
-
-
 def test_plan_names_the_steps_and_writes_the_snippets_once(home: Path) -> None:
     done = here(home, "plan", "seen.example", "--grade", "B", "--write", "fixes")
     assert done.code == 0, done.err
@@ -125,17 +99,3 @@ def test_a_source_of_cards_alone_has_no_other_method_and_no_plan(home: Path) -> 
         done = here(home, *command, "--source", "new.json")
         assert (done.code, done.out) == (2 if "--method" in command else 3, "")
         assert "comes without what was seen" in done.sentence
-
-
-@pytest.mark.parametrize("times", [[], ["2026-11-12", "last"]])
-def test_a_published_index_has_no_earlier_scan_and_diff_says_so(home: Path, times: list[str]) -> None:
-    done = here(home, "diff", "tickets.example", *times, "--source", "https://index.example")
-    assert done.code == 2
-    assert "no earlier scan" in done.sentence
-
-
-@pytest.mark.parametrize("command", [["forget", "x.example"], ["cache"]])
-def test_what_belongs_to_this_machine_says_so(home: Path, command: list[str]) -> None:
-    done = here(home, *command, "--source", "https://index.example")
-    assert done.code == 2
-    assert "not on --source" in done.sentence

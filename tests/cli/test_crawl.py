@@ -20,7 +20,7 @@ from typing import IO, Any
 
 import pytest
 
-from tests.cli.runner import aui, command, environment, here, python, read_terminal
+from tests.cli.runner import aui, command, environment, python, read_terminal
 from tests.service.crawl.serving import Served, served
 
 
@@ -133,48 +133,12 @@ def test_without_the_extra_dask_one_sentence_says_how_to_get_it(tmp_path: Path) 
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "words"),
-    [
-        ("CONCURRENCY", "0", "AUI_TUI_CONCURRENCY must be a whole number from 1 to 10000, not '0'."),
-        ("MAX_PER_SECOND", "nan", "AUI_TUI_MAX_PER_SECOND must be a number of hosts; 0 is no limit, not 'nan'."),
-        ("OLDER_THAN", "soon", "older_than takes a number with a unit, such as 7d, 12h"),
-        ("SCHEDULER", "tcp://127.0.0.1:9", "The setting scheduler names a cluster with workers of its own"),
-    ],
-)
-def test_bad_settings_name_what_is_allowed(tmp_path: Path, name: str, value: str, words: str) -> None:
-    done = here(tmp_path, "crawl", "-", "--workers", "2", env={f"AUI_TUI_{name}": value})
-    assert (done.code, done.out) == (2, "")
-    assert words in done.sentence
-
-
 def test_failed_hosts_are_results_too(tmp_path: Path) -> None:
     name = listed(tmp_path, "http://gone.test")
     done = aui(tmp_path, "crawl", name, "--connect-to", ":80:127.0.0.1:1", "--json")
     assert done.code == 0
     assert json.loads(done.out)["score"] == 0
     assert "1 unreachable" in done.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ([], "Name one list"),
-        (["x.csv", "--starter"], "Name one list"),
-        (["."], "Cannot read ."),
-        (["-", "--method", "v9"], "v0.1, v0.2"),
-    ],
-    ids=" ".join,
-)
-def test_bad_options_name_what_is_allowed(tmp_path: Path, arguments: list[str], words: str) -> None:
-    done = here(tmp_path, "crawl", *arguments, "-q")
-    assert (done.code, done.out) == (2, "")
-    assert words in done.sentence
-
-
-def test_a_list_that_cannot_be_read_is_not_summed_up(tmp_path: Path) -> None:
-    done = here(tmp_path, "crawl", "missing.csv")
-    assert (done.code, done.out, done.err) == (2, "", "aui-tui: Cannot read missing.csv: No such file or directory.\n")
 
 
 @pytest.mark.ci

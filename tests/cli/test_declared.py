@@ -53,13 +53,6 @@ async def test_a_site_that_declares_and_turns_an_agent_away(tmp_path: Path) -> N
     assert "declared" not in listed.out.splitlines()[0]
 
 
-def test_where_it_cannot_be_asked_one_sentence_says_so(tmp_path: Path) -> None:
-    sentence = "The setting declared cannot be used with --source"
-    result = here(tmp_path, "--source", "http://127.0.0.1:9", "scan", "example.com", env=ASK)
-    assert (result.code, result.out) == (2, "")
-    assert sentence in result.sentence
-
-
 async def test_a_site_that_is_not_reached_is_not_asked(tmp_path: Path) -> None:
     async with Site() as site:
         url = f"http://127.0.0.1:{site.port}"

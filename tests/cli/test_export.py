@@ -73,29 +73,6 @@ def test_one_card_in_every_format(home: Path) -> None:
     assert "10:00" not in again[0]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["export", "-f", "junit"], "json, ndjson, csv, markdown, html"),
-        (["site", "shop.example", "-f", "pdf"], "junit, sarif"),
-        (["site", "shop.example", "-f", "html", "--fields", "host"], "Fields cannot be chosen for html"),
-        (["site", "shop.example", "--fields", "host"], "--fields needs --format"),
-        (["site", "shop.example", "-f", "json", "--json"], "--json and --format"),
-        (["site", "shop.example", "--fail-under", "120"], "0<=x<=100"),
-        (["site", "shop.example", "--fail-grade", "Z"], "A, B, C, D, F"),
-        (["site", "shop.example", "--must-serve", "nobody"], "Claude"),
-        (["site", "shop.example", "--no-regress", "none.json"], "Cannot read none.json"),
-        (["badge", "none.example"], "never been scanned"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_bad_options_are_one_sentence(home: Path, arguments: list[str], words: str) -> None:
-    done = here(home, *arguments)
-    assert done.code in (2, 3)
-    assert done.out == ""
-    assert words in done.sentence
-
-
 def test_gates_pass_fail_and_are_inconclusive(home: Path) -> None:
     assert here(home, "site", "shop.example", "--fail-under", "80", "--must-serve", "claude,chatgpt").code == 0
     failed = here(home, "site", "tickets.example", "--fail-under", "50", "--require-stance", "Open", "--json")

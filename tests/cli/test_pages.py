@@ -101,12 +101,3 @@ async def test_a_page_of_another_host_is_one_sentence_before_any_request(tmp_pat
         assert site.opened == 0
     assert (result.code, result.out) == (2, "")
     assert said in result.sentence
-
-
-async def test_a_scan_takes_ten_pages_and_none_of_a_published_index(tmp_path: Path) -> None:
-    eleven = [word for number in range(11) for word in ("--page", f"/{number}")]
-    many = await run(tmp_path, "scan", "http://127.0.0.1:9", *eleven)
-    assert (many.code, many.sentence) == (2, "aui-tui: --page takes 10 pages at most, not 11.")
-    remote = await run(tmp_path, "--source", "http://127.0.0.1:9", "scan", "example.com", "--page", "/a")
-    assert remote.code == 2
-    assert "cannot be used with --source" in remote.sentence

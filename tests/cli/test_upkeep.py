@@ -6,8 +6,6 @@ import json
 import sqlite3
 from pathlib import Path
 
-import pytest
-
 from aui_tui.model.codec import encode_card
 from tests.cards import INDEX, RICH_OPEN, WALLED, encode_index
 from tests.cli.runner import here
@@ -62,32 +60,9 @@ def test_import_cards_rows_and_pipes(tmp_path: Path) -> None:
     assert here(tmp_path, *ranked, "--data-dir", "copy").out == here(tmp_path, *ranked).out != ""
 
 
-def test_broken_records_are_reported_with_their_place_and_the_rest_kept(tmp_path: Path) -> None:
-    lines = "\n".join([encode_card(WALLED).decode(), '{"found": true}', encode_card(RICH_OPEN).decode()])
-    done = here(tmp_path, "import", "-", stdin=lines)
-    assert done.code == 1
-    assert "line 2" in done.sentence
-    assert "2 new or newer" in done.out
-
-
 def test_hosts_without_a_card_are_reported_with_the_reason_and_the_rest_kept(tmp_path: Path) -> None:
     lost = '{"found":false,"line":4,"host":"a b","title":"Bad row","status":400,"detail":"It holds a space."}'
     done = here(tmp_path, "import", "-", stdin=f"{lost}\n{encode_card(WALLED).decode()}\n")
     assert done.code == 1
     assert done.sentence == "aui-tui: -: line 1: No card of a b: It holds a space."
     assert "1 new or newer" in done.out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["import", "none.json"], "Cannot read none.json"),
-        (["backup", "none/copy.db"], "cannot be written"),
-        (["doctor", "--source", "https://index.example"], "not on --source"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_bad_input_is_one_sentence(tmp_path: Path, arguments: list[str], words: str) -> None:
-    done = here(tmp_path, *arguments)
-    assert (done.code, done.out) == (2, "")
-    assert words in done.sentence

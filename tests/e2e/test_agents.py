@@ -114,12 +114,6 @@ def test_it_ends_with_its_input_and_by_ctrl_c(tmp_path: Path) -> None:
         assert running.stderr.read() == ""
 
 
-def test_options_that_only_a_scan_needs_are_refused_without_it(tmp_path: Path) -> None:
-    done = here(tmp_path, "mcp", "--allow-private")
-    assert (done.code, done.out) == (2, "")
-    assert "--allow-scan" in done.sentence
-
-
 def test_a_setting_on_how_to_reach_sites_is_no_option_that_a_scan_needs(tmp_path: Path) -> None:
     done = aui(tmp_path, "mcp", env={"AUI_TUI_PACE": "1"})
     assert (done.code, done.out, done.err) == (0, "", "")

@@ -155,40 +155,6 @@ def test_a_name_that_does_not_resolve_is_a_stored_unreachable_card(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("url", "words"),
-    [("10.0.0.7", "--allow-private"), ("0x7f.1", "number"), ("exam\x1b[31mple.com", "control")],
-    ids=["private", "number", "control"],
-)
-def test_what_is_no_public_host_is_refused_in_one_sentence(tmp_path: Path, url: str, words: str) -> None:
-    done = here(tmp_path, "scan", url, "--json", "-q")
-    assert (done.code, done.out) == (2, "")
-    assert words in done.sentence
-    assert "\x1b" not in done.err
-    assert json.loads(here(tmp_path, "index", "--json").out)["ranked"] == []
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["index", "--query", "colour:red"], "Unknown query term"),
-        (["index", "--sort", "weight"], "rank, score"),
-        (["site", "example.com", "--json", "--text"], "--json and --text"),
-        (["scan", "example.com", "--connect-to", "nonsense"], "HOST:PORT:ADDRESS:PORT"),
-        (["scan", "example.com", "-o", "none/card.json"], "the folder does not exist"),
-        (["scan", "example.com", "-o", f"{__file__}/card.json"], "the folder is a file"),
-        (["scan", "example.com", "-o", "."], "it is a folder"),
-        (["scan", "example.com", "-o", "card.doc"], "use .json, .ndjson, .csv, .md, .html, .xml, .sarif"),
-        (["scan", "example.com", "--data-dir", "/dev/null/x"], "name another one by --data-dir DIR or AUI_TUI_HOME"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_bad_options_name_what_is_allowed(tmp_path: Path, arguments: list[str], words: str) -> None:
-    done = here(tmp_path, *arguments)
-    assert (done.code, done.out) == (2, "")
-    assert words in done.sentence
-
-
-@pytest.mark.parametrize(
     ("setting", "words"),
     [
         ('headers = "X"', "must be a table of fields"),
@@ -201,15 +167,6 @@ def test_bad_options_name_what_is_allowed(tmp_path: Path, arguments: list[str], 
 def test_bad_settings_of_a_site_name_what_is_allowed(tmp_path: Path, setting: str, words: str) -> None:
     (tmp_path / "own.toml").write_text(f'[sites."example.com"]\n{setting}\n')
     done = here(tmp_path, "scan", "https://example.com/", "--config", "own.toml")
-    assert (done.code, done.out) == (2, "")
-    assert words in done.sentence
-
-
-@pytest.mark.parametrize(
-    ("file", "words"), [("none.pem", "cannot read none.pem"), (__file__, "no certificates in PEM")]
-)
-def test_bad_certificates_are_one_sentence(tmp_path: Path, file: str, words: str) -> None:
-    done = here(tmp_path, "scan", "example.com", env={"AUI_TUI_CACERT": file})
     assert (done.code, done.out) == (2, "")
     assert words in done.sentence
 

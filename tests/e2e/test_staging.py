@@ -80,12 +80,6 @@ def test_an_issuer_that_is_not_known_names_the_option(tmp_path: Path) -> None:
     assert "401" in done.out
 
 
-def test_an_interval_below_the_limit_names_the_setting_that_lifts_it(tmp_path: Path) -> None:
-    done = here(tmp_path, "watch", "localhost:1", "--every", "1m")
-    assert (done.code, done.out) == (2, "")
-    assert "shortest interval is 6m. This is a host of your own: the setting no_limit scans it" in done.sentence
-
-
 @pytest.mark.slow
 def test_twelve_scans_of_ones_own_host_in_a_row(tmp_path: Path, serve: Callable[..., Options]) -> None:
     """What ``watch`` and a hook before each push need: the option, or the setting, and then all day."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import aui, here, read_until, start
+from tests.cli.runner import read_until, start
 from tests.e2e.conftest import RICH, Options
 from tests.e2e.terminal import Terminal
 
@@ -51,25 +51,3 @@ def test_a_key_scans_and_q_leaves(tmp_path: Path, serve: Callable[..., Options])
         terminal.wait_for("asked for", "Nothing has changed.")
         terminal.press("q")
         assert terminal.finish() == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ([], "watch needs --every or --path"),
-        (["--every", "soon"], "such as 12h, 30m, 90s"),
-        (["--every", "1m"], "the shortest interval is 6m"),
-        (["--path", "none"], "no folder or file none"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_bad_input_is_one_sentence(tmp_path: Path, arguments: list[str], words: str) -> None:
-    done = here(tmp_path, "watch", "example.com", *arguments)
-    assert (done.code, done.out) == (2, "")
-    assert words in done.sentence
-
-
-def test_refused_host_ends_the_watch(tmp_path: Path) -> None:
-    done = aui(tmp_path, "watch", "10.0.0.7", "--every", "6m")
-    assert done.code == 2
-    assert "--allow-private" in done.sentence

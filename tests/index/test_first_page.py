@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from aui_tui.errors import Unavailable
 from aui_tui.index import database, lists, reports
 from aui_tui.index.reports import Reports
-from aui_tui.model.card import stamp
 from aui_tui.model.query import Query
 from tests.benchmarks.samples import START, scans
 
@@ -84,14 +82,3 @@ def test_an_answer_that_nobody_waits_for_is_given_up(store: Reports, monkeypatch
         store.index(Query.of(line="to"), stop=lambda: True)
     assert len(store.index(Query.of(line="to"), stop=lambda: False).ranked) > 0
     assert len(store.index(Query.of(line="se")).ranked) > 0
-
-
-def test_lists_of_a_bounded_number_of_questions_are_kept(tmp_path: Path) -> None:
-    store = Reports(tmp_path / "index.db", clock=lambda: START)
-    store.put_many(scans(60))
-    sorts = ("age", "host", "grade", "change", "name", "stance")
-    views = [store.index(Query.of(sort=sort)) for sort in sorts]
-    assert [len(view.ranked) + len(view.unreachable) for view in views] == [60] * len(sorts)
-    assert len(store._kept) == reports.KEPT
-    assert stamp(START) >= views[0].scanned_at
-    store.close()

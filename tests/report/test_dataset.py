@@ -64,20 +64,3 @@ def test_pandas_and_polars_read_the_same(parquet: Path) -> None:
     pandas = pytest.importorskip("pandas", reason="needs pandas")
     polars = pytest.importorskip("polars", reason="needs polars")
     assert sorted(pandas.read_parquet(parquet)["host"]) == sorted(polars.read_parquet(parquet)["host"])
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--format", "parquet"), "Parquet is written into a file, whole"),
-        (
-            ("--format", "parquet", "-o", "x", "--fields", "host"),
-            "without --fields",
-        ),
-    ],
-)
-def test_what_does_not_go_together_is_one_sentence(home: Path, arguments: tuple[str, ...], words: str) -> None:
-    done = aui(home, "export", *(word.format(home=home) for word in arguments))
-    assert done.code == 2
-    assert words in done.sentence

@@ -10,10 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from aui_tui.report.formats import write_cards, write_listing
+from aui_tui.report.formats import write_cards
 from aui_tui.report.markdown import escape, fenced
 from aui_tui.text import clean
-from tests.cards import INDEX, RICH_OPEN, listing_of
 from tests.report.hostile import PAYLOADS, hostile
 
 GITHUB = MarkdownIt("gfm-like")
@@ -63,8 +62,3 @@ def test_a_snippet_cannot_close_its_fence(code: str) -> None:
     rendered = GITHUB.render(fenced(code, "text") + "\nafter\n")
     assert rendered.endswith("<p>after</p>\n")
     assert html.unescape(re.findall(r"<code[^>]*>(.*)</code>", rendered, re.DOTALL)[0]).strip() == code.strip()
-
-
-def test_deterministic_output_has_no_time() -> None:
-    assert "2026-11-20" not in "".join(write_cards("markdown", [RICH_OPEN], deterministic=True))
-    assert "2026-11-20" not in "".join(write_listing("markdown", listing_of(INDEX), deterministic=True))

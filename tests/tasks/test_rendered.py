@@ -120,10 +120,6 @@ CASES = {
 QUICK = ("server-rendered", "client-only", "client-only prices")
 
 
-async def test_there_are_nineteen_configurations() -> None:
-    assert len(CASES) == 19
-
-
 @pytest.mark.parametrize("name", others_slow(CASES, QUICK))
 async def test_only_what_scripts_bring_is_named(browser: Browser, name: str) -> None:
     case = CASES[name]

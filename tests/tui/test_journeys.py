@@ -142,18 +142,6 @@ async def test_esc_cancels_the_scan_and_nothing_is_stored() -> None:
 
 
 @pytest.mark.ci
-async def test_empty_index_invites_the_first_scan() -> None:
-    service = MemoryService()
-    async with stage(service) as pilot:
-        assert "Can AI assistants get into your site?" in text_of(pilot)
-        await press(pilot, *"new.example", "enter")
-        await work_ended(pilot)
-        await settle(pilot)
-        assert service.scanned == [("new.example", False)]
-        assert " new.example " in text_of(pilot)
-
-
-@pytest.mark.ci
 @pytest.mark.parametrize(
     "error",
     [

@@ -19,7 +19,6 @@ from aui_tui.scan.target import parse
 from aui_tui.tui import dashboard
 from aui_tui.tui.app import AuiApp
 from aui_tui.tui.context import Context, Feed
-from aui_tui.tui.dashboard import has_browser
 from aui_tui.tui.screens import index as index_module
 from aui_tui.tui.screens.listparts import empty_text
 from aui_tui.tui.screens.windows import AskScreen
@@ -112,10 +111,6 @@ async def test_o_copies_the_address_where_no_browser_would_be_seen(
         assert pilot.app.clipboard == f"http://{LOCAL}/"
         assert f"http://{LOCAL}/ is copied" in text_of(pilot)
     assert opened == []
-
-
-def test_a_browser_is_not_looked_for_over_ssh() -> None:
-    assert not has_browser({"SSH_TTY": "/dev/pts/1", "DISPLAY": ":0"})
 
 
 @pytest.mark.ci

@@ -64,19 +64,6 @@ async def test_a_chosen_theme_is_remembered_and_said_where(tmp_path: Path) -> No
 
 
 @pytest.mark.ci
-async def test_every_key_is_shown_with_its_name_and_the_file_that_changes_it(tmp_path: Path) -> None:
-    path = tmp_path / "config.toml"
-    path.write_text('[keys]\noverview = "Z"\n', encoding="utf-8")
-    _app, run = app_with(path)
-    async with run() as pilot:
-        await press(pilot, "comma", "5")
-        text = " ".join(text_of(pilot).split())
-        assert "write its name under [keys] in" in text
-        await press(pilot, "escape", "Z")
-        assert "Who gets in" in text_of(pilot)
-
-
-@pytest.mark.ci
 async def test_a_list_is_saved_with_a_name_and_comes_back_with_two_keys(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     app, run = app_with(path)

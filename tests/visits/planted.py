@@ -79,14 +79,11 @@ def _figures() -> dict[str, Any]:
     }
 
 
-def plant(path: Path, lines: int, *, agents: float = 0.056, visitors: int = 250) -> Truth:
-    """Write a log of ``lines`` lines to ``path`` and return what it holds.
-
-    ``agents``: their share of the lines; ``visitors``: addresses of the others.
-    """
+def plant(path: Path, lines: int) -> Truth:
+    """Write a log of ``lines`` lines to ``path`` and return what it holds."""
     truth, found = Truth(), defaultdict(_figures)
     with path.open("w", encoding="utf-8") as file:
-        for line in _lines(lines, agents, visitors, found):
+        for line in _lines(lines, found):
             truth.lines += 1
             truth.broken += line in BROKEN
             file.write(line + "\n")
@@ -94,7 +91,7 @@ def plant(path: Path, lines: int, *, agents: float = 0.056, visitors: int = 250)
     return truth
 
 
-def _lines(lines: int, share: float, visitors: int, found: dict[str, dict[str, Any]]) -> Iterator[str]:
+def _lines(lines: int, found: dict[str, dict[str, Any]]) -> Iterator[str]:
     luck = random.Random(7)
     agents = {agent.token.lower(): agent.user_agent for agent in registry().agents}
     agents |= {
@@ -112,16 +109,14 @@ def _lines(lines: int, share: float, visitors: int, found: dict[str, dict[str, A
             yield luck.choice(BROKEN) if number > 50 else GARBAGE.format(time=time)
         elif kind < 0.004:
             yield GARBAGE.format(time=time)
-        elif kind < 0.004 + share:
+        elif kind < 0.06:
             yield _agent(luck, moment, time, agents, found)
-        elif kind < 0.024 + share:
+        elif kind < 0.08:
             yield f'192.0.2.{number % 250} - - [{time}] "GET / HTTP/1.1" 200 512 "-" "{luck.choice(DECOYS)}"'
         else:
             target = f"/item/{luck.randrange(5000)}?q={number}"
             agent = luck.choice(BROWSERS)
-            visitor = luck.randrange(visitors)
-            peer = f"203.{visitor >> 16}.{visitor >> 8 & 255}.{visitor & 255}"
-            yield f'{peer} - - [{time}] "GET {target} HTTP/1.1" 200 5120 "https://a.example/" "{agent}"'
+            yield f'203.0.0.{luck.randrange(250)} - - [{time}] "GET {target} HTTP/1.1" 200 5120 "https://a.example/" "{agent}"'
 
 
 def _agent(
