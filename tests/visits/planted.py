@@ -116,7 +116,8 @@ def _lines(lines: int, found: dict[str, dict[str, Any]]) -> Iterator[str]:
         else:
             target = f"/item/{luck.randrange(5000)}?q={number}"
             agent = luck.choice(BROWSERS)
-            yield f'203.0.0.{luck.randrange(250)} - - [{time}] "GET {target} HTTP/1.1" 200 5120 "https://a.example/" "{agent}"'
+            peer = f"203.0.0.{luck.randrange(250)}"
+            yield f'{peer} - - [{time}] "GET {target} HTTP/1.1" 200 5120 "https://a.example/" "{agent}"'
 
 
 def _agent(
