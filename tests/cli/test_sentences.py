@@ -14,7 +14,7 @@ from tests.cli.stored import EARLIER, SEEN, fill
 
 USAGE = [
     ("bogus", "There is no command 'bogus'. aui-tui --help lists"),
-    ("paths --bogus", "--bogus"),
+    ("paths --bogus", "aui-tui paths --help"),
     ("schema", "RECORD: One of card, index, summary, visits."),
     ("schema cards", "Unknown record 'cards'"),
     ("--data-dir", "--data-dir"),
