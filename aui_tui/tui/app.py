@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.command import CommandPalette
 from textual.filter import LineFilter
 from textual.screen import Screen
 
@@ -134,6 +135,10 @@ class AuiApp(Dashboard):
             self.pop_screen()
         if isinstance(self.screen, IndexScreen):
             self.screen.view(query, matrix=matrix, unreachable=unreachable)
+
+    def action_command_palette(self) -> None:
+        if not CommandPalette.is_open(self):
+            self.push_screen(CommandPalette(placeholder="a command, a host, a list, a theme, a word"))
 
     def action_window(self, name: str) -> None:
         from aui_tui.tui.screens.settings import WINDOWS

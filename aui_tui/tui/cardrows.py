@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import zip_longest
 from shlex import quote
 from typing import Final, NamedTuple
@@ -40,7 +40,7 @@ from aui_tui.tui.rows import (
     text,
     title,
 )
-from aui_tui.tui.scans import Scan, TaskRun, scan_log, scan_rows
+from aui_tui.tui.scans import scan_log
 from aui_tui.tui.state import CardState
 from aui_tui.tui.words import day, quota_words, seconds, signed
 
@@ -131,30 +131,23 @@ def _measured(report: HostReport, size: int) -> list[Content]:
 # The panes
 
 
-def rows(
-    number: int, state: CardState, scan: Scan | None, now: float, size: int, can_scan: bool, run: TaskRun | None
-) -> list[Entry]:
-    """Return what pane ``number`` says in ``size`` cells; without a card, why there is none.
-
-    ``scan`` and ``run``: the newest scan and run of the tasks of this session.
-    """
-    if number == SCAN_LOG and scan is not None and (scan.running or scan.state != "done"):
-        return scan_rows(scan, size, now)
-    if number == TASK_RUN and run is not None and run.running:
-        return run.rows(size)
-    report = state.report
-    if report is None:
-        return absent(state.host, state.problem, size, can_scan) if number == SUMMARY and state.problem else []
-    panes: dict[int, Callable[[], list[Entry]]] = {
-        SUMMARY: lambda: ledger(report, size) if state.ledger else facts(report, size, now),
-        AGENTS: lambda: agent_rows(state, report, size),
-        EVIDENCE: lambda: changes(state.before, report.card, size, now) if state.changes else evidence(report, size),
-        FIXES: lambda: fixes(state, size),
-        SCAN_LOG: lambda: scan_log(report, size),
-        TASK_RUN: lambda: tasks(report, size, now),
-        VISITS: lambda: visits(report, size),
-    }
-    return panes[number]()
+def rows(number: int, state: CardState, report: HostReport, size: int, now: float) -> list[Entry]:
+    """Return what pane ``number`` says of ``report``, that of ``state``, in ``size`` cells."""
+    match number:
+        case 1:
+            return ledger(report, size) if state.ledger else facts(report, size, now)
+        case 2:
+            return agent_rows(state, report, size)
+        case 3:
+            return changes(state.before, report.card, size, now) if state.changes else evidence(report, size)
+        case 4:
+            return fixes(state, report, size)
+        case 5:
+            return scan_log(report, size)
+        case 6:
+            return tasks(report, size, now)
+        case _:
+            return visits(report, size)
 
 
 def absent(host: str, problem: str, size: int, can_scan: bool) -> list[Entry]:
@@ -230,10 +223,10 @@ def evidence(report: HostReport, size: int) -> list[Entry]:
     return table(found, size) if found is not None else [paragraph("The card carries no evidence.", size, "muted")]
 
 
-def fixes(state: CardState, size: int) -> list[Entry]:
+def fixes(state: CardState, report: HostReport, size: int) -> list[Entry]:
     """Return the fixes, those that let assistants in first, with what each gains; the chosen one explained."""
-    report, items = state.report, state.fixes
-    if report is None or report.card.unreachable:
+    items = state.fixes
+    if report.card.unreachable:
         return [paragraph("Nothing was measured, so there is nothing to fix yet.", size, "muted")]
     if not items:
         return [paragraph("Nothing left to fix: every point that can be measured is earned.", size, "good")]

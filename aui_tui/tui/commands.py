@@ -24,7 +24,9 @@ from aui_tui.tui.words import TERMS
 
 HOSTS: Final = 12
 """Hosts that one search shows."""
-SKIPPED: Final = frozenset({"up", "down", "page-up", "page-down", "top", "bottom", "palette"})
+SKIPPED: Final = frozenset(
+    {"up", "down", "page-up", "page-down", "top", "bottom", "column-left", "column-right", "palette"}
+)
 """Keys that are no commands."""
 
 

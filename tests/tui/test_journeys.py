@@ -61,6 +61,16 @@ async def test_stance_and_category_narrow_the_list_and_esc_widens_it_again() -> 
 
 
 @pytest.mark.ci
+async def test_keys_of_the_list_work_again_once_it_has_rows_again() -> None:
+    async with stage(MemoryService.of(60)) as pilot:
+        await press(pilot, "slash", *"zzz", "enter", "down")
+        assert isinstance(pilot.app.screen, IndexScreen)
+        assert pilot.app.screen.host() == ""
+        await press(pilot, "escape", "home", "down")
+        assert pilot.app.screen.table.cursor == 1
+
+
+@pytest.mark.ci
 async def test_leaving_the_search_restores_list_and_cursor() -> None:
     async with stage(MemoryService.of(60)) as pilot:
         index_of(pilot).table.move_to(7)

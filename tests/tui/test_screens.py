@@ -21,7 +21,7 @@ from aui_tui.tui.widgets.querybar import QueryLine
 from aui_tui.tui.words import TERMS
 
 from .memory import MemoryService
-from .stage import settle, stage, text_of
+from .stage import press, settle, stage, text_of
 
 FOLDER = Path(__file__).parent / "screens"
 NARROW, WIDE, TINY = SIZES = ((80, 24), (140, 40), (50, 15))
@@ -92,6 +92,13 @@ async def test_ascii_screen_has_nothing_but_ascii() -> None:
                 await pilot.press(key)
                 await settle(pilot)
             assert text_of(pilot).isascii()
+
+
+async def test_an_end_of_a_scroll_bar_is_no_sign_in_ascii() -> None:
+    async with stage(MemoryService.of(60), (80, 24), ascii=True) as pilot:
+        for place in range(12):
+            await press(pilot, "pagedown" if place % 2 else "down")
+            assert not {line[79:] for line in text_of(pilot).splitlines()[3:21]} - {"", " "}, text_of(pilot)
 
 
 def test_every_sign_of_ours_has_an_ascii_form() -> None:

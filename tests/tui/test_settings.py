@@ -98,7 +98,9 @@ async def test_columns_are_chosen_and_remembered(tmp_path: Path) -> None:
 
 @pytest.mark.ci
 @pytest.mark.parametrize(
-    ("moves", "line", "least"), [(1, "score:0..9", 0), (3, "grade:a", 1), (4, "", 1)], ids=["score", "grade", "stance"]
+    ("moves", "line", "least"),
+    [(1, "score:20..29", 1), (3, "grade:a", 1), (4, "", 1)],
+    ids=["score", "grade", "stance"],
 )
 async def test_the_histogram_of_the_column_under_the_cursor_filters(
     tmp_path: Path, moves: int, line: str, least: int

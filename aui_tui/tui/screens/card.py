@@ -25,8 +25,8 @@ from aui_tui.tui.bindings import FIXES as FIX_KEYS
 from aui_tui.tui.cardrows import AGENTS, EVIDENCE, FIXES, NUMBERS, SCAN_LOG, SUMMARY, TASK_RUN, VISITS, Place
 from aui_tui.tui.context import ExportJob, attempt, file_name, start
 from aui_tui.tui.dashboard import Page
-from aui_tui.tui.rows import paragraph
-from aui_tui.tui.scans import Scan, TaskRun
+from aui_tui.tui.rows import Entry, paragraph
+from aui_tui.tui.scans import Scan, TaskRun, scan_rows
 from aui_tui.tui.screens.exchange import opened
 from aui_tui.tui.screens.windows import Choice, ChooseScreen, ReadScreen
 from aui_tui.tui.state import CardState
@@ -79,33 +79,21 @@ class CardScreen(Page[str]):
     .-wide #strip { width: 11fr; max-height: 9; margin-bottom: 0; }
     .-wide #score { width: 9fr; margin-top: 1; }
     #panes { height: 1fr; layout: vertical; }
-    .column { display: none; height: 1fr; width: 1fr; }
-    .column.-shown { display: block; }
-    .column .pane { display: none; height: 1fr; }
-    .column .pane.-shown { display: block; }
+    .column, .column .pane { display: none; height: 1fr; width: 1fr; }
+    .column.-shown, .column .pane.-shown { display: block; }
     .column #why { height: auto; max-height: 7; }
     .-wide #tabs { display: none; }
-    .-wide #panes { layout: horizontal; }
-    .-wide .column { display: block; }
-    .-wide #column-0 { width: 3fr; }
-    .-wide #column-1 { width: 2fr; }
-    .-wide .column .pane { display: block; }
-    .-wide .column #pane-1, .-wide .column #why { display: none; }
-    .-wide #pane-2 { height: auto; max-height: 55%; }
-    .-wide #pane-3 { height: 1fr; }
-    .-wide #pane-5 { height: 2; }
-    .-wide #pane-5:focus { height: 12fr; }
-    .-wide #pane-6, .-wide #pane-7 { height: auto; max-height: 35%; }
-    .-wide #pane-6.-idle, .-wide #pane-7.-idle { max-height: 4; }
-    .-wide #pane-6.-idle:focus, .-wide #pane-7.-idle:focus { max-height: 35%; }
-    .-wide.-zoomed .column, .-wide.-ledger .column, .-wide.-absent .column { display: none; }
-    .-wide.-zoomed .column.-shown, .-wide.-ledger .column.-shown, .-wide.-absent #column-0 { display: block; }
-    .-wide.-zoomed .column .pane, .-wide.-ledger .column .pane, .-wide.-absent .column .pane { display: none; }
-    .-wide.-zoomed #panes .pane.-shown, .-wide.-ledger #panes .pane.-shown { display: block; height: 1fr;
-      max-height: 100%; }
-    .-wide.-zoomed #panes #why.-shown { display: block; height: auto; max-height: 7; }
-    .-wide.-absent .column #pane-1, .-wide.-ledger .column #pane-1.-shown { display: block; }
-    .-wide.-zoomed .column #pane-1.-shown { display: block; }
+    .-both #panes { layout: horizontal; }
+    .-both .column, .-both .column .pane { display: block; }
+    .-both .column #pane-1, .-both .column #why { display: none; }
+    .-both #column-0 { width: 3fr; }
+    .-both #column-1 { width: 2fr; }
+    .-both .column #pane-2 { height: auto; max-height: 55%; }
+    .-both .column #pane-5 { height: 2; }
+    .-both .column #pane-5:focus { height: 12fr; }
+    .-both .column #pane-6, .-both .column #pane-7 { height: auto; max-height: 35%; }
+    .-both .column #pane-6.-idle, .-both .column #pane-7.-idle { max-height: 4; }
+    .-both .column #pane-6.-idle:focus, .-both .column #pane-7.-idle:focus { max-height: 35%; }
     """
     SCOPED_CSS = False
 
@@ -116,6 +104,7 @@ class CardScreen(Page[str]):
         self._index = index
         self._words = words
         self._rank = 0
+        self._zoomed = False
 
     def inside(self) -> ComposeResult:
         with Vertical(id="answer"):
@@ -157,7 +146,7 @@ class CardScreen(Page[str]):
 
     async def _read(self, host: str, method: str, at: str) -> None:
         report, problem = await attempt(self.context.service.site(host, method=method, at=at))
-        self.call_later(self._show, report, problem)
+        self._show(report, problem)
 
     def _show(self, report: HostReport | None, problem: str) -> None:
         """Show the report, or why there is none: then a card of the same host stays, with its own method."""
@@ -193,9 +182,7 @@ class CardScreen(Page[str]):
         """Take another state and draw it; ``top`` scrolls every pane to its first row."""
         marks = state.done != self.state.done
         self.state = state
-        was_absent = self.has_class("-absent")
-        self.set_class(state.report is None, "-absent")
-        if was_absent and state.report is not None:
+        if self.has_class("-absent") and state.report is not None:
             self.call_after_refresh(self._focus_pane)  # it was hidden, and what is hidden loses the focus
         for number in NUMBERS:
             self._draw(number, top=top)
@@ -205,24 +192,35 @@ class CardScreen(Page[str]):
         self._redraw()
 
     def _draw(self, number: int, *, top: bool = False) -> None:
-        pane, state, scan, now = self.pane(number), self.state, self.scan, self.context.clock()
-        pane.border_title = Content(cardrows.pane_title(number, state, now))
+        pane, state = self.pane(number), self.state
+        pane.border_title = Content(cardrows.pane_title(number, state, self.context.clock()))
         pane.write_below(partial(cardrows.pane_foot, number, state))
         pane.set_class(cardrows.amount(number, state) == glyphs.DASH, "-idle")
-        can_scan, run = self.context.service.can_scan, self.app.task_run
-        run = run if run is not None and run.host == state.host else None
-        pane.show(lambda size: cardrows.rows(number, state, scan, now, size, can_scan, run), top=top)
+        pane.show(partial(self._rows, number), top=top)
+
+    def _rows(self, number: int, size: int) -> list[Entry]:
+        """Return what pane ``number`` says: what runs now, else what is known; without a card, why there is none."""
+        state, scan, run, now = self.state, self.scan, self.app.task_run, self.context.clock()
+        if number == SCAN_LOG and scan is not None and scan.state != "done":
+            return scan_rows(scan, size, now)
+        if number == TASK_RUN and run is not None and run.running and run.host == state.host:
+            return run.rows(size)
+        if state.report is not None:
+            return cardrows.rows(number, state, state.report, size, now)
+        return cardrows.absent(state.host, state.problem, size, self.context.service.can_scan) if state.problem else []
 
     def _draw_answer(self, *, top: bool = False) -> None:
-        report = self.state.report
-        narrow = not self.has_class("-wide")
-        self.set_class(narrow and self.state.pane != SUMMARY, "-below")
-        self.set_class(self.app.size.height < SHORT, "-short")
-        self.set_class(self.app.size.height < LOW, "-low")
+        state, wide, height = self.state, self.has_class("-wide"), self.app.size.height
+        self.set_class(state.report is None, "-absent")
+        self.set_class(wide and not (self._zoomed or state.ledger or state.report is None), "-both")
+        self.set_class(not wide and state.pane != SUMMARY, "-below")
+        self.set_class(height < SHORT, "-short")
+        self.set_class(height < LOW, "-low")
+        report = state.report
         if report is not None:
             self.query_one("#stance", Static).update(cardrows.stance(report.card))
             self.query_one("#sentence", Static).update(Content(cardrows.sentence(report)))
-            self.query_one("#strip", Listing).show(lambda size: cardrows.strip(report, size), top=top)
+            self.query_one("#strip", Listing).show(partial(cardrows.strip, report), top=top)
             self.query_one("#score").refresh(layout=True)
 
     def on_resize(self, _event: events.Resize) -> None:
@@ -301,11 +299,11 @@ class CardScreen(Page[str]):
         if standing is None:
             self.app.notice(problem, "error")
             return
-        self.call_later(self.reach, done, standing, 0)
+        self.reach(done, standing, 0)
         better = Query.of(line=f"score:>{standing.score}")
         view, _ = await attempt(service.index(better))
         if view is not None:
-            self.call_later(self.reach, done, standing, len(view.ranked) + 1)
+            self.reach(done, standing, len(view.ranked) + 1)
 
     def reach(self, done: frozenset[str], standing: Standing, rank: int) -> None:
         """Show where the site would stand with the fixes ``done``, unless others are marked meanwhile."""
@@ -348,15 +346,14 @@ class CardScreen(Page[str]):
         self.query_one(FindBar).open(self.pane(self.state.pane))
 
     def action_zoom(self) -> None:
-        self.toggle_class("-zoomed")
-        self._draw(self.state.pane)
+        self._zoomed = not self._zoomed
+        self._draw_answer()
 
     def action_crawlers(self) -> None:
         self.become(replace(self.state, crawlers=not self.state.crawlers))
 
     def action_ledger(self) -> None:
         self.become(replace(self.state, ledger=not self.state.ledger))
-        self.set_class(self.state.ledger, "-ledger")
         self.action_pane(SUMMARY)
 
     def action_changes(self) -> None:

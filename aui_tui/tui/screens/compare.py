@@ -71,7 +71,7 @@ class CompareScreen(Page[None]):
                 self.app.notice(problem, "error")
             else:
                 self._cards[host] = report.card
-                self.call_later(self._draw, top=True)
+                self._draw(top=True)
 
     def _aged(self, _count: int) -> None:
         self._draw()

@@ -28,7 +28,7 @@ FILTERS: Final = "enter filters by the row · esc closes"
 MOST: Final = 40
 """Different values that are shown at most; the others are one row."""
 SPOKEN: Final = {
-    "rank": "rank",
+    "rank": "score",
     "change": "change",
     "grade": "grade",
     "by": "who turns away",
@@ -96,7 +96,10 @@ class HistogramScreen(Window[Query | None]):
         if not whole:
             block.show(lambda size: [paragraph("This list has no hosts to count.", size, "muted")])
             return
-        block.show(lambda size: [bar_row(name, number, whole, size, key, 24) for name, number, key in found], top=True)
+        block.show(
+            lambda size: [bar_row(name, number, whole, size, key if number else "", 24) for name, number, key in found],
+            top=True,
+        )
 
     def on_listing_chosen(self, message: Listing.Chosen) -> None:
         kind, _, value = message.key.partition(" ")

@@ -179,15 +179,16 @@ class IndexScreen(Page[None]):
             first, _ = await attempt(service.first_page(query))
             if first is not None and len(first.unreachable if self.state.unreachable else first.ranked):
                 paged, drawn = True, asyncio.Event()
-                self.call_later(self._listed, first, 0, feeding)
-                self.call_later(self.call_after_refresh, drawn.set)
+                self._listed(first, 0, feeding)
+                self.call_after_refresh(drawn.set)
                 await drawn.wait()
         view, problem = await attempt(service.index(query))
         if view is None:
-            self.call_later(self._failed, problem)
+            self._problem, self._placing = problem, False
+            self._redraw()
             return
         place = (await attempt(service.position(host, query)))[0] if host else 0
-        self.call_later(self._listed, view, None if paged else max(place or 0, 0), feeding)
+        self._listed(view, None if paged else max(place or 0, 0), feeding)
 
     def _listed(self, view: IndexView, cursor: int | None, feeding: bool) -> None:
         """Show the answer, unless something else was asked for meanwhile, the cursor on row ``cursor`` if it moves.
@@ -198,11 +199,6 @@ class IndexScreen(Page[None]):
             self.state = replace(self.state, view=view)
             self._problem, self._placing, self._fed_meanwhile = "", False, feeding
             self._fill(self.table.cursor if cursor is None else cursor)
-
-    def _failed(self, problem: str) -> None:
-        """Say why there is no answer; the list stays as it is."""
-        self._problem, self._placing = problem, False
-        self._redraw()
 
     def _fill(self, cursor: int) -> None:
         state = self.state
@@ -240,11 +236,17 @@ class IndexScreen(Page[None]):
         window = self.state.window
         empty = window is not None and not len(window)
         self.set_class(empty, "-nothing")
+        self.call_after_refresh(self._focus_list)
         if empty:
             feeding = self._fed_meanwhile or self._feeding
             hint = hint_for(self.state.query.line)
             words = empty_text(self.state, self.context.service.can_scan, feeding=feeding, hint=hint)
             self.query_one("#empty", Static).update(words)
+
+    def _focus_list(self) -> None:
+        """Give the list the focus that it lost while it was empty, and so hidden."""
+        if self.focused is None:
+            self.table.focus()
 
     def become(self, state: ListState, *, keep: bool = True) -> None:
         """Take another state: ask again when its query differs, else only draw."""

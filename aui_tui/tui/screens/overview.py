@@ -86,11 +86,11 @@ class OverviewScreen(Page[Query | None]):
             self.app.notice(problem, "error")
         if moves is None:
             moves, since = await self._last_moves(figures), ""
-        self.call_later(self._show, figures, Changes(since, moves))
+        self._show(figures, Changes(since, moves))
         if self.size.width >= WEEKS_FROM:
             weeks, _ = await attempt(service.weeks(self._asked))
             if weeks:
-                self.call_later(self._show, figures, Changes(since, with_fields(moves, weeks=weeks)))
+                self._show(figures, Changes(since, with_fields(moves, weeks=weeks)))
 
     async def _last_moves(self, figures: Overview) -> Moves:
         """Return the changes since each scan before, which every list has."""

@@ -105,7 +105,7 @@ class FindBar(Horizontal):
     def __init__(self) -> None:
         super().__init__()
         self._pane: Listing | None = None
-        self._found = 0
+        self._found: list[int] = []
         self._place = 0
 
     def compose(self) -> ComposeResult:
@@ -117,7 +117,8 @@ class FindBar(Horizontal):
             return Content("")
         if not self._found:
             return text(("nothing found", "warn"))
-        words = f"{self._place + 1} of {count(self._found, 'line')}" if self._found > 1 else "1 line"
+        many = len(self._found)
+        words = f"{self._place + 1} of {count(many, 'line')}" if many > 1 else "1 line"
         return text((words, "muted"))
 
     def open(self, pane: Listing) -> None:
@@ -138,15 +139,16 @@ class FindBar(Horizontal):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Find as the user types."""
         event.stop()
-        self._place, self._found = self._pane.find(event.value) if self._pane is not None else (0, 0)
-        self.query_one(Bar).refresh()
+        self._found = self._pane.find(event.value) if self._pane is not None else []
+        self._place = 0
+        self.step(0)
 
     def step(self, step: int) -> None:
         """Go to the next row found (1) or the one before (-1)."""
         if self._pane is not None and self._found:
-            self._place = (self._place + step) % self._found
-            self._pane.find_next(self._place)
-            self.query_one(Bar).refresh()
+            self._place = (self._place + step) % len(self._found)
+            self._pane.scroll_to_row(self._found[self._place])
+        self.query_one(Bar).refresh()
 
     def leave(self) -> None:
         """Go back to the pane."""

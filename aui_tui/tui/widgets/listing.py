@@ -56,7 +56,6 @@ class Listing(OptionList):
         self._drawn: int | None = None
         self._stop = 0
         self._words = ""
-        self._hits: list[int] = []
         self._below: Callable[[int], str] | None = None
 
     def show(self, build: Build, *, top: bool = False) -> None:
@@ -190,20 +189,12 @@ class Listing(OptionList):
 
     # Finding
 
-    def find(self, words: str) -> tuple[int, int]:
-        """Mark ``words`` and go to the first row with them; return its place among those found, and how many."""
-        self._words = words
-        wanted = words.lower()
-        self._hits = [n for n, row in enumerate(self.texts) if wanted in row.lower()] if wanted else []
+    def find(self, words: str) -> list[int]:
+        """Mark ``words`` and return the rows that have them."""
+        self._words, wanted = words, words.lower()
         for place in range(len(self.rows)):
             self.replace_option_prompt_at_index(place, self._prompt(place))
-        self.find_next(0)
-        return 0, len(self._hits)
-
-    def find_next(self, place: int) -> None:
-        """Bring row ``place`` of those found into sight."""
-        if self._hits:
-            self.scroll_to_row(self._hits[place % len(self._hits)])
+        return [number for number, row in enumerate(self.texts) if wanted and wanted in row.lower()]
 
     def scroll_to_row(self, number: int) -> None:
         """Bring a row into sight."""

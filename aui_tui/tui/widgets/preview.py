@@ -52,12 +52,7 @@ class PreviewPane(Listing, can_focus=False):
     async def _rest(self, host: str) -> None:
         await asyncio.sleep(REST)
         report, _ = await attempt(self._given.service.site(host))
-        if report is not None:
-            self.call_later(self._fill, report)
-
-    def _fill(self, report: HostReport) -> None:
-        """Fill in what was read, when the cursor is still there."""
-        if self._row is not None and self._row.summary.host == report.card.host:
+        if report is not None and self._row is not None and self._row.summary.host == report.card.host:
             self._draw(report)
 
     def age(self) -> None:
