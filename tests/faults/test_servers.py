@@ -8,7 +8,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -23,9 +23,11 @@ from aui_tui.scan.probes import Url
 from aui_tui.scan.scan import observe
 from aui_tui.scan.target import Origin
 from aui_tui.tasks.control import RealBrowser
+from tests.applied.servers import KeepingAlive
 from tests.faults.authority import Authority
 from tests.faults.site import PAGE, QUICK, TITLE
-from tests.loopback import free_port
+from tests.loopback import files_of, free_port
+from tests.loopback import listening as listening_files
 
 pytestmark = pytest.mark.real_server
 
@@ -103,6 +105,16 @@ hosts:
       /: {{file.dir: {home}/www}}
 {oddity}
 """
+NGHTTPX: Final = """
+frontend=127.0.0.1,{port}
+backend=127.0.0.1,{backend};;proto=http/1.1
+npn-list={protocols}
+private-key-file={home}/key.pem
+certificate-file={home}/chain.pem
+no-ocsp=yes
+single-thread=yes
+{oddity}
+"""
 RAW: Final = "asked.socket.end('HTTP/1.1 200 OK\\r\\nContent-Type: text/html\\r\\n{line}\\r\\n\\r\\n' + page); return;"
 """An answer of Node with a line of its own."""
 MATRIX: Final[Mapping[tuple[str, bool, str], str]] = {
@@ -124,6 +136,15 @@ MATRIX: Final[Mapping[tuple[str, bool, str], str]] = {
     ("h2o", True, "one request at a time"): "http2-max-concurrent-requests-per-connection: 1",
     ("h2o", True, "a field twice"): 'header.add: "X-A: 1"\nheader.append: "X-A: 2"',
     ("h2o", True, "a coding that packs"): "compress: ON",
+    ("nghttpx", True, "nothing"): "",
+    ("nghttpx", True, "one request a connection"): "frontend-max-requests=1",
+    ("nghttpx", False, "one request a connection"): "frontend-max-requests=1",
+    ("nghttpx", True, "one request at a time"): "frontend-http2-max-concurrent-streams=1",
+    ("nghttpx", True, "a small window"): "frontend-http2-window-size=65535",
+    ("nghttpx", True, "a field twice"): "add-response-header=X-A: 1\nadd-response-header=X-A: 2",
+    ("nghttpx", True, "no table of fields"): "frontend-http2-encoder-dynamic-table-size=0",
+    ("nghttpx", False, "no kept connections"): "frontend-keep-alive-timeout=1",
+    ("nghttpx", False, "an unknown coding"): "add-response-header=Content-Encoding: none",
     ("node", False, "one request a connection"): "after:server.maxRequestsPerSocket = 1;",
     ("node", False, "no kept connections"): "after:server.keepAliveTimeout = 1;",
     ("node", True, "a session that ends after each answer"): (
@@ -154,7 +175,7 @@ def serving(name: str, h2: bool, oddity: str, home: Path, authority: Authority) 
     (home / "www/index.html").write_bytes(PAGE)
     (home / "www/robots.txt").write_text("User-agent: *\nDisallow: /cart\n")
     (home / "www/llms.txt").write_text("# Shop\n")
-    port, file = free_port(), home / "server.conf"
+    port, file, stack = free_port(), home / "server.conf", ExitStack()
     if name == "node":
         after = oddity.removeprefix("after:") if oddity.startswith("after:") else ""
         code = "" if after else oddity.replace("{size}", str(len(PAGE)))
@@ -169,11 +190,16 @@ def serving(name: str, h2: bool, oddity: str, home: Path, authority: Authority) 
     elif name == "h2o":
         text = H2O.format(home=home, port=port, user=getpass.getuser(), oddity=oddity)
         command = [program, "-c", str(file)]
+    elif name == "nghttpx":
+        backend = stack.enter_context(listening_files(files_of(home / "www", KeepingAlive))).server_port
+        protocols = "h2,http/1.1" if h2 else "http/1.1"
+        text = NGHTTPX.format(home=home, port=port, backend=backend, protocols=protocols, oddity=oddity)
+        command = [program, f"--conf={file}"]
     else:
         text = APACHE.format(home=home, port=port, h2="h2 " if h2 else "", oddity=oddity)
         command = [program, "-X", "-f", str(file)]
     file.write_text(text)
-    with (home / "errors").open("wb") as errors, subprocess.Popen(command, stderr=errors) as process:
+    with stack, (home / "errors").open("wb") as errors, subprocess.Popen(command, stderr=errors) as process:
         try:
             yield port
         finally:
