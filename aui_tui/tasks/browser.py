@@ -142,33 +142,30 @@ def _own_browsers() -> bool:
 
 @dataclass(eq=False)
 class _Process:
-    """A browser that runs, with the driver that started it.
-
-    ``users``: runs that have a context in it. ``spent``: it did not open or close one in time, so it gets no new run.
-    """
+    """A browser that runs, with the driver that started it."""
 
     driver: Playwright
     chromium: Chromium
     pid: int
     watch: asyncio.Task[None]
-    users: int = 0
-    spent: bool = False
 
-    async def end(self) -> None:
-        """End the browser with its processes and its profile folder; one that does not end itself is killed."""
+    async def end(self, *, hangs: bool = False) -> None:
+        """End the browser with its processes and its profile folder; one that ``hangs`` is killed."""
         self.watch.cancel()
-        if self.spent or not await _within(STOP_SECONDS, self.chromium.close()):
+        if hangs or not await _within(STOP_SECONDS, self.chromium.close()):
             await asyncio.to_thread(_put_an_end, self.pid)
         await _within(STOP_SECONDS, self.driver.stop())
 
 
 class Browser:
-    """One headless browser for this process, started when it is first needed."""
+    """One headless browser for this process, started when it is first needed.
+
+    One that does not open or close a page in time is ended, with every run in it, and the next run gets another.
+    """
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
-        self._running: list[_Process] = []
-        self._used: dict[BrowserContext, _Process] = {}
+        self._process: _Process | None = None
         self.name = ""
 
     @property
@@ -179,7 +176,7 @@ class Browser:
     @property
     def contexts(self) -> int:
         """The contexts that are open."""
-        return sum(len(process.chromium.contexts) for process in self._running)
+        return len(self._process.chromium.contexts) if self._process is not None else 0
 
     async def context(self, proxy_port: int, *, insecure: bool, user_agent: str = "") -> BrowserContext:
         """Return a fresh context, without cookies, storage or permissions, whose only way out is the proxy.
@@ -187,10 +184,10 @@ class Browser:
         ``insecure``: certificates are left to the proxy. ``user_agent``: instead of the browser's own. Raises
         NoBrowser, and Unavailable when it does not start.
         """
-        process = await self._joined()
+        process = await self._started()
         try:
             async with asyncio.timeout(START_SECONDS):
-                context = await process.chromium.new_context(
+                return await process.chromium.new_context(
                     proxy={"server": f"http://127.0.0.1:{proxy_port}", "bypass": "<-loopback>"},
                     user_agent=user_agent or _user_agent(process.chromium),
                     locale="en-US",
@@ -199,42 +196,38 @@ class Browser:
                     service_workers="block",
                     ignore_https_errors=insecure,
                 )
-        except BaseException as error:  # also cancelled: the run is no user of the browser any more
-            process.spent = True
-            await self._left(process)
+        except BaseException as error:  # also cancelled: the context may open all the same
+            await self._end(process)
             if isinstance(error, TimeoutError):
                 raise Unavailable(f"The browser did not open a page within {START_SECONDS:g} s.") from None
             raise
-        self._used[context] = process
-        return context
 
     async def close(self, context: BrowserContext) -> None:
-        """Close a context. A browser that does not do so in CLOSE_SECONDS ends with the last run that uses it."""
-        process = self._used.pop(context)
+        """Close a context, within CLOSE_SECONDS."""
+        process = self._process
         # never cancelled: the driver would give the close up, and the context would stay
         closing = asyncio.ensure_future(context.close())
         closing.add_done_callback(lambda done: done.cancelled() or done.exception())
-        try:
-            process.spent |= not (await asyncio.wait((closing,), timeout=CLOSE_SECONDS))[0]
-        finally:
-            await self._left(process)
+        closed, _ = await asyncio.wait((closing,), timeout=CLOSE_SECONDS)
+        if not closed and process is not None and context.browser is process.chromium:
+            await self._end(process)
 
-    async def _left(self, process: _Process) -> None:
-        process.users -= 1
-        if process.spent and not process.users and process in self._running:
-            self._running.remove(process)
-            await process.end()
+    async def _end(self, process: _Process) -> None:
+        """End a browser that hangs, once."""
+        if self._process is process:
+            self._process = None
+            await process.end(hangs=True)
 
-    async def _joined(self) -> _Process:
-        """Return a browser for one more run, started where there is none."""
+    async def _started(self) -> _Process:
+        """Return the browser, started where there is none, or where it has gone."""
         async with self._lock:
-            for process in list(self._running):
-                if not process.chromium.is_connected():
-                    self._running.remove(process)
-                    await process.end()
-            process = next((one for one in self._running if not one.spent), None) or await self._start()
-            process.users += 1
-            return process
+            process = self._process
+            if process is not None and not process.chromium.is_connected():
+                self._process = None
+                await process.end()
+            if self._process is None:
+                self._process = await self._start()
+            return self._process
 
     async def _start(self) -> _Process:
         missing = available()
@@ -247,14 +240,14 @@ class Browser:
         except TimeoutError:
             raise Unavailable(f"The browser did not start within {START_SECONDS:g} s.") from None
         self.name = f"Chromium {clean(process.chromium.version, 40)}"
-        self._running.append(process)
         return process
 
     async def aclose(self) -> None:
         """End the browser with its processes and its profile folder."""
         async with self._lock:
-            running, self._running = self._running, []
-            await asyncio.gather(*(process.end() for process in running))
+            process, self._process = self._process, None
+            if process is not None:
+                await process.end()
 
 
 async def _launch(*, sandboxed: bool) -> _Process:

@@ -51,7 +51,7 @@ async def contact(visit: Visit) -> Ending:
     if failure is not None:
         raise failure
     if held:
-        return Ending("contact-shut", {"name": "the menu"}, url=visit.home.url)
+        return Ending("shut", {"name": "the menu"}, url=visit.home.url)
     return await _by_button(visit) or await _no_contact(visit)
 
 
@@ -61,7 +61,7 @@ async def _nothing_there(visit: Visit, reached: Node) -> Ending:
     status = visit.page.status
     facts = {"status": str(status)}
     if status in GONE:
-        return Ending("contact-missing", facts, node=reached, url=visit.home.url)
+        return Ending("missing", facts, node=reached, url=visit.home.url)
     facts["pictures"] = await pictures(visit)
     return Ending("contact-nothing" if facts["pictures"] else "contact-unsure", facts, node=reached, url=reached.url)
 
@@ -89,7 +89,7 @@ async def _by_button(visit: Visit) -> Ending | None:
     if way:
         return Ending("contact-done", {"way": way}, url=outline.url)
     held = bool(pressed.held) and not pressed.led
-    return Ending("contact-shut" if held else "contact-unsure", node=node, url=outline.url)
+    return Ending("shut" if held else "contact-unsure", node=node, url=outline.url)
 
 
 async def _in_menu(visit: Visit) -> list[Node]:

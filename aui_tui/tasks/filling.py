@@ -68,7 +68,7 @@ async def form(visit: Visit) -> Ending:
         with suppress(Closed):
             best = await _largest(visit, [url for url in unseen[:CONTACTS] if _has_entry(await visit.served(url))])
     if best is None and entries and not any(_has_entry(visit.seen[url]) for url in entries if url in visit.seen):
-        return Ending("form-failed", {"why": "its fields did not come again"}, url=visit.home.url)
+        return Ending("failed", {"why": "the fields of its form did not come again"}, url=visit.home.url)
     if best is None:
         return Ending("form-absent", url=visit.home.url)
     outline = await visit.here(best.url)

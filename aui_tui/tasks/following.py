@@ -123,7 +123,7 @@ async def _try(visit: Visit, node: Node) -> Ending:
         if inside.outcome == DONE or not address:
             return inside
     if not address:
-        return Ending("follow-shut", node=node, url=visit.home.url)
+        return Ending("shut", node=node, url=visit.home.url)
     ending = await _gone_to(visit, node, address, pressed)
     return inside if inside is not None and inside.outcome != BLOCKED and ending.outcome == BLOCKED else ending
 
@@ -201,7 +201,7 @@ async def _landed(visit: Visit, node: Node, outline: Outline, *, went: bool = Fa
         visit.seen[visit.place(outline.url)] = outline
         return Ending("follow-done", facts, url=outline.url)
     if status in GONE:
-        return Ending("follow-missing", facts, node=node, url=visit.home.url)
+        return Ending("missing", facts, node=node, url=visit.home.url)
     if status >= 400 or outline.url.startswith("chrome-error:"):
         return Ending("follow-failed", {"why": f"status {status}" if status >= 400 else "no answer"})
     if _brings_nothing(outline, home) and (went or not stayed):

@@ -222,13 +222,12 @@ class _Run:
                 reason = "timeout"
             case Closed():
                 url = error.url
-                reason = {"robots": f"{task}-robots", "unknown": "read-unknown"}.get(error.why, "closed")
+                closed = f"{task}-robots" if f"{task}-robots" in reasons() else "robots"
+                reason = {"robots": closed, "unknown": "read-unknown"}.get(error.why, "closed")
             case Stuck() if task == "read" and why == LOCKED:
                 reason = "read-password"
-            case Stuck() if f"{task}-failed" in reasons():
-                reason = f"{task}-failed"
             case _:
-                reason = "stuck"
+                reason = "failed"
         allowed = self.allowance
         facts = {"requests": str(allowed.requests), "megabytes": str(allowed.bytes // 1_000_000)}
         facts |= {"seconds": f"{left:.0f}", "why": why, "status": str(PASSWORD)}

@@ -281,7 +281,7 @@ async def _failed(visit: Visit, tries: list[Asked], *, named: bool) -> Ending:
     elif any(one.failed for one in tries):
         reason = "search-waiting"
     elif not named:
-        reason = "search-unsure"
+        reason = "search-nothing"
     elif not last.reacted:
         reason = "search-mouse"
         pointer = next((n for n in last.outline.nodes if n.pointer and n.role in ("generic", "img") and n.text), None)
