@@ -24,13 +24,11 @@ from aui_tui.model.card import ReportCard, age
 from aui_tui.model.decoding import from_json
 from aui_tui.model.observations import Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
-from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskProgress, TaskReport, decode_report
-from aui_tui.model.view import HistoryPoint, HostReport, IndexView, Overview, Quota
+from aui_tui.model.view import HistoryPoint, HostReport, Quota
 from aui_tui.model.visits import Visits, decode_visits
 from aui_tui.service.importer import MAX_DOCUMENT, ImportedRecord, index_rows, page_of, read_card, time_of_index
-from aui_tui.service.protocol import Service
-from aui_tui.service.remote.imported import ImportedIndex, temporary_reports
+from aui_tui.service.remote.imported import ImportedIndex, ImportedService, temporary_reports
 from aui_tui.service.remote.transport import (
     INDEX,
     SCAN,
@@ -38,7 +36,6 @@ from aui_tui.service.remote.transport import (
     Reply,
     Sleep,
     Transport,
-    clock_of,
     complaint,
     quota_of,
     source_of,
@@ -141,7 +138,7 @@ _NEXT: Final = re.compile(r'<([^<>\s"]*)>\s*;[^<>,]*\brel="?next\b')
 LARGEST_CARD: Final = 4 * 1024 * 1024
 
 
-class RemoteService(Service):
+class RemoteService(ImportedService):
     """The index published at ``source``, an http or https address.
 
     ``folder``: where answers are kept between runs, None for a temporary one. Raises ConfigError for a malformed
@@ -167,21 +164,16 @@ class RemoteService(Service):
         self._imported: ImportedIndex | None = None
         self._tags: tuple[tuple[str, str], ...] = ()
         self._current_at = 0.0
-        self._notice = ""
         self._asked = float("-inf")
 
-    async def index(self, query: Query) -> IndexView:
-        """Return the lists of ``query``, answered from the whole list. Raises Unavailable, RecordError."""
-        view = await (await self._current()).index(query)
-        return msgspec.structs.replace(view, notice=self._notice or view.notice)
-
-    async def overview(self, query: Query) -> Overview:
-        """Return figures over the ranked rows of ``query``."""
-        return await (await self._current()).overview(query)
-
-    async def position(self, host: str, query: Query) -> int:
-        """Return the index of ``host`` in its list of ``query``, -1 when absent."""
-        return await (await self._current()).position(host, query)
+    async def imported(self) -> ImportedIndex:
+        """Return the whole list, asked about again when it is older than FRESH. Raises Unavailable, RecordError."""
+        async with self._refreshing:
+            if self._imported is None or self._clock() - self._asked > FRESH:
+                await self._refresh()
+                self._asked = self._clock()
+            assert self._imported is not None
+            return self._imported
 
     async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return the latest card of ``host``, the only one that is published. Raises NeverScanned."""
@@ -250,7 +242,7 @@ class RemoteService(Service):
         self._refuse_page(reply)
         card = await self._read(lambda: self._carded(reply.body, url))
         self._asked = float("-inf")
-        seconds = age(card.scanned_at, clock_of(reply, self._clock()))
+        seconds = age(card.scanned_at, self._clock())
         other = options.method not in ("", card.method)
         return HostReport(
             card=card,
@@ -267,14 +259,6 @@ class RemoteService(Service):
         """Close the connections."""
         await self._transport.aclose()
 
-    async def _current(self) -> ImportedIndex:
-        async with self._refreshing:
-            if self._imported is None or self._clock() - self._asked > FRESH:
-                await self._refresh()
-                self._asked = self._clock()
-            assert self._imported is not None
-            return self._imported
-
     async def _refresh(self) -> None:
         """Read the list again where it has changed: page by page, each asked about by the tag of its last copy.
 
@@ -287,11 +271,11 @@ class RemoteService(Service):
             now = self._clock()
             await self._list(self._page)
             self._current_at = now
-            self._notice = ""
+            self.notice = ""
         except AuiError as error:
             if self._imported is None:
                 raise
-            self._notice = self._offline(error, self._current_at)
+            self.notice = self._offline(error, self._current_at)
 
     async def _list(self, page: Callable[[str], Awaitable[Copy]]) -> None:
         """Take the list; unchanged tags of its pages leave it as it is."""

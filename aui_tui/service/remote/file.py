@@ -16,13 +16,11 @@ from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned, Unavai
 from aui_tui.model.observations import Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing
-from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskProgress, TaskReport
-from aui_tui.model.view import HostReport, IndexView, Overview
+from aui_tui.model.view import HostReport
 from aui_tui.service.importer import read
 from aui_tui.service.local import LocalService
-from aui_tui.service.protocol import Service
-from aui_tui.service.remote.imported import ImportedIndex
+from aui_tui.service.remote.imported import ImportedIndex, ImportedService
 from aui_tui.text import clean
 
 T = TypeVar("T")
@@ -36,7 +34,7 @@ class Opened(NamedTuple):
     cards: LocalService
 
 
-class FileService(Service):
+class FileService(ImportedService):
     """The index in ``source``, a path or ``-`` for standard input; it is read once, at the first question."""
 
     can_scan = False
@@ -48,17 +46,9 @@ class FileService(Service):
         self._read: Opened | None = None
         self._reading = asyncio.Lock()
 
-    async def index(self, query: Query) -> IndexView:
-        """Return the lists of ``query``. Raises ConfigError or RecordError for what cannot be read."""
-        return await (await self._opened()).rows.index(query)
-
-    async def overview(self, query: Query) -> Overview:
-        """Return figures over the ranked rows of ``query``."""
-        return await (await self._opened()).rows.overview(query)
-
-    async def position(self, host: str, query: Query) -> int:
-        """Return the index of ``host`` in its list of ``query``, -1 when absent."""
-        return await (await self._opened()).rows.position(host, query)
+    async def imported(self) -> ImportedIndex:
+        """Return the index. Raises ConfigError or RecordError for what cannot be read."""
+        return (await self._opened()).rows
 
     async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return the card of ``host``. Raises NeverScanned; Unavailable when the file lists the host without a card."""

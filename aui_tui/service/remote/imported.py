@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 import weakref
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -18,6 +19,7 @@ from aui_tui.index.reports import Reports
 from aui_tui.model.query import FIELDS, Query
 from aui_tui.model.view import IndexView, Overview
 from aui_tui.service.importer import ImportedRecord, take_records
+from aui_tui.service.protocol import Service
 from aui_tui.text import count
 
 MAX_BROKEN: Final = 1000
@@ -35,8 +37,7 @@ def temporary_reports(clock: Callable[[], float] = time.time) -> Reports:
 class ImportedIndex:
     """The ``records`` of somebody else's index in ``reports``. Raises RecordError where most of them are broken.
 
-    ``scanned_at`` is the index's own time, else that of its newest record. ``notice`` says what was left out. Cards
-    answer every term of the query language; where only summaries are known, a term about a card raises BadValue.
+    ``scanned_at`` is the index's own time, else that of its newest record. ``notice`` says what was left out.
     """
 
     def __init__(self, records: Iterable[ImportedRecord], reports: Reports, *, scanned_at: str = "") -> None:
@@ -47,38 +48,50 @@ class ImportedIndex:
         broken = len(done.problems)
         if done.read == broken and (broken or not scanned_at):
             raise RecordError(done.problems[0] if broken else "It is empty.")
-        repeated = 0 if done.cards else done.read - broken - done.new
-        parts = (
-            (broken, "broken record" if done.cards else "broken row", "", f": {(*done.problems, '')[0]}"),
-            (repeated, "row", " of hosts that are listed already", "."),
-        )
-        self.notice = " ".join(
-            f"{count(number, what)}{whose} {'was' if number == 1 else 'were'} left out{end}"
-            for number, what, whose, end in parts
-            if number
-        )
+        what = "broken record" if self.has_cards else "broken row"
+        was = "was" if broken == 1 else "were"
+        self.notice = f"{count(broken, what)} {was} left out: {done.problems[0]}" if broken else ""
+
+
+class ImportedService(Service):
+    """A source that was imported.
+
+    Cards answer every term of the query language; where only summaries are known, a term about a card raises BadValue.
+    """
+
+    notice = ""
+    """One sentence on the source, instead of that on what was left out."""
+
+    @abstractmethod
+    async def imported(self) -> ImportedIndex:
+        """Return the index as it is now. Raises AuiError for what cannot be read."""
 
     async def index(self, query: Query) -> IndexView:
-        """Return the lists of ``query``. Raises BadValue for a term that this source cannot answer."""
-        view = await asyncio.to_thread(self._asked(query).index, query)
-        return msgspec.structs.replace(view, scanned_at=self.scanned_at or view.scanned_at, notice=self.notice)
+        """Return the lists of ``query``, answered from the whole list."""
+        found = await self.imported()
+        view = await asyncio.to_thread(_asked(found, query).index, query)
+        notice = self.notice or found.notice
+        return msgspec.structs.replace(view, scanned_at=found.scanned_at or view.scanned_at, notice=notice)
 
     async def overview(self, query: Query) -> Overview:
         """Return figures over the ranked rows of ``query``; what only cards hold is empty where none are known."""
-        figures = await asyncio.to_thread(self._asked(query).overview, query)
-        if self.has_cards:
+        found = await self.imported()
+        figures = await asyncio.to_thread(_asked(found, query).overview, query)
+        if found.has_cards:
             return figures
         return msgspec.structs.replace(figures, failing={}, edges={}, contradictions=0, disagree={}, refusing={})
 
     async def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in its list of ``query``, -1 when it is absent."""
-        return await asyncio.to_thread(self._asked(query).position, host.strip().lower(), query)
+        return await asyncio.to_thread(_asked(await self.imported(), query).position, host.strip().lower(), query)
 
-    def _asked(self, query: Query) -> Reports:
-        unknown = sorted(name for name in query.fields if name in FIELDS and FIELDS[name].of_card)
-        if unknown and not self.has_cards:
-            raise BadValue(f"This source lists summaries only, so the query term {unknown[0]}: cannot be answered.")
-        return self.reports
+
+def _asked(found: ImportedIndex, query: Query) -> Reports:
+    """Return what answers ``query``. Raises BadValue for a term that this source cannot answer."""
+    unknown = sorted(name for name in query.fields if name in FIELDS and FIELDS[name].of_card)
+    if unknown and not found.has_cards:
+        raise BadValue(f"This source lists summaries only, so the query term {unknown[0]}: cannot be answered.")
+    return found.reports
 
 
 def _mostly_sound(records: Iterable[ImportedRecord]) -> Iterator[ImportedRecord]:

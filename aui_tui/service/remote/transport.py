@@ -7,6 +7,7 @@ import math
 import random
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, NamedTuple
@@ -177,10 +178,9 @@ def complaint(reply: Reply, operation: str, label: str, asked: str, now: float) 
     members = _members(reply)
     detail, status = _detail(members), reply.status
     if status == 429:
-        return _limited(reply, members, detail, label, now)
-    allowed = members.get("allowed")
-    if status == 400 and isinstance(allowed, list):
-        words = tuple(clean(str(word), 60) for word in allowed[:50])
+        return _limited(reply, detail, label, now)
+    if status == 400 and isinstance(members.get("allowed"), list):
+        words = tuple(clean(str(word), 60) for word in members["allowed"][:50])
         return BadValue(detail or f"{label} refuses a value.", allowed=words)
     if status == 400 and operation == SCAN:
         return InvalidHost(detail or f"{label} calls {clean(asked, 80)!r} an invalid host.")
@@ -201,46 +201,38 @@ def complaint(reply: Reply, operation: str, label: str, asked: str, now: float) 
 
 
 def _members(reply: Reply) -> dict[str, Any]:
-    """Return problem details, ``{"error": ...}`` or plain text as members; a web page says nothing."""
-    try:
+    """Return the members of problem details; what is something else has none."""
+    with suppress(ValueError, RecursionError):
         raw = msgspec.json.decode(reply.body)
-    except (ValueError, RecursionError):
-        plain = not reply.is_page and reply.fields.get("content-type", "text/plain").startswith("text/plain")
-        raw = reply.body[:2000].decode("utf-8", "replace") if plain else None
-    return raw if isinstance(raw, dict) else {"detail": raw}
+        return raw if isinstance(raw, dict) else {}
+    return {}
 
 
 def _detail(members: Mapping[str, Any]) -> str:
     """Return what an error says, as one sentence; empty when it says nothing."""
-    error = members.get("error")
-    nested = error.get("message") if isinstance(error, dict) else error
-    candidates = (members.get("detail"), members.get("message"), nested, members.get("title"))
-    detail = next((text for text in candidates if isinstance(text, str) and text.strip()), "")
+    said = (members.get(name) for name in ("detail", "error", "message", "title"))
+    detail = next((text for text in said if isinstance(text, str) and text.strip()), "")
     line = clean(" ".join(detail.split()), 300)
     return line if not line or line[-1] in ".!?…" else line + "."
 
 
-def _limited(reply: Reply, members: Mapping[str, Any], detail: str, label: str, now: float) -> RateLimited:
-    wait = _wait(reply, members, now)
+def _limited(reply: Reply, detail: str, label: str, now: float) -> RateLimited:
+    wait = _wait(reply, now)
     after = "It does not say when to try again." if wait is None else f"The next one is free in {spoken(wait)}."
-    detail = detail or f"{label} takes no more scans from here for now."
     seconds = UNKNOWN_WAIT if wait is None else wait
-    has_time = re.search(r"\d+ ?(s|sec|seconds|min|minutes|h|hours)\b", detail) is not None
-    return RateLimited(detail if has_time else f"{detail} {after}", retry_after=seconds, reset_at=now + seconds)
+    text = detail or f"{label} takes no more scans from here for now. {after}"
+    return RateLimited(text, retry_after=seconds, reset_at=now + seconds)
 
 
-def _wait(reply: Reply, members: Mapping[str, Any], now: float) -> int | None:
-    """Return the seconds until the next try: Retry-After, else ``retry_after``, else RateLimit's ``t``."""
+def _wait(reply: Reply, now: float) -> int | None:
+    """Return the seconds until the next try: Retry-After, a number or a date, else RateLimit's ``t``."""
     field = reply.fields.get("retry-after", "").strip()
-    moment, told = http_time(field), members.get("retry_after")
-    seconds: float | None = _parameter(reply.fields.get("ratelimit", ""), "t")
     if field.isdecimal() and len(field) < 9:
-        seconds = int(field)
-    elif moment is not None:
-        seconds = moment - now
-    elif isinstance(told, int | float) and 0 <= told < 10**8:
-        seconds = told
-    return None if seconds is None else max(1, math.ceil(seconds))
+        return max(1, int(field))
+    with suppress(ValueError, OverflowError):
+        moment = parsedate_to_datetime(field)
+        return max(1, math.ceil((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now))
+    return _parameter(reply.fields.get("ratelimit", ""), "t")
 
 
 def spoken(seconds: float) -> str:
@@ -249,15 +241,6 @@ def spoken(seconds: float) -> str:
         if seconds >= 2 * unit:
             return f"{round(seconds / unit)} {word}"
     return f"{round(seconds)} s"
-
-
-def http_time(text: str) -> float | None:
-    """Return an HTTP-date as epoch seconds; None when it is none."""
-    try:
-        moment = parsedate_to_datetime(text)
-    except (ValueError, OverflowError):
-        return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def quota_of(reply: Reply, now: float) -> Quota | None:
@@ -285,9 +268,3 @@ def source_of(reply: Reply, age: float) -> str:
         parts = [part.strip() for part in status.rpartition(",")[2].split(";")]
         return "cache" if "hit" in parts else "shared" if "collapsed" in parts else "scan"
     return "cache" if age > 120 else "scan"
-
-
-def clock_of(reply: Reply, now: float) -> float:
-    """Return the time by the source's clock, ours when it does not say."""
-    moment = http_time(reply.fields.get("date", ""))
-    return now if moment is None else moment

@@ -42,9 +42,9 @@ async def test_a_scan_is_asked_once_whatever_happens(source: Source) -> None:
 LIMITS: list[tuple[Said, int, str]] = [
     (Said(429, fields={"Retry-After": "720"}), 720, "The next one is free in 12 min."),
     (
-        Said(429, b'{"detail":"Ten are used up.","retry_after":300}'),
+        Said(429, b'{"detail":"Ten are used up."}', {"Retry-After": "300"}),
         300,
-        "Ten are used up. The next one is free in 5 min.",
+        "Ten are used up.",
     ),
     (
         Said(429, b'{"detail":"Used up; free in 7 min 3 s."}', {"Retry-After": "423"}),
