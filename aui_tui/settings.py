@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal, get_type_hints
 from urllib.parse import urlsplit
 
 import msgspec
@@ -30,128 +30,92 @@ CONFIG_VARIABLE: Final = "AUI_TUI_CONFIG"
 IN_FLIGHT: Final = 100
 BASE_URL: Final = "http://127.0.0.1:8600"
 """Where ``aui-tui serve`` answers by default; the start of every ``url`` in the records."""
-VIEW_FIELDS: Final = ("query", "stance", "category", "sort", "order", "show")
+ViewField = Literal["query", "stance", "category", "sort", "order", "show"]
 """What a saved list may say: the filters, the column it is ordered by, ``reverse``, and ``matrix`` or ``unreachable``
 where another list than the usual one is shown."""
 
-Reader = Callable[[str, Any], Any]
-"""Returns the value of a setting from its name and what was given. Raises ConfigError."""
 
-
-def _is(kind: Any, words: str) -> Reader:
-    """Return the reader of what msgspec takes for a ``kind``; ``words`` say what that is."""
-
-    def read(name: str, value: Any) -> Any:
-        try:
-            return msgspec.convert(value, kind, strict=False)
-        except msgspec.ValidationError:
-            raise ConfigError(f"{name} must be {words}{_instead(name, value)}.") from None
-
-    return read
-
-
-def _instead(name: str, value: Any) -> str:
-    """Return what ``name`` was set to, for an error; nothing where that may be a secret."""
-    secret = name.startswith("sites") or "@" in str(value)
-    return "" if secret else f", not {clean(repr(value), 80)}"
-
-
-_plain = _is(str, "text")
-
-
-def _text(name: str, value: Any) -> str:
-    return clean(_plain(name, value).strip(), 500)
-
-
-def _switch(name: str, value: Any) -> bool:
-    words = {"yes": True, "on": True, "no": False, "off": False}
-    given = words.get(value.strip().lower(), value.strip()) if isinstance(value, str) else value
-    found: bool = _is(bool, "true or false")(name, given)
-    return found
-
-
-def _word(*allowed: str) -> Reader:
-    """Return the reader of one of some words."""
-
-    def read(name: str, value: Any) -> str:
-        try:
-            return choose(name.strip("-"), _text(name, value), allowed)
-        except BadValue as error:
-            raise ConfigError(str(error)) from None
-
-    return read
-
-
-def _texts(name: str, value: Any) -> tuple[str, ...]:
-    """Read a list of texts; in a variable they are separated by commas."""
-    items = value.split(",") if isinstance(value, str) else value
-    found = _is(tuple[str, ...], 'a list of texts, such as ["one", "two"]')(name, items)
-    return tuple(text for item in found if (text := _text(name, item)))
-
-
-def _address(name: str, value: Any) -> str:
-    text = _text(name, value)
-    if not text:
-        return ""
-    try:
-        parts = urlsplit(text)
-        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        valid = False
-    if not valid or parts.username is not None or parts.query or parts.fragment:
-        raise ConfigError(f"{name} must be an address such as https://index.example{_instead(name, value)}.")
-    return text.rstrip("/")
-
-
-def _source(name: str, value: Any) -> str:
-    text = _text(name, value)
-    return _address(name, text) if "://" in text else text
-
-
-def _views(name: str, value: Any) -> Mapping[str, Mapping[str, str]]:
-    must = f"a table of lists by name, each a table of texts: {', '.join(VIEW_FIELDS)}"
-    found: dict[str, dict[str, str]] = _is(dict[str, dict[str, str]], must)(name, value)
-    for key in (key for view in found.values() for key in view):
-        _check_known(f"{name}: unknown field", key, VIEW_FIELDS)
-    return {clean(title, 60): {key: clean(text, 500) for key, text in found[title].items()} for title in found}
-
-
-def _sites(name: str, value: Any) -> Mapping[str, SiteSettings]:
-    must = 'a table of sites, such as [sites."staging.shop.example"]'
-    found: dict[str, dict[str, Any]] = _is(dict[str, dict[str, Any]], must)(name, value)
-    readers = {one.name: one.metadata["read"] for one in fields(SiteSettings)}
-    for host, table in found.items():
-        where = f"{name}.{clean(host, 80)}"
-        for key in table:
-            _check_known(f"{where}: unknown setting", key, SITE_KEYS)
-        found[host] = {key: readers[key](f"{where}.{key}", item) for key, item in table.items()}
-    return {host.casefold(): SiteSettings(**table) for host, table in found.items()}
-
-
-def _setting(default: Any, read: Reader, meaning: str = "", *, in_file: bool = False) -> Any:
-    return field(default_factory=lambda: default, metadata={"read": read, "meaning": meaning, "in_file": in_file})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SiteSettings:
+class SiteSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How one site of the user's own is reached and advised, from ``[sites."HOST"]`` of the settings file.
 
     ``headers``: fields sent to that site alone. ``basic_auth_env``: variable that holds user:password. ``public_url``
     and ``tester``: the site's public address, and the address that is scanned from, for the files of a plan.
     """
 
-    headers: Mapping[str, str] = _setting({}, _is(dict[str, str], 'a table of fields, such as { "X-Preview" = "1" }'))
-    basic_auth_env: str = _setting("", _text)
-    public_url: str = _setting("", _text)
-    tester: str = _setting("", _text)
+    headers: Mapping[str, str] = {}
+    basic_auth_env: str = ""
+    public_url: str = ""
+    tester: str = ""
 
 
-SITE_KEYS: Final = tuple(one.name for one in fields(SiteSettings))
+SITE_KEYS: Final = SiteSettings.__struct_fields__
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """Every setting with its value, its reader and its meaning; ``origins`` says per name where it came from.
+class Choices(msgspec.Struct, frozen=True, kw_only=True):
+    """Every setting with its type, meaning and default."""
+
+    source: Annotated[str, "address of a published index, or a file of one; empty: the index on this machine"] = ""
+    method: Annotated[str, "scoring method of new report cards"] = DEFAULT_METHOD
+    base_url: Annotated[str, "start of the url in every record; behind a proxy, where others reach serve or web"] = (
+        BASE_URL
+    )
+    theme: Annotated[str, "theme of the dashboard; empty: its default"] = ""
+    ascii: Annotated[bool, "draw with ASCII characters only"] = False
+    mouse: Annotated[bool, "the dashboard listens to the mouse"] = True
+    no_limit: Annotated[bool, "scans of your own hosts cost none of the ten an hour"] = False
+    root_browser: Annotated[bool, "as root, a browser without its sandbox may open hosts of others"] = False
+    cacert: Annotated[str, "file of certificates (PEM) that scans trust too"] = ""
+    insecure: Annotated[bool, "scans do not check certificates; the card says so"] = False
+    pace: Annotated[
+        float, msgspec.Meta(ge=0, le=60), "seconds between two requests of a scan, one at a time, 0 to 60; 0: no wait"
+    ] = 0.0
+    text: Annotated[bool, "print plain sentences, for a screen reader"] = False
+    json_keys: Annotated[str, "keys in the JSON of scan, site, index and export: names or slots"] = "names"
+    deterministic: Annotated[bool, "documents omit times, so that files can be compared"] = False
+    control: Annotated[
+        str, "what agents are measured by: auto (a real Chromium where it settles something), plain or chromium"
+    ] = "auto"
+    via: Annotated[str, "proxy that scans go through: http://HOST:PORT or socks5://HOST:PORT"] = ""
+    declared: Annotated[bool, "a scan also asks what the site declares for agents; never scored"] = False
+    sign: Annotated[bool, "agents that were turned away ask again, signed with your key (aui-tui key)"] = False
+    signature_agent: Annotated[str, "address at which your key is published"] = ""
+    with_claims: Annotated[bool, "plans hold fixes too that need something you must have, such as an MCP server"] = (
+        False
+    )
+    first_run: Annotated[str, "--no-regress without an earlier card: pass or inconclusive"] = "inconclusive"
+    log_kind: Annotated[str, "where the logs of visits were written: edge, origin, unknown; empty: by their lines"] = ""
+    client_field: Annotated[str, "field of a log in which a trusted proxy writes the client's address"] = ""
+    trusted_proxy: Annotated[
+        tuple[str, ...], "networks of proxies that name the client's address, in logs and to serve"
+    ] = ()
+    older_than: Annotated[str, "a crawl skips hosts with a card younger than this"] = "7d"
+    concurrency: Annotated[
+        int,
+        msgspec.Meta(ge=1, le=10000),
+        "hosts that a crawl scans at a time, 1 to 10000; a cluster sets its own number",
+    ] = IN_FLIGHT
+    max_per_second: Annotated[
+        float, msgspec.Meta(ge=0), "hosts that a crawl starts per second, at most; 0: no limit"
+    ] = 0.0
+    scheduler: Annotated[str, "Dask cluster that a crawl scans on, such as tcp://head:8786"] = ""
+    read_only: Annotated[bool, "serve what is stored and scan nothing for visitors"] = False
+    cors: Annotated[tuple[str, ...], "origins whose pages may read the API of serve"] = ()
+    allow_origin: Annotated[tuple[str, ...], "origins whose pages may also start scans by serve"] = ()
+    publish_visits: Annotated[bool, "serve the figures of access logs too"] = True
+    keys: Annotated[Mapping[str, str], "keys of the dashboard by binding id, such as scan = 's'; in the file only"] = {}
+    columns: Annotated[tuple[str, ...], "columns of the list in the dashboard; in the file only"] = ()
+    views: Annotated[
+        Mapping[str, Mapping[ViewField, str]],
+        "saved lists of the dashboard by name: query, stance, category, sort, order, show; in the file only",
+    ] = {}
+    sites: Annotated[
+        Mapping[str, SiteSettings],
+        "how sites of your own are reached: headers, basic_auth_env, public_url, tester; in the file only",
+    ] = {}
+
+
+class Settings(Choices, frozen=True, kw_only=True):
+    """The settings in force; ``origins`` says per name where a value came from.
 
     ``data_dir``: cards, cache and quota. ``config_file`` may not exist.
     """
@@ -159,83 +123,6 @@ class Settings:
     data_dir: Path
     config_file: Path
     origins: Mapping[str, str]
-    source: str = _setting(
-        "", _source, "address of a published index, or a file of one; empty: the index on this machine"
-    )
-    method: str = _setting(DEFAULT_METHOD, _word(*METHODS), "scoring method of new report cards")
-    base_url: str = _setting(
-        BASE_URL, _address, "start of the url in every record; behind a proxy, where others reach serve or web"
-    )
-    theme: str = _setting("", _text, "theme of the dashboard; empty: its default")
-    ascii: bool = _setting(False, _switch, "draw with ASCII characters only")
-    mouse: bool = _setting(True, _switch, "the dashboard listens to the mouse")
-    no_limit: bool = _setting(False, _switch, "scans of your own hosts cost none of the ten an hour")
-    root_browser: bool = _setting(False, _switch, "as root, a browser without its sandbox may open hosts of others")
-    cacert: str = _setting("", _text, "file of certificates (PEM) that scans trust too")
-    insecure: bool = _setting(False, _switch, "scans do not check certificates; the card says so")
-    pace: float = _setting(
-        0.0,
-        _is(Annotated[float, msgspec.Meta(ge=0, le=60)], "a number from 0 to 60"),
-        "seconds between two requests of a scan, one at a time; 0: no wait",
-    )
-    text: bool = _setting(False, _switch, "print plain sentences, for a screen reader")
-    json_keys: str = _setting(
-        "names", _word("names", "slots"), "keys in the JSON of scan, site, index and export: names or slots"
-    )
-    deterministic: bool = _setting(False, _switch, "documents omit times, so that files can be compared")
-    control: str = _setting(
-        "auto",
-        _word("auto", "plain", "chromium"),
-        "what agents are measured by: auto (a real Chromium where it settles something), plain or chromium",
-    )
-    via: str = _setting("", _text, "proxy that scans go through: http://HOST:PORT or socks5://HOST:PORT")
-    declared: bool = _setting(False, _switch, "a scan also asks what the site declares for agents; never scored")
-    sign: bool = _setting(False, _switch, "agents that were turned away ask again, signed with your key (aui-tui key)")
-    signature_agent: str = _setting("", _text, "address at which your key is published")
-    with_claims: bool = _setting(
-        False, _switch, "plans hold fixes too that need something you must have, such as an MCP server"
-    )
-    first_run: str = _setting(
-        "inconclusive", _word("pass", "inconclusive"), "--no-regress without an earlier card: pass or inconclusive"
-    )
-    log_kind: str = _setting(
-        "", _text, "where the logs of visits were written: edge, origin, unknown; empty: by their lines"
-    )
-    client_field: str = _setting("", _text, "field of a log in which a trusted proxy writes the client's address")
-    trusted_proxy: tuple[str, ...] = _setting(
-        (), _texts, "networks of proxies that name the client's address, in logs and to serve"
-    )
-    older_than: str = _setting("7d", _text, "a crawl skips hosts with a card younger than this")
-    concurrency: int = _setting(
-        IN_FLIGHT,
-        _is(Annotated[int, msgspec.Meta(ge=1, le=10_000)], "a whole number from 1 to 10000"),
-        "hosts that a crawl scans at a time; a cluster sets its own number",
-    )
-    max_per_second: float = _setting(
-        0.0,
-        _is(Annotated[float, msgspec.Meta(ge=0)], "a number of hosts; 0 is no limit"),
-        "hosts that a crawl starts per second, at most; 0: no limit",
-    )
-    scheduler: str = _setting("", _text, "Dask cluster that a crawl scans on, such as tcp://head:8786")
-    read_only: bool = _setting(False, _switch, "serve what is stored and scan nothing for visitors")
-    cors: tuple[str, ...] = _setting((), _texts, "origins whose pages may read the API of serve")
-    allow_origin: tuple[str, ...] = _setting((), _texts, "origins whose pages may also start scans by serve")
-    publish_visits: bool = _setting(True, _switch, "serve the figures of access logs too")
-    keys: Mapping[str, str] = _setting(
-        {},
-        _is(dict[str, str], 'a table of binding = "key", such as scan = "s"'),
-        "keys of the dashboard by binding id; in the file only",
-        in_file=True,
-    )
-    columns: tuple[str, ...] = _setting(
-        (), _texts, "columns of the list in the dashboard; in the file only", in_file=True
-    )
-    views: Mapping[str, Mapping[str, str]] = _setting(
-        {}, _views, "saved lists of the dashboard by name; in the file only", in_file=True
-    )
-    sites: Mapping[str, SiteSettings] = _setting(
-        {}, _sites, "how sites of your own are reached; in the file only", in_file=True
-    )
 
     @property
     def theme_dir(self) -> Path:
@@ -243,43 +130,80 @@ class Settings:
         return self.config_file.parent / "themes"
 
 
-FIELDS: Final = tuple(one for one in fields(Settings) if one.metadata)
-"""The settings that a flag, a variable or the file can give; those ``in_file`` only the file."""
+DEFAULTS: Final = dict(zip(Choices.__struct_fields__, Choices.__struct_defaults__, strict=True))
+"""The settings by name."""
+IN_FILE: Final = ("keys", "columns", "views", "sites")
+"""Settings that neither an option nor a variable can give."""
+WORDS: Final[Mapping[str, Sequence[str]]] = {
+    "method": tuple(METHODS),
+    "json_keys": ("names", "slots"),
+    "control": ("auto", "plain", "chromium"),
+    "first_run": ("pass", "inconclusive"),
+}
+"""Settings that take one of some words."""
+SWITCHES: Final = {"yes": "true", "on": "true", "no": "false", "off": "false"}
+
+
+@cache
+def meanings() -> Mapping[str, str]:
+    """Return what each setting means."""
+    return {name: hint.__metadata__[-1] for name, hint in get_type_hints(Choices, include_extras=True).items()}
 
 
 def load(flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None) -> Settings:
     """Return the settings in force.
 
-    ``flags`` holds what the command line gave: names of FIELDS, ``data_dir`` and ``config_file``; None counts as
+    ``flags`` holds what the command line gave: names of DEFAULTS, ``data_dir`` and ``config_file``; None counts as
     not given. Raises ConfigError with one sentence that names the setting and where it came from.
     """
     flags = {name: value for name, value in (flags or {}).items() if value is not None}
     environ = os.environ if environ is None else environ
-    origins: dict[str, str] = {}
+    origins = dict.fromkeys(DEFAULTS, "default")
     config_file = _place("config_file", "--config", CONFIG_VARIABLE, flags, environ, origins)
     data_dir = _place("data_dir", "--data-dir", HOME_VARIABLE, flags, environ, origins)
     table = _read_table(config_file, required=origins["config_file"] != "default")
     values = {}
-    for one in FIELDS:
-        values[one.name], origins[one.name] = _resolve(one, flags, environ, table, config_file)
+    for name in DEFAULTS:
+        option, variable = "--" + name.replace("_", "-"), PREFIX + name.upper()
+        if name in flags:
+            values[name], origins[name] = _read(name, flags[name], option), option
+        elif name not in IN_FILE and environ.get(variable, "").strip():
+            values[name], origins[name] = _read(name, environ[variable], variable), variable
+        elif name in table:
+            place = str(config_file)
+            values[name], origins[name] = _read(name, table[name], f"{clean(place, 200)}: {name}"), place
     return Settings(data_dir=data_dir, config_file=config_file, origins=MappingProxyType(origins), **values)
 
 
-def _resolve(
-    one: Field[Any], flags: Mapping[str, Any], environ: Mapping[str, str], table: Mapping[str, Any], config_file: Path
-) -> tuple[Any, str]:
-    read, option, variable = one.metadata["read"], "--" + one.name.replace("_", "-"), PREFIX + one.name.upper()
-    if one.name in flags:
-        return read(option, flags[one.name]), option
-    if not one.metadata["in_file"] and environ.get(variable, "").strip():
-        return read(variable, environ[variable]), variable
-    if one.name not in table:
-        assert one.default_factory is not MISSING
-        return one.default_factory(), "default"
+def _read(name: str, given: Any, where: str) -> Any:
+    """Return the value of a setting from what was ``given``; ``where`` names it. Raises ConfigError."""
+    value = clean(given.strip(), 500) if isinstance(given, str) else given
+    if isinstance(value, str) and isinstance(DEFAULTS[name], bool):
+        value = SWITCHES.get(value.lower(), value)
+    if isinstance(value, str) and isinstance(DEFAULTS[name], tuple):
+        value = [part.strip() for part in value.split(",") if part.strip()]
     try:
-        return read(one.name, table[one.name]), str(config_file)
-    except ConfigError as error:
-        raise ConfigError(f"{clean(str(config_file), 200)}: {error}") from None
+        found = getattr(msgspec.convert({name: value}, Choices, strict=False), name)
+        if name in WORDS:
+            return choose(name, found, WORDS[name])
+    except (msgspec.ValidationError, BadValue) as error:
+        raise ConfigError(f"{where}: {str(error).rstrip('.')}. It is: {meanings()[name]}.") from None
+    if name == "base_url" or (name == "source" and "://" in found):
+        return _address(where, found)
+    if name == "sites":
+        return {host.casefold(): site for host, site in found.items()}
+    return found
+
+
+def _address(where: str, value: str) -> str:
+    try:
+        parts = urlsplit(value)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        valid = False
+    if value and (not valid or parts.username is not None or parts.query or parts.fragment):
+        raise ConfigError(f"{where} must be an address such as https://index.example.")
+    return value.rstrip("/")
 
 
 def _place(
@@ -338,16 +262,11 @@ def _read_table(path: Path, *, required: bool) -> dict[str, Any]:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{shown} is not TOML: {clean(str(error), 200)}.") from None
     for name in table:
-        _check_known(f"{shown}: unknown setting", name, [one.name for one in FIELDS])
+        if name not in DEFAULTS:
+            near = get_close_matches(name, DEFAULTS, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"allowed are: {', '.join(DEFAULTS)}."
+            raise ConfigError(f"{shown}: unknown setting {clean(name, 60)!r}; {hint}")
     return table
-
-
-def _check_known(what: str, name: str, known: Sequence[str]) -> None:
-    """Raise ConfigError, with the nearest name or all of them, when ``name`` is not among ``known``."""
-    if name not in known:
-        near = get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"allowed are: {', '.join(known)}."
-        raise ConfigError(f"{what} {clean(name, 60)!r}; {hint}")
 
 
 def remember(path: Path, name: Sequence[str], value: Any) -> None:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
-from functools import cache, reduce
+from functools import cache
 from importlib.resources import files
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from aui_tui.errors import MissingExtra
 from aui_tui.model.methods import METHODS
-from aui_tui.model.vocabulary import choose
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import ValidationError
 
 KINDS: Final = ("card", "index", "summary")
 MAX_PROBLEMS: Final = 100
@@ -58,118 +56,46 @@ def schema(kind: str) -> dict[str, Any]:
     return found
 
 
-def joined(path: str, part: str | int) -> str:
-    """Return the path to ``part`` (a name, or the number of an item) of what lies at ``path``, perhaps ``line 3``."""
-    if isinstance(part, int):
-        return f"{path}[{part}]"
-    name = clean(part, 60)
-    if path.startswith("line ") and " " not in path[5:] and ":" not in path:
-        return f"{path}: {name}"
-    return f"{path}.{name}" if path else name
-
-
-def validate(data: bytes, kind: str = "") -> Verdict:
-    """Return whether ``data`` is a record: a card, an index, an index row, an array of these, or NDJSON of them.
-
-    ``kind`` is one of KINDS, or empty to go by the fields. Raises BadValue for another kind.
-    """
-    wanted = choose("kind of record", kind, KINDS) if kind else ""
+def validate(data: bytes) -> Verdict:
+    """Return whether ``data`` is a record: a card, an index, an index row, an array of these, or NDJSON of them."""
     problems: list[Problem] = []
-    texts = list(_texts(data, problems))
-    single = len(texts) == 1 and not texts[0][0]
-    named = wanted
-    for path, value in ((path, _record(value)) for path, value in texts):
-        named = wanted or _kind_of(value)
-        for problem in _check(value, named, path):
-            if len(problems) >= MAX_PROBLEMS:
-                break
-            problems.append(problem)
-    plural = {"index": "indexes", "summary": "summaries"}.get(named, named + "s")
-    return Verdict(
-        kind=named if single else plural if named else "nothing", records=len(texts), problems=tuple(problems)
-    )
+    places = []
+    kind = ""
+    for place, value in _records(data):
+        if isinstance(value, Problem):
+            problems.append(value)
+            continue
+        places.append(place)
+        kind = _kind_of(value)
+        problems += islice(_problems(value, kind, place), MAX_PROBLEMS - len(problems))
+    plural = {"index": "indexes", "summary": "summaries", "": "nothing"}.get(kind, kind + "s")
+    return Verdict(kind=kind if places == [""] else plural, records=len(places), problems=tuple(problems))
 
 
-def _record(value: Any) -> Any:
-    """Return ``value`` without the field that tabular exports add to a record."""
-    if isinstance(value, dict) and value.get("list") in ("ranked", "unreachable"):
-        return {name: item for name, item in value.items() if name != "list"}
-    return value
-
-
-def _texts(data: bytes, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
-    """Yield each record of ``data`` with the path to it; what cannot be read becomes a problem."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        problems.append(Problem("", f"byte {error.start + 1} is not UTF-8."))
-        return
-    try:
-        whole = _parse(text)
-    except (ValueError, RecursionError) as error:
-        if _is_lines(text):
-            yield from _by_line(text, problems)
-        else:
-            problems.append(Problem("", _syntax(error)))
-        return
-    if isinstance(whole, list):
+def _records(data: bytes) -> Iterator[tuple[str, Any]]:
+    """Yield each record of ``data`` with its place, a Problem for what cannot be read."""
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    whole = _decoded(data, "")
+    lines = [(number, line) for number, line in enumerate(data.splitlines(), 1) if line.strip()]
+    if isinstance(whole, Problem) and len(lines) > 1 and lines[0][1].rstrip().endswith(b"}"):
+        yield from ((f"line {number}", _decoded(line, f"line {number}")) for number, line in lines)
+    elif isinstance(whole, list):
         yield from ((f"[{number}]", value) for number, value in enumerate(whole))
     else:
         yield "", whole
 
 
-def _is_lines(text: str) -> bool:
-    """Return whether one of the first two lines is a whole JSON object by itself."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    for line in lines[:2] if len(lines) > 1 else ():
-        try:
-            if isinstance(_parse(line), dict):
-                return True
-        except (ValueError, RecursionError):
-            continue
-    return False
-
-
-def _by_line(text: str, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            yield f"line {number}", _parse(line)
-        except (ValueError, RecursionError) as error:
-            problems.append(Problem(f"line {number}", _syntax(error)))
-
-
-def _parse(text: str) -> Any:
-    return json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_unique)
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"the number {clean(text, 30)} is too large")
-    return number
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not a JSON number")
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f"the key {clean(key, 60)!r} is there twice in one object")
-        found[key] = value
-    return found
-
-
-def _syntax(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return "not JSON that can be read: nested too deep."
-    if isinstance(error, json.JSONDecodeError):
-        return f"not JSON: {error.msg.lower()} in line {error.lineno}, column {error.colno}."
-    return f"not JSON: {clean(str(error).partition(';')[0], 160)}."
+def _decoded(data: bytes, place: str) -> Any:
+    """Return ``data`` as JSON, without the field that tabular exports add to a record; a Problem where it is none."""
+    try:
+        value = msgspec.json.decode(data)
+    except RecursionError:
+        return Problem(place, "not JSON that can be read: nested too deep.")
+    except ValueError as error:
+        return Problem(place, f"not JSON: {clean(str(error), 160)}.")
+    if isinstance(value, dict) and value.get("list") in ("ranked", "unreachable"):
+        del value["list"]
+    return value
 
 
 def _kind_of(value: object) -> str:
@@ -185,15 +111,19 @@ METHOD_RULES: Final = {"type": "object", "required": ["method"], "properties": {
 """What is asked of a card whose method is unknown."""
 
 
-def _check(value: Any, kind: str, path: str) -> Iterator[Problem]:
+def _problems(value: Any, kind: str, place: str) -> Iterator[Problem]:
+    """Yield what is wrong with a record in the library's own words, of alternatives the nearest one."""
+    from jsonschema.exceptions import best_match
+
     rules = schema(kind)
     if "oneOf" in rules:
         branches = {branch["properties"]["method"]["const"]: branch for branch in rules["oneOf"]}
         method = value.get("method") if isinstance(value, dict) else None
         rules = branches[method] if isinstance(method, str) and method in branches else METHOD_RULES
-    errors = _validator(json.dumps(rules)).iter_errors(value)
-    yield from dict.fromkeys(_problems(errors, path))
-    yield from _times(value, path)
+    errors = (best_match([error]) or error for error in _validator(json.dumps(rules)).iter_errors(value))
+    found = [(error.json_path.removeprefix("$").removeprefix("."), f"{clean(error.message, 160)}.") for error in errors]
+    for path, why in dict.fromkeys((*found, *_times(value))):
+        yield Problem(": ".join(filter(None, (place, clean(path, 200)))), why)
 
 
 @cache
@@ -206,26 +136,16 @@ def _validator(rules: str) -> Draft202012Validator:
     return Draft202012Validator(json.loads(rules))
 
 
-def _problems(errors: Iterable[ValidationError], path: str) -> Iterator[Problem]:
-    """Yield ``errors`` in the library's own words, of alternatives the nearest one."""
-    from jsonschema.exceptions import best_match
-
-    for error in errors:
-        nearest = best_match([error]) or error
-        yield Problem(reduce(joined, nearest.absolute_path, path), f"{clean(nearest.message, 160)}.")
-
-
-def _times(value: Any, path: str) -> Iterator[Problem]:
-    """Yield a problem for a time that has the right form but is not in the calendar."""
-    if not isinstance(value, dict):
-        return
-    when = value.get("scanned_at")
-    if isinstance(when, str) and re.fullmatch(r"[0-9T:.Z-]{24}", when):
-        try:
-            datetime.fromisoformat(when)
-        except ValueError:
-            yield Problem(joined(path, "scanned_at"), f"{when!r} is not a date and time of the calendar.")
+def _times(value: Any) -> Iterator[tuple[str, str]]:
+    """Yield path and problem of each time that has the right form but is not in the calendar."""
+    records = [("", value)]
     for name in ("ranked", "unreachable"):
-        rows = value.get(name)
-        for number, row in enumerate(rows if isinstance(rows, list) else ()):
-            yield from _times(row, f"{joined(path, name)}[{number}]")
+        rows = value.get(name) if isinstance(value, dict) else None
+        records += [(f"{name}[{number}].", row) for number, row in enumerate(rows if isinstance(rows, list) else ())]
+    for where, record in records:
+        when = record.get("scanned_at") if isinstance(record, dict) else None
+        try:
+            if isinstance(when, str) and re.fullmatch(r"[0-9T:.Z-]{24}", when):
+                datetime.fromisoformat(when)
+        except ValueError:
+            yield f"{where}scanned_at", f"{when!r} is not a date and time of the calendar."

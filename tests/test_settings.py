@@ -8,7 +8,7 @@ import pytest
 
 from aui_tui import settings
 from aui_tui.errors import ConfigError
-from aui_tui.settings import FIELDS, load
+from aui_tui.settings import DEFAULTS, load
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -19,7 +19,7 @@ def write(tmp_path: Path, text: str) -> Path:
 
 def test_defaults_have_an_origin(tmp_path: Path) -> None:
     found = load({}, {"AUI_TUI_CONFIG": str(write(tmp_path, ""))})
-    assert {found.origins[field.name] for field in FIELDS} == {"default"}
+    assert {found.origins[name] for name in DEFAULTS} == {"default"}
     assert (found.method, found.theme, found.mouse, found.ascii) == ("v0.2", "", True, False)
     assert found.base_url.startswith("http://127.0.0.1:")
 
@@ -48,13 +48,13 @@ def test_keys_and_themes_come_from_the_file(tmp_path: Path) -> None:
     [
         ('themes = "x"', ("unknown setting 'themes'", "did you mean theme?")),
         ("qqq = 1", ("unknown setting 'qqq'", "allowed are:")),
-        ("theme = 3", ("theme must be text",)),
-        ('mouse = "perhaps"', ("mouse must be true or false",)),
+        ("theme = 3", ("theme: Expected `str`, got `int`", "theme of the dashboard")),
+        ('mouse = "perhaps"', ("mouse: Expected `bool`",)),
         ('method = "v9"', ("Unknown method", "v0.1, v0.2")),
         ('base_url = "index.example"', ("base_url must be an address",)),
         ('source = "ftp://x"', ("source must be an address",)),
         ('base_url = "https://[broken"', ("base_url must be an address",)),
-        ("keys = 1", ("keys must be a table",)),
+        ("keys = 1", ("keys: Expected `object`", "keys of the dashboard")),
         ("theme = ", ("is not TOML",)),
         ('theme = "\\u001b[2J"\nbad\u001b = 1', ("is not TOML",)),
     ],
@@ -70,7 +70,7 @@ def test_file_is_strict_and_the_sentence_names_the_fault(tmp_path: Path, text: s
 
 
 def test_bad_variable_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"AUI_TUI_MOUSE must be true or false"):
+    with pytest.raises(ConfigError, match=r"AUI_TUI_MOUSE: Expected `bool`"):
         load({}, {"AUI_TUI_MOUSE": "maybe", "AUI_TUI_CONFIG": str(write(tmp_path, ""))})
 
 

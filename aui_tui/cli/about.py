@@ -19,7 +19,7 @@ from aui_tui.cli.streams import Paint
 from aui_tui.docs import TOPICS
 from aui_tui.index.folder import places as store_places
 from aui_tui.model.vocabulary import choose
-from aui_tui.settings import FIELDS, Settings
+from aui_tui.settings import Settings, meanings
 from aui_tui.text import cells, fit
 
 app = App()
@@ -95,14 +95,13 @@ def schema(
 
 def table(settings: Settings) -> dict[str, dict[str, object]]:
     """Return value, origin and meaning of every setting by name."""
-    meanings = {"data_dir": "folder of cards, cache and quota", "config_file": "the settings file"}
-    meanings |= {field.name: field.metadata["meaning"] for field in FIELDS}
+    about = {"data_dir": "folder of cards, cache and quota", "config_file": "the settings file", **meanings()}
     values = msgspec.to_builtins(
         settings, enc_hook=lambda value: dict(value) if isinstance(value, Mapping) else str(value)
     )
     return {
         name: {"value": values[name], "origin": settings.origins[name], "meaning": meaning}
-        for name, meaning in meanings.items()
+        for name, meaning in about.items()
     }
 
 

@@ -110,7 +110,7 @@ def _preferences(run: Run, service: LocalService | None) -> Preferences:
     return Preferences(
         columns=settings.columns,
         keys=dict(settings.keys),
-        views={name: dict(view) for name, view in settings.views.items()},
+        views={name: {str(key): text for key, text in view.items()} for name, view in settings.views.items()},
         ascii=settings.ascii,
         mouse=settings.mouse,
         path=file,

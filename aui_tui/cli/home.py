@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from aui_tui.cli import streams
 from aui_tui.cli.dashboard import LEFT_FOR_DEMO, LEFT_FOR_OTHER, Stream, local_index, open_on
 from aui_tui.cli.run import Run
@@ -56,7 +58,8 @@ def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:
             return play(run)
         if status != LEFT_FOR_OTHER:
             return status
-        run, access, host = replace(run, settings=replace(run.settings, source=chosen[-1])), None, ""
+        settings = msgspec.structs.replace(run.settings, source=chosen[-1])
+        run, access, host = replace(run, settings=settings), None, ""
 
 
 async def network_problem() -> str:

@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperOption
 from aui_tui.cli.complete import COMPLETING
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError
-from aui_tui.settings import FIELDS, SITE_KEYS
+from aui_tui.settings import DEFAULTS, IN_FILE, SITE_KEYS
 from aui_tui.text import clean
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -60,15 +60,12 @@ def _common(*, hidden: bool) -> Iterator[TyperOption]:
 
 def _settings(taken: Sequence[str]) -> Iterator[TyperOption]:
     """Yield a hidden option for each setting that a single run can be given and no option in ``taken`` is called."""
-    for one in FIELDS:
-        name = "--" + one.name.replace("_", "-")
-        if name in taken or one.metadata["in_file"]:
-            continue
-        switch = isinstance(one.default_factory(), bool)  # type: ignore[operator]
-        names = f"{name}/--no{name[1:]}" if switch else name
-        yield _option(
-            param_decls=[one.name, names], is_flag=switch, hidden=True, help=f"The setting: {one.metadata['meaning']}."
-        )
+    for name, default in DEFAULTS.items():
+        option = "--" + name.replace("_", "-")
+        if option not in taken and name not in IN_FILE:
+            switch = isinstance(default, bool)
+            names = f"{option}/--no{option[1:]}" if switch else option
+            yield _option(param_decls=[name, names], is_flag=switch, hidden=True, help="A setting; see aui-tui config.")
 
 
 class Parser:

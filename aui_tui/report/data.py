@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import secrets
+import string
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -273,15 +274,16 @@ def cell(value: Any, path: Path = ()) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int | float):
-        return str(value)
-    return guard(_joined(value, path))
+    return str(value) if isinstance(value, int | float) else guard(_joined(value, path))
+
+
+PLAIN: Final = frozenset(string.ascii_letters + string.digits)
+"""Characters with which no formula begins."""
 
 
 def guard(text: str) -> str:
     """Return ``text`` with an apostrophe before it when a spreadsheet would take it for a formula."""
-    begin = text[:1]
-    if begin.isalnum() and begin.isascii():
+    if text[:1] in PLAIN:
         return text
     return "'" + text if text.startswith(FORMULA) or text.lstrip().startswith(FORMULA) else text
 

@@ -143,12 +143,8 @@ def _below(path: Path, tree: Tree) -> list[Path]:
 
 def value_at(record: Mapping[str, Any], path: Path) -> Any:
     """Return what lies at ``path`` in a plain record, None when it is not there; a list of values below a list."""
-    here: Any = record
-    for depth, name in enumerate(path):
-        if isinstance(here, dict):
-            here = here.get(name)
-        elif isinstance(here, list | tuple):
-            return [value_at(item, path[depth:]) for item in here]
-        else:
-            return None
-    return here
+    value = record.get(path[0])
+    if len(path) == 1 or value is None:
+        return value
+    below = path[1:]
+    return [value_at(item, below) for item in value] if isinstance(value, list | tuple) else value_at(value, below)

@@ -157,11 +157,11 @@ def test_a_name_that_does_not_resolve_is_a_stored_unreachable_card(tmp_path: Pat
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ('headers = "X"', "must be a table of fields"),
+        ('headers = "X"', "Expected `object`, got `str` - at `$.sites[...].headers`"),
         ('headers = { "User-Agent" = "me" }', "belongs to the probe"),
         ('basic_auth_env = "NOT_SET"', "does not hold user:password"),
-        ("colour = 1", "unknown setting 'colour'; allowed are: headers, basic_auth_env"),
-        ("public_ulr = 'x'", "did you mean public_url?"),
+        ("colour = 1", "unknown field `colour`"),
+        ("public_ulr = 'x'", "reached: headers, basic_auth_env, public_url"),
     ],
 )
 def test_bad_settings_of_a_site_name_what_is_allowed(tmp_path: Path, setting: str, words: str) -> None:
