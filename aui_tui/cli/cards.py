@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -95,23 +96,14 @@ def site(
 USAGE = "diff takes HOST, or HOST TIME TIME, or two names: a host or a file each."
 
 
-def _one(name: str) -> ReportCard:
+async def _side(service: Service | None, name: str, when: str, method: str) -> ReportCard:
+    """Return the card in the file ``name``, or that of the host ``name`` at a time."""
+    if service is not None and not sources.is_file(name):
+        return (await sources.at(service, name, when, method=method)).card
     found = sources.read(name)
     if len(found) != 1:
         raise BadValue(f"{name} holds {len(found)} cards; diff takes files with one card each.")
     return found[0]
-
-
-async def _of_host(service: Service, host: str, times: Sequence[str], method: str) -> tuple[ReportCard, ReportCard]:
-    if times:
-        first, second = [(await sources.at(service, host, when, method=method)).card for when in times]
-        return first, second
-    report = await report_of(service, host, method=method)
-    return sources.before(report), report.card
-
-
-async def _side(service: Service, side: str | ReportCard, method: str) -> ReportCard:
-    return side if isinstance(side, ReportCard) else (await report_of(service, side, method=method)).card
 
 
 @app.command("diff", epilog="Example: aui-tui diff example.com 2026-11-01 last --format markdown")
@@ -142,25 +134,22 @@ def diff(
     path = path_of(output)
     form = format_for(path, "json" if as_json else form, DIFF_FORMATS) or "text"
     method = options.method_of(method)
-    if len(what) not in (1, 2, 3) or (len(what) != 2 and sources.is_file(what[0])):
+    if len(what) > 3 or (len(what) != 2 and sources.is_file(what[0])):
         raise BadValue(USAGE)
     if len(what) != 2 and run.settings.source:
         raise ConfigError("A published index has no earlier scans; name two hosts or files.")
-    sides = [_one(name) if sources.is_file(name) else name for name in what] if len(what) == 2 else []
+    names, times = (what, (sources.LAST, sources.LAST)) if len(what) == 2 else (what[:1] * 2, what[1:])
 
-    async def work() -> tuple[ReportCard, ReportCard]:
-        match sides:
-            case [ReportCard() as before, ReportCard() as after]:
-                return before, after
-        async with opened(run) as service:
-            match sides:
-                case [one, other]:
-                    return await _side(service, one, method), await _side(service, other, method)
-            return await _of_host(service, what[0], what[1:], method)
+    async def work() -> list[ReportCard]:
+        async with nullcontext() if all(map(sources.is_file, names)) else opened(run) as service:
+            if service is not None and not times:
+                report = await report_of(service, names[0], method=method)
+                return [sources.before(report), report.card]
+            return [await _side(service, name, when, method) for name, when in zip(names, times, strict=True)]
 
     pair = run.wait(work())
     if method:
-        pair = (only_under(pair[0], method), only_under(pair[1], method))
+        pair = [only_under(card, method) for card in pair]
     emit(write(difference(*pair), form, deterministic=run.settings.deterministic), path)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 from contextlib import AbstractAsyncContextManager, aclosing
 from pathlib import Path
@@ -12,7 +13,7 @@ from aui_tui.cli import streams
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError, RecordError, Unavailable
 from aui_tui.model.card import ReportCard
-from aui_tui.model.codec import MAX_BYTES, decode_card
+from aui_tui.model.codec import MAX_BYTES
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import Observations
 from aui_tui.model.view import HostReport
@@ -126,61 +127,39 @@ def read(name: str) -> tuple[ReportCard, ...]:
 
 
 def read_scans(name: str) -> tuple[tuple[ReportCard, Observations | None], ...]:
-    """Return the cards in the file ``name``, each with what was seen where it is a recording.
+    """Return the cards in the file ``name``, each with what was seen where the file has that.
 
     Raises ConfigError, or RecordError naming the record at fault.
     """
-    data = read_bytes(name)
-    texts = _texts(data)
-    cards = []
-    for number, text in enumerate(texts, 1):
-        try:
-            cards.append(_scan(text))
-        except RecordError as error:
-            where = f"{clean(name, 200)}, record {number}" if len(texts) > 1 else clean(name, 200)
-            raise RecordError(f"{where}: {error}") from None
-    if not cards:
-        raise RecordError(f"{clean(name, 200)} holds no report card.")
-    return tuple(cards)
+    from aui_tui.service.importer import read as records
+
+    data, shown = read_bytes(name), clean(name, 200)
+    if scan := _recorded(data):
+        return (scan,)
+    found = []
+    for one in records(io.BytesIO(data)):
+        if one.card is None:
+            raise RecordError(f"{shown}, {one.place}: {one.error or 'This is a row of an index, not a report card.'}")
+        found.append((one.card, one.observations))
+    if not found:
+        raise RecordError(f"{shown} holds no report card.")
+    return tuple(found)
 
 
-def _scan(text: bytes) -> tuple[ReportCard, Observations | None]:
-    """Return a card; with what was seen where it is a recording, or ``{"card": ..., "observations": ...}``.
-
-    Raises RecordError.
-    """
-    try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError):
-        whole = None
-    if isinstance(whole, dict) and "card" in whole:
-        from aui_tui.model.observations import decode_observations
-
-        seen = whole.get("observations")
-        found = None if seen is None else decode_observations(json.dumps(seen).encode())
-        return decode_card(json.dumps(whole["card"]).encode()), found
-    if not isinstance(whole, dict) or "recording" not in whole:
-        return decode_card(text), None
-    from aui_tui.checks.scoring import Labels, grade_card
-    from aui_tui.model.observations import decode_recording
-
-    kept = decode_recording(text)
-    labels = Labels(name=kept.name, category=kept.category, seed=kept.seed)
-    return grade_card(kept.observations, DEFAULT_METHOD, labels=labels), kept.observations
-
-
-def _texts(data: bytes) -> list[bytes]:
-    """Split ``data`` into the texts of single records; what cannot be split stays whole and fails later."""
+def _recorded(data: bytes) -> tuple[ReportCard, Observations] | None:
+    """Return the scan in a recording, graded; None where ``data`` is something else. Raises RecordError."""
     try:
         whole = json.loads(data)
     except (ValueError, RecursionError):
-        lines = [line for line in data.splitlines() if line.strip()]
-        return (
-            lines
-            if len(lines) > 1 and lines[0].lstrip().startswith(b"{") and lines[0].rstrip().endswith(b"}")
-            else [data]
-        )
-    return [json.dumps(item).encode() for item in whole] if isinstance(whole, list) else [data]
+        return None
+    if not isinstance(whole, dict) or "recording" not in whole:
+        return None
+    from aui_tui.checks.scoring import Labels, grade_card
+    from aui_tui.model.observations import decode_recording
+
+    kept = decode_recording(data)
+    labels = Labels(name=kept.name, category=kept.category, seed=kept.seed)
+    return grade_card(kept.observations, DEFAULT_METHOD, labels=labels), kept.observations
 
 
 FIRST, LAST = "first", "last"

@@ -44,7 +44,6 @@ FORM_WORDS: Final = {
 }
 SAVE_EVERY: Final = 10.0
 """Seconds between two times at which a followed log's figures are kept."""
-SHOW_EVERY: Final = 0.5
 MIB: Final = 1 << 20
 
 Logs = Annotated[
@@ -231,42 +230,31 @@ def _follow(run: Run, names: list[str], options: Options, book: RangeBook, form:
     ranges, fetched = book.ranges()
     record: Visits | None = None
     card: ReportCard | None = None
-    saved = shown = 0.0
-    waiting, drawn = False, 0
+    saved, drawn = -SAVE_EVERY, 0
 
-    def show(record: Visits) -> None:
-        nonlocal drawn
-        chunks = list(_printed(run, record, card, form, path))
-        if path is None and not form and drawn and sys.stdout.isatty():
-            streams.write(f"\x1b[{drawn}A\x1b[J")
-        emit(chunks, path)
-        drawn = sum(chunk.count("\n") for chunk in chunks)
-
-    def keep(record: Visits) -> Visits:
-        nonlocal card
-        kept, card = _beside_card(run, options.host, record) if options.host else (record, None)
-        return kept or record
+    def keep(record: Visits) -> tuple[Visits, ReportCard | None]:
+        kept, card = _beside_card(run, options.host, record) if options.host else (None, None)
+        return kept or record, card
 
     def wait() -> bool:
-        nonlocal waiting, shown
-        if waiting and record is not None and time.monotonic() - shown >= SHOW_EVERY:
-            show(record)
-            waiting, shown = False, time.monotonic()
         time.sleep(logs.POLL)
         return True
 
     try:
         for whole in logs.follow(files, options, ranges, wait=wait):
-            record, waiting = logs.record(whole, files, options, fetched), True
-            if not saved or time.monotonic() - saved > SAVE_EVERY:
-                record, saved = keep(record), time.monotonic()
+            record = logs.record(whole, files, options, fetched)
+            if time.monotonic() - saved >= SAVE_EVERY:
+                (record, card), saved = keep(record), time.monotonic()
+            chunks = list(_printed(run, record, card, form, path))
+            if path is None and not form and drawn and sys.stdout.isatty():
+                streams.write(f"\x1b[{drawn}A\x1b[J")
+            emit(chunks, path)
+            drawn = sum(chunk.count("\n") for chunk in chunks)
     finally:
-        drawn = 0  # what was drawn stays
         if record is not None:
-            record = keep(record)
+            record, _ = keep(record)
     if record is None:
         raise ConfigError("The logs ended before a line came.")
-    show(record)
     return record
 
 

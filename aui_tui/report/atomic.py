@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import glob
 import os
 import secrets
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.text import clean
@@ -44,6 +43,30 @@ def check_place(path: Path) -> None:
         raise _failed(path, error) from None
 
 
+@contextmanager
+def whole(path: Path, *, new: bool = False) -> Iterator[Path]:
+    """Yield a name beside ``path``: the file that is written there takes the place of ``path`` when the block ends.
+
+    It keeps the permissions of the old file. Raises ConfigError with one sentence, and FileExistsError for a file that
+    has to be ``new``; the old file is then unchanged.
+    """
+    temporary = path.with_name(f".{path.name[:MAX_NAME]}.{secrets.token_hex(4)}.tmp")
+    try:
+        yield temporary
+        if new and os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, "is there")
+        if path.is_file() and not path.is_symlink():
+            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+        temporary.replace(path)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise _failed(path, error) from None
+    finally:  # ctrl+c too leaves no half file
+        with suppress(OSError):
+            temporary.unlink()
+
+
 def replace(path: Path, chunks: Iterable[str | bytes]) -> int:
     """Write ``chunks`` to ``path`` in one step and return the number of bytes.
 
@@ -56,32 +79,47 @@ def replace(path: Path, chunks: Iterable[str | bytes]) -> int:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, "is a directory")
         if path.exists() and not path.is_file():
-            return _write(os.open(path, os.O_WRONLY), chunks)
-        return _swap(Path(os.path.realpath(path)), chunks)
+            with path.open("wb") as file:
+                return _written(file, chunks)
+        target = Path(os.path.realpath(path))
     except OSError as error:
         raise _failed(path, error) from None
+    with whole(target) as temporary:
+        return _new_file(temporary, chunks)
 
 
 def create(folder: Path, name: str, chunks: Iterable[str | bytes], *, force: bool = False) -> Path:
     """Write ``chunks`` to a new file called ``name`` in ``folder``, made when missing, and return its path.
 
-    A file or link that is already there is left alone (BadValue), or replaced with ``force``. ``name`` is one that
-    we made. Raises ConfigError with one sentence when it cannot be written.
+    A file or link that is already there is left alone (BadValue), or replaced with ``force``. Raises ConfigError with
+    one sentence when it cannot be written.
     """
-    if name != Path(name).name or name in ("", ".", ".."):
-        raise ValueError(f"not a file name: {name!r}")
     path = folder / name
     try:
         _check_links(folder)
         folder.mkdir(parents=True, exist_ok=True)
         if not force and os.path.lexists(path):
             raise FileExistsError(errno.EEXIST, "is there")
-        _swap(path, chunks, new=not force)
+        with whole(path, new=not force) as temporary:
+            _new_file(temporary, chunks)
     except FileExistsError:
         raise BadValue(f"{clean(str(path))} is already there; --replace replaces it.") from None
     except OSError as error:
         raise _failed(path, error) from None
     return path
+
+
+def _new_file(path: Path, chunks: Iterable[str | bytes]) -> int:
+    with path.open("xb") as file:
+        size = _written(file, chunks)
+        os.fsync(file.fileno())
+    return size
+
+
+def _written(file: BinaryIO, chunks: Iterable[str | bytes]) -> int:
+    size = sum(file.write(chunk.encode() if isinstance(chunk, str) else chunk) for chunk in chunks)
+    file.flush()
+    return size
 
 
 def _check_links(path: Path, followed: int = 0) -> None:
@@ -100,64 +138,6 @@ def _check_links(path: Path, followed: int = 0) -> None:
             raise PermissionError(FOREIGN, "another user's link")
         if stat.S_ISLNK(found.st_mode) and followed < MOST_LINKS:
             _check_links(at.parent / at.readlink(), followed + 1)
-
-
-def _swap(target: Path, chunks: Iterable[str | bytes], *, new: bool = False) -> int:
-    """Write a temporary file beside ``target`` and give it that name; raises FileExistsError where it has to be new."""
-    _remove_leftovers(target)
-    temporary = target.with_name(f".{target.name[:MAX_NAME]}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
-    try:
-        size = _write(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), chunks)
-        if new:
-            _give_name(temporary, target)
-        else:
-            if target.is_file() and not target.is_symlink():
-                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-            temporary.replace(target)
-    finally:  # ctrl+c too leaves no half file
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-    with contextlib.suppress(OSError):  # makes the name durable; not every system lets a folder be opened
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    return size
-
-
-def _give_name(temporary: Path, target: Path) -> None:
-    """Give a file a name that is free. Raises FileExistsError where another took it meanwhile."""
-    try:
-        target.hardlink_to(temporary)
-    except OSError:  # the name is taken, or the file system has no hard links
-        if os.path.lexists(target):
-            raise FileExistsError(errno.EEXIST, "is there") from None
-        temporary.replace(target)
-
-
-def _remove_leftovers(target: Path) -> None:
-    """Remove what killed runs have left beside ``target``: temporary files whose process has ended."""
-    pattern = f".{glob.escape(target.name[:MAX_NAME])}.*-{'[0-9a-f]' * 8}.tmp"
-    for path in target.parent.glob(pattern) if sys.platform != "win32" else ():
-        process = path.name.rpartition("-")[0].rpartition(".")[2]
-        with contextlib.suppress(OSError):
-            try:
-                os.kill(int(process) if process.isdecimal() else os.getpid(), 0)
-            except ProcessLookupError:
-                path.unlink()
-
-
-def _write(descriptor: int, chunks: Iterable[str | bytes]) -> int:
-    """Write to ``descriptor``, flush to the disk and close it; return the number of bytes."""
-    size = 0
-    with open(descriptor, "wb") as file:
-        for chunk in chunks:
-            size += file.write(chunk.encode() if isinstance(chunk, str) else chunk)
-        file.flush()
-        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            os.fsync(file.fileno())
-    return size
 
 
 def _failed(path: Path, error: OSError) -> ConfigError:

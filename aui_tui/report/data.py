@@ -7,7 +7,6 @@ JSON records. A Parquet file (extra ``data``) has the columns of ``dataset.toml`
 from __future__ import annotations
 
 import csv
-import secrets
 import string
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,12 +20,13 @@ from typing import Any, Final
 
 import msgspec
 
-from aui_tui.errors import ConfigError, MissingExtra
+from aui_tui.errors import MissingExtra
 from aui_tui.model.card import ReportCard, SiteSummary
 from aui_tui.model.codec import MAPS, keyed, names_of
 from aui_tui.model.registry import Agent, Crawler, registry
 from aui_tui.model.view import HostReport, Row
 from aui_tui.model.visits import Visits, visit_rows
+from aui_tui.report.atomic import whole
 from aui_tui.report.fields import (
     LIST,
     ROW_EXTRAS,
@@ -40,7 +40,6 @@ from aui_tui.report.fields import (
     value_at,
 )
 from aui_tui.report.formats import Listing, Options, Refusal
-from aui_tui.text import clean
 
 Record = dict[str, Any]
 """A card or a row by field, or a row of a table by column."""
@@ -361,15 +360,7 @@ def write_parquet(cards: Iterable[ReportCard], path: FilePath) -> None:
         ],
         metadata={"aui_tui.layout": "1", "aui_tui.table": "cards"},
     )
-    partial = path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}.tmp")
-    try:
-        with parquet.ParquetWriter(partial, schema) as writer:
-            rows = map(card_record, cards)
-            while batch := list(islice(rows, BATCH)):
-                writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
-        partial.replace(path)
-    except OSError as error:
-        reason = clean((error.strerror or str(error)).lower(), 100)
-        raise ConfigError(f"Cannot write {clean(str(path), 200)}: {reason}.") from None
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole(path) as partial, parquet.ParquetWriter(partial, schema) as writer:
+        rows = map(card_record, cards)
+        while batch := list(islice(rows, BATCH)):
+            writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
