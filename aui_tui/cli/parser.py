@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, Final, TypeVar
 
@@ -58,14 +58,18 @@ def _common(*, hidden: bool) -> Iterator[TyperOption]:
     yield option(param_decls=["quiet", "--quiet", "-q"], is_flag=True, help="No progress, errors only.")
 
 
-def _settings(taken: Sequence[str]) -> Iterator[TyperOption]:
-    """Yield a hidden option for each setting that a single run can be given and no option in ``taken`` is called."""
+@cache
+def _settings(taken: tuple[str, ...]) -> tuple[TyperOption, ...]:
+    """Return a hidden option for each setting that a single run can be given and no option in ``taken`` is called."""
+    found = []
     for name, default in DEFAULTS.items():
         option = "--" + name.replace("_", "-")
         if option not in taken and name not in IN_FILE:
             switch = isinstance(default, bool)
             names = f"{option}/--no{option[1:]}" if switch else option
-            yield _option(param_decls=[name, names], is_flag=switch, hidden=True, help="A setting; see aui-tui config.")
+            about = "A setting; see aui-tui config."
+            found.append(_option(param_decls=[name, names], is_flag=switch, hidden=True, help=about))
+    return tuple(found)
 
 
 class Parser:
@@ -79,7 +83,7 @@ class Parser:
         """Return own options and arguments, then those of every command; the hidden ones are no part of a help."""
         own: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         own += _common(hidden=not self.whole and COMPLETING not in os.environ)
-        return [*own, *_settings([name for option in own for name in option.opts])]
+        return [*own, *_settings(tuple(name for option in own for name in option.opts))]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read a line. Raises Usage."""

@@ -446,6 +446,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _sort(name: str) -> str:
+    if name.casefold() in ("", *SORTS):  # as a list starts: without the registry
+        return name.casefold() or "rank"
     head, dot, word = name.partition(".")
     found = registry().surfaces_of(word) if dot and head.casefold() == "matrix" else ()
     if len(found) == 1:

@@ -44,7 +44,7 @@ def test_a_card_alone_exists_under_its_own_method_only(tmp_path: Path) -> None:
     ("arguments", "stdin", "code", "words"),
     [
         (["x.json"], "", 2, "Cannot read x.json"),
-        (["-"], "nonsense", 2, "is not JSON"),
+        (["-"], "nonsense", 2, "Not JSON"),
         (["-"], "[]", 2, "holds no report card"),
         (["none.example"], "", 3, "never been scanned"),
     ],
