@@ -523,7 +523,7 @@ def _tabs(state: CardState, room: str) -> Content:
     return text(*out)
 
 
-PANE_TERMS: Final = ("", "provisional", "in", "evidence", "MCP or shop", "log", "tasks", "visits")
+PANE_TERMS: Final = ("", "provisional", "in", "evidence", "", "log", "tasks", "visits")
 
 
 def foot(state: CardState, key: str, size: int) -> Content:
@@ -532,8 +532,8 @@ def foot(state: CardState, key: str, size: int) -> Content:
     if report is None:
         return cut(text(" ", state.problem), size)
     name = PANE_TERMS[state.pane]
-    if state.pane == FIXES and state.fix is not None:
-        name = labels.fix(state.fix.k)
+    if state.pane == FIXES:
+        name = labels.fix(state.fix.k) if state.fix is not None else ""
     elif state.pane == SUMMARY and state.ledger:
         name = "ledger"
     elif state.pane == EVIDENCE and state.changes:

@@ -26,7 +26,6 @@ from aui_tui.tui.screens.listparts import (
     command_line,
     empty_text,
     feed_line,
-    hint_for,
     legend_lines,
     marks_line,
     row_foot,
@@ -37,7 +36,7 @@ from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.bars import Bar, ScanPanel
 from aui_tui.tui.widgets.hosttable import HostTable
 from aui_tui.tui.widgets.preview import PreviewPane
-from aui_tui.tui.widgets.querybar import SHOWN, DropDown, QueryLine, Reading, read_line
+from aui_tui.tui.widgets.querybar import SHOWN, DropDown, QueryLine, read_line
 
 COMPARED: Final = 5
 """Hosts that are compared at most."""
@@ -59,28 +58,24 @@ class IndexScreen(Page[None]):
         self.state = ListState(query=query)
         self._before: tuple[ListState, str, str] = self.state, "", ""
         self._problem = ""
-        self._typed = Reading("")
         self._elsewhere = 0
         self._placing = False
         self._trail: list[tuple[Query, str]] = []
         """The queries before those that the overview has opened, each with the figure that was chosen there."""
         self._offered = not offer
-        self._fed_meanwhile = False
-        """The list on show was asked for while scans filled the index: it is not known yet what they left."""
 
     def inside(self) -> ComposeResult:
         with Horizontal(id="filters"):
             yield QueryLine(self.state.query.line)
             yield Bar(lambda size: chips_line(self.state, size), id="chips")
         with Horizontal(id="body"):
-            yield HostTable(self.context.clock)
+            yield HostTable(self.context.clock, self.state)
             yield Static(id="empty", markup=False)
             yield PreviewPane(self.context)
         yield DropDown()
         yield ScanPanel(self.context.clock)
 
     async def on_mount(self) -> None:
-        self._fed_meanwhile = self._feeding
         for name in ("quota", "stored", "aged", "fed"):
             self.watch(self.app, name, getattr(self, "_" + name), init=name == "quota")
         first = asyncio.ensure_future(attempt(self.context.service.index(self.state.query)))
@@ -117,11 +112,12 @@ class IndexScreen(Page[None]):
         return title_line(self.state, self.context.service.label, self.app.quota, size)
 
     def foot_line(self, size: int) -> Content:
-        problem = self._problem or ("" if self._typed.open_end and self.line.has_focus else self._typed.problem)
+        typed, typing = read_line(self.line.value), self.line.has_focus
+        problem = self._problem or ("" if typed.open_end and typing else typed.problem)
         if problem:
             return cut(text(" ", (problem, "critical")), size)
-        if self.line.has_focus:
-            words = "typing …" if self._typed.open_end else "enter searches as typed · in the shell: aui-tui help query"
+        if typing:
+            words = "typing …" if typed.open_end else "enter searches as typed · in the shell: aui-tui help query"
             return cut(text(" ", (words, "muted")), size)
         if self.state.marks:
             return marks_line(self.state.marks, size)
@@ -146,12 +142,13 @@ class IndexScreen(Page[None]):
         """Whether scans fill the index."""
         return self.app.fed >= 0
 
-    def _fed(self, _count: int) -> None:
+    def _fed(self, count: int) -> None:
         self.query_one("#title", Bar).refresh()
         self.query_one("#foot", Bar).refresh()
         if self._is_empty:
-            self._say_empty()
             self.refresh_bindings()
+            if count >= 0:  # what the last scans left is not known before the list is read again
+                self._say_empty()
 
     def _quota(self, _quota: Quota | None) -> None:
         self.query_one("#title", Bar).refresh()
@@ -174,12 +171,12 @@ class IndexScreen(Page[None]):
         start(self, "list", self._read, self.state.query, wanted)
 
     async def _read(self, query: Query, host: str) -> None:
-        service, paged, feeding = self.context.service, False, self._feeding
+        service, paged = self.context.service, False
         if not host:
             first, _ = await attempt(service.first_page(query))
             if first is not None and len(first.unreachable if self.state.unreachable else first.ranked):
                 paged, drawn = True, asyncio.Event()
-                self._listed(first, 0, feeding)
+                self._listed(first, 0)
                 self.call_after_refresh(drawn.set)
                 await drawn.wait()
         view, problem = await attempt(service.index(query))
@@ -188,30 +185,19 @@ class IndexScreen(Page[None]):
             self._redraw()
             return
         place = (await attempt(service.position(host, query)))[0] if host else 0
-        self._listed(view, None if paged else max(place or 0, 0), feeding)
+        self._listed(view, None if paged else max(place or 0, 0))
 
-    def _listed(self, view: IndexView, cursor: int | None, feeding: bool) -> None:
-        """Show the answer, unless something else was asked for meanwhile, the cursor on row ``cursor`` if it moves.
-
-        ``feeding``: scans filled the index when it was asked for.
-        """
+    def _listed(self, view: IndexView, cursor: int | None) -> None:
+        """Show the answer, unless something else was asked for meanwhile, the cursor on row ``cursor`` if it moves."""
         if view.query == self.state.query:
             self.state = replace(self.state, view=view)
-            self._problem, self._placing, self._fed_meanwhile = "", False, feeding
+            self._problem, self._placing = "", False
             self._fill(self.table.cursor if cursor is None else cursor)
 
     def _fill(self, cursor: int) -> None:
-        state = self.state
-        if state.window is None:
+        if self.state.window is None:
             return
-        self.table.show(
-            state.window,
-            mode=state.mode,
-            chosen=self.context.preferences.columns,
-            sort=(state.query.sort, state.query.descending),
-            cursor=cursor,
-        )
-        self.table.mark(state.marks)
+        self.table.show(self.state, cursor, self.context.preferences.columns)
         self._say_empty()
         self._redraw()
         if self._is_empty and self.context.service.can_scan and not self._feeding and not self._offered:
@@ -238,9 +224,7 @@ class IndexScreen(Page[None]):
         self.set_class(empty, "-nothing")
         self.call_after_refresh(self._focus_list)
         if empty:
-            feeding = self._fed_meanwhile or self._feeding
-            hint = hint_for(self.state.query.line)
-            words = empty_text(self.state, self.context.service.can_scan, feeding=feeding, hint=hint)
+            words = empty_text(self.state, self.context.service.can_scan, feeding=self._feeding)
             self.query_one("#empty", Static).update(words)
 
     def _focus_list(self) -> None:
@@ -297,8 +281,7 @@ class IndexScreen(Page[None]):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Filter as the user types; a line that cannot be read leaves the list and says why."""
         self._problem = ""
-        self._typed = read_line(event.value)
-        state = self.state.with_line(self._typed.good)
+        state = self.state.with_line(read_line(event.value).good)
         if state.query.terms != self.state.query.terms:
             self.become(state, keep=False)
         else:
@@ -328,7 +311,6 @@ class IndexScreen(Page[None]):
             state, host, text = self._before
             self.state = replace(self.state, query=state.query)
             self.line.write(text)
-            self._typed = read_line(text)
             self.reload(keep=False, host=host)
         self.table.focus()
         self._redraw()
@@ -452,7 +434,6 @@ class IndexScreen(Page[None]):
         elif state is not None or self.line.value:
             found = state or self.state
             self.line.write(found.query.line)
-            self._typed = Reading(found.query.line)
             self.become(found)
         else:
             self.app.notice("This is the whole list; q leaves the dashboard.")
@@ -466,7 +447,7 @@ class IndexScreen(Page[None]):
         host = self.host()
         if host:
             self.state = replace(self.state, marks=self.state.marks ^ {host})
-            self.table.mark(self.state.marks)
+            self.table.mark(self.state)
             self.table.action_move(1)
             self.query_one("#foot", Bar).refresh()
 

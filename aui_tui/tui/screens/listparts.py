@@ -125,10 +125,10 @@ def hint_for(line: str) -> str:
     return f"No host is named {word}. {term}." if term else ""
 
 
-def empty_text(state: ListState, can_scan: bool, *, feeding: bool, hint: str = "") -> Content:
+def empty_text(state: ListState, can_scan: bool, *, feeding: bool) -> Content:
     """Return what stands in a list without rows: how to get rows back, or how to get the first."""
     if state.filtered:
-        words = text((hint or f"No host is {state.query.words()}.", "strong"))
+        words = text((hint_for(state.query.line) or f"No host is {state.query.words()}.", "strong"))
         return text(words, "\n\n", ("esc", "key"), " clears the search, then the filters.")
     if state.unreachable:
         return text("Every host that was scanned could be reached.\n\n", ("u", "key"), " shows them.")

@@ -18,11 +18,12 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from aui_tui.model.view import Row, Window
+from aui_tui.model.view import Row
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import TABLE
 from aui_tui.tui.columns import Cell, Column, Mode, cell, columns
+from aui_tui.tui.state import ListState
 
 LARGEST_FIRST: Final = frozenset({"score", "change"})
 """Columns whose natural order begins with the largest value: ▾ falls from top to bottom, ▴ rises."""
@@ -56,44 +57,31 @@ class HostTable(ScrollView, can_focus=True):
 
         key: str
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], state: ListState) -> None:
         super().__init__(id="table")
         self._clock = clock
         self._now = 0.0
-        self._window: Window | None = None
+        self._state = state
         self._page: tuple[int, Sequence[Row]] = (0, ())
         self._most = 0
         """Rows of the longest list so far: ranks are those of the whole index, so their column never shrinks."""
-        self._mode: Mode = "ranked"
-        self._sort: tuple[str, bool] = ("rank", False)
         self._wanted: tuple[str, ...] = ()
         self._place = -1
-        self.marks: frozenset[str] = frozenset()
         self.cursor = 0
 
-    def show(
-        self,
-        window: Window,
-        *,
-        mode: Mode,
-        sort: tuple[str, bool],
-        cursor: int,
-        chosen: tuple[str, ...] = (),
-    ) -> None:
-        """Show another window with the cursor on row ``cursor``, kept at its height on the screen where possible.
+    def show(self, state: ListState, cursor: int, chosen: tuple[str, ...] = ()) -> None:
+        """Show another state with the cursor on row ``cursor``, kept at its height on the screen where possible.
 
-        ``sort`` is the sort key and whether it is turned round; ``chosen`` are the columns that the user
-        wants.
+        ``chosen`` are the columns that the user wants.
         """
-        if (mode, chosen) != (self._mode, self._wanted):
+        if (state.mode, chosen) != (self._state.mode, self._wanted):
             self._place = -1
-        self._wanted = chosen
         height = self.cursor - self.scroll_offset.y
-        self._window, self._mode, self._sort = window, mode, sort
-        self._most = max(self._most, len(window))
+        self._state, self._wanted = state, chosen
+        self._most = max(self._most, len(self))
         self._page = (0, ())
         self._now = self._clock()
-        self.cursor = max(0, min(cursor, len(window) - 1))
+        self.cursor = max(0, min(cursor, len(self) - 1))
         self._measure()
         self.scroll_to(y=max(self.cursor - height, 0), animate=False, immediate=True)
         self._keep_in_sight()
@@ -111,11 +99,10 @@ class HostTable(ScrollView, can_focus=True):
         self._now = self._clock()
         self.refresh()
 
-    def mark(self, hosts: frozenset[str]) -> None:
+    def mark(self, state: ListState) -> None:
         """Show which hosts are marked."""
-        if hosts != self.marks:
-            self.marks = hosts
-            self.refresh()
+        self._state = state
+        self.refresh()
 
     @property
     def row(self) -> Row | None:
@@ -123,7 +110,7 @@ class HostTable(ScrollView, can_focus=True):
         return self.row_at(self.cursor) if len(self) else None
 
     def __len__(self) -> int:
-        return len(self._window) if self._window is not None else 0
+        return len(self._state.window) if self._state.window is not None else 0
 
     def __bool__(self) -> bool:
         return True
@@ -131,10 +118,10 @@ class HostTable(ScrollView, can_focus=True):
     def row_at(self, index: int) -> Row | None:
         """Return row ``index``, read with the pages beside it; None when the source has fewer rows by now."""
         start, rows = self._page
-        if not start <= index < start + len(rows) and self._window is not None:
+        if not start <= index < start + len(rows) and self._state.window is not None:
             height = max(self.size.height, 1)
             start = max(0, index - height)
-            rows = self._window[start : index + height]
+            rows = self._state.window[start : index + height]
             self._page = (start, rows)
         return rows[index - start] if 0 <= index - start < len(rows) else None
 
@@ -144,7 +131,7 @@ class HostTable(ScrollView, can_focus=True):
     @property
     def _columns(self) -> tuple[Column, ...]:
         """The columns for the width that the table has now: the first frame comes before it knows a width."""
-        return _chosen(self._mode, self.scrollable_content_region.width, self._most, self._wanted)
+        return _chosen(self._state.mode, self.scrollable_content_region.width, self._most, self._wanted)
 
     @property
     def column(self) -> Column | None:
@@ -155,8 +142,8 @@ class HostTable(ScrollView, can_focus=True):
     @property
     def sorted_column(self) -> Column | None:
         """The column that the list is ordered by, the first one where that is not on show."""
-        columns = self._columns
-        return next((column for column in columns if column.sort == self._sort[0]), columns[0] if columns else None)
+        columns, key = self._columns, self._state.query.sort
+        return next((column for column in columns if column.sort == key), columns[0] if columns else None)
 
     def action_column(self, step: int) -> None:
         columns = self._columns
@@ -224,7 +211,7 @@ class HostTable(ScrollView, can_focus=True):
         """Draw the heading or a row."""
         width = self.size.width
         index = y - HEADER + self.scroll_offset.y
-        if self._window is None or not len(self):
+        if not len(self):
             return Strip.blank(width, self.rich_style)
         if y < HEADER:
             return self._paint(self._heading(), width)
@@ -249,7 +236,7 @@ class HostTable(ScrollView, can_focus=True):
 
     def _heading(self) -> list[Cell]:
         out = [Cell(" ")]
-        key, turned = self._sort
+        key, turned = self._state.query.sort, self._state.query.descending
         if key == "rank" and not any(column.sort == "rank" for column in self._columns):
             key = "score"
         for column in self._columns:
@@ -262,7 +249,7 @@ class HostTable(ScrollView, can_focus=True):
 
     def _cells(self, row: Row, index: int, size: int) -> list[Cell]:
         """Return a row as pieces of at most ``size`` cells."""
-        marked = row.summary.host in self.marks
+        marked = row.summary.host in self._state.marks
         lead = glyphs.MARK if marked else glyphs.CURSOR if index == self.cursor else " "
         out = [Cell(lead, "accent")]
         for column in self._columns:
