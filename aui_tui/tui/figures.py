@@ -253,11 +253,12 @@ def stances(figures: Overview, size: int) -> list[Entry]:
         whole = sum(shares.values())
         key = figure("category", category) if whole else ""
         row = _Row().add(fit(category, 14) + " ", "" if whole else "muted", key)
-        used = 0
+        hosts = used = 0
         for stance in STANCES:
-            cells = shares.get(stance, 0) * room // whole if whole else 0
-            used += cells
-            row.add(glyphs.STACK[stance] * cells, sign(stance).tone)
+            hosts += shares.get(stance, 0)
+            end = hosts * room // whole if whole else 0
+            row.add(glyphs.STACK[stance] * (end - used), sign(stance).tone)
+            used = end
         row.add(" " * (room - used))
         for stance in STANCES:
             row.add(f"  {sign(stance).sign}{shares.get(stance, 0):5,}", sign(stance).tone if whole else "muted")

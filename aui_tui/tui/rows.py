@@ -113,6 +113,12 @@ def title(words: str, note: str = "") -> Entry:
     return Entry(text((words, "title"), (f"  {note}", "muted")))
 
 
+def in_full(values: Iterable[tuple[str, str]], size: int) -> list[Entry]:
+    """Return values in full, each under its name."""
+    out = [entry for name, value in values for entry in (blank(), title(name), paragraph(value, size))]
+    return out[1:]
+
+
 def marked(word: str) -> tuple[str, str]:
     """Return the sign of a word with its tone."""
     found = sign(word)

@@ -19,6 +19,7 @@ from aui_tui.tui.bindings import checked
 from aui_tui.tui.screens.card import CardScreen
 from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.screens.listparts import chips_line
+from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.widgets.listing import Listing
 from aui_tui.tui.widgets.querybar import DropDown, QueryLine
 
@@ -58,6 +59,15 @@ async def test_stance_and_category_narrow_the_list_and_esc_widens_it_again() -> 
         assert "◉ Open   " not in text_of(pilot)
         await press(pilot, "escape")
         assert len(index_of(pilot).table) == everything
+
+
+@pytest.mark.ci
+async def test_enter_shows_a_line_of_a_comparison_in_full() -> None:
+    async with stage(MemoryService.of(60), (50, 15)) as pilot:
+        await press(pilot, "space", "space", "equals_sign", "down", "enter")
+        assert isinstance(pilot.app.screen, ReadScreen)
+        assert "…" not in "".join(pilot.app.screen.query_one(Listing).texts)
+        assert len(pilot.app.screen.query_one(Listing).texts) == 5
 
 
 @pytest.mark.ci

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from shlex import quote
 from typing import ClassVar, Final, NamedTuple
 
@@ -22,7 +23,8 @@ from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import COMPARE
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import Page
-from aui_tui.tui.rows import Entry, blank, paragraph, spread, term, text, title
+from aui_tui.tui.rows import Entry, blank, in_full, paragraph, spread, term, text, title
+from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.widgets.listing import Listing
 
 
@@ -101,6 +103,13 @@ class CompareScreen(Page[None]):
         words = " · ".join(value.text for value in found.values) if found is not None else ""
         return term(key or "disagree", size, words or "What the sites do not have in common; a shows all lines.")
 
+    def on_listing_chosen(self, message: Listing.Chosen) -> None:
+        """Show what each site says in full."""
+        found = next((row for row in lines(self.cards, self.context.clock()) if row.name == message.key), None)
+        if found is not None:
+            said = [(card.host, value.text) for card, value in zip(self.cards, found.values, strict=True)]
+            self.app.push_screen(ReadScreen(found.name, partial(in_full, said)))
+
     def action_every(self) -> None:
         self._every = not self._every
         self._draw()
@@ -113,6 +122,7 @@ class CompareScreen(Page[None]):
         return "; ".join(f"aui-tui diff {first} {other}" for other in others)
 
 
+TO_DO: Final = Value("to do", "warn")
 LABEL: Final = 20
 LEGEND: Final = f"{glyphs.DISAGREE} differs  {glyphs.ALIKE} alike"
 
@@ -133,8 +143,13 @@ def compare(cards: Sequence[ReportCard], size: int, now: float, *, every: bool =
     out += [blank(), title(f"{glyphs.ALIKE} alike: {count(len(alike), 'line')}", more)]
     if every:
         return [*out, *(_row(row, glyphs.ALIKE, label, room) for row in alike)]
-    said = " · ".join(f"{row.name} {row.values[0].text}" for row in alike if row.values[0].text != glyphs.DASH)
-    return [*out, paragraph(said, size, "muted")]
+    said = (_said(row.name, row.values[0]) for row in alike if row.values[0].text != glyphs.DASH)
+    return [*out, paragraph(" · ".join(said), size, "muted")]
+
+
+def _said(name: str, value: Value) -> str:
+    """Return what all cards say in a line: ``Score 24 F``, and of a fix ``to do: Add an /llms.txt file``."""
+    return f"{value.text}: {name}" if value == TO_DO else f"{name} {value.text}"
 
 
 def _row(row: Compared, mark: str, label: int, room: int) -> Entry:
@@ -186,4 +201,4 @@ def _lines(card: ReportCard, now: float) -> Iterator[tuple[str, Value]]:
     facts = (item for item in sections.facts(report).items if item.label not in ("Title", "Limit"))
     yield from ((item.label, Value(item.text)) for item in facts)
     yield "Scanned", Value(ago(card.scanned_at, now))
-    yield from ((fix.title, Value("to do", "warn")) for fix in card.recommendations)
+    yield from ((fix.title, TO_DO) for fix in card.recommendations)

@@ -21,7 +21,7 @@ from aui_tui.tui.bindings import EXCHANGE
 from aui_tui.tui.cardrows import every_agent, unasked, why
 from aui_tui.tui.context import ExportJob, file_name
 from aui_tui.tui.dashboard import Page
-from aui_tui.tui.rows import Entry, blank, cut, hang, paragraph, spread, term, text, title
+from aui_tui.tui.rows import Entry, blank, cut, hang, in_full, paragraph, spread, term, text, title
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.widgets.bars import Bar, FindBar, acting
 from aui_tui.tui.widgets.listing import Listing
@@ -230,10 +230,8 @@ def page_text(found: Compared, size: int) -> list[Entry]:
 
 def whole(row: FieldRow, found: Compared, size: int) -> list[Entry]:
     """Return both values of a row in full."""
-    out: list[Entry] = []
-    for label, value in ((found.left_label, row.left), (found.right_label, row.right)):
-        out += [title(label), paragraph(value, size), blank()]
-    return [*out, *([paragraph(row.note, size, "muted")] if row.note else [])]
+    both = in_full(((found.left_label, row.left), (found.right_label, row.right)), size)
+    return [*both, blank(), paragraph(row.note, size, "muted")] if row.note else both
 
 
 def opened(report: HostReport, name: str) -> Screen[None]:

@@ -227,10 +227,8 @@ class HostTable(ScrollView, can_focus=True):
         segments = []
         for words, role in cells:
             color = variables.get(COLORS.get(role, f"role-{role}"), "")
-            plain = here and (role in PLAIN_HERE or not color)
+            plain = role == "chip" or (here and (role in PLAIN_HERE or not color))
             style = ground if plain else _style(role, ground if here else base, "", color, no_color)
-            if role == "chip":
-                style = ground
             segments.append(Segment(words, style))
         return Strip(segments).adjust_cell_length(width, ground if here else base)
 
