@@ -52,10 +52,9 @@ KEPT_ACTIONS: Final = 200
 
 
 class Action(NamedTuple):
-    """Something that was done: hour and minute, words, and the command line that does the same."""
+    """Something that was done: hour and minute, and the command line that does the same."""
 
     at: str
-    words: str
     command: str
 
 
@@ -107,11 +106,10 @@ class Dashboard(App[Any]):
         self.copy_to_clipboard(text)
         self.notice(f"Copied {what}.")
 
-    def did(self, words: str, command: str) -> None:
-        """Remember an action and its command line."""
+    def did(self, command: str) -> None:
+        """Remember an action by the command line that does the same."""
         if not self.actions or self.actions[-1].command != command:
-            moment = local_time(self.context.clock())
-            self.actions = [*self.actions, Action(moment, words, command)][-KEPT_ACTIONS:]
+            self.actions = [*self.actions, Action(local_time(self.context.clock()), command)][-KEPT_ACTIONS:]
 
     def remember(self, *name: str, value: Any, what: str) -> None:
         """Write one setting and say where; ``what`` begins the sentence."""
@@ -244,7 +242,7 @@ class Dashboard(App[Any]):
 
     def _begin(self, scan: Scan, *, force: bool) -> Worker[None]:
         options = ["--force"] if force else []
-        self.did(f"scan of {scan.url}", " ".join(["aui-tui scan", quote(scan.url), *options]))
+        self.did(" ".join(["aui-tui scan", quote(scan.url), *options]))
         self.scans = [*self.scans, scan][-KEPT_SCANS:]
         scan.worker = run_concurrently(self, "scan", self._scan, scan, force=force)
         return scan.worker
@@ -344,7 +342,7 @@ class Dashboard(App[Any]):
             self.notice(f"The tasks are being tried on {self.task_run.host}; esc on its card stops them.")
         else:
             self.task_run = TaskRun(host)
-            self.did(f"tasks on {host}", f"aui-tui scan {quote(host)} --tasks")
+            self.did(f"aui-tui scan {quote(host)} --tasks")
             start(self, "tasks", self._run_tasks, service, host)
 
     async def _run_tasks(self, service: Service, host: str) -> None:
@@ -388,7 +386,7 @@ class Dashboard(App[Any]):
         def write(path: str | None) -> None:
             if path and self.context.exporter is not None:
                 wanted = replace(job, path=path, replace=bool(already_there(path)))
-                self.did(f"wrote {path}", wanted.command())
+                self.did(wanted.command())
                 run_concurrently(self, "export", self._report, self.context.exporter(wanted))
 
         self.push_screen(AskScreen(f"Export the {job.kind}", hint(job.kind), job.path, doubt=already_there), write)
@@ -409,7 +407,7 @@ class Dashboard(App[Any]):
 
         def chosen(path: str | None) -> None:
             if path:
-                self.did(f"read {path}", f"aui-tui visits {quote(path)} --host {quote(host)}")
+                self.did(f"aui-tui visits {quote(path)} --host {quote(host)}")
                 run_concurrently(self, "visits", self._report, reader(host, path))
 
         words = f"An access log that {host} wrote: nginx, Apache, Caddy, Traefik or a CDN, also compressed."

@@ -369,7 +369,7 @@ class IndexScreen(Page[None]):
     def _open_overview(self, figure: str) -> None:
         from aui_tui.tui.screens.overview import OverviewScreen
 
-        self.app.did("figures of the list", self.command() + " --overview")
+        self.app.did(self.command() + " --overview")
         screen = OverviewScreen(self.state.query, figure)
         before = self.state.query
 
@@ -384,7 +384,7 @@ class IndexScreen(Page[None]):
         if query is not None:
             self.line.write(query.line)
             self.become(replace(self.state, query=query))
-            self.app.did("list", self.command())
+            self.app.did(self.command())
 
     def action_sort(self, step: int) -> None:
         self.become(self.state.sorted_beside(step))
