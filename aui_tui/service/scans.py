@@ -340,16 +340,9 @@ class Scans:
         access = self._access
         if access.headers or access.basic_auth is not None or access.signer is not None:
             return ""
-        return target.key + self._connect_to_mark()
-
-    def _connect_to_mark(self) -> str:
-        """Return what follows the key of an answer had with something relaxed, empty when nothing is."""
-        access = self._access
-        relaxed = (access.connect_to, access.insecure, access.cafile)
-        other = (*([access.via] if access.via is not None else []), *access.pages)
-        if relaxed == ((), False, "") and not other:
-            return ""
-        return f"#{hashlib.sha256(repr((*relaxed, *other)).encode()).hexdigest()[:16]}"
+        relaxed = (access.connect_to, access.insecure, access.cafile, access.via, access.pages)
+        mark = f"#{hashlib.sha256(repr(relaxed).encode()).hexdigest()[:16]}" if any(relaxed) else ""
+        return target.key + mark
 
     async def _run_shared(self, target: Target, options: ScanOptions, since: float, tell: Progress) -> HostReport:
         lease, hit = await self._lease(target, since)

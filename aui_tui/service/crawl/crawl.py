@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
@@ -29,6 +29,7 @@ from aui_tui.scan.network import settle
 from aui_tui.service.crawl.listing import BadRow, Row
 from aui_tui.service.crawl.work import Job, Result, Workers
 from aui_tui.service.local import LocalService
+from aui_tui.service.threads import abandonable
 
 SCANNED: Final = "scanned"
 UNREACHABLE: Final = "unreachable"
@@ -312,10 +313,14 @@ class Crawl:
         """Tell the user what became of the rows, in order."""
         while True:
             dones, reported = await self._reports.get()
-            await on_daemon_thread(self._on_result, dones)
+            await abandonable(partial(self._tell, dones))
             for waiting in reported:
                 settle(waiting, None)
             self._reports.task_done()
+
+    def _tell(self, dones: list[Done]) -> None:
+        for done in dones:
+            self._on_result(done)
 
     async def _finish(self, reporter: asyncio.Task[None]) -> None:
         """Write what had come, give back every lease, report what is left, end the threads."""
@@ -368,22 +373,3 @@ def _lane(site: str) -> str:
     """Return the host name that ``site`` leads to, without port and ``www.``."""
     host = site[: site.index("]") + 1] if site.startswith("[") else site.partition(":")[0]
     return host.removeprefix("www.")
-
-
-def on_daemon_thread(work: Callable[[A], object], items: Iterable[A]) -> asyncio.Future[None]:
-    """Call ``work`` with each of ``items`` on a thread that the end of the program does not wait for."""
-    loop = asyncio.get_running_loop()
-    ended: asyncio.Future[None] = loop.create_future()
-
-    def run() -> None:
-        error: Exception | None = None
-        try:
-            for item in items:
-                work(item)
-        except Exception as raised:  # handed on: whoever waits raises it
-            error = raised
-        with suppress(RuntimeError):  # the loop has ended: nobody waits any more
-            loop.call_soon_threadsafe(settle, ended, None, error)
-
-    threading.Thread(target=run, daemon=True).start()
-    return ended

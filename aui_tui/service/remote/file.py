@@ -6,11 +6,9 @@ import asyncio
 import shutil
 import sys
 import tempfile
-import threading
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned, Unavailable
 from aui_tui.model.observations import Progress
@@ -21,9 +19,9 @@ from aui_tui.model.view import HostReport
 from aui_tui.service.importer import read
 from aui_tui.service.local import LocalService
 from aui_tui.service.remote.imported import ImportedIndex, ImportedService
+from aui_tui.service.threads import abandonable
 from aui_tui.text import clean
 
-T = TypeVar("T")
 STDIN: Final = "-"
 
 
@@ -96,7 +94,7 @@ class FileService(ImportedService):
             if self._read is None:
                 if not self._folder:
                     self._folder = tempfile.mkdtemp(prefix="aui-tui-")
-                self._read = await _abandonable(self._import)
+                self._read = await abandonable(self._import)
             return self._read
 
     def _import(self) -> Opened:
@@ -110,29 +108,3 @@ class FileService(ImportedService):
             raise ConfigError(f"Cannot read {clean(self._source, 200)}: {error.strerror or error}.") from None
         except AuiError as error:
             raise type(error)(f"{self.label}: {error}") from None
-
-
-async def _abandonable(work: Callable[[], T]) -> T:
-    """Return what ``work`` returns on a thread that nobody waits for: a pipe may stay silent for ever."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-
-    def settle(result: T | None, error: BaseException | None) -> None:
-        if done.done():
-            return
-        if error is not None:
-            done.set_exception(error)
-        else:
-            done.set_result(result)  # type: ignore[arg-type]  # work returned it
-
-    def run() -> None:
-        result, error = None, None
-        try:
-            result = work()
-        except BaseException as raised:  # handed on: whoever waits raises it
-            error = raised
-        with suppress(RuntimeError):  # the loop has ended: nobody waits any more
-            loop.call_soon_threadsafe(settle, result, error)
-
-    threading.Thread(target=run, name="aui-source", daemon=True).start()
-    return await done
