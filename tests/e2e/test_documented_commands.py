@@ -24,15 +24,12 @@ from aui_tui import docs
 from aui_tui.cli.app import COMMANDS
 from tests.cli.runner import ROOT, Result, environment, here
 from tests.e2e.terminal import Terminal
+from tests.e2e.workshop import shop, tool, with_tools
 from tests.loopback import files_of, free_port
 from tests.service.browser import BROWSER, MISSING
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="the lines are for a POSIX shell")]
 
-PAGE = """<!DOCTYPE html><html lang="en"><head><title>Shop</title>
-<script type="application/ld+json">{"@context": "https://schema.org", "@type": "OnlineStore"}</script></head>
-<body><nav aria-label="Main"><a href="/">Home</a></nav><main><h1>Shop</h1><p>%s</p></main></body></html>"""
-ROBOTS = "User-agent: *\nContent-Signal: search=yes, ai-input=yes, ai-train=no\nDisallow:\n"
 LOG = '198.51.100.7 - - [19/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 512 "-" "Claude-User/1.0"\n'
 NAMES = ("example.com", "shop.example", "staging.shop.example", "agent.shop.example")
 PAGES = ("README", *(topic for topic in docs.TOPICS if topic not in ("skill", "architecture")))
@@ -104,7 +101,7 @@ class World:
         done = subprocess.run(
             ["bash", "-e", "-o", "pipefail", "-c", line],
             cwd=self.folder,
-            env=environment(self.folder, {"PATH": f"{self.folder / 'tools'}:{os.environ['PATH']}"} | TRUST),
+            env=with_tools(self.folder) | TRUST,
             capture_output=True,
             text=True,
             timeout=150,
@@ -152,10 +149,7 @@ class Site(ThreadingHTTPServer):
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """Sites that every agent may use, and an index in which they were scanned twice."""
     folder = tmp_path_factory.mktemp("documented")
-    public = folder / "public"
-    public.mkdir()
-    (public / "index.html").write_text(PAGE % ("A page that reads without scripts. " * 20))
-    (public / "robots.txt").write_text(ROBOTS)
+    public = shop(folder)
     authority = trustme.CA()
     authority.cert_pem.write_to_path(str(folder / "staging-ca.pem"))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -168,24 +162,15 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     (folder / "hosts.csv").write_text("example.com,Example,Tech\nshop.example,Shop,Retail\n")
     (folder / "tranco.csv").write_text("1,example.com\n2,shop.example\n")
     (folder / "access.log").write_text(LOG * 20)
-    tools = folder / "tools"
-    tools.mkdir()
     led = " ".join(shlex.quote(word) for word in world.rules)
-    script = f"""#!/bin/sh
-case "$1" in
+    script = f"""case "$1" in
   scan|crawl) word=$1; shift; exec {shlex.quote(sys.executable)} -m aui_tui "$word" {led} "$@" ;;
   *) exec {shlex.quote(sys.executable)} -m aui_tui "$@" ;;
 esac
 """
-    python = shlex.quote(sys.executable)
-    shims = {
-        "aui-tui": script,
-        "duckdb": f'#!/bin/sh\nexec {python} -c {shlex.quote(DUCKDB)} "$@"\n',
-        "datasette": f'#!/bin/sh\nexec {python} -m datasette "$@"\n',
-    }
-    for name, text in shims.items():
-        (tools / name).write_text(text)
-        (tools / name).chmod(0o755)
+    tool(folder, "aui-tui", script)
+    tool(folder, "duckdb", f'exec {shlex.quote(sys.executable)} -c {shlex.quote(DUCKDB)} "$@"\n')
+    tool(folder, "datasette", f'exec {shlex.quote(sys.executable)} -m datasette "$@"\n')
     for _ in range(2):
         done = world.run("aui-tui scan https://shop.example https://example.com http://localhost:8000 --force")
         assert done.code == 0, done.err

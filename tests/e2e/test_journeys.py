@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import os
 import re
-import shlex
 import shutil
 import signal
 import subprocess
@@ -20,10 +18,11 @@ import pytest
 
 from aui_tui.errors import RateLimited
 from aui_tui.service.local import LocalService
-from tests.cli.runner import aui, command, environment
+from tests.cli.runner import aui
 from tests.cli.stored import fill
 from tests.e2e.shops import PythonShop
 from tests.e2e.terminal import Terminal
+from tests.e2e.workshop import with_tools
 from tests.service.browser import BROWSER, MISSING
 from tests.tui.cards import make_card
 
@@ -152,23 +151,12 @@ def test_each_line_of_the_history_runs_in_a_shell(tmp_path: Path) -> None:
             done = subprocess.run(
                 ["bash", "-c", line],
                 cwd=tmp_path,
-                env=with_program(tmp_path),
+                env=with_tools(tmp_path),
                 capture_output=True,
                 text=True,
                 check=False,
             )
             assert done.returncode == 0, (line, done.stderr)
-
-
-def with_program(home: Path) -> dict[str, str]:
-    """Return the environment of a shell that finds ``aui-tui``."""
-    folder = home / "bin"
-    if not folder.exists():
-        folder.mkdir()
-        (folder / "aui-tui").write_text("#!/bin/sh\nexec " + shlex.join(command()) + ' "$@"\n')
-        (folder / "aui-tui").chmod(0o755)
-    found = environment(home)
-    return {**found, "PATH": f"{folder}:{found.get('PATH', os.defpath)}"}
 
 
 def test_a_full_disk_is_said_on_the_screen(tmp_path: Path) -> None:

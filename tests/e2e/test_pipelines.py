@@ -21,6 +21,7 @@ from ruamel.yaml import YAML
 import aui_tui
 from aui_tui import docs
 from tests.cli.runner import ROOT, environment, here
+from tests.e2e.workshop import OPEN, SHUT, shop, tool, with_tools
 from tests.loopback import files_of, listening
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the steps are for a POSIX shell")
@@ -30,11 +31,6 @@ ACTION = YAML(typ="safe").load(FORGE / "actions" / "aui-tui" / "action.yml")
 RELEASE = YAML(typ="safe").load(FORGE / "workflows" / "release.yml")
 HOOKS = YAML(typ="safe").load(ROOT / ".pre-commit-hooks.yaml")
 SOURCES = ("aui_tui", "themes", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", ".pre-commit-hooks.yaml")
-PAGE = """<!DOCTYPE html><html lang="en"><head><title>Shop</title>
-<script type="application/ld+json">{"@context": "https://schema.org", "@type": "OnlineStore"}</script></head>
-<body><nav aria-label="Main"><a href="/">Home</a></nav><main><h1>Shop</h1><p>%s</p></main></body></html>"""
-OPEN = "User-agent: *\nContent-Signal: search=yes, ai-input=yes, ai-train=no\nDisallow:\n"
-SHUT = "User-agent: *\nDisallow: /\n"
 PLACE = re.compile(r"\$\{\{ *(.+?) *\}\}")
 
 
@@ -79,10 +75,8 @@ class Job:
         self.home, self.temp = home, home / "temp"
         self.temp.mkdir(exist_ok=True)
         self.inputs = {name: str(one.get("default", "")) for name, one in ACTION["inputs"].items()} | dict(inputs)
-        self.tools = home / "tools"
-        self.tools.mkdir(exist_ok=True)
         self.env = {
-            "PATH": f"{self.tools}:{clean / 'venv' / 'bin'}:/usr/local/bin:/usr/bin:/bin",
+            "PATH": f"{home / 'tools'}:{clean / 'venv' / 'bin'}:/usr/local/bin:/usr/bin:/bin",
             "HOME": str(home),
             "AUI_TUI_HOME": str(home / "data"),
             "RUNNER_TEMP": str(self.temp),
@@ -146,10 +140,7 @@ class Job:
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     """A built site and its address."""
-    public = tmp_path / "public"
-    public.mkdir()
-    (public / "index.html").write_text(PAGE % ("A page that reads without scripts. " * 20))
-    (public / "robots.txt").write_text(OPEN)
+    public = shop(tmp_path)
     with listening(files_of(public)) as server:
         yield public, f"http://localhost:{server.server_port}"
 
@@ -192,19 +183,19 @@ def test_the_action_in_a_clean_environment(clean: Path, tmp_path: Path, site: tu
 
     # the forge's own client stands for a forge here: it hands over the artifact of the run it names
     shutil.copy(tmp_path / "agents.json", tmp_path / "aui-tui-card.json")
-    (job.tools / "gh").write_text(
-        f"""#!/bin/sh
-case "$1 $2" in
+    tool(
+        tmp_path,
+        "gh",
+        f"""case "$1 $2" in
   "run list") echo 42 ;;
   "run download") [ "$3" = 42 ] && mkdir -p "${{9}}" && cp {tmp_path}/aui-tui-card.json "${{9}}/" ;;
 esac
-"""
+""",
     )
-    (job.tools / "gh").chmod(0o755)
     kept = Job(clean, tmp_path, {**given, "must-serve": "", "fail-grade": "", "baseline": "artifact"})
     assert kept.run() == 1, kept.error
     shutil.rmtree(kept.temp)
-    (job.tools / "gh").write_text("#!/bin/sh\n")
+    tool(tmp_path, "gh", "")
     first = Job(clean, tmp_path, {**given, "must-serve": "", "fail-grade": "", "baseline": "artifact"})
     assert first.run() == 0, first.error
 
@@ -265,10 +256,7 @@ def test_the_gitlab_component(tmp_path: Path, site: tuple[Path, str], robots: st
     filled = re.sub(r"\$\[\[ inputs\.([\w-]+) \]\]", lambda m: json.dumps(values[m[1]]), job)
     schema("vendor.gitlab-ci", filled, tmp_path)
     made = YAML(typ="safe").load(filled)["aui-tui"]
-    (tmp_path / "tools").mkdir()
-    (tmp_path / "tools" / "aui-tui").write_text(f'#!/bin/sh\nexec {sys.executable} -m aui_tui "$@"\n')
-    (tmp_path / "tools" / "aui-tui").chmod(0o755)
-    env = environment(tmp_path, {"PATH": f"{tmp_path / 'tools'}:{os.environ['PATH']}", **made["variables"]})
+    env = with_tools(tmp_path) | made["variables"]
     script = "\n".join(made["script"])
     assert "[[" not in script
     done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", script], cwd=tmp_path, env=env, capture_output=True,

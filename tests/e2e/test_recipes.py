@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shlex
 import signal
 import socket
 import subprocess
@@ -19,18 +18,12 @@ import pytest
 from ruamel.yaml import YAML
 
 from aui_tui import docs
-from tests.cli.runner import environment
+from tests.e2e.workshop import OPEN, PYTHON, SHUT, shop, tool, with_tools
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="the recipes are for a POSIX shell")]
 
 SECTION = docs.read("ci")
 GITHUB, GITLAB, PRE_COMMIT = (block.partition("```")[0] for block in SECTION.split("```yaml\n")[1:4])
-
-PAGE = """<!DOCTYPE html><html lang="en"><head><title>Shop</title>
-<script type="application/ld+json">{"@context": "https://schema.org", "@type": "OnlineStore"}</script></head>
-<body><nav aria-label="Main"><a href="/">Home</a></nav><main><h1>Shop</h1><p>%s</p></main></body></html>"""
-OPEN = "User-agent: *\nContent-Signal: search=yes, ai-input=yes, ai-train=no\nDisallow:\n"
-SHUT = "User-agent: *\nDisallow: /\n"
 
 
 class Runner:
@@ -41,17 +34,10 @@ class Runner:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        tools = folder / "tools"
-        tools.mkdir()
-        for name, words in (("python", ""), ("aui-tui", " -m aui_tui")):
-            tool = tools / name
-            tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)}{words} "$@"\n')
-            tool.chmod(0o755)
-        self.env = environment(folder, {"PATH": f"{tools}:{os.environ['PATH']}"})
+        tool(folder, "python", PYTHON)
+        self.env = with_tools(folder)
         self.env["GITHUB_STEP_SUMMARY"] = str(folder / "summary.md")
-        (folder / "public").mkdir()
-        (folder / "public" / "index.html").write_text(PAGE % ("A page that reads without scripts. " * 20))
-        self.robots(OPEN)
+        shop(folder)
 
     def robots(self, text: str) -> None:
         (self.folder / "public" / "robots.txt").write_text(text)

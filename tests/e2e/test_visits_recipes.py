@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
 
 from aui_tui import docs
-from tests.cli.runner import environment
+from tests.e2e.workshop import with_tools
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the recipes are for a POSIX shell")
 
@@ -24,17 +23,12 @@ LINE = '198.51.100.7 - - [19/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" {} 512 "-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "tools").mkdir()
-    tool = tmp_path / "tools" / "aui-tui"
-    tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m aui_tui "$@"\n')
-    tool.chmod(0o755)
     (tmp_path / "logs").mkdir()
     return tmp_path
 
 
 def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
-    env = environment(folder, {"PATH": f"{folder / 'tools'}:{os.environ['PATH']}"})
-    env["GITHUB_STEP_SUMMARY"] = str(folder / "summary.md")
+    env = with_tools(folder) | {"GITHUB_STEP_SUMMARY": str(folder / "summary.md")}
     done = subprocess.run(["sh", "-ec", command], cwd=folder, env=env, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
     return done

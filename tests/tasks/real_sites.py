@@ -1,15 +1,13 @@
 """Sites made by software of others, built in a folder and served on loopback.
 
 Each builder needs programs of the system (PHP, npm, a Debian package) or a Python environment with the package; it
-raises Missing, which names what is not there. ``python -m tests.tasks.real_sites FOLDER [NAME...]`` installs what PyPI
-and npm have, builds every site that it can, tries the tasks, and prints the table beside what a person can do.
+raises Missing, which names what is not there.
 """
 
 # ruff: noqa: E501 (files of other projects)
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import os
 import re
@@ -606,37 +604,3 @@ SITES: Final[Mapping[str, tuple[Serve, Truth]]] = {
     "wagtail": (wagtail, Truth(search="blocked", contact="absent")),
 }
 """Each site with what a person can do on it."""
-
-
-async def _table(folder: Path, names: list[str]) -> None:
-    from aui_tui.tasks.browser import Browser
-    from aui_tui.tasks.run import run_tasks
-    from tests.tasks.running import HOST, leading_to, seen_at
-
-    browser = Browser()
-    for name in names:
-        serve, truth = SITES[name]
-        place = folder / name
-        place.mkdir(parents=True, exist_ok=True)
-        try:
-            with serve(place) as port:
-                ran = await run_tasks(seen_at(f"http://{HOST}"), browser, access=leading_to(port))
-        except Missing as error:
-            print(f"{name}: needs {error}")
-            continue
-        print(f"{name}: {ran.report.elapsed_ms / 1000:.0f} s, {ran.report.requests} requests")
-        for result in ran.report.results:
-            expected = getattr(truth, result.task)
-            sign = "=" if expected == result.outcome else "≠"
-            print(f"  {result.task:<8}{expected:<13}{sign} {result.outcome:<13}{result.note}")
-            if "-v" in sys.argv:
-                for step in result.steps:
-                    print(f"      {step.elapsed_ms} {step.verb} {step.role} “{step.name}” {step.note} {step.url}")
-                    if step.mark != "done":
-                        print("\n".join(f"           {line}" for line in step.outline))
-    await browser.aclose()
-
-
-if __name__ == "__main__":
-    wanted = [word for word in sys.argv[2:] if not word.startswith("-")]
-    asyncio.run(_table(Path(sys.argv[1]).resolve(), wanted or list(SITES)))
