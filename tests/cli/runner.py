@@ -70,27 +70,27 @@ def aui(
     return Result(done.returncode, done.stdout, done.stderr)
 
 
-def start(home: Path, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+class Running(subprocess.Popen[str]):
+    """A process whose streams are pipes, when they were asked for."""
+
+    stdin: IO[str]
+    stdout: IO[str]
+    stderr: IO[str]
+
+
+def start(home: Path, *arguments: str, env: Mapping[str, str] | None = None, **options: Any) -> Running:
     """Start ``aui-tui ARGUMENTS`` with pipes; it hears ctrl+c even when the tests run in the background."""
-    return subprocess.Popen(
-        command(*arguments),
-        cwd=home,
-        env=environment(home, env),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    hears = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return Running(command(*arguments), cwd=home, env=environment(home, env), text=True, **(hears | pipes | options))
 
 
 @contextlib.contextmanager
 def helper(module: str, *arguments: str) -> Iterator[IO[str]]:
     """Run ``module``, which serves until its input ends, in a process of its own and yield its output."""
-    process = subprocess.Popen(
+    process = Running(
         [sys.executable, "-m", module, *arguments], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
-    assert process.stdin is not None
-    assert process.stdout is not None
     try:
         yield process.stdout
     finally:
@@ -103,14 +103,10 @@ def helper(module: str, *arguments: str) -> Iterator[IO[str]]:
         process.stdout.close()
 
 
-def with_closed_output(home: Path, *arguments: str) -> tuple[int, bytes]:
+def with_closed_output(home: Path, *arguments: str) -> tuple[int, str]:
     """Run ``aui-tui ARGUMENTS`` while nobody reads its output; return exit code and standard error."""
-    with subprocess.Popen(
-        command(*arguments), cwd=home, env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        assert process.stdout is not None
+    with start(home, *arguments) as process:
         process.stdout.close()
-        assert process.stderr is not None
         errors = process.stderr.read()
         return process.wait(30), errors
 
@@ -132,9 +128,8 @@ def read_terminal(descriptor: int) -> bytes:
     return seen
 
 
-def read_until(stream: IO[str] | None, words: str) -> str:
+def read_until(stream: IO[str], words: str) -> str:
     """Return what ``stream`` said up to the line that holds ``words``. Fails when it ends before that line."""
-    assert stream is not None
     said = ""
     for line in stream:
         said += line

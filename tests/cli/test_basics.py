@@ -15,7 +15,7 @@ import pytest
 
 from aui_tui import __main__, __version__
 from tests.cards import WALLED
-from tests.cli.runner import aui, command, environment, here, with_closed_output
+from tests.cli.runner import aui, command, environment, here, start, with_closed_output
 from tests.cli.stored import fill
 
 
@@ -60,7 +60,7 @@ def test_without_a_terminal_the_dashboard_says_what_to_use(tmp_path: Path) -> No
 def test_closed_pipe_ends_quietly(tmp_path: Path) -> None:
     fill(tmp_path)
     for arguments in (["schema", "card"], ["--help"], ["index", "--json"], ["index"], ["site", WALLED.host]):
-        assert with_closed_output(tmp_path, *arguments) == (0, b"")
+        assert with_closed_output(tmp_path, *arguments) == (0, "")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
@@ -139,21 +139,11 @@ def test_ctrl_c_while_modules_load_is_an_interrupt(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("arguments", [["diff", "-", "other.json"], ["validate", "-"], ["import", "-"]])
 def test_ctrl_c_ends_the_reading_of_standard_input(tmp_path: Path, arguments: list[str]) -> None:
     (tmp_path / "other.json").write_text("{}")
-    with subprocess.Popen(
-        command(*arguments),
-        cwd=tmp_path,
-        env=environment(tmp_path),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    ) as process:
-        assert process.stdin is not None
-        process.stdin.write(b" " * 1_000_000)  # more than a pipe holds: once it is gone, the program sleeps reading
+    with start(tmp_path, *arguments, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        process.stdin.write(" " * 1_000_000)  # more than a pipe holds: once it is gone, the program sleeps reading
         process.stdin.flush()
         while psutil.Process(process.pid).status() != psutil.STATUS_SLEEPING:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130
-        assert process.stderr is not None
-        assert process.stderr.read() == b""
+        assert process.stderr.read() == ""

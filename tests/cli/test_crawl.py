@@ -14,13 +14,13 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import pytest
 
-from tests.cli.runner import aui, command, environment, python, read_terminal
+from tests.cli.runner import aui, command, environment, python, read_terminal, start
 from tests.service.crawl.serving import Served, served
 
 
@@ -49,18 +49,6 @@ def in_index(home: Path) -> list[str]:
     """Return the hosts of the index; every one has a card that can be read."""
     index = json.loads(aui(home, "index", "--json").out)
     return [row["host"] for row in (*index["ranked"], *index["unreachable"])]
-
-
-def begin(home: Path, *arguments: str, env: Mapping[str, str] | None = None, **options: Any) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        command("crawl", *arguments),
-        cwd=home,
-        env=environment(home, env),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **options,
-    )
 
 
 @pytest.mark.ci
@@ -92,9 +80,7 @@ def test_standard_input_and_quiet(tmp_path: Path, web: Served) -> None:
 
 @pytest.mark.ci
 def test_lines_of_a_slow_pipe_are_scanned_as_they_come(tmp_path: Path, web: Served) -> None:
-    with begin(tmp_path, "-", *web.options, "--json", stdin=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
+    with start(tmp_path, "crawl", "-", *web.options, "--json", stdin=subprocess.PIPE) as process:
         for url in hosts(2, "c"):
             process.stdin.write(url + "\n")
             process.stdin.flush()
@@ -147,7 +133,7 @@ def test_few_open_files_mean_fewer_hosts_in_flight_and_no_wrong_card(tmp_path: P
         resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))
 
     name = listed(tmp_path, *hosts(40, "j"))
-    with begin(tmp_path, name, *web.options, "--json", preexec_fn=few_files) as process:
+    with start(tmp_path, "crawl", name, *web.options, "--json", preexec_fn=few_files) as process:
         out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     assert re.search(r"At most [1-3] hosts? in flight", err)
@@ -158,7 +144,7 @@ def test_few_open_files_mean_fewer_hosts_in_flight_and_no_wrong_card(tmp_path: P
 
 @pytest.mark.ci
 def test_closed_standard_input_is_said(tmp_path: Path) -> None:
-    with begin(tmp_path, "-", preexec_fn=lambda: os.close(0)) as process:
+    with start(tmp_path, "crawl", "-", preexec_fn=lambda: os.close(0)) as process:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (2, "", "aui-tui: Standard input is closed.\n")
 
@@ -166,11 +152,9 @@ def test_closed_standard_input_is_said(tmp_path: Path) -> None:
 @pytest.mark.ci
 def test_interrupt_keeps_every_finished_card(tmp_path: Path, slow_web: Served) -> None:
     name = listed(tmp_path, *hosts(400, "d"))
-    with begin(tmp_path, name, *slow_web.options, "--json", env={"AUI_TUI_CONCURRENCY": "4"}) as process:
-        assert process.stdout is not None
+    with start(tmp_path, "crawl", name, *slow_web.options, "--json", env={"AUI_TUI_CONCURRENCY": "4"}) as process:
         first = [process.stdout.readline() for _ in range(6)]
         process.send_signal(signal.SIGINT)
-        assert process.stderr is not None
         out, err = process.stdout.read(), process.stderr.read()
     assert process.returncode == 130
     finished = {json.loads(line)["host"] for line in (*first, *out.splitlines())}
@@ -188,8 +172,7 @@ def killed_at_random(home: Path, web: Served, kills: int, count: int, prefix: st
     assert in_index(home) == []
     reported: list[str] = []
     for _ in range(kills):
-        with begin(home, *options, env={"AUI_TUI_CONCURRENCY": "6"}, start_new_session=True) as process:
-            assert process.stdout is not None
+        with start(home, "crawl", *options, env={"AUI_TUI_CONCURRENCY": "6"}, start_new_session=True) as process:
             time.sleep(dice.uniform(0.3, 2.0))
             process.kill()
             reported += [
@@ -231,7 +214,7 @@ def test_full_disk_ends_the_crawl_with_the_reason_and_what_is_kept_can_be_read(t
         resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
 
     name = listed(tmp_path, *hosts(80, "i"), name="more.csv")
-    with begin(tmp_path, name, *web.options, "--json", preexec_fn=no_more_room) as process:
+    with start(tmp_path, "crawl", name, *web.options, "--json", preexec_fn=no_more_room) as process:
         out, err = process.communicate(timeout=120)
     assert process.returncode == 3, err
     assert "could not be written" in err
@@ -269,7 +252,7 @@ def test_two_crawls_at_once(tmp_path: Path, slow_web: Served) -> None:
 @pytest.mark.slow
 def test_crawl_whose_reader_pauses_keeps_its_hosts_to_itself(tmp_path: Path, slow_web: Served) -> None:
     options = [listed(tmp_path, *hosts(60, "p")), *slow_web.options, "--json"]
-    with begin(tmp_path, *options) as paused:
+    with start(tmp_path, "crawl", *options) as paused:
         other = aui(tmp_path, "crawl", *options, timeout=120)
         assert other.code == 0, other.err
         assert len(in_index(tmp_path)) == 60
@@ -285,8 +268,7 @@ def unread(pipe: IO[str]) -> int:
 
 @pytest.mark.slow
 def test_interrupt_is_heard_while_the_reader_pauses(tmp_path: Path, slow_web: Served) -> None:
-    with begin(tmp_path, listed(tmp_path, *hosts(400, "q")), *slow_web.options, "--json") as process:
-        assert process.stdout is not None
+    with start(tmp_path, "crawl", listed(tmp_path, *hosts(400, "q")), *slow_web.options, "--json") as process:
         process.stdout.readline()
         waiting, before = 0, -1
         while waiting == 0 or waiting != before:
@@ -294,7 +276,6 @@ def test_interrupt_is_heard_while_the_reader_pauses(tmp_path: Path, slow_web: Se
             before, waiting = waiting, unread(process.stdout)
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 130
-        assert process.stderr is not None
         assert "Traceback" not in process.stderr.read()
     assert in_index(tmp_path)
 
@@ -303,11 +284,12 @@ def test_interrupt_is_heard_while_the_reader_pauses(tmp_path: Path, slow_web: Se
 def test_progress_on_a_terminal(tmp_path: Path, slow_web: Served) -> None:
     ours, theirs = os.openpty()
     name = listed(tmp_path, *hosts(60, "l"))
-    with subprocess.Popen(
-        command("crawl", name, *slow_web.options),
-        cwd=tmp_path,
-        env=environment(tmp_path, {"TERM": "xterm-256color", "COLUMNS": "120", "AUI_TUI_CONCURRENCY": "5"}),
-        stdout=subprocess.PIPE,
+    with start(
+        tmp_path,
+        "crawl",
+        name,
+        *slow_web.options,
+        env={"TERM": "xterm-256color", "COLUMNS": "120", "AUI_TUI_CONCURRENCY": "5"},
         stderr=theirs,
     ) as process:
         os.close(theirs)

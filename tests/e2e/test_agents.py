@@ -17,7 +17,7 @@ import pytest
 
 from aui_tui import docs
 from tests.cards import RICH_OPEN, WALLED
-from tests.cli.runner import Result, aui, command, environment, here
+from tests.cli.runner import Result, aui, command, environment, here, start
 from tests.cli.stored import CARDS, SEEN, fill
 from tests.loopback import files_of, listening
 
@@ -98,19 +98,12 @@ def test_it_ends_with_its_input_and_by_ctrl_c(tmp_path: Path) -> None:
             "clientInfo": {"name": "test", "version": "1"},
         },
     }
-    with subprocess.Popen(
-        command("mcp"), cwd=tmp_path, env=environment(tmp_path), text=True,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    ) as running:  # fmt: skip
-        assert running.stdin is not None
-        assert running.stdout is not None
+    with start(tmp_path, "mcp", stdin=subprocess.PIPE) as running:
         running.stdin.write(json.dumps(hello) + "\n")
         running.stdin.flush()
         assert json.loads(running.stdout.readline())["result"]["serverInfo"]["name"] == "aui-tui"
         running.send_signal(signal.SIGINT)
         assert running.wait(30) == 130
-        assert running.stderr is not None
         assert running.stderr.read() == ""
 
 

@@ -47,8 +47,6 @@ def test_interrupted_demo_leaves_nothing(tmp_path: Path, number: signal.Signals,
         read_until(process.stderr, "fly.demo.test")
         assert list(temporary.iterdir())
         process.send_signal(number)
-        assert process.stdout is not None
-        assert process.stderr is not None
         out, err = process.stdout.read(), process.stderr.read()
     assert (process.returncode, out) == (code, "")
     assert "Traceback" not in err

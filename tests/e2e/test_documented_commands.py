@@ -22,7 +22,7 @@ import trustme
 
 from aui_tui import docs
 from aui_tui.cli.app import COMMANDS
-from tests.cli.runner import ROOT, Result, environment, here
+from tests.cli.runner import ROOT, Result, here, start
 from tests.e2e.terminal import Terminal
 from tests.e2e.workshop import shop, tool, with_tools
 from tests.loopback import files_of, free_port
@@ -112,24 +112,14 @@ class World:
     def interrupt(self, line: str) -> None:
         """Run a line that goes on until it is interrupted; it must have something to say by then, or to answer."""
         words = self.led(shlex.split(line, comments=True)[1:])
-        program = [sys.executable, "-m", "aui_tui", *words]
-        with subprocess.Popen(
-            program,
-            cwd=self.folder,
-            env=environment(self.folder, TRUST),
-            stdin=subprocess.DEVNULL if words[0] == "mcp" else None,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        ) as process:
-            if words[0] != "mcp":
+        ends = words[0] == "mcp"
+        with start(self.folder, *words, env=TRUST, stdin=subprocess.DEVNULL if ends else None) as process:
+            if not ends:
                 stream = process.stdout if words[0] == "watch" else process.stderr
-                assert stream is not None
                 assert stream.readline()
                 process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=60)
-        assert process.returncode in ((0,) if words[0] == "mcp" else (0, 130)), err
+        assert process.returncode in ((0,) if ends else (0, 130)), err
         assert "Traceback" not in err
 
     def look(self, line: str) -> None:
@@ -175,9 +165,7 @@ esac
         done = world.run("aui-tui scan https://shop.example https://example.com http://localhost:8000 --force")
         assert done.code == 0, done.err
     world.published = free_port()
-    serve = [sys.executable, "-m", "aui_tui", "serve", "--port", str(world.published)]
-    published = subprocess.Popen(serve, cwd=folder, env=environment(folder), stderr=subprocess.PIPE, text=True)
-    assert published.stderr is not None
+    published = start(folder, "serve", "--port", str(world.published))
     assert "http://" in published.stderr.readline()
     try:
         yield world

@@ -22,7 +22,6 @@ def test_files_that_change_cause_a_scan(tmp_path: Path, serve: Callable[..., Opt
     (folder / "robots.txt").write_text("User-agent: *\n", encoding="utf-8")
     rules = serve(RICH)
     with start(tmp_path, "watch", "http://rich.test", "--path", "site", "-q", *rules) as process:
-        assert process.stdout is not None
         assert "first scan" in process.stdout.readline()
         assert process.stdout.readline() == "rich.test: score 100, grade A, Open\n"
         (folder / "robots.txt").write_text("User-agent: *\nDisallow: /x\n", encoding="utf-8")
@@ -36,7 +35,6 @@ def test_each_scan_is_a_record(tmp_path: Path, serve: Callable[..., Options]) ->
     """A host of the user's own is scanned as often as wanted with the setting no_limit."""
     words = ("watch", "http://rich.test", *serve(RICH), "--every", "1s", "--json", "-q")
     with start(tmp_path, *words, env={"AUI_TUI_NO_LIMIT": "yes"}) as process:
-        assert process.stdout is not None
         assert [json.loads(process.stdout.readline())["score"] for _ in range(2)] == [100, 100]
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130

@@ -7,7 +7,6 @@ import contextlib
 import re
 import signal
 import socket
-import subprocess
 import threading
 import time
 from collections import Counter
@@ -25,7 +24,7 @@ import pytest
 
 from aui_tui.model import codec
 from tests.cards import RICH_OPEN
-from tests.cli.runner import aui, command, environment, here, python
+from tests.cli.runner import Running, aui, here, python, start
 from tests.loopback import QuietHandler
 
 
@@ -33,7 +32,7 @@ from tests.loopback import QuietHandler
 class Served:
     """A running command and the address it told."""
 
-    process: subprocess.Popen[str]
+    process: Running
     url: str
     log: list[str]
 
@@ -47,15 +46,7 @@ class Served:
 
 @contextlib.contextmanager
 def served(home: Path, *options: str) -> Iterator[Served]:
-    process = subprocess.Popen(
-        command("serve", "--port", "0", *options),
-        cwd=home,
-        env=environment(home),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
+    process = start(home, "serve", "--port", "0", *options)
     log: list[str] = []
     try:
         for line in process.stderr:
@@ -148,7 +139,6 @@ def test_port_0_tells_the_real_address_and_the_three_commands_read_it(tmp_path: 
         assert (again.code, again.out) == (0, card.out)
         assert "This is the copy of" in offline.sentence
         assert "This is the copy of" in again.sentence
-    assert running.process.stdout is not None
     assert running.process.stdout.read() == ""
     assert any('127.0.0.1 "GET /api/scan?url=' in line for line in running.log)
     assert not any("Traceback" in line for line in running.log)
@@ -344,14 +334,8 @@ def test_the_access_log_comes_without_a_stop_and_loses_nothing_at_one(tmp_path: 
 
 @pytest.mark.ci
 def test_a_service_that_listens_everywhere_warns_and_derives_no_loopback_links(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        command("serve", "--port", "0", "--host", "0.0.0.0"),
-        env=environment(tmp_path),
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = start(tmp_path, "serve", "--port", "0", "--host", "0.0.0.0")
     try:
-        assert process.stderr is not None
         lines = [process.stderr.readline(), process.stderr.readline()]
     finally:
         process.terminate()
