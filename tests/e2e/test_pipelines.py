@@ -29,7 +29,6 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="the steps are for a POS
 FORGE = ROOT / ".github"
 ACTION = YAML(typ="safe").load(FORGE / "actions" / "aui-tui" / "action.yml")
 RELEASE = YAML(typ="safe").load(FORGE / "workflows" / "release.yml")
-HOOKS = YAML(typ="safe").load(ROOT / ".pre-commit-hooks.yaml")
 SOURCES = ("aui_tui", "themes", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", ".pre-commit-hooks.yaml")
 PLACE = re.compile(r"\$\{\{ *(.+?) *\}\}")
 
