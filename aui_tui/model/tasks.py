@@ -121,7 +121,7 @@ class TaskReport(Record, frozen=True):
     no page) or UNKNOWN. ``status``: of the homepage document, 0 when there was none. ``robots``: what robots.txt leaves
     ``*``: ``open``, ``partial``, ``blocked`` or ``unknown``. ``acted``: "add to cart" might be pressed (``--act``).
     ``stopped``: the run was cancelled before its end. ``writes``: requests that sent data after a press or an input.
-    ``withheld``: requests that the fence ended. ``warnings`` are sentences.
+    ``withheld``: requests that the fence ended.
     """
 
     ran_at: str
@@ -138,7 +138,6 @@ class TaskReport(Record, frozen=True):
     bytes: int = 0
     writes: int = 0
     withheld: int = 0
-    warnings: tuple[str, ...] = ()
 
 
 class Rendered(Record, frozen=True):

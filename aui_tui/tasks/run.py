@@ -128,7 +128,7 @@ class _Run:
         stamp = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         self.state = TaskRunning(TaskReport(ran_at=stamp, origin=seen.origin, acted=act, stopped=True))
         self.lost = Ending("no-home")
-        """Why the homepage was not reached."""
+        """Why the homepage was not reached, or not whole."""
 
     def _usage(self) -> dict[str, int]:
         elapsed = round(1000 * (time.monotonic() - self.begun))
@@ -196,9 +196,11 @@ class _Run:
                 ending = await DOERS[task](self.visit)
         except Exception as error:  # whatever a page brings the browser to raise proves nothing
             return self._failed(task, error, left)
-        if ending.outcome in (BLOCKED, ABSENT) and self.visit.reached and not await self._alive():
-            return self._failed(task, Stuck("it stopped answering"), left)
-        return ending
+        if ending.outcome not in (BLOCKED, ABSENT) or not self.visit.reached:
+            return ending
+        if self.lost.reason == "read-waiting":
+            return self.lost  # what was not there may have been on its way
+        return ending if await self._alive() else self._failed(task, Stuck("it stopped answering"), left)
 
     async def _alive(self) -> bool:
         """Say whether the run still has its means: a site is not blamed for a page that has gone."""
