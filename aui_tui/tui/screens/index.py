@@ -78,15 +78,11 @@ class IndexScreen(Page[None]):
     async def on_mount(self) -> None:
         for name in ("quota", "stored", "aged", "fed"):
             self.watch(self.app, name, getattr(self, "_" + name), init=name == "quota")
-        first = asyncio.ensure_future(attempt(self.context.service.index(self.state.query)))
-        await asyncio.wait({first}, timeout=FIRST)
-        view = first.result()[0] if first.done() else None
-        if view is None:
-            first.cancel()
+        view, _ = await attempt(asyncio.wait_for(self._soonest(self.state.query), FIRST))
+        if view is not None:
+            self._listed(view, 0)
+        if view is None or view.counting:
             self.reload(keep=False)
-        else:
-            self.state = replace(self.state, view=view)
-            self._fill(0)
 
     # What is drawn
 
@@ -170,22 +166,30 @@ class IndexScreen(Page[None]):
         self._placing = bool(wanted)
         start(self, "list", self._read, self.state.query, wanted)
 
+    async def _soonest(self, query: Query) -> IndexView:
+        """Return the first rows of the answer where they come before its counts, else all of it."""
+        service = self.context.service
+        page = await service.first_page(query)
+        rows = () if page is None else page.unreachable if self.state.unreachable else page.ranked
+        return page if page is not None and len(rows) else await service.index(query)
+
     async def _read(self, query: Query, host: str) -> None:
-        service, paged = self.context.service, False
-        if not host:
-            first, _ = await attempt(service.first_page(query))
-            if first is not None and len(first.unreachable if self.state.unreachable else first.ranked):
-                paged, drawn = True, asyncio.Event()
-                self._listed(first, 0)
-                self.call_after_refresh(drawn.set)
-                await drawn.wait()
-        view, problem = await attempt(service.index(query))
+        """Show the list, its first rows before its counts unless the cursor goes to ``host``."""
+        service, view = self.context.service, self.state.view
+        paged = view is not None and view.counting and view.query == query
+        view, problem = await attempt(service.index(query) if host or paged else self._soonest(query))
+        if view is not None and view.counting:
+            paged, drawn = True, asyncio.Event()
+            self._listed(view, 0)
+            self.call_after_refresh(drawn.set)
+            await drawn.wait()
+            view, problem = await attempt(service.index(query))
         if view is None:
             self._problem, self._placing = problem, False
             self._redraw()
             return
         place = (await attempt(service.position(host, query)))[0] if host else 0
-        self._listed(view, None if paged else max(place or 0, 0))
+        self._listed(view, None if paged and not host else max(place or 0, 0))
 
     def _listed(self, view: IndexView, cursor: int | None) -> None:
         """Show the answer, unless something else was asked for meanwhile, the cursor on row ``cursor`` if it moves."""
