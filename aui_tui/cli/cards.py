@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -23,7 +22,6 @@ from aui_tui.model.observations import Observations
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import GRADES, choose
 from aui_tui.report.gates import Outcome, worst
-from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
 app = App()
@@ -96,10 +94,8 @@ def site(
 USAGE = "diff takes HOST, or HOST TIME TIME, or two names: a host or a file each."
 
 
-async def _side(service: Service | None, name: str, when: str, method: str) -> ReportCard:
-    """Return the card in the file ``name``, or that of the host ``name`` at a time."""
-    if service is not None and not sources.is_file(name):
-        return (await sources.at(service, name, when, method=method)).card
+def _card_in(name: str) -> ReportCard:
+    """Return the one card in the file ``name``. Raises BadValue for several."""
     found = sources.read(name)
     if len(found) != 1:
         raise BadValue(f"{name} holds {len(found)} cards; diff takes files with one card each.")
@@ -139,15 +135,19 @@ def diff(
     if len(what) != 2 and run.settings.source:
         raise ConfigError("A published index has no earlier scans; name two hosts or files.")
     names, times = (what, (sources.LAST, sources.LAST)) if len(what) == 2 else (what[:1] * 2, what[1:])
+    files = {name: _card_in(name) for name in names if sources.is_file(name)}
 
     async def work() -> list[ReportCard]:
-        async with nullcontext() if all(map(sources.is_file, names)) else opened(run) as service:
-            if service is not None and not times:
+        async with opened(run) as service:
+            if not times:
                 report = await report_of(service, names[0], method=method)
                 return [sources.before(report), report.card]
-            return [await _side(service, name, when, method) for name, when in zip(names, times, strict=True)]
+            return [
+                files.get(name) or (await sources.at(service, name, when, method=method)).card
+                for name, when in zip(names, times, strict=True)
+            ]
 
-    pair = run.wait(work())
+    pair = run.wait(work()) if set(names) - set(files) else [files[name] for name in names]
     if method:
         pair = [only_under(card, method) for card in pair]
     emit(write(difference(*pair), form, deterministic=run.settings.deterministic), path)

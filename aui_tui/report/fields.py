@@ -147,4 +147,4 @@ def value_at(record: Mapping[str, Any], path: Path) -> Any:
     if len(path) == 1 or value is None:
         return value
     below = path[1:]
-    return [value_at(item, below) for item in value] if isinstance(value, list | tuple) else value_at(value, below)
+    return value_at(value, below) if isinstance(value, dict) else [value_at(item, below) for item in value]
