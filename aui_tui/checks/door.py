@@ -124,9 +124,9 @@ SENTENCES: Final = sentence_list(
         The site refuses names that it does not know: an invented name is turned away as <<agents>> <<are>>, so what
         decides is a list of who may enter.
     warn limited-shared
-        The agents share a limit on requests that does not hold for a browser. The result of <<agents>> (<<what>>) does
-        not count, because another agent was served when it came first; a scan with --force and AUI_TUI_PACE=15, one
-        request every 15 s, may bring a verdict.
+        The agents share a limit on requests that a browser does not meet, so who is served depends on who asks first.
+        The result of <<agents>> (<<what>>) does not count; a scan with --force and AUI_TUI_PACE=15, one request every
+        15 s, may bring a verdict.
     warn limited
         The site limits everybody: asked alone, the browser was turned away too. So the result of <<agents>> (<<what>>)
         does not count; a scan with --force and AUI_TUI_PACE=10, one request every 10 s, may bring a verdict.
@@ -154,8 +154,8 @@ SENTENCES: Final = sentence_list(
     warn browser-silent
         The browser probe is inconclusive: <<reason>>.
     warn door-silent
-        A browser gets the homepage (<<browser>>) and none of the <<total>> probed agents gets an answer: that proves
-        nothing and is not scored, but a site that leaves agents without an answer looks the same.
+        A browser gets the homepage (<<browser>>) and none of the <<total>> probed agents gets an answer. It may be an
+        outage, or a site that leaves agents without an answer; this scan cannot tell, so it is not scored.
     warn door-unmeasured
         No agent got a usable answer, so access is not scored.
     warn other-version
@@ -554,7 +554,7 @@ class Door(Check):
         yield from _cause(observations)
         yield from _limited(observations)
         yield from _inconclusive(observations.browser, probed)
-        silent = not any(probe.status for _, probe in probed)
+        silent = not (observations.incomplete or any(probe.status for _, probe in probed))
         if judgement.conclusive == 0 and judgement.browser == SERVED and silent:
             yield Finding("door-silent", {"browser": str(observations.browser.status), "total": str(len(probed))})
         elif judgement.conclusive == 0:

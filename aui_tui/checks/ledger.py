@@ -182,6 +182,7 @@ UNREACHABLE: Final = sentence_list(
         nothing is graded. <<step>>.
     """
 )
+LIMIT_STATUS: Final = 429
 UNHEARD: Final = frozenset({"timeout", "connect", "protocol"})
 """Errors that another scan may not meet."""
 CLOSED_STEPS: Final = MappingProxyType(
@@ -278,7 +279,7 @@ def _filled(finding: Finding) -> Finding:
 def _unreachable(observations: Observations) -> Iterator[Finding]:
     """Yield why no homepage probe got a usable answer."""
     broken = any(probe.error == "tls" for probe in observations.homepages)
-    if observations.closed and any(probe.status and probe.outcome != INCONCLUSIVE for probe in observations.homepages):
+    if observations.closed:
         what = joined(answer(probe) for probe in observations.homepages if probe.status)
         yield Finding("closed", {"host": observations.host, "what": what, "step": _step(observations)})
         return
@@ -290,7 +291,8 @@ def _unreachable(observations: Observations) -> Iterator[Finding]:
 
 def _step(observations: Observations) -> str:
     """Return what would settle it, where everybody is turned away."""
-    code = observations.browser.status
+    limited = any(probe.limited for probe in observations.homepages)
+    code = LIMIT_STATUS if limited else observations.browser.status
     if 500 <= code <= 599:
         return "The site is failing: scan again when its homepage answers"
     if code in CLOSED_STEPS:
@@ -305,8 +307,6 @@ def _step(observations: Observations) -> str:
 
 
 def _no_use(probe: Exchange) -> str:
-    if probe.limited and probe.status:
-        return f"{status(probe.status)}, again when asked alone"
     return silence(probe) if probe.outcome == INCONCLUSIVE else f"status {status(probe.status)}"
 
 

@@ -262,24 +262,19 @@ class _Scan:
 
         A refusal needs a control, and a page that nobody compared with the browser's proves nothing.
         """
-        ended = 0
         out: list[Exchange] = []
         for name in self._names:
             found = self._taken.get(name)
             if found is not None and (name == BROWSER or name in FILE_PROBES or found.outcome == SERVED):
-                ended += 1
                 out.append(found)
                 continue
             turned_away = found is not None and found.status > 0
-            detail = "the scan was stopped before " + ("it was asked again" if turned_away else "it answered")
+            detail = "the scan was stopped before " + ("it was asked again" if turned_away else "an answer came")
             url = found.url if found is not None else str(Url(self.origin, PATHS.get(name, "/")))
             out.append(Exchange(name=name, url=url, error=STOPPED, detail=detail))
             self._notes.pop(name, None)
         if "robots" not in self._taken:
             self.robots = RobotsFacts(kind="unknown")
-        self.warnings.append(
-            f"The scan was stopped: {ended} of {len(out)} probes had a verdict; the others do not count"
-        )
         return tuple(out)
 
     async def _probe_all(self, limit: float, *, tentative: bool = False) -> dict[str, Exchange] | None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from aui_tui.checks.judge import judge
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.card import ReportCard
-from aui_tui.model.observations import Exchange, Observations
+from aui_tui.model.observations import BROWSER, Exchange, Observations
 from tests.scan import situations as site
 
 LIVE_OPEN = "untested allowed allowed allowed allowed allowed-robots allowed-robots untested"
@@ -270,3 +270,21 @@ def test_a_refusal_that_asks_for_a_signature_says_what_to_try_next() -> None:
     assert len(said) == 1
     assert said[0].startswith("Claude is turned away with a request for a signature")
     assert "AUI_TUI_SIGN=1" in said[0]
+
+
+def test_a_limit_that_nobody_passes_says_when_to_scan_again() -> None:
+    seen = site.site(site.probe(BROWSER, 429, limited=True), lambda slot: site.probe(slot, 429, limited=True))
+    said = grade_card(seen).top_evidence
+    assert "get 429 Too Many Requests" in said
+    assert "Scan again later, or with --force and AUI_TUI_PACE=15" in said
+
+
+def test_agents_that_a_stopped_scan_did_not_hear_are_not_said_to_be_without_an_answer() -> None:
+    stopped = site.site(
+        agents=lambda slot: site.silent(slot, "stopped", "the scan was stopped before an answer came"), incomplete=True
+    )
+    silent = site.site(agents=site.silent)
+    said = [[line.text for line in grade_card(seen).evidence] for seen in (stopped, silent)]
+    nobody = [any("none of the 4 probed agents gets an answer" in text for text in texts) for texts in said]
+    assert nobody == [False, True]
+    assert sum("stopped before its end" in text for text in said[0]) == 1

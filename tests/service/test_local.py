@@ -328,7 +328,7 @@ async def test_a_scan_that_is_cancelled_half_way_is_kept_and_marked_and_never_re
             else:
                 assert found.observations is not None
                 assert found.observations.incomplete
-                assert any("The scan was stopped: " in line.text for line in found.card.evidence)
+                assert any("This scan was stopped before its end" in line.text for line in found.card.evidence)
                 reported = " ".join(line.text for line in found.card.evidence)
                 assert "no /llms.txt" not in reported
                 assert "limits" not in reported
