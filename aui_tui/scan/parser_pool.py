@@ -1,11 +1,11 @@
-"""Worker processes that analyse pages off the event loop.
+"""A worker process that analyses pages off the event loop.
 
 No parser callable from Python is safe on hostile pages, and none of them stops at a signal or when its task is
 cancelled; a process can be killed. Small bodies that cannot take a parser long are read in place.
 
-A worker reads one job after another from its standard input and writes each result to its output: msgpack after its
-length as a big-endian number of HEADER octets. One thread at a time talks to it. A job that overruns ends it from
-inside as well, so that none is left behind when its parent is gone.
+The worker reads one job after another from its standard input and writes each result to its output: msgpack after its
+length as a big-endian number of HEADER octets. One thread talks to it. A job that overruns ends it from inside as well,
+so that it is not left behind when its parent is gone.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Final, TypeVar
 
@@ -36,10 +35,6 @@ LIMIT: Final = 2.0
 """Seconds that one body may take."""
 START_LIMIT: Final = 15.0
 """Seconds that a worker may take to come up."""
-BUFFER: Final = 1 << 17
-"""Octets of a pipe's buffer: most jobs go out in one write, so that the thread asks for the interpreter once."""
-JOBS: Final = 1_000
-"""Jobs after which a worker is replaced, whatever a parser may have kept."""
 INLINE_BYTES: Final = 1 << 15
 INLINE_TAGS: Final = 250
 """A page within both limits, like a robots.txt within the first, is read in this process."""
@@ -72,11 +67,10 @@ def run(job: ParseJob) -> PageFacts | PageText | RobotsFacts:
 
 
 class _Worker:
-    """One worker process, started when there is a job for it and replaced when it is worn or gone."""
+    """The worker process, started when there is a job for it and replaced when it is gone."""
 
     def __init__(self) -> None:
         self.child: subprocess.Popen[bytes] | None = None
-        self._jobs = 0
         self._late = self._closed = False
         self._lock = threading.Lock()
 
@@ -87,7 +81,6 @@ class _Worker:
                 inbox, outbox = self.start()
             except OSError as error:
                 return CLOSED if self._closed else f"no worker process could be started: {error.__class__.__name__}"
-            self._jobs += 1
             answer, asked = None, False
             with self._within(job.limit), contextlib.suppress(OSError, ValueError):
                 _send(inbox, job)
@@ -103,7 +96,7 @@ class _Worker:
     def start(self) -> tuple[IO[bytes], IO[bytes]]:
         """Return the input and output of a process that is up. Raises OSError."""
         child = self.child
-        if child is None or child.poll() is not None or self._late or self._jobs >= JOBS:
+        if child is None or child.poll() is not None or self._late:
             self._end()
             with self._lock:
                 if self._closed:
@@ -113,11 +106,10 @@ class _Worker:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
-                    bufsize=BUFFER,
                     cwd=os.sep if os.name == "posix" else None,
                     process_group=0 if os.name == "posix" else None,
                 )
-            self._jobs, self._late = 0, False
+            self._late = False
             assert child.stdout is not None
             with self._within(START_LIMIT):
                 if child.stdout.read(1) != READY:
@@ -160,39 +152,23 @@ class _Worker:
                         stream.close()
 
 
-def _do(idle: deque[_Worker], job: ParseJob | None) -> bytes | str:
-    """Return the result of ``job`` by an idle worker, the last used one first; without a job have it come up."""
-    worker = idle.pop()
-    try:
-        if job is not None:
-            return worker.do(job)
-        with contextlib.suppress(OSError):
-            worker.start()
-        return ""
-    finally:
-        idle.append(worker)
-
-
-def _close(threads: ThreadPoolExecutor, workers: Iterable[_Worker]) -> None:
-    for worker in workers:
-        worker.close()
-    threads.shutdown(wait=False)
+def _close(thread: ThreadPoolExecutor, worker: _Worker) -> None:
+    worker.close()
+    thread.shutdown(wait=False)
 
 
 class Parser:
-    """Reads homepages and robots.txt bodies without ever stalling the event loop.
+    """Reads homepages and robots.txt bodies without ever stalling the event loop; one large body at a time.
 
-    ``workers``: processes at most (1 to the number of CPUs), started when first needed; ``limit``: seconds that a
-    body may take. May be used from several event loops. Ends its processes at :meth:`aclose`, when it is collected,
-    and when the program exits.
+    ``limit``: seconds that a body may take. May be used from several event loops. Ends its process at :meth:`aclose`,
+    when it is collected, and when the program exits.
     """
 
-    def __init__(self, workers: int = 1, *, limit: float = LIMIT) -> None:
+    def __init__(self, *, limit: float = LIMIT) -> None:
         self._limit = limit
-        self._workers = [_Worker() for _ in range(max(1, min(workers, os.cpu_count() or 1)))]
-        self._idle = deque(self._workers)
-        self._threads = ThreadPoolExecutor(len(self._workers), thread_name_prefix="aui-parser")
-        self._finalizer = weakref.finalize(self, _close, self._threads, self._workers)
+        self._worker = _Worker()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="aui-parser")
+        self._finalizer = weakref.finalize(self, _close, self._thread, self._worker)
 
     async def __aenter__(self) -> Parser:
         return self
@@ -201,9 +177,9 @@ class Parser:
         await self.aclose()
 
     def prestart(self) -> None:
-        """Start a worker now, in the background, so that the first large body does not wait for it."""
-        if self._finalizer.alive and not self.pids():
-            self._threads.submit(_do, self._idle, None)
+        """Start the worker now, in the background, so that the first large body does not wait for it."""
+        if self._finalizer.alive:
+            self._thread.submit(self._worker.start)
 
     async def homepage(self, body: bytes, content_type: str = "") -> PageFacts:
         """Return the facts of a homepage; ``problem`` says why one was not analysed, and then all counts are 0."""
@@ -225,14 +201,15 @@ class Parser:
         return robots.facts(b"", 0, registry()) if isinstance(found, str) else found
 
     async def aclose(self) -> None:
-        """End the worker processes; a job under way ends with a ``problem``."""
+        """End the worker process; a job under way ends with a ``problem``."""
         self._finalizer()
-        await asyncio.to_thread(self._threads.shutdown)
+        await asyncio.to_thread(self._thread.shutdown)
 
-    def pids(self) -> tuple[int, ...]:
-        """Return the process ids of the workers that are up."""
-        children = (worker.child for worker in self._workers)
-        return tuple(child.pid for child in children if child is not None and child.poll() is None)
+    @property
+    def pid(self) -> int | None:
+        """The process id of the worker, None when it is not up."""
+        child = self._worker.child
+        return child.pid if child is not None and child.poll() is None else None
 
     async def _read(self, job: ParseJob, kind: type[_Facts], *, small: bool) -> _Facts | str:
         """Return the facts of a body, read here where it is ``small``; else why a worker could not read it."""
@@ -242,7 +219,7 @@ class Parser:
             return facts
         if not self._finalizer.alive:
             return CLOSED
-        answer = await asyncio.get_running_loop().run_in_executor(self._threads, _do, self._idle, job)
+        answer = await asyncio.get_running_loop().run_in_executor(self._thread, self._worker.do, job)
         return answer if isinstance(answer, str) else from_msgpack(answer, kind)
 
 

@@ -81,7 +81,7 @@ class Scanner:
 
         if self._parser is None:
             save_tls_memory()
-            self._parser = Parser(1)
+            self._parser = Parser()
             asyncio.get_running_loop().call_later(PRESTART_AFTER, self._parser.prestart)
         real = await self._browser(target, access)
         return await observe(

@@ -24,12 +24,12 @@ SLOW = b"<title>Slow</title>" + b"".join(b"<b a=%d>" % i for i in range(900)) + 
 
 async def test_large_pages_are_read_in_a_worker() -> None:
     async with Parser() as parser:
-        assert parser.pids() == ()
+        assert parser.pid is None
         assert await parser.homepage(b"<title>Small</title>") == page.read(b"<title>Small</title>")
-        assert parser.pids() == ()
+        assert parser.pid is None
         assert await parser.homepage(BIG) == page.read(BIG)
-        assert len(parser.pids()) == 1
-    assert parser.pids() == ()
+        assert parser.pid is not None
+    assert parser.pid is None
 
 
 async def test_a_page_that_takes_too_long_gives_zeros_and_the_next_one_works() -> None:
@@ -44,7 +44,7 @@ async def test_a_page_that_takes_too_long_gives_zeros_and_the_next_one_works() -
 async def test_a_killed_worker_is_replaced() -> None:
     async with Parser() as parser:
         await parser.homepage(BIG)
-        os.kill(parser.pids()[0], signal.SIGKILL)
+        os.kill(pid_of(parser), signal.SIGKILL)
         assert (await parser.homepage(BIG)).problem == ""
 
 
@@ -52,10 +52,10 @@ async def test_a_killed_worker_is_replaced() -> None:
 async def test_a_worker_killed_in_a_job_gives_zeros() -> None:
     async with Parser(limit=20) as parser:
         await parser.homepage(BIG)
-        os.kill(parser.pids()[0], signal.SIGSTOP)
+        os.kill(pid_of(parser), signal.SIGSTOP)
         job = asyncio.create_task(parser.homepage(TAGS))
         await asyncio.sleep(1)
-        os.kill(parser.pids()[0], signal.SIGKILL)
+        os.kill(pid_of(parser), signal.SIGKILL)
         assert (await job).problem == "the parser crashed"
         assert (await parser.homepage(BIG)).problem == ""
 
@@ -63,12 +63,12 @@ async def test_a_worker_killed_in_a_job_gives_zeros() -> None:
 async def test_closing_ends_a_job_under_way() -> None:
     parser = Parser(limit=60)
     await parser.homepage(BIG)
-    os.kill(parser.pids()[0], signal.SIGSTOP)
+    os.kill(pid_of(parser), signal.SIGSTOP)
     job = asyncio.create_task(parser.homepage(TAGS))
     await asyncio.sleep(0.1)
     await parser.aclose()
     assert (await asyncio.wait_for(job, 5)).problem
-    assert parser.pids() == ()
+    assert parser.pid is None
 
 
 async def test_robots_through_the_worker() -> None:
@@ -78,34 +78,15 @@ async def test_robots_through_the_worker() -> None:
         assert (await parser.robots(b"", 503)).kind == "unknown"
 
 
-async def test_workers_are_started_as_they_are_needed() -> None:
-    async with Parser(2) as parser:
-        for _ in range(3):
-            await parser.homepage(BIG)
-        assert len(parser.pids()) == 1
-        await asyncio.gather(*(parser.homepage(BIG) for _ in range(6)))
-        assert len(parser.pids()) == min(2, os.cpu_count() or 1)
-
-
 async def test_prestart_brings_a_worker_up() -> None:
     async with Parser() as parser:
         parser.prestart()
         parser.prestart()
         async with asyncio.timeout(10):
-            while not parser.pids():
+            while parser.pid is None:
                 await asyncio.sleep(0.01)
         assert (await parser.homepage(BIG)).problem == ""
-        assert len(parser.pids()) == 1
-
-
-async def test_a_worn_worker_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parser_pool, "JOBS", 2)
-    async with Parser() as parser:
-        seen = set()
-        for _ in range(4):
-            assert (await parser.homepage(BIG)).problem == ""
-            seen.update(parser.pids())
-        assert len(seen) == 2
+        assert parser.pid is not None
 
 
 async def test_a_closed_parser_says_so() -> None:
@@ -128,7 +109,7 @@ def test_one_parser_serves_several_event_loops() -> None:
     parser = Parser()
     for _ in range(2):
         assert asyncio.run(parser.homepage(BIG)).problem == ""
-    pids = parser.pids()
+    pids = [pid_of(parser)]
     del parser
     gc.collect()
     wait_until_gone(pids)
@@ -141,7 +122,7 @@ import asyncio, os
 from aui_tui.scan.parser_pool import Parser
 parser = Parser()
 asyncio.run(parser.homepage(b"<p>words</p>" * 9_000))
-print(*parser.pids(), flush=True)
+print(parser.pid, flush=True)
 {ending}
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
@@ -161,6 +142,11 @@ async def test_the_event_loop_stays_free() -> None:
             lags.append(time.perf_counter() - due)
         assert len(lags) > 10
         assert sorted(lags)[len(lags) // 2] < 0.1
+
+
+def pid_of(parser: Parser) -> int:
+    assert parser.pid is not None
+    return parser.pid
 
 
 def wait_until_gone(pids: Iterable[int]) -> None:
