@@ -55,25 +55,19 @@ _OWN: Final = frozenset((b"button", b"article", b"nav", b"main"))
 _NOT_FILLED_IN: Final = frozenset((b"hidden", b"submit", b"image", b"reset", b"button"))
 _KIND: Final = re.compile(rb"[\s\"'/]type\s*+=\s*+[\"']?+([a-z]++)", re.IGNORECASE)
 
-_STYLED: Final = ("display", "visibility")
-_CSS: Final = re.compile(
-    r"""(?P<comment>/\*.*?(?:\*/|\Z)|\s++)|(?P<end>;)|(?P<open>[(\[{])|(?P<close>[)\]}])"""
-    r"""|(?P<opaque>url\(\s*+(?!["'])[^)]*+\)?+|"(?:[^"\\\n]|\\.)*+"?+|'(?:[^'\\\n]|\\.)*+'?+)"""
-    r"""|(?P<mark>[:!])|(?P<word>(?:[^\s;:!"'(){}\[\]/\\]|\\[0-9a-f]{1,6}+\s?+|\\.)++)|.""",
-    re.DOTALL | re.IGNORECASE,
-)
-"""Tokens of a style attribute, as coarse as it takes to find its declarations (CSS Syntax 3, 4)."""
-_CLOSES: Final = {"(": ")", "[": "]", "{": "}"}
-_CSS_ESCAPE: Final = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|(.))", re.DOTALL | re.IGNORECASE)
+_OPAQUE: Final = re.compile(r"""/\*.*?(?:\*/|\Z)|"[^"]*+"?+|'[^']*+'?+|\([^)]*+\)?+|\{[^}]*+\}?+""", re.DOTALL)
+"""What of a style attribute holds no declaration: comments, strings, and what stands in brackets."""
 _CSS_WIDE: Final = frozenset(("inherit", "initial", "unset", "revert", "revert-layer"))
-_VISIBILITY: Final = frozenset(("visible", "hidden", "collapse")) | _CSS_WIDE
 _DISPLAY_WORDS: Final = """
 block inline run-in flow flow-root table flex grid ruby math list-item contents none
 inline-block inline-flex inline-grid inline-table -webkit-box -webkit-flex -webkit-inline-box
 table-row-group table-header-group table-footer-group table-row table-cell table-column-group table-column table-caption
 ruby-base ruby-text ruby-base-container ruby-text-container
 """
-_DISPLAY: Final = frozenset(_DISPLAY_WORDS.split()) | _CSS_WIDE
+_STYLED: Final = {
+    "display": frozenset(_DISPLAY_WORDS.split()) | _CSS_WIDE,
+    "visibility": frozenset(("visible", "hidden", "collapse")) | _CSS_WIDE,
+}
 
 
 Tag: TypeAlias = tuple[bytes, bool, int, int, int]
@@ -322,46 +316,19 @@ def styles(attribute: str) -> dict[str, str]:
     The last valid declaration counts, one with ``!important`` before all others (CSS Cascade 4, 6.1).
     """
     folded = attribute.lower()
-    if "\\" not in folded and not any(name in folded for name in _STYLED):
+    if not any(name in folded for name in _STYLED):
         return {}
     found: dict[str, str] = {}
     important: dict[str, str] = {}
-    parts: list[str] = []
-    closing: list[str] = []
-    for token in _CSS.finditer(attribute):
-        kind, text = token.lastgroup, token.group()
-        if closing:
-            if kind == "open":
-                closing.append(_CLOSES[text])
-            elif kind == "close" and text == closing[-1]:
-                closing.pop()
-        elif kind == "open":
-            closing.append(_CLOSES[text])
-            parts.append(text)
-        elif kind == "end":
-            _declare(parts, found, important)
-            parts = []
-        elif kind != "comment":
-            parts.append(_CSS_ESCAPE.sub(_css_character, text).lower() if kind == "word" else text)
-    _declare(parts, found, important)
+    for declaration in _OPAQUE.sub("", folded).split(";"):
+        name, _, rest = declaration.partition(":")
+        value, strong, mark = rest.partition("!")
+        name, words = name.strip(), value.split()
+        one = len(words) == 1 or (name == "display" and "none" not in words)
+        valid = words and one and _STYLED.get(name, frozenset()).issuperset(words)
+        if valid and mark.strip() in ("", "important"):
+            (important if strong else found)[name] = " ".join(words)
     return found | important
-
-
-def _declare(parts: list[str], found: dict[str, str], important: dict[str, str]) -> None:
-    """Take one declaration, ``parts`` its tokens without white space, when it is valid and one of ``_STYLED``."""
-    if len(parts) < len(("name", ":", "value")) or parts[0] not in _STYLED or parts[1] != ":":
-        return
-    strong = parts[-2:] == ["!", "important"]
-    words = parts[2:-2] if strong else parts[2:]
-    alone = len(words) == 1
-    valid = (alone and words[0] in _VISIBILITY) if parts[0] == "visibility" else words and _DISPLAY.issuperset(words)
-    if valid and (alone or "none" not in words):
-        (important if strong else found)[parts[0]] = " ".join(words)
-
-
-def _css_character(escape: re.Match[str]) -> str:
-    code = int(escape[1], 16) if escape[1] else 0
-    return escape[2] or (chr(code) if 0 < code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else "\ufffd")
 
 
 def _count_attributes(tag: bytes, name: bytes) -> int:
