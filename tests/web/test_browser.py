@@ -146,6 +146,16 @@ def test_rows_are_stacked_on_a_phone(site: Running, chromium: Browser) -> None:
         assert chromium.run(labels).strip('"').endswith(": ") == (page != "index"), page
 
 
+def test_no_row_of_the_overview_is_taller_than_two_lines_on_a_phone(long_site: Running, chromium: Browser) -> None:
+    chromium.appearance("light", 390, 844)
+    chromium.open(long_site.base_url + "/")
+    heights = chromium.run(
+        "return [...document.querySelectorAll('.overview tbody tr')].map(row => row.getBoundingClientRect().height)"
+    )
+    assert len(heights) > 5
+    assert max(heights) < 60
+
+
 @pytest.mark.skipif(shutil.which("npx") is None, reason="needs npx (Debian: apt-get install npm)")
 @pytest.mark.parametrize("page", ["index", "walled card", "topic with a table"])
 def test_lighthouse_finds_nothing_for_people_and_agents(site: Running, page: str, tmp_path: Path) -> None:
