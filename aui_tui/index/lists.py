@@ -115,14 +115,13 @@ class Chosen(NamedTuple):
 
 
 def narrowed(db: sqlite3.Connection, query: Query) -> Chosen:
-    """Return the terms of a query, with the hosts to look at, by their ids, where one of its texts is rare."""
+    """Return the terms of a query, by way of the index of text where one of its texts is rare."""
     for term in query.terms:
         if len(term.text) >= TRIGRAM:
             phrase = '"' + term.text.replace('"', '""') + '"'  # one FTS5 string: a substring for trigrams
-            rare = db.execute(f"SELECT rowid FROM site_text WHERE site_text MATCH ? LIMIT {RARE}", (phrase,)).fetchall()
-            if len(rare) < RARE:
-                among = Term(AMONG, (json.dumps([row[0] for row in rare]),))
-                return Chosen("site NOT INDEXED", all_of((among, *query.terms)))
+            found = "SELECT rowid FROM site_text WHERE site_text MATCH ?"
+            if db.execute(f"SELECT count(*) FROM ({found} LIMIT {RARE})", (phrase,)).fetchone()[0] < RARE:
+                return Chosen("site NOT INDEXED", all_of((Term(f"id IN ({found})", (phrase,)), *query.terms)))
     return Chosen("site", all_of(query.terms))
 
 

@@ -44,9 +44,7 @@ DEAD_AFTER_MS: Final = DAY_MS
 INCOMPLETE: Final = 2
 """In the column ``dead`` of ``scan``: the scan was stopped before its end. 1: it got no answer at all."""
 LONG: Final = 20_000
-VERY_LONG: Final = 200_000
-"""From this many hosts on, the first rows of a query are shown before the figures; of one without terms from the
-second number on."""
+"""From this many hosts on, the first rows of a query are shown before the figures."""
 FIRST: Final = 60
 """Rows of a first page: more than a tall terminal shows."""
 EDGES: Final = 24
@@ -363,7 +361,7 @@ class Reports:
         with self.database.reading(stop) as db:
             sql = "SELECT (SELECT total(hosts) FROM tally), revision = ? AND NOT ungraded FROM meta"
             hosts, current = db.execute(sql, (REVISION,)).fetchone()
-            if current and hosts < (LONG if query.terms else VERY_LONG):
+            if current and hosts < LONG:
                 return None
             return self._view(db, query, find_hosts(db, query, FIRST), counting=True)
 

@@ -227,7 +227,6 @@ def test_lists_equal_predicate_and_order(many: list[ReportCard], asked: list[tup
     many = unique(many)
     with reports(many) as store, pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "LONG", 0)
-        patch.setattr(module, "VERY_LONG", 0)
         for one in asked:
             query = one[0]
             ranked, gone = expected(many, one), expected(many, one, unreachable=True)

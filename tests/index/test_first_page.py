@@ -70,8 +70,6 @@ def test_there_is_no_glimpse_where_the_whole_answer_comes_as_soon(
     assert store.first_page(Query.of(line="s")) is None
     monkeypatch.setattr(reports, "LONG", 1)
     assert store.first_page(Query.of(line="s")) is not None
-    assert store.first_page(Query.of()) is None
-    monkeypatch.setattr(reports, "VERY_LONG", 1)
     assert store.first_page(Query.of()) is not None
     assert store.first_page(Query.of(line="s", sort="age")) is None
 
