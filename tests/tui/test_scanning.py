@@ -102,10 +102,14 @@ async def test_o_opens_the_site_itself(
     assert opened == [f"http://{LOCAL}/"]
 
 
+@pytest.mark.parametrize("remote", ["SSH_CONNECTION", "SSH_TTY"])
 async def test_o_copies_the_address_where_no_browser_would_be_seen(
-    opened: list[str], monkeypatch: pytest.MonkeyPatch
+    remote: str, opened: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SSH_CONNECTION", "192.0.2.1 1 192.0.2.2 22")
+    for name in ("SSH_CONNECTION", "SSH_TTY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setenv(remote, "x")
     async with stage(remembering()) as pilot:
         await press(pilot, "o")
         assert pilot.app.clipboard == f"http://{LOCAL}/"
