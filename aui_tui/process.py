@@ -44,6 +44,19 @@ def is_root() -> bool:
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
+def has_ended(pid: object) -> bool:
+    """Say whether no process ``pid`` runs; False where that cannot be asked."""
+    if not isinstance(pid, int) or pid <= 0 or os.name != "posix":
+        return False
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def protect() -> None:
     """See to it that children that a library starts do not look for modules in the current folder either."""
     os.environ["PYTHONSAFEPATH"] = "1"

@@ -28,6 +28,7 @@ from aui_tui.model.card import ReportCard, epoch_ms
 from aui_tui.model.codec import decode_card, encode_card
 from aui_tui.model.observations import Observations, decode_observations
 from aui_tui.model.view import Quota
+from aui_tui.process import has_ended
 from aui_tui.text import clean
 
 BUSY: Final = 0.5
@@ -296,7 +297,7 @@ class Leases:
         found = entries.get(lease.key)
         if not isinstance(found, dict) or found.get("owner") == lease.owner:
             return True
-        if found.get("place") == self._place and _has_ended(found.get("pid")):
+        if found.get("place") == self._place and has_ended(found.get("pid")):
             return True
         end, now = found.get("end"), self._file.clock()
         return not (isinstance(end, int | float) and now < end <= now + LEASE_LIFE)
@@ -312,19 +313,6 @@ def _place() -> str:
         return f"{platform.node()} {Path('/proc/self/ns/pid').readlink()}"
     except OSError:
         return platform.node()
-
-
-def _has_ended(pid: object) -> bool:
-    """Say whether no process ``pid`` runs; False where that cannot be asked."""
-    if not isinstance(pid, int) or pid <= 0 or os.name != "posix":
-        return False
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return True
-    except OSError:
-        return False
-    return False
 
 
 LIMIT: Final = 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import secrets
 import stat
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from aui_tui.errors import BadValue, ConfigError
+from aui_tui.process import has_ended
 from aui_tui.text import clean
 
 MAX_NAME: Final = 80
@@ -50,7 +52,13 @@ def whole(path: Path, *, new: bool = False) -> Iterator[Path]:
     It keeps the permissions of the old file. Raises ConfigError with one sentence, and FileExistsError for a file that
     has to be ``new``; the old file is then unchanged.
     """
-    temporary = path.with_name(f".{path.name[:MAX_NAME]}.{secrets.token_hex(4)}.tmp")
+    name = f".{path.name[:MAX_NAME]}"
+    for left in path.parent.glob(f"{glob.escape(name)}.*-*.tmp"):  # by a run that was killed
+        process = left.name.rpartition("-")[0].rpartition(".")[2]
+        if process.isdecimal() and has_ended(int(process)):
+            with suppress(OSError):
+                left.unlink()
+    temporary = path.with_name(f"{name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
         yield temporary
         if new and os.path.lexists(path):

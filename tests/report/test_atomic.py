@@ -6,6 +6,8 @@ import os
 import resource
 import signal
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -177,3 +179,26 @@ def test_another_users_pipe_in_a_shared_folder_is_not_waited_for(shared: Path) -
     os.chown(shared / "out", 65534, 65534)
     with pytest.raises(ConfigError, match="another user"):
         replace(shared / "out", ["new"])
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "out[1].json"
+    code = "import os, sys, pathlib\nfrom aui_tui.report.atomic import replace\n" + (
+        "def endless():\n    yield 'x' * 100\n    os.kill(os.getpid(), 9)\n    yield ''\n"
+        "replace(pathlib.Path(sys.argv[1]), endless())"
+    )
+    for _ in range(3):
+        subprocess.run([sys.executable, "-c", code, str(path)], check=False)
+    assert len(list(tmp_path.iterdir())) >= 1
+    other = tmp_path / ".other.json.0123abcd.tmp"
+    other.write_text("of somebody else")
+
+    def watched() -> Iterator[str]:
+        yield "half"
+        assert create(tmp_path, path.name, ["new"]).read_text() == "new"
+        assert len(list(tmp_path.glob(".out*.tmp"))) == 1
+        yield " and half"
+
+    replace(path, watched())
+    assert sorted(tmp_path.iterdir()) == sorted([path, other])
+    assert path.read_text() == "half and half"
