@@ -138,7 +138,7 @@ class AuiApp(Dashboard):
 
     def action_command_palette(self) -> None:
         if not CommandPalette.is_open(self):
-            self.push_screen(CommandPalette(placeholder="a command, a host, a list, a theme, a word"))
+            self.push_screen(CommandPalette(placeholder="Search for commands, hosts, lists, themes, words"))
 
     def action_window(self, name: str) -> None:
         from aui_tui.tui.screens.settings import WINDOWS

@@ -132,7 +132,7 @@ def test_a_theme_beside_the_settings_is_drawn_with(tmp_path: Path) -> None:
     with Terminal(tmp_path, arguments, env={"AUI_TUI_THEME": "mine"}) as terminal:
         terminal.wait_for("Can AI assistants")
         terminal.press("\x10")
-        terminal.wait_for("a command, a host")
+        terminal.wait_for("Search for commands")
         terminal.press("theme\r")
         terminal.wait_for("mine", "paper")
         terminal.press("\r")

@@ -33,7 +33,7 @@ JOURNEY = (
     ("D", "Only one scan"),
     ("?", "Report card"),
     ("qT", "high-contrast"),
-    ("\x1b[B\r\x10", "a command, a host"),
+    ("\x1b[B\r\x10", "Search for commands"),
 )
 
 
