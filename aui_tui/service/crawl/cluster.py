@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from concurrent import futures
 from contextlib import AsyncExitStack, suppress
 from functools import cache
@@ -74,6 +75,7 @@ class Cluster:
         self._queue: asyncio.Queue[tuple[Job, asyncio.Future[Result]]] = asyncio.Queue()
         self._batches: set[asyncio.Task[None]] = set()
         self._gone: asyncio.Future[None]
+        self._threads = 1
         self.capacity = 0
 
     async def __aenter__(self) -> Cluster:
@@ -91,7 +93,8 @@ class Cluster:
             self._opened.push_async_callback(self._client.close)
             await self._client
             await self._client.wait_for_workers(self._processes, timeout=CONNECT if self._address else START)
-            self.capacity = AHEAD * self._most * max(1, sum((await self._client.nthreads()).values()))
+            self._threads = max(1, sum((await self._client.nthreads()).values()))
+            self.capacity = AHEAD * self._most * self._threads
         except BaseException as error:  # cancelled or not, what was opened is closed
             await self.aclose()
             if not isinstance(error, Exception):
@@ -139,14 +142,16 @@ class Cluster:
         task.add_done_callback(self._batches.discard)
 
     async def _gather(self) -> None:
-        """Make batches of what is asked for."""
+        """Make batches of what is asked for; when that is less than a batch, every worker thread gets its share."""
         while True:
             batch = [await self._queue.get()]
             with suppress(TimeoutError):
                 async with asyncio.timeout(GATHER):
                     while len(batch) < self._most:
                         batch.append(await self._queue.get())
-            self._start(self._hand_out(batch, ATTEMPTS))
+            size = self._most if len(batch) == self._most else math.ceil(len(batch) / self._threads)
+            for start in range(0, len(batch), size):
+                self._start(self._hand_out(batch[start : start + size], ATTEMPTS))
 
     async def _hand_out(self, batch: list[tuple[Job, asyncio.Future[Result]]], attempts: int) -> None:
         """Have ``batch`` scanned and tell those who wait; when its worker was lost, each half by itself."""

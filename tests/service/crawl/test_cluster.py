@@ -58,6 +58,17 @@ async def test_batches_are_scanned_and_written_once(cluster: Any, service: Local
     assert homepages(site) == {f"h{number}.test": 5 for number in range(60)}
 
 
+async def test_a_list_shorter_than_a_batch_is_shared_by_the_workers(
+    cluster: Any, service: LocalService, site: Site
+) -> None:
+    async with Cluster(settings_of(service), address=cluster.scheduler_address, most=100) as workers:
+        await Crawl(service, workers, concurrency=workers.capacity).run(grouped(rows(hosts(20))))
+    async with distributed.Client(cluster, asynchronous=True, set_as_default=False) as client:
+        batches = await client.run(lambda dask_worker: dask_worker.state.executed_count)
+    assert len(batches) == 2
+    assert all(batches.values())
+
+
 async def test_worker_killed_in_the_middle_loses_nothing(cluster: Any, service: LocalService, site: Site) -> None:
     async def late(asked: Asked, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.1)
