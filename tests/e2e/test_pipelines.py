@@ -84,6 +84,7 @@ class Job:
             **{name: value for name, value in os.environ.items() if name.startswith(("PIP_", "UV_", "SSL_"))},
         }
         self.contexts = {
+            "github.action_path": str(FORGE / "actions" / "aui-tui"),
             "github.token": "t",
             "github.repository": "a/b",
             "github.workflow": "ci",
