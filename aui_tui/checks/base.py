@@ -331,6 +331,10 @@ class Check(ABC):
     def advise(self, site: Site) -> Advice:
         """Return body and snippet of the recommendation."""
 
+    def is_asked(self, site: Site) -> bool:
+        """Return whether the fix is to ask somebody else for it: there is nothing that the owner can install."""
+        return False
+
     def proof_at(self, origin: str, observations: Observations | None) -> str:
         """Return how to check the fix at ``origin``, under the name of an agent that was turned away."""
         refused = turned_away(observations) if observations is not None else ()

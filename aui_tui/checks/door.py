@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from aui_tui.checks.base import SHUT_OUT, WELCOME, Advice, Check, Earned, Site, sentence_list
-from aui_tui.checks.door_fix import door_advice, fields, let_everybody_in
+from aui_tui.checks.door_fix import REQUEST, door_advice, fields, let_everybody_in
 from aui_tui.checks.judge import Judgement, asks_for_payment, live_exchanges, turned_away
 from aui_tui.checks.wording import (
     DROPPED,
@@ -565,6 +565,9 @@ class Door(Check):
 
     def fixed(self, observations: Observations) -> Observations:
         return let_everybody_in(observations)
+
+    def is_asked(self, site: Site) -> bool:
+        return all(piece.path == REQUEST for piece in door_advice(site).pieces())
 
     def advise(self, site: Site) -> Advice:
         return door_advice(site)

@@ -16,6 +16,8 @@ from aui_tui.checks.wording import answer, answers, fill, joined, status, vendor
 from aui_tui.model.observations import BROWSER, SERVED, Cause, Exchange, Observations
 from aui_tui.model.registry import Agent, registry
 
+REQUEST: Final = "server/change-request.txt"
+"""What there is where the owner can install nothing."""
 JQ_RANGES: Final = "[.. | objects | .ipv4Prefix, .ipv6Prefix | strings]"
 """jq program for the address lists that the operators publish."""
 SERVERS: Final = MappingProxyType({"microsoft-iis": "iis"})

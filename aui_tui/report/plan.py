@@ -29,17 +29,22 @@ WIDTH: Final = 78
 """Columns of a plan in plain text."""
 
 
+ASKED: Final = "somebody else decides, so no points are promised"
 WhatIf = Callable[[frozenset[str]], Standing]
 """Reckons where a site would stand with the named fixes done."""
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """One fix of a plan, and where the site stands with it and those before it."""
+    """One fix of a plan, and where the site stands with it and those before it.
+
+    ``promised``: False where somebody else must be asked for it, so that it counts for nothing.
+    """
 
     fix: Recommendation
     score: int
     grade: str
     stance: str
+    promised: bool = True
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,29 +97,41 @@ def plan_for(
     words = Labels(name=card.name, category=card.category, seed=card.seed, public_url=public_url, tester=tester)
     fresh = grade_card(seen, card.method, labels=words)
     advised = msgspec.structs.replace(card, recommendations=fresh.recommendations)
+    site = site_of(seen, card.name, words)
     found = plan(
         advised,
         what_if=lambda fixes: what_if(seen, fixes, method),
         grade=grade,
         score=score,
         with_claims=with_claims,
+        asked=frozenset(fix.k for fix in fresh.recommendations if BY_FIX[fix.k].is_asked(site)),
     )
-    return Planned(found, site_of(seen, card.name, words))
+    return Planned(found, site)
 
 
 def plan(
-    card: ReportCard, *, what_if: WhatIf, grade: str = "", score: int | None = None, with_claims: bool = False
+    card: ReportCard,
+    *,
+    what_if: WhatIf,
+    grade: str = "",
+    score: int | None = None,
+    with_claims: bool = False,
+    asked: frozenset[str] = frozenset(),
 ) -> Plan:
     """Return the cheapest plan from ``card`` to ``grade`` or ``score``; to the next grade when neither is named.
 
-    ``with_claims``: also fixes that tell agents of something that the site must have first, such as a server. The steps
-    let assistants in first. Raises BadValue for a wrong target and Unavailable for a card without a measurement.
+    ``with_claims``: also fixes that tell agents of something that the site must have first, such as a server.
+    ``asked``: fixes that somebody else must be asked for; they come with no promise. The steps let assistants in first.
+    Raises BadValue for a wrong target and Unavailable for a card without a measurement.
     """
     if card.unreachable:
         raise Unavailable(f"{card.host} could not be measured, so there is nothing to plan from.")
     target, goal = _target(card, grade, score)
     fixes = [fix for fix in card.recommendations if fix.k in BY_FIX and (with_claims or BY_FIX[fix.k].harm != LACKING)]
-    chosen, reached = _cheapest(card, sorted(fixes, key=_effort), target, what_if)
+    own = sorted((fix for fix in fixes if fix.k not in asked), key=_effort)
+    chosen, reached = _cheapest(card, own, target, what_if)
+    if card.score < target:
+        chosen = [*chosen, *(fix for fix in fixes if fix.k in asked)]
     return Plan(
         host=card.host,
         method=card.method,
@@ -123,7 +140,7 @@ def plan(
         stance=card.stance,
         target=target,
         goal=goal,
-        steps=tuple(_steps(sorted(chosen, key=by_harm(card).index), what_if)),
+        steps=tuple(_steps(sorted(chosen, key=by_harm(card).index), asked, what_if)),
         reached=reached,
     )
 
@@ -168,10 +185,16 @@ def _keys(fixes: Iterable[Recommendation]) -> frozenset[str]:
     return frozenset(fix.k for fix in fixes)
 
 
-def _steps(fixes: list[Recommendation], reckon: WhatIf) -> Iterator[Step]:
+def _steps(fixes: list[Recommendation], asked: frozenset[str], reckon: WhatIf) -> Iterator[Step]:
     for number, fix in enumerate(fixes, 1):
-        standing = reckon(_keys(fixes[:number]))
-        yield Step(fix=fix, score=standing.score, grade=standing.grade, stance=standing.stance)
+        standing = reckon(_keys(fixes[:number]) - asked)
+        yield Step(
+            fix=fix,
+            score=standing.score,
+            grade=standing.grade,
+            stance=standing.stance,
+            promised=fix.k not in asked,
+        )
 
 
 def lines(found: Plan) -> Iterator[str]:
@@ -184,9 +207,11 @@ def lines(found: Plan) -> Iterator[str]:
         yield f"{number}. {step.fix.title} ({step.fix.k}): {gain}"
         for line in wrap(step.fix.body, WIDTH - 3):
             yield f"   {line}"
-        yield f"   then grade {step.grade}, {step.stance}"
+        if step.promised:
+            yield f"   then grade {step.grade}, {step.stance}"
     if not found.reached:
-        yield f"All fixes together lead to a score of {found.after[0]}; {found.goal} cannot be reached."
+        own = "All fixes" if all(step.promised for step in found.steps) else "All fixes of your own"
+        yield f"{own} together lead to a score of {found.after[0]}; {found.goal} cannot be reached."
         if not any(BY_FIX[step.fix.k].harm == LACKING for step in found.steps):
             yield "Fixes that need something you must have, such as an MCP server, need AUI_TUI_WITH_CLAIMS=1."
 
@@ -195,7 +220,7 @@ def _gains(found: Plan) -> Iterator[str]:
     """Yield what the score becomes with each step after those before it."""
     score = found.score
     for step in found.steps:
-        yield f"{score} -> {step.score}"
+        yield f"{score} -> {step.score}" if step.promised else ASKED
         score = step.score
 
 

@@ -26,7 +26,7 @@ from aui_tui.model.registry import registry
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import FIXES, GRADES
 from aui_tui.report import plan as plans
-from aui_tui.report.plan import INSERTED, Plan, as_json, lines, pieces, readme, write_files
+from aui_tui.report.plan import INSERTED, Plan, as_json, lines, members, pieces, readme, write_files
 from aui_tui.report.sections import sections
 from aui_tui.scan.robots import parse
 from tests.cards import DEAD, RICH_OPEN, WALLED, cards, estimate, published, sums
@@ -146,6 +146,19 @@ def test_letting_agents_in_comes_first_whatever_its_points() -> None:
     assert max(card.recommendations, key=lambda fix: fix.pts).k != "wba"
     assert keys(card, score=card.score + 1)[0] == "wba"
     assert [fix.k for fix in by_harm(card)][:2] == ["wba", "ssr"]
+
+
+@pytest.mark.parametrize(("edge", "promised"), [("", False), ("shopify", False), ("nginx", True), ("akamai", True)])
+def test_what_somebody_else_decides_comes_first_and_promises_nothing(edge: str, promised: bool) -> None:
+    seen = replace(situations.half_open(), edge=edge)
+    card = grade_card(seen)
+    found, site = plans.plan_for(HostReport(card=card, observations=seen), score=100)
+    first = found.steps[0]
+    assert (first.fix.k, first.promised, first.score > card.score) == ("wba", promised, promised)
+    with_door = what_if(seen, [step.fix.k for step in found.steps], V02).score
+    assert (found.after[0] == with_door) is promised
+    assert any("no points are promised" in line for line in lines(found)) is not promised
+    assert members(found, site)["steps"][0]["promised"] is promised
 
 
 def test_what_the_site_must_have_first_is_the_last_advice() -> None:
