@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
 from aui_tui.scan.parser_pool import Parser
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # programs that tests start in the background hear ctrl+c too
 
 settings.register_profile("project", deadline=None, max_examples=25, derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=300)

@@ -6,7 +6,6 @@ import contextlib
 import io
 import os
 import select
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -79,10 +78,9 @@ class Running(subprocess.Popen[str]):
 
 
 def start(home: Path, *arguments: str, env: Mapping[str, str] | None = None, **options: Any) -> Running:
-    """Start ``aui-tui ARGUMENTS`` with pipes; it hears ctrl+c even when the tests run in the background."""
-    hears = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    """Start ``aui-tui ARGUMENTS`` with pipes."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return Running(command(*arguments), cwd=home, env=environment(home, env), text=True, **(hears | pipes | options))
+    return Running(command(*arguments), cwd=home, env=environment(home, env), text=True, **(pipes | options))
 
 
 @contextlib.contextmanager

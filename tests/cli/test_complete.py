@@ -116,7 +116,6 @@ def shell_at(folder: Path, shell: str, command: str) -> Iterator[pexpect.spawn[s
         encoding="utf-8",
         timeout=40,
         dimensions=(40, 200),
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         child.sendline(rc)

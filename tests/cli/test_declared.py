@@ -74,7 +74,6 @@ async def test_ctrl_c_while_it_asks_keeps_the_scan(tmp_path: Path) -> None:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=environment(tmp_path, ASK),
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         while not any(asked.path == PATH for asked in site.asked):
             await asyncio.sleep(0.05)
