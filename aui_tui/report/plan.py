@@ -48,7 +48,10 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """The steps from where a site stands to ``target`` points; ``reached`` is False when no fixes lead there."""
+    """The steps from where a site stands to ``target`` points; ``reached`` is False when no fixes lead there.
+
+    ``granted``: the score where somebody else grants what is asked for, too.
+    """
 
     host: str
     method: str
@@ -59,6 +62,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     goal: str
     steps: tuple[Step, ...] = ()
     reached: bool = True
+    granted: int = 0
 
     @property
     def after(self) -> tuple[int, str, str]:
@@ -128,10 +132,7 @@ def plan(
         raise Unavailable(f"{card.host} could not be measured, so there is nothing to plan from.")
     target, goal = _target(card, grade, score)
     fixes = [fix for fix in card.recommendations if fix.k in BY_FIX and (with_claims or BY_FIX[fix.k].harm != LACKING)]
-    own = sorted((fix for fix in fixes if fix.k not in asked), key=_effort)
-    chosen, reached = _cheapest(card, own, target, what_if)
-    if card.score < target:
-        chosen = [*chosen, *(fix for fix in fixes if fix.k in asked)]
+    chosen, reached = _cheapest(card, sorted(fixes, key=_effort), target, what_if)
     return Plan(
         host=card.host,
         method=card.method,
@@ -142,6 +143,7 @@ def plan(
         goal=goal,
         steps=tuple(_steps(sorted(chosen, key=by_harm(card).index), asked, what_if)),
         reached=reached,
+        granted=what_if(_keys(chosen)).score if chosen else card.score,
     )
 
 
@@ -209,11 +211,16 @@ def lines(found: Plan) -> Iterator[str]:
             yield f"   {line}"
         if step.promised:
             yield f"   then grade {step.grade}, {step.stance}"
+    yield from _if_granted(found)
     if not found.reached:
-        own = "All fixes" if all(step.promised for step in found.steps) else "All fixes of your own"
-        yield f"{own} together lead to a score of {found.after[0]}; {found.goal} cannot be reached."
+        yield f"All fixes together lead to a score of {found.granted}; {found.goal} cannot be reached."
         if not any(BY_FIX[step.fix.k].harm == LACKING for step in found.steps):
             yield "Fixes that need something you must have, such as an MCP server, need AUI_TUI_WITH_CLAIMS=1."
+
+
+def _if_granted(found: Plan) -> Iterator[str]:
+    if found.granted != found.after[0]:
+        yield f"If what is asked of somebody else is granted too, the score becomes {found.granted}."
 
 
 def _gains(found: Plan) -> Iterator[str]:
@@ -349,7 +356,8 @@ def readme(found: Plan, site: Site | None = None) -> Iterator[str]:
     score, grade, stance = found.after
     host = site.hostname if site is not None else found.host
     yield from (f"# Fixes for {escape(host)}", "")
-    yield f"Score {found.score} ({found.grade}, {found.stance}) before, {score} ({grade}, {stance}) with all of them."
+    yield f"Score {found.score} ({found.grade}, {found.stance}) before, {score} ({grade}, {stance}) after."
+    yield from _if_granted(found)
     if site is not None and site.is_local:
         yield ""
         yield "The site was scanned on this machine, so the files name a local address. Set `public_url` of the site"

@@ -156,6 +156,7 @@ def test_what_somebody_else_decides_comes_first_and_promises_nothing(edge: str, 
     first = found.steps[0]
     assert (first.fix.k, first.promised, first.score > card.score) == ("wba", promised, promised)
     with_door = what_if(seen, [step.fix.k for step in found.steps], V02).score
+    assert found.granted == with_door
     assert (found.after[0] == with_door) is promised
     assert any("no points are promised" in line for line in lines(found)) is not promised
     assert members(found, site)["steps"][0]["promised"] is promised
