@@ -61,8 +61,8 @@ def of_dashboard(arguments: Sequence[str]) -> dict[str, str] | None:
     found = {}
     words = iter(arguments)
     for word in words:
-        name, _, value = word.partition("=")
-        value = value or next(words, "")
+        name, equals, value = word.partition("=")
+        value = value if equals else next(words, "")
         if name not in OPTIONS or not value.strip():
             return None
         found[OPTIONS[name]] = value

@@ -8,7 +8,7 @@ import pytest
 
 from aui_tui.cli.app import COMMANDS, command_of
 from tests.cards import WALLED
-from tests.cli.runner import here, required
+from tests.cli.runner import aui, here, required
 from tests.cli.stored import fill
 
 WITH_VALUE = [
@@ -35,6 +35,12 @@ def test_nor_does_an_option_before_the_command(tmp_path: Path, option: str) -> N
     done = here(tmp_path, option, "", "paths")
     assert (done.code, done.out) == (2, "")
     assert option in done.sentence
+
+
+@pytest.mark.parametrize("option", ["--data-dir", "--source", "--config", "--open"])
+def test_nor_one_of_the_dashboard_which_takes_no_other_word_for_its_value(tmp_path: Path, option: str) -> None:
+    done = aui(tmp_path, f"{option}=", "index")
+    assert (done.code, done.sentence) == (2, f"aui-tui: {option} is empty. Give it a value, or leave it out.")
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if required(command_of(name))])
