@@ -166,7 +166,8 @@ def assistants(figures: Overview, moves: Moves, size: int) -> list[Entry]:
         known = sum(number for word, number in fates.items() if word not in ("not tested", "unclear"))
         row = _Row().add(fit(surface.short, 15) + " ", "", of_agent(surface, "in") if known else "")
         if not known:
-            out.append(row.add("only task runs can tell", "muted").entry(size))
+            words = "no answer proves anything" if known_by(surface) else "only task runs can tell"
+            out.append(row.add(words, "muted").entry(size))
             continue
         for word, part in _parts(fates, room):
             row.add(part, sign(word).tone, of_agent(surface, word) if part.strip() and word else "")

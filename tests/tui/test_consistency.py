@@ -12,11 +12,11 @@ from aui_tui.model import agents
 from aui_tui.model.card import ReportCard
 from aui_tui.model.query import Query
 from aui_tui.model.registry import registry, surfaces
-from aui_tui.model.view import HostReport
+from aui_tui.model.view import HostReport, Moves, Overview
 from aui_tui.report import sections
 from aui_tui.tui import cardrows
 from aui_tui.tui.columns import Column, cell, verdict_of
-from aui_tui.tui.figures import fates_of, narrowed, of_agent
+from aui_tui.tui.figures import assistants, fates_of, narrowed, of_agent
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.preview import preview
 
@@ -99,3 +99,12 @@ def test_the_first_check_asks_as_an_assistant_that_is_turned_away() -> None:
         if refused and not card.unreachable and state.fixes:
             assert state.fixes[0].k in ("wba", "robots"), card.host
     assert NOW
+
+
+def test_the_overview_leaves_to_task_runs_only_who_drives_a_browser() -> None:
+    verdicts = {surface.slug: {"untested": 2} for surface in surfaces()}
+    figures = Overview(grades={}, stances={}, failing={}, hosts=2, verdicts=verdicts)
+    rows = [entry.content.plain for entry in assistants(figures, Moves(), 100)[1:]]
+    left = {surface.short for surface, row in zip(surfaces(), rows, strict=True) if "only task runs" in row}
+    assert left == {surface.short for surface in surfaces() if surface.source == "none"}
+    assert sum("no answer proves anything" in row for row in rows) == len(rows) - len(left)
