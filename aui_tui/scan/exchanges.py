@@ -191,6 +191,7 @@ _COUNTRY_LINK: Final = re.compile(
     rb"""|(?:https?://[^/"'\s>]{1,100})?/[a-z]{2}(?:[-_][a-z]{2})?(?:/|["'\s>]))""",
     re.IGNORECASE,
 )
+_PASSWORD: Final = re.compile(rb"""<input\s[^>]{0,400}?type=["']?password\b""", re.IGNORECASE)
 _LANGUAGE: Final = re.compile(rb"""<html\s[^>]{0,400}?lang=["']?([a-z]{2})""", re.IGNORECASE)
 _QUOTED: Final = 60
 """Characters quoted of a page without a title."""
@@ -254,8 +255,9 @@ class PageComparison:
     def _is_other(self, found: Exchange, answer: Answer, first: Answer, texts: tuple[PageText, PageText]) -> bool:
         """Tell whether an answer is another page than the browser's ``first``; ``texts``: that of both.
 
-        It says that it blocks, has nothing to read, or has another title and other words: either far fewer, or as many
-        in the same language. A page made for agents, or a chooser of countries, is a difference and no refusal.
+        It says that it blocks, has nothing to read, asks for a password instead, or has another title and other words:
+        either far fewer, or as many in the same language. A page made for agents, or a chooser of countries, is a
+        difference and no refusal.
         """
         browser, text = texts
         paths = [urlsplit(str(url)).path for url in (answer.url, first.url)]
@@ -267,13 +269,16 @@ class PageComparison:
         kind = media_type(answer.content_type)
         if kind in _FOR_AGENTS or (kind == "text/plain" and text.readable >= markup.READABLE_ENOUGH):
             return False
+        far_fewer = text.readable * page.MUCH_LESS < browser.readable
+        if far_fewer and _PASSWORD.search(answer.body) and not _PASSWORD.search(first.body):
+            return True
         if (found.title and found.title == self._title) or page.share(text, browser) >= _FEW_WORDS:
             return False
         if len(set(_COUNTRY_LINK.findall(answer.body[:_BEGINNING]))) >= _COUNTRIES:
             return False
         spoken = [_LANGUAGE.search(body[:_BEGINNING]) for body in (answer.body, first.body)]
         same_language = all(spoken) and len({match[1].lower() for match in spoken if match}) == 1
-        return same_language or text.readable * page.MUCH_LESS < browser.readable
+        return same_language or far_fewer
 
     async def _of_browser(self, first: Answer) -> PageText:
         if not self._texts:

@@ -192,6 +192,9 @@ VARIED: Mapping[str, Callable[[], Pages]] = {
         bakery,
     ),
     "a summary in HTML": lambda: for_agents(lambda asked: html(prose(1, 12), "Bakery in short"), bakery),
+    "a light version with a log-in": lambda: for_agents(
+        lambda asked: html(f"{prose(1, 30)}<form><input type=password></form>", "Bakery, light"), bakery
+    ),
     "a chooser of countries": lambda: for_agents(
         lambda asked: html("".join(f"<a href='/{code}/'>{code}</a>" for code in ("de", "fr", "es", "it")), "Where?"),
         bakery,

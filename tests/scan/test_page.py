@@ -329,6 +329,7 @@ def answered(name: str, body: bytes, kind: str = "text/html") -> tuple[Exchange,
         (b'{"error":"blocked by our policy"}', "application/json"),
         ("<p>Доступ к сайту закрыт для роботов</p>".encode(), "text/html; charset=utf-8"),
         ("<p>このページは表示できません</p>".encode(), "text/html; charset=utf-8"),
+        (b"<title>Log in</title><form>Fresh bread for members<input type=password></form>", "text/html"),
     ],
 )
 async def test_nothing_to_read_or_far_less_and_other_text_is_another_page(body: bytes, kind: str) -> None:
