@@ -31,6 +31,7 @@ def main() -> None:
         code = run(sys.argv[1:])
     except KeyboardInterrupt:  # while modules were loaded
         code = 130
+    gc.freeze()  # the interpreter would look for garbage among all objects before it ends: a sixth of a list's time
     sys.exit(code)
 
 

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from aui_tui.errors import BadValue, ConfigError
+from aui_tui.model.decoding import sentence
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS
 from aui_tui.model.vocabulary import choose
 from aui_tui.text import clean
@@ -187,7 +188,8 @@ def _read(name: str, given: Any, where: str) -> Any:
         if name in WORDS:
             return choose(name, found, WORDS[name])
     except (msgspec.ValidationError, BadValue) as error:
-        raise ConfigError(f"{where}: {str(error).rstrip('.')}. It is: {meanings()[name]}.") from None
+        said = str(error).rstrip(".") if isinstance(error, BadValue) else sentence(error).removeprefix(f"{name}: ")
+        raise ConfigError(f"{where}: {said}. It is: {meanings()[name]}.") from None
     if name == "base_url" or (name == "source" and "://" in found):
         return _address(where, found)
     if name == "sites":

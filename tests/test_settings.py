@@ -48,13 +48,16 @@ def test_keys_and_themes_come_from_the_file(tmp_path: Path) -> None:
     [
         ('themes = "x"', ("unknown setting 'themes'", "did you mean theme?")),
         ("qqq = 1", ("unknown setting 'qqq'", "allowed are:")),
-        ("theme = 3", ("theme: Expected `str`, got `int`", "theme of the dashboard")),
-        ('mouse = "perhaps"', ("mouse: Expected `bool`",)),
+        ("theme = 3", ("theme: must be text, not a whole number. It is: ", "theme of the dashboard")),
+        ('mouse = "perhaps"', ("mouse: must be true or false, not text.",)),
+        ("pace = 61", ("pace: must be a number <= 60",)),
+        ("columns = [1]", ("columns[0]: must be text, not a whole number.",)),
+        ('views.mine.colour = "x"', ("views (one of its entries): unknown value 'colour'.", "query, stance")),
         ('method = "v9"', ("Unknown method", "v0.1, v0.2")),
         ('base_url = "index.example"', ("base_url must be an address",)),
         ('source = "ftp://x"', ("source must be an address",)),
         ('base_url = "https://[broken"', ("base_url must be an address",)),
-        ("keys = 1", ("keys: Expected `object`", "keys of the dashboard")),
+        ("keys = 1", ("keys: must be a table of names and values, not a whole number.", "keys of the dashboard")),
         ("theme = ", ("is not TOML",)),
         ('theme = "\\u001b[2J"\nbad\u001b = 1', ("is not TOML",)),
     ],
@@ -70,7 +73,7 @@ def test_file_is_strict_and_the_sentence_names_the_fault(tmp_path: Path, text: s
 
 
 def test_bad_variable_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"AUI_TUI_MOUSE: Expected `bool`"):
+    with pytest.raises(ConfigError, match=r"AUI_TUI_MOUSE: must be true or false, not text"):
         load({}, {"AUI_TUI_MOUSE": "maybe", "AUI_TUI_CONFIG": str(write(tmp_path, ""))})
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
+from itertools import takewhile
 from types import MappingProxyType
 from typing import Annotated, Any, Final
 
@@ -14,7 +15,7 @@ from typer.core import TyperGroup
 
 from aui_tui.cli import streams
 from aui_tui.cli.options import AllowPrivate, ConnectTo
-from aui_tui.cli.parser import Parser, Usage, refuse_empty, run_for
+from aui_tui.cli.parser import Parser, Usage, run_for
 from aui_tui.cli.run import INTERRUPTED, print_version, reporting_errors
 from aui_tui.errors import ConfigError
 from aui_tui.text import clean
@@ -66,6 +67,10 @@ class Commands(Parser, TyperGroup):
     """The commands of the program."""
 
     whole = True
+
+    def own(self, args: Sequence[str]) -> Sequence[str]:
+        """Return the words before the command."""
+        return list(takewhile(lambda word: word not in COMMANDS, args))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all commands."""
@@ -150,7 +155,6 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    refuse_empty(arguments)
     try:
         code = program()(arguments, prog_name=streams.NAME, standalone_mode=False)
         streams.flush()

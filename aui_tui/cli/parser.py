@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import cache, partial
 from itertools import pairwise
 from typing import Any, Final, TypeVar
@@ -79,6 +79,10 @@ class Parser:
     whole = False
     """Whether this is the whole program, whose help lists the options of every command."""
 
+    def own(self, args: Sequence[str]) -> Sequence[str]:
+        """Return the words of a line that are read here, not by a command."""
+        return args
+
     def get_params(self, ctx: Any) -> list[Any]:
         """Return own options and arguments, then those of every command; the hidden ones are no part of a help."""
         own: list[Any] = super().get_params(ctx)  # type: ignore[misc]
@@ -86,7 +90,9 @@ class Parser:
         return [*own, *_settings(tuple(name for option in own for name in option.opts))]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read a line. Raises Usage."""
+        """Read a line. Raises Usage, and BadValue for an empty value."""
+        valued = {name for one in self.get_params(ctx) if not getattr(one, "is_flag", False) for name in one.opts}
+        refuse_empty(self.own(args), valued)
         try:
             rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
         except typer.TyperException as error:
@@ -125,15 +131,17 @@ class App(typer.Typer):
         return super().command(name, cls=Command, epilog=epilog)
 
 
-def refuse_empty(words: Sequence[str]) -> None:
-    """Raise BadValue for an empty value of an option or argument: a variable that is not set, most of the time."""
+def refuse_empty(words: Sequence[str], valued: Container[str]) -> None:
+    """Raise BadValue for an empty argument, or an empty value of an option: a variable that is not set, most times.
+
+    ``valued``: the options that take a value.
+    """
     for before, word in pairwise(["", *words]):
         name, equals, value = word.partition("=")
         if not (word.startswith("--") and equals):
-            name, value = before, word
+            name, value = before if before in valued else "", word
         if not value.strip():
-            what = clean(name, 60) if name.startswith("-") else "An argument"
-            raise BadValue(f"{what} is empty. Give it a value, or leave it out.")
+            raise BadValue(f"{clean(name, 60) or 'An argument'} is empty. Give it a value, or leave it out.")
 
 
 def _usage(error: Any, command: Any, context: Any) -> Usage:

@@ -98,26 +98,50 @@ def _key(name: str) -> str:
     return clean(name, KEY)
 
 
-_PATH: Final = re.compile(r" - at `\$\.?(.*?)`$")
-_ONE_OF: Final = re.compile(r"Expected `str` matching regex '\^\(([\w| -]+)\)\??\$'")
+_PATH: Final = re.compile(r" - at (?:`key` in )?`\$\.?(.*?)`$")
+_ONE_OF: Final = re.compile(r"must be text matching regex '\^\(([\w| -]+)\)\??\$'")
 _FORMS: Final = {
-    "scanned_at": "expected a UTC time such as 2026-11-20T10:00:00.000Z",
-    "grade": "expected a letter from A to F, with a + or - at most",
+    "scanned_at": "must be a UTC time such as 2026-11-20T10:00:00.000Z",
+    "grade": "must be a letter from A to F, with a + or - at most",
 }
 """What the fields with a pattern must look like, in words."""
+_TYPES: Final = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "object": "a table of names and values",
+    "array": "a list",
+    "null": "nothing",
+}
+_WORDS: Final = {
+    "Expected ": "must be ",
+    ", got ": ", not ",
+    "Object missing required field ": "lacks ",
+    "Object contains unknown field ": "unknown name ",
+    "Invalid enum value ": "unknown value ",
+}
+"""What msgspec says, and the same in plain words."""
 
 
 def sentence(error: Exception) -> str:
-    """Return what msgspec says of a broken record, the field first, without a full stop."""
+    """Return what msgspec says of a broken record, in plain words and the field first, without a full stop."""
     text = clean(str(error), 300)
     found = _PATH.search(text)
+    problem = re.sub(r"`([a-z |]+)`", _types, text[: found.start()] if found else text)
+    for said, plain in _WORDS.items():
+        problem = problem.replace(said, plain)
     if found is None:
-        return text[:1].lower() + text[1:]
-    problem = text[: found.start()]
+        return problem[:1].lower() + problem[1:]
     words = _ONE_OF.fullmatch(problem)
     if words is not None:
-        problem = f"expected one of {words[1].replace('|', ', ')}"
+        problem = f"must be one of {words[1].replace('|', ', ')}"
     elif "matching regex" in problem:
         problem = _FORMS.get(found[1].rpartition(".")[2], problem)
     path = (found[1] or "the record").replace("[...]", " (one of its entries)").replace(").", "), ")
-    return path + ": " + problem[:1].lower() + problem[1:]
+    return f"{path}: {problem}"
+
+
+def _types(found: re.Match[str]) -> str:
+    words = found[1].split(" | ")
+    return " or ".join(_TYPES[word] for word in words) if set(words) <= _TYPES.keys() else found[0]

@@ -15,6 +15,7 @@ from textual.color import Color, ColorParseError
 from textual.theme import BUILTIN_THEMES, Theme
 
 from aui_tui.errors import ConfigError
+from aui_tui.model.decoding import sentence
 from aui_tui.text import clean
 from aui_tui.tui.words import nearest
 
@@ -192,7 +193,7 @@ def _made(data: dict[str, object]) -> tuple[Theme | None, list[str]]:
     try:
         file = msgspec.convert(data, _File)
     except msgspec.ValidationError as error:
-        return None, [f"{clean(str(error), 200)}."]
+        return None, [f"{sentence(error)}."]
     wrong: list[str] = []
     colors = _colors(file.colors, "colors", COLORS, file.ansi, wrong)
     roles = _colors(file.roles, "roles", ROLES, file.ansi, wrong)

@@ -51,6 +51,15 @@ def test_an_empty_argument_is_named(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line", [["scan", "--force", ""], ["scan", "-q", ""], ["export", "--cards", ""], ["plan", "--", ""], ["-q", ""]]
+)
+def test_a_switch_before_an_empty_argument_is_not_called_empty(tmp_path: Path, line: list[str]) -> None:
+    done = here(tmp_path, *line)
+    assert (done.code, done.out) == (2, "")
+    assert done.sentence == "aui-tui: An argument is empty. Give it a value, or leave it out."
+
+
+@pytest.mark.parametrize(
     ("gate", "value"),
     [
         ("--fail-grade", ""),

@@ -140,7 +140,7 @@ def test_each_mistake_in_a_line_is_named_with_what_is_allowed(tmp_path: Path, na
         (["serve", "--port", "99999"], ("--port", "99999", "65535")),
         (["serve", "--prot", "1"], ("--prot", "--port")),
         (["schem"], ("There is no command 'schem'; did you mean schema?",)),
-        (["scan", "x", "--pace", "99"], ("--pace: Expected `float` <= 60", "0 to 60")),
+        (["scan", "x", "--pace", "99"], ("--pace: must be a number <= 60", "0 to 60")),
         (["scan", "x", "--header", "A: b"], ("--header", '[sites."HOST"]')),
     ],
 )

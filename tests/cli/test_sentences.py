@@ -75,7 +75,7 @@ USAGE = [
     ),
     (
         "AUI_TUI_MAX_PER_SECOND=nan crawl -",
-        "AUI_TUI_MAX_PER_SECOND: Expected `float` >= 0",
+        "AUI_TUI_MAX_PER_SECOND: must be a number >= 0",
     ),
     ("AUI_TUI_OLDER_THAN=soon crawl -", "older_than takes a number with a unit, such as 7d, 12h"),
     ("AUI_TUI_SCHEDULER=tcp://127.0.0.1:9 crawl - --workers 2", "a cluster with workers of its own"),

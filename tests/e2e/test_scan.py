@@ -154,10 +154,10 @@ def test_a_name_that_does_not_resolve_is_a_stored_unreachable_card(tmp_path: Pat
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ('headers = "X"', "Expected `object`, got `str` - at `$.sites[...].headers`"),
+        ('headers = "X"', "sites (one of its entries), headers: must be a table of names and values, not text."),
         ('headers = { "User-Agent" = "me" }', "belongs to the probe"),
         ('basic_auth_env = "NOT_SET"', "does not hold user:password"),
-        ("colour = 1", "unknown field `colour`"),
+        ("colour = 1", "sites (one of its entries): unknown name `colour`."),
         ("public_ulr = 'x'", "reached: headers, basic_auth_env, public_url"),
     ],
 )

@@ -145,22 +145,22 @@ def test_a_wrong_type_is_named(field: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"score": 101}, "score: expected `int` <= 100"),
-        ({"score": -1}, "score: expected `int` >= 0"),
-        ({"score": "50"}, "score: expected `int`, got `str`"),
+        ({"score": 101}, "score: must be a whole number <= 100"),
+        ({"score": -1}, "score: must be a whole number >= 0"),
+        ({"score": "50"}, "score: must be a whole number, not text"),
         ({"jsonld": 2**53}, "jsonld"),
-        ({"jsonld": True}, "jsonld: expected `int`, got `bool`"),
+        ({"jsonld": True}, "jsonld: must be a whole number, not true or false"),
         ({"live_total": 5}, "live_total must be 4, not 5"),
         ({"agents_total": 18}, "agents_total must be 19, not 18"),
         ({"live_served": 5}, "live_served must be at most 4, not 5"),
         ({"stance": "open"}, "stance must be one of Open, Selective, Walled, not 'open'"),
-        ({"grade": "G"}, "grade: expected a letter from A to F"),
+        ({"grade": "G"}, "grade: must be a letter from A to F"),
         ({"matrix": {"a": "allowed"}}, "matrix must have 8 entries, not 1"),
         ({"ua_policy": {}}, "ua_policy must have 19 entries, not 0"),
         ({"pillars": {"access": 1}}, "pillars and pillar_max do not name the same pillars"),
         ({"found": False}, "found is false"),
         ({"host": ""}, "host is empty"),
-        ({"evidence": [{"t": "good"}]}, "evidence[0]: object missing required field `text`"),
+        ({"evidence": [{"t": "good"}]}, "evidence[0]: lacks `text`"),
     ],
 )
 def test_what_is_out_of_range_is_named(fields: dict[str, Any], words: str) -> None:
@@ -208,7 +208,7 @@ def test_times_get_milliseconds(written: str, read: str) -> None:
     ],
 )
 def test_what_is_no_utc_time_is_refused(written: str) -> None:
-    assert "scanned_at: expected a UTC time" in refused(changed(scanned_at=written))
+    assert "scanned_at: must be a UTC time" in refused(changed(scanned_at=written))
 
 
 def test_lone_surrogates_become_the_replacement_character() -> None:
