@@ -49,6 +49,10 @@ from aui_tui.text import clean
 
 PROXIES: Final = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 """Variables that name a proxy."""
+OMITS: Final = (
+    "The server of {} leaves out its intermediate certificate; this scan fetched it, as most browsers do. Clients that"
+    " do not (curl, programs in Python and Node.js) refuse the site: send the whole chain (fullchain.pem)"
+)
 _TRIALS: Final = 2
 """Requests without which nothing is known of a cause."""
 SIGNED_PAUSE: Final = 0.2
@@ -94,7 +98,7 @@ async def observe(
         page=scan.page,
         files=scan.file_facts(),
         limits=scan.limits(),
-        warnings=tuple(scan.warnings),
+        warnings=(*scan.warnings, *map(OMITS.format, sorted(network.chains.completed))),
         random=scan.random,
         unsettled=scan.unsettled,
         pages=tuple(scan.pages),

@@ -7,13 +7,16 @@ the environment, neither proxies nor .netrc.
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
+from http import HTTPStatus
 from typing import Final
 
+from aui_tui.scan.network.chain import Chains
 from aui_tui.scan.network.client import Client, load, ssl_context
 from aui_tui.scan.network.routes import Routes, settle, system_resolver
 from aui_tui.scan.network.streams import NO_TLS, NetworkError, Reply, Stream, save_tls_memory
 from aui_tui.scan.policy import ScanPolicy
-from aui_tui.scan.target import is_public
+from aui_tui.scan.target import Origin, is_public
 
 __all__ = [
     "NO_TLS",
@@ -45,15 +48,30 @@ class Network:
     def __init__(self, access: ScanPolicy) -> None:
         self._access = access
         self._routes = Routes(access)
+        self.chains = Chains(access, self._routes, self._download)
 
     async def __aenter__(self) -> Network:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        self.chains.close()
         self._routes.close()
         for _turn in range(_CLOSING_TURNS):
             await asyncio.sleep(0)
 
     def client(self, *, http2: bool = True) -> Client:
         """Return a client for one identity, to be used as an async context manager; ``http2``: it offers HTTP/2."""
-        return Client(self._access, self._routes, http2=http2)
+        return Client(self._access, self._routes, self.chains, http2=http2)
+
+    async def _download(self, origin: Origin, path: str, most: int) -> bytes:
+        body = bytearray()
+        async with (
+            self.client(http2=False) as client,
+            client.get(origin, path, ()) as reply,
+            aclosing(reply.chunks) as chunks,
+        ):
+            async for chunk in chunks:
+                body += chunk
+                if len(body) > most:
+                    raise NetworkError("protocol", f"more than {most} bytes at {origin}")
+        return bytes(body) if reply.status == HTTPStatus.OK else b""

@@ -18,6 +18,7 @@ import h2.exceptions
 import httpcore
 
 from aui_tui.errors import ConfigError, Unavailable
+from aui_tui.scan.network.chain import Chains
 from aui_tui.scan.network.routes import Routes
 from aui_tui.scan.network.streams import (
     FINAL_STATUSES,
@@ -75,10 +76,13 @@ MAX_REFUSED: Final = 12
 
 
 @lru_cache(maxsize=8)
-def ssl_context(cafile: str = "", insecure: bool = False, http2: bool = True) -> ssl.SSLContext:
+def ssl_context(
+    cafile: str = "", insecure: bool = False, http2: bool = True, intermediates: frozenset[bytes] = frozenset()
+) -> ssl.SSLContext:
     """Return the TLS settings shared by the whole process: system and Mozilla roots, and those in ``cafile``.
 
     Clients with and without ``http2`` need settings of their own: the offer of protocols (ALPN) is part of them.
+    ``intermediates``: certificates in DER that servers left out; a chain must end in a root all the same.
 
     Raises ConfigError when ``cafile`` cannot be read.
     """
@@ -89,6 +93,9 @@ def ssl_context(cafile: str = "", insecure: bool = False, http2: bool = True) ->
             context.load_verify_locations(cafile=cafile)
         except OSError as error:
             raise ConfigError(f"The certificate file {clean(cafile, 200)} cannot be used.") from error
+    for certificate in intermediates:
+        context.load_verify_locations(cadata=certificate)
+        context.verify_flags &= ~ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN
     if insecure:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -118,8 +125,10 @@ class Client:
     ``http2``: whether HTTP/2 is offered.
     """
 
-    def __init__(self, access: ScanPolicy, routes: Routes, *, http2: bool = True) -> None:
+    def __init__(self, access: ScanPolicy, routes: Routes, chains: Chains, *, http2: bool = True) -> None:
         self._http2 = http2
+        self._chains = chains
+        self._intermediates: frozenset[bytes] = frozenset()
         self._access = access
         self._backend = Backend(routes)
         self._limiter = RequestLimiter(access.limits.patience)
@@ -129,7 +138,7 @@ class Client:
     def _connections(self) -> httpcore.AsyncConnectionPool:
         if self._pool is None:
             self._pool = httpcore.AsyncConnectionPool(
-                ssl_context=ssl_context(self._access.cafile, self._access.insecure, self._http2),
+                ssl_context=ssl_context(self._access.cafile, self._access.insecure, self._http2, self._intermediates),
                 max_connections=MAX_CONNECTIONS,
                 http1=True,
                 http2=self._http2,
@@ -170,7 +179,7 @@ class Client:
         length = [(b"Content-Length", b"%d" % len(body))] if body else []
         headers = [(b"Host", origin.authority.encode("ascii")), *fields, *length]
         method = "POST" if body else "GET"
-        fresh, refused = False, 0
+        fresh, refused, completed = False, 0, False
 
         async def trace(event: str, info: dict[str, Any]) -> None:
             nonlocal fresh
@@ -181,11 +190,19 @@ class Client:
 
         while True:
             request = httpcore.Request(method, url, headers=headers, content=body, extensions={"trace": trace})
-            pool = self._connections()
+            pool, known = self._connections(), self._intermediates
             try:
                 response = await pool.handle_async_request(request)
             except Unavailable:
                 raise
+            except ConnectFailed as error:
+                missing = error.error.lacks_issuer and await self._chains.intermediate(origin.host, origin.port)
+                if not missing or missing in known:
+                    raise error.error from error
+                self._intermediates |= {missing}
+                self._leave(pool)
+                completed = True
+                continue
             # httpcore lets what hostile bytes do to its parsers through: ValueError, h2's own errors, ...
             except Exception as error:
                 code = _reset_code(error)
@@ -205,6 +222,8 @@ class Client:
             if not FINAL_STATUSES[0] <= response.status <= FINAL_STATUSES[1]:
                 await _close(response)
                 raise NetworkError("protocol", f"the answer has the status {response.status}, which is not final")
+            if completed:
+                self._chains.completed.add(origin.host)
             return response
 
     def _leave(self, pool: httpcore.AsyncConnectionPool) -> None:

@@ -26,6 +26,7 @@ from weakref import WeakSet
 
 import httpcore
 
+from aui_tui.model.observations import NO_ISSUER
 from aui_tui.text import clean
 
 Field = tuple[bytes, bytes]
@@ -52,6 +53,8 @@ class Reply:
 
 
 NO_TLS: Final = "the TLS handshake failed: the port speaks plain HTTP"
+_NO_ISSUER: Final = frozenset({2, 20, 21})
+"""OpenSSL's ways to say that a certificate's issuer is not known."""
 _NOT_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
 """Reasons of OpenSSL when what answers a handshake is no TLS record."""
 
@@ -60,15 +63,19 @@ class NetworkError(Exception):
     """No usable answer: ``kind`` is one word of ``observations.ERRORS``, ``detail`` one sentence without a full stop.
 
     ``silent``: nothing listens there (connection refused, unreachable, or no answer to the attempt to connect).
-    ``flooded``: the server sends more small things than an answer needs.
+    ``flooded``: the server sends more small things than an answer needs. ``lacks_issuer``: the certificate's issuer was
+    not sent and is not known.
     """
 
-    def __init__(self, kind: str, detail: str, *, silent: bool = False, flooded: bool = False) -> None:
+    def __init__(
+        self, kind: str, detail: str, *, silent: bool = False, flooded: bool = False, lacks_issuer: bool = False
+    ) -> None:
         super().__init__(detail)
         self.kind = kind
         self.detail = detail
         self.silent = silent
         self.flooded = flooded
+        self.lacks_issuer = lacks_issuer
 
 
 class ConnectFailed(httpcore.ConnectError):
@@ -86,7 +93,9 @@ class TlsEnded(httpcore.ReadError):
 def tls_failure(error: OSError) -> NetworkError:
     """Return the error for a failed TLS handshake (threat 17); the server's words pass ``clean``."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        return NetworkError("tls", clean(f"the certificate is not accepted: {error.verify_message}", 400))
+        unknown = error.verify_code in _NO_ISSUER
+        reason = NO_ISSUER if unknown else error.verify_message
+        return NetworkError("tls", clean(f"the certificate is not accepted: {reason}", 400), lacks_issuer=unknown)
     if isinstance(error, ssl.SSLError) and error.reason in _NOT_TLS:
         return NetworkError("tls", NO_TLS)
     if isinstance(error, ssl.SSLError) and error.reason:
@@ -501,6 +510,12 @@ class Stream(httpcore.AsyncNetworkStream):
         """The protocol negotiated in the TLS handshake (ALPN, RFC 7301), empty when none was."""
         secure: ssl.SSLObject | None = self._transport.get_extra_info("ssl_object")
         return (secure.selected_alpn_protocol() or "") if secure is not None else ""
+
+    @property
+    def certificate(self) -> bytes:
+        """The server's certificate as DER, empty where it showed none."""
+        secure: ssl.SSLObject | None = self._transport.get_extra_info("ssl_object")
+        return (secure.getpeercert(binary_form=True) or b"") if secure is not None else b""
 
     def abort(self) -> None:
         """Drop the connection at once."""

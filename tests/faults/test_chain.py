@@ -1,0 +1,237 @@
+"""A server that leaves out its intermediate certificate: it is fetched where the certificate says, and only believed
+as far as its chain goes."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import AuthorityInformationAccessOID, NameOID
+
+from aui_tui.checks.scoring import grade_card
+from aui_tui.model.observations import SERVED, Observations
+from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.policy import REQUESTS, ConnectTo
+from aui_tui.scan.scan import observe
+from tests.faults.lab import check_record, scan
+from tests.faults.site import BRIEF, QUICK, Asked, Behaviour, Site, answer
+
+NOW: Final = datetime.datetime.now(datetime.UTC)
+DAY: Final = datetime.timedelta(days=1)
+AT: Final = "http://aia.test/issuer.der"
+
+
+@dataclass(frozen=True)
+class Issued:
+    """A certificate and its key; ``sign`` makes what it issues."""
+
+    certificate: x509.Certificate
+    key: ec.EllipticCurvePrivateKey
+
+    @property
+    def der(self) -> bytes:
+        return self.certificate.public_bytes(serialization.Encoding.DER)
+
+    def context(self, folder: Path) -> ssl.SSLContext:
+        """Return a server's settings that present this certificate alone."""
+        path = folder / f"{self.certificate.serial_number}.pem"
+        plain = serialization.NoEncryption()
+        key = self.key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
+        path.write_bytes(key + self.certificate.public_bytes(serialization.Encoding.PEM))
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(path)
+        return context
+
+
+def issue(
+    name: str, issuer: Issued | None = None, *, issuer_name: str = "", at: str = "", ends: datetime.timedelta = DAY
+) -> Issued:
+    """Return a certificate: of a host where ``at`` says where its issuer is, else of an authority."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    own = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    given = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, issuer_name or name)])
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(own)
+        .issuer_name(issuer.certificate.subject if issuer else given)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(NOW - 3 * DAY)
+        .not_valid_after(NOW + ends)
+        .add_extension(x509.BasicConstraints(ca=not at, path_length=None), critical=True)
+    )
+    if at:
+        access = x509.AccessDescription(AuthorityInformationAccessOID.CA_ISSUERS, x509.UniformResourceIdentifier(at))
+        builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        builder = builder.add_extension(x509.AuthorityInformationAccess([access]), critical=False)
+    return Issued(builder.sign((issuer or Issued(None, key)).key, hashes.SHA256()), key)  # type: ignore[arg-type]
+
+
+class Authorities:
+    """A trusted root, its intermediate, and a root that nobody trusts."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.root, self.stranger = issue("Root"), issue("Stranger")
+        self.between = issue("Between", self.root)
+        self.cafile = str(folder / "root.pem")
+        Path(self.cafile).write_bytes(self.root.certificate.public_bytes(serialization.Encoding.PEM))
+
+    def leaf(self, issuer: Issued | None = None, at: str = AT, name: str = "shop.test") -> ssl.SSLContext:
+        return issue(name, issuer or self.between, at=at).context(self.folder)
+
+
+@pytest.fixture(scope="module")
+def authorities(tmp_path_factory: pytest.TempPathFactory) -> Authorities:
+    return Authorities(tmp_path_factory.mktemp("authorities"))
+
+
+def serving(body: bytes, status: str = "200 OK", extra: bytes = b"") -> Behaviour:
+    """Return what answers every request with ``body``."""
+
+    async def serve(_: Asked, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer(body, status, "application/pkix-cert", extra))
+        await writer.drain()
+
+    return serve
+
+
+async def endless(_: Asked, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+    while not writer.is_closing():
+        writer.write(bytes(1 << 14))
+        await writer.drain()
+
+
+async def slow(_: Asked, writer: asyncio.StreamWriter) -> None:
+    await asyncio.sleep(60)
+
+
+async def scan_beside(
+    authorities: Authorities, parser: Parser, tls: ssl.SSLContext, aia: Behaviour, *, brief: bool = False
+) -> tuple[Observations, Site, Site]:
+    """Return what a scan of a site with ``tls`` sees, that site, and the one that has the issuer's certificate."""
+    async with Site(host="aia.test", default=aia) as issuer, Site(tls=tls) as site:
+        rule = ConnectTo("aia.test", 80, "127.0.0.1", issuer.port)
+        limits = replace(BRIEF, connect=1.0) if brief else QUICK
+        observed = await scan(site, parser, site.access(limits, cafile=authorities.cafile, connect_to=(rule,)))
+    return observed, site, issuer
+
+
+async def test_a_site_without_its_intermediate_is_scanned_and_told(authorities: Authorities, parser: Parser) -> None:
+    tls, aia = authorities.leaf(), serving(authorities.between.der)
+    observed, site, issuer = await scan_beside(authorities, parser, tls, aia)
+    assert {exchange.outcome for exchange in observed.homepages} == {SERVED}
+    assert [asked.line for asked in issuer.asked] == ["GET /issuer.der HTTP/1.1"]
+    card = grade_card(observed)
+    told = [line for line in card.evidence if "intermediate" in line.text]
+    assert [line.t for line in told] == ["warn"]
+    assert "shop.test leaves out its intermediate certificate" in told[0].text
+    assert card.stance == "Open"
+    assert len(site.asked) == REQUESTS
+
+
+async def test_a_name_is_checked_as_always(authorities: Authorities, parser: Parser) -> None:
+    tls, aia = authorities.leaf(name="other.test"), serving(authorities.between.der)
+    observed, site, _ = await scan_beside(authorities, parser, tls, aia)
+    assert "Hostname mismatch" in observed.browser.detail
+    assert not site.asked
+    assert not any("intermediate" in note for note in observed.warnings)
+
+
+def of_a_stranger(authorities: Authorities, name: str = "") -> tuple[Issued, Behaviour]:
+    """Return the root that nobody trusts, or a certificate of its own that says who issued it, and where it can be
+    had."""
+    root = issue("Stranger", issuer_name=name) if name else authorities.stranger
+    return root, serving(root.der)
+
+
+def unlucky(authorities: Authorities) -> dict[str, tuple[Issued, Behaviour]]:
+    """Return by name who issued the site's certificate, and what is served where it says that its issuer is."""
+    between, root = authorities.between, authorities.root
+    expired = issue("Old", root, ends=-DAY)
+    below = issue("Below", authorities.stranger)
+    return {
+        "endless": (between, endless),
+        "huge": (between, serving(between.der + bytes(1 << 17))),
+        "slow": (between, slow),
+        "garbage": (between, serving(b"<!doctype html><title>Not found</title>")),
+        "nothing": (between, serving(b"")),
+        "gone": (between, serving(between.der, "404 Not Found")),
+        "elsewhere": (between, serving(b"", "302 Found", b"Location: http://aia.test/issuer.der\r\n")),
+        "not the issuer": (between, serving(issue("Another", root).der)),
+        "two at once": (authorities.stranger, serving(between.der + authorities.stranger.der)),
+        "expired": (expired, serving(expired.der)),
+        "of an unknown root": (below, serving(below.der)),
+        "an unknown root": of_a_stranger(authorities),
+        "an unknown root, spelled otherwise": of_a_stranger(authorities, "  sTRANGER "),
+        "no authority": (between, serving(issue("aia.test", root, at=AT).der)),
+    }
+
+
+UNLUCKY: Final = (
+    "endless",
+    "huge",
+    "slow",
+    "garbage",
+    "nothing",
+    "gone",
+    "elsewhere",
+    "not the issuer",
+    "two at once",
+    "expired",
+    "of an unknown root",
+    "an unknown root",
+    "an unknown root, spelled otherwise",
+    "no authority",
+)
+
+
+@pytest.mark.parametrize("name", UNLUCKY)
+async def test_what_is_no_intermediate_of_a_known_root_changes_nothing(
+    name: str, authorities: Authorities, parser: Parser
+) -> None:
+    issuer, aia = unlucky(authorities)[name]
+    observed, site, asked = await scan_beside(
+        authorities, parser, authorities.leaf(issuer), aia, brief=name in ("slow", "endless")
+    )
+    assert len(asked.asked) == 1
+    assert not site.asked
+    assert {exchange.detail for exchange in observed.exchanges} == {
+        "the certificate is not accepted: unable to get local issuer certificate"
+    }
+    assert "send the whole chain" in grade_card(observed).evidence[0].text
+
+
+ADDRESSES: Final[dict[str, Callable[[int], str]]] = {
+    "a private address": lambda port: f"http://127.0.0.1:{port}/issuer.der",
+    "the address of a cloud's metadata": lambda port: "http://169.254.169.254/issuer.der",
+    "a name of this machine": lambda port: f"http://localhost:{port}/issuer.der",
+    "another scheme": lambda port: f"https://aia.test:{port}/issuer.der",
+    "a directory": lambda port: "ldap://aia.test/cn=issuer",
+    "a log-in": lambda port: f"http://aia.test@127.0.0.1:{port}/issuer.der",
+    "nonsense": lambda port: "http://",
+}
+
+
+@pytest.mark.parametrize("name", ADDRESSES)
+async def test_no_address_is_dialled_that_a_redirect_could_not_lead_to(
+    name: str, authorities: Authorities, parser: Parser
+) -> None:
+    async with Site(host="aia.test", default=serving(authorities.between.der)) as issuer:
+        async with Site(tls=authorities.leaf(at=ADDRESSES[name](issuer.port))) as site:
+            access = site.access(cafile=authorities.cafile)
+            observed = await observe(access.target(site.url), parser=parser, access=access)
+        check_record(observed)
+        assert issuer.opened == 0
+    assert "unable to get local issuer" in observed.browser.detail
+    assert not site.asked
