@@ -177,6 +177,7 @@ class _Scan:
         self._pages: dict[str, Answer] = {}
         self._taken: dict[str, Exchange] = {}
         self._own_robots: dict[str, Answer] = {}
+        self._robots_answer = (0, "", b"")
         self._flooded = False
         self._plain = False
         self._comparison = PageComparison(parser)
@@ -345,6 +346,8 @@ class _Scan:
 
     async def _own_policy(self, name: str, answer: Answer) -> str:
         """Return the effective policy of the agent ``name`` by its own robots.txt, empty where it is the browser's."""
+        if (answer.status, answer.error, answer.body) == self._robots_answer:
+            return ""
         facts = await self._parser.robots(answer.body, 0 if answer.error else answer.status, answer.content_type)
         token = next(agent.token for agent in registry().live if agent.key == name)
         own, known = (one.policies([token])[0].effective for one in (facts, self.robots))
@@ -424,6 +427,7 @@ class _Scan:
         elif name == "robots":
             status = answer.status if not answer.error else 0
             self.robots = await self._parser.robots(answer.body, status, answer.content_type)
+            self._robots_answer = (answer.status, answer.error, answer.body)
             outcome = "found" if self.robots.kind == "rules" else "absent"
         elif name in FILE_PROBES:
             outcome = "found" if self._file(answer) else "absent"
