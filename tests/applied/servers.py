@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from http.server import ThreadingHTTPServer
 from pathlib import Path
+from textwrap import indent
 from typing import ClassVar, Self
 
 from aui_tui.model.registry import registry
@@ -399,3 +401,36 @@ http://127.0.0.1:{self.port} {{
         found = re.search(r"@agents \{[^}]*\n", self.text)
         assert found is not None, file
         self.text = self.text[: found.end()] + "        " + text + "\n" + self.text[found.end() :]
+
+
+class H2O(Server):
+    """H2O with an access list in mruby that denies names."""
+
+    program, etc = "h2o", "/etc/h2o"
+
+    def config(self) -> str:
+        return f"""
+listen: {{host: 127.0.0.1, port: {self.port}}}
+user: {getpass.getuser()}
+pid-file: {self.home}/pid
+error-log: {self.home}/error.log
+hosts:
+  default:
+    paths:
+      /:
+        - mruby.handler: |
+            require "acl.rb"
+            acl {{
+              deny {{ user_agent.match(/{NAMES}/) }}
+            }}
+        - file.dir: {self.root}
+"""
+
+    def check(self) -> list[str]:
+        return [*self.command(), "-t"]
+
+    def command(self) -> list[str]:
+        return [shutil.which("h2o") or "", "-c", str(self.main)]
+
+    def install(self, file: str, text: str) -> None:
+        self.above("deny ", indent(text, 14 * " "))

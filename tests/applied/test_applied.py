@@ -20,6 +20,7 @@ from aui_tui.scan.scan import observe
 from tests.applied import sites
 from tests.applied.apply import apply
 from tests.applied.servers import (
+    H2O,
     MODSECURITY,
     Apache,
     ApacheRequire,
@@ -37,6 +38,7 @@ CASES = {
     "nginx-list": (Nginx, {"index.html": sites.BARE, "robots.txt": sites.LISTED}),
     "nginx-location-shell": (NginxLocation, {"index.html": sites.SHELL, "robots.txt": sites.OPEN}),
     "nginx-modsecurity": (NginxModSecurity, {"index.html": sites.RICH}),
+    "h2o": (H2O, {"index.html": sites.RICH, "robots.txt": sites.LISTED}),
     "lighttpd": (Lighttpd, {"index.html": sites.BARE, "robots.txt": sites.LISTED}),
     "apache-closed": (Apache, {"index.html": sites.RICH, "robots.txt": sites.CLOSED}),
     "apache-require": (ApacheRequire, {"index.html": sites.BARE}),
