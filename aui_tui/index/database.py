@@ -114,6 +114,13 @@ class Database:
         except sqlite3.Error as error:
             raise self._explained(error, "read") from None
 
+    def value(self, sql: str) -> object:
+        """Return the one value of ``sql``, read by itself. Raises Unavailable."""
+        try:
+            return self.reader().execute(sql).fetchone()[0]
+        except sqlite3.Error as error:
+            raise self._explained(error, "read") from None
+
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Give the one writing connection inside a transaction; commit at the end, roll back on any error.

@@ -122,9 +122,8 @@ class Reports:
 
     def stamp(self) -> str:
         """Return a word that changes with every change of the index; it means nothing to another process."""
-        with self.database.reading() as db:
-            generation, changes = self._state(db)
-        return f"{self._word}-{generation}-{changes}"
+        changes = self.database.value("SELECT changes FROM meta")
+        return f"{self._word}-{self.database.generation}-{changes}"
 
     def changed(self) -> float | None:
         """Return the epoch seconds of the last write to the index, by any process; None while that may go on.

@@ -216,7 +216,6 @@ def build(factory: ServiceFactory, config: ApiConfig) -> ASGIApp:
     """Return the application of one worker process."""
     Connection.trusted = config.networks()
     _follow_parent()
-    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     try:
         return create_app(factory(), config)
     except AuiError as error:

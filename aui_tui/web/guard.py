@@ -7,6 +7,7 @@ import contextlib
 import ipaddress
 import logging
 import re
+import sys
 import time
 from collections import Counter
 from functools import lru_cache
@@ -138,9 +139,6 @@ class Connection(H11Protocol):
             self._clock = None
 
 
-ACCESS: Final = "aui_tui.access"
-"""Name of the logger of requests."""
-
 LOGGING: Final[dict[str, Any]] = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -158,15 +156,19 @@ class LineFormatter(logging.Formatter):
     """One clean line for each event; an exception is named, its stack left out."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line of ``record``: its time in UTC, its logger, and what happened."""
+        """Return the line of ``record``."""
         said, error = record.getMessage(), record.exc_info[1] if record.exc_info else None
         if error is not None:
             said = f"{said.strip()}: {type(error).__name__}: {error}"
-        second = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
-        return clean(f"{second}.{int(record.msecs):03d}Z {record.name} {said}", 2000)
+        return log_line(record.name, said, record.created)
 
 
-access = logging.getLogger(ACCESS)
+def log_line(name: str, said: str, at: float) -> str:
+    """Return a clean line: the time ``at`` in UTC, who says it, and what happened."""
+    second = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at))
+    return clean(f"{second}.{int(at % 1 * 1000):03d}Z {name} {said}", 2000)
+
+
 faults = logging.getLogger("aui_tui.api")
 
 HOST: Final = re.compile(
@@ -254,7 +256,8 @@ class GuardMiddleware:
                 await problems.response(found, self._config.base_url)(scope, take, give)
             method, took = scope["method"], 1000 * (time.perf_counter() - started)
             body = 0 if method == "HEAD" else sent
-            access.info('%s "%s %s" %d %d %.1fms', client, clean(method, 20), target, status, body, took)
+            said = f'{client} "{clean(method, 20)} {target}" {status} {body} {took:.1f}ms'
+            sys.stderr.write(log_line("aui_tui.access", said, time.time()) + "\n")
 
     def _refusal(self, scope: Scope) -> Problem | None:
         headers = scope["headers"]

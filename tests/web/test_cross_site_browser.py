@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import logging
+import re
 import time
 from collections.abc import Iterator
 from typing import Final
 
 import pytest
 
-from aui_tui.web.guard import ACCESS
 from tests.loopback import QuietHandler, listening
 from tests.memory_service import MemoryService
 from tests.service.browser import BROWSER, MISSING, Browser, browser
@@ -68,30 +66,26 @@ def chromium() -> Iterator[Browser]:
         yield running
 
 
-class Seen(logging.Handler):
+class Seen:
     """The requests of an access log that ask for a scan: way and status."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.statuses: dict[str, int] = {}
+    def __init__(self, log: pytest.CaptureFixture[str]) -> None:
+        self._log = log
+        self._statuses: dict[str, int] = {}
 
-    def emit(self, record: logging.LogRecord) -> None:
-        _, method, target, status, *_ = record.args or ()  # type: ignore[misc]
-        if method == "POST":
-            self.statuses["form-post"] = int(str(status))
-        elif "url=" in str(target):
-            self.statuses[str(target).partition("url=")[2].partition(".")[0]] = int(str(status))
+    @property
+    def statuses(self) -> dict[str, int]:
+        for method, target, status in re.findall(r'"(\S+) (\S+)" (\d+) ', self._log.readouterr().err):
+            if method == "POST":
+                self._statuses["form-post"] = int(status)
+            elif "url=" in target:
+                self._statuses[target.partition("url=")[2].partition(".")[0]] = int(status)
+        return self._statuses
 
 
-@contextlib.contextmanager
-def watched() -> Iterator[Seen]:
-    """Watch the server that runs already: starting one takes the handlers of the log away."""
-    handler = Seen()
-    logging.getLogger(ACCESS).addHandler(handler)
-    try:
-        yield handler
-    finally:
-        logging.getLogger(ACCESS).removeHandler(handler)
+@pytest.fixture
+def seen(capsys: pytest.CaptureFixture[str]) -> Seen:
+    return Seen(capsys)
 
 
 def attack(chromium: Browser, evil: Evil, seen: Seen, target: str, policy: str) -> dict[str, int]:
@@ -109,26 +103,28 @@ def attack(chromium: Browser, evil: Evil, seen: Seen, target: str, policy: str) 
 
 @pytest.mark.parametrize("policy", ["unsafe-url", "no-referrer"])
 @pytest.mark.parametrize("name", ["127.0.0.1", LAN])
-def test_no_page_of_another_site_makes_a_scan(chromium: Browser, evil: Evil, name: str, policy: str) -> None:
+def test_no_page_of_another_site_makes_a_scan(
+    chromium: Browser, evil: Evil, name: str, policy: str, seen: Seen
+) -> None:
     service = MemoryService.of()
-    with serving(service, base_url=f"http://{LAN}") as running, watched() as seen:
+    with serving(service, base_url=f"http://{LAN}") as running:
         found = attack(chromium, evil, seen, f"http://{name}:{running.port}", policy)
     assert found == dict.fromkeys(WAYS, 403)
     assert service.spent == {}
 
 
-def test_the_same_page_scans_where_its_site_is_admitted(chromium: Browser, evil: Evil) -> None:
+def test_the_same_page_scans_where_its_site_is_admitted(chromium: Browser, evil: Evil, seen: Seen) -> None:
     service = MemoryService.of()
-    with serving(service, allow_origin=(evil.origin,)) as running, watched() as seen:
+    with serving(service, allow_origin=(evil.origin,)) as running:
         found = attack(chromium, evil, seen, running.base_url, "unsafe-url")
     assert found == dict.fromkeys(WAYS, 200) | {"form-post": 303}
     assert sum(service.spent.values()) == len(WAYS)
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", LAN])
-def test_the_form_of_the_own_page_scans(chromium: Browser, name: str) -> None:
+def test_the_form_of_the_own_page_scans(chromium: Browser, name: str, seen: Seen) -> None:
     service = MemoryService.of()
-    with serving(service, base_url=f"http://{LAN}") as running, watched() as seen:
+    with serving(service, base_url=f"http://{LAN}") as running:
         chromium.open(f"http://{name}:{running.port}/")
         chromium.run("document.getElementById('url').value = 'form-post.example'; document.forms[0].submit()")
         end = time.monotonic() + 20
