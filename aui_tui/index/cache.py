@@ -318,6 +318,8 @@ def _place() -> str:
 LIMIT: Final = 10
 WINDOW: Final = 3600.0
 """Seconds of the rolling window."""
+UNSAVED: Final = 10_000
+"""Clients whose scans are counted in memory; then whoever has not scanned for the longest time is forgotten."""
 
 
 class QuotaStore:
@@ -368,7 +370,10 @@ class QuotaStore:
                     entries.set(_client_key(client), change(before), WINDOW)
             except Unavailable:
                 before = self._times(client, None)
+                self._unsaved.pop(client, None)
                 self._unsaved[client] = change(before)
+                if len(self._unsaved) > UNSAVED:
+                    del self._unsaved[next(iter(self._unsaved))]
                 return before, False
             self._unsaved.pop(client, None)
             return before, True

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aui_tui.errors import RateLimited
+from aui_tui.index import cache
 from aui_tui.index.cache import LIMIT, WINDOW, CacheFile, QuotaStore
 from tests.index.clock import NOW, Clock
 
@@ -120,6 +121,18 @@ def test_locked_file_counts_in_memory(tmp_path: Path, quota: QuotaStore) -> None
     holder.execute("ROLLBACK")
     holder.close()
     assert quota.left("a").left == 8
+
+
+def test_while_the_file_cannot_be_used_memory_has_a_bound(
+    tmp_path: Path, quota: QuotaStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "limits").write_text("a file where the folder should be")
+    monkeypatch.setattr(cache, "UNSAVED", 3)
+    assert all(spend(quota, "c0") for _ in range(10))
+    assert not spend(quota, "c0")
+    for number in range(1, 50):
+        assert quota.spend(f"c{number}") is False
+    assert [quota.left(f"c{number}").left for number in (0, 46, 47, 48, 49)] == [10, 10, 9, 9, 9]
 
 
 def _race(folder: str, start: Any, results: Any) -> None:
