@@ -38,7 +38,7 @@ def help_on(
     ] = "",
     as_json: options.Json = False,
 ) -> None:
-    """Read the documentation: a topic, or the list of topics. Into a file or pipe it goes as Markdown."""
+    """Read the documentation: a topic, or the list of topics. In a file or a pipe it is Markdown."""
     run = run_for(context)
     paint = Paint.for_output(ascii_only=run.settings.ascii)
     if not topic:

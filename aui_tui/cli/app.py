@@ -101,8 +101,8 @@ class Commands(Parser, TyperGroup):
 app = typer.Typer(
     name=streams.NAME,
     epilog="Without a command: the dashboard. Exit codes: 0 done, 1 a gate failed, 2 usage, configuration or "
-    "invalid host, 3 unreachable, never scanned or inconclusive, 4 rate limited, 130 interrupted. All else is "
-    "a setting: aui-tui config lists them, and --NAME VALUE sets one for a single run.",
+    "invalid host, 3 unreachable, never scanned or inconclusive, 4 rate limited, 130 interrupted. Run aui-tui "
+    "config for all settings; --NAME VALUE sets one for a single run.",
     cls=Commands,
     context_settings={"help_option_names": ["--help", "-h"]},
     rich_markup_mode=None,

@@ -52,7 +52,7 @@ def site(
         str,
         typer.Argument(
             metavar="[TIME]",
-            help="Beginning of the time of a kept scan; or first, last.",
+            help="A kept scan by its time or the beginning of it, such as 2026-11-20; or first, last.",
             autocompletion=complete.times,
         ),
     ] = sources.LAST,

@@ -154,8 +154,9 @@ def crawl(
 ) -> int:
     """Scan a list of hosts into the index; started again, it continues where it stopped.
 
-    Hosts with a card of the last 7 days are skipped. A crawl costs none of the ten scans an hour. Settings: older_than,
-    concurrency, max_per_second, scheduler.
+    Hosts with a card of the last 7 days are skipped. A crawl costs none of the ten scans an hour.
+
+    Settings (aui-tui config): older_than, concurrency, max_per_second, scheduler.
     """
     run = run_for(context)
     settings = run.settings

@@ -191,7 +191,8 @@ def scan(
 
     A scan with a gate always asks the site. --output takes .md, .html, .sarif, .xml (JUnit) and others;
     FILE.recording keeps what was seen, for regrade. --page PATH, up to ten times, asks who gets other pages too.
-    Settings: control, via, pace, declared, sign.
+
+    Settings (aui-tui config): control, via, pace, declared, sign.
     """
     run = run_for(context)
     if act and not tasks:

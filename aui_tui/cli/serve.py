@@ -38,8 +38,9 @@ def serve(
 ) -> int:
     """Publish the index: JSON endpoints, pages for people, and tools for agents, until ctrl+c.
 
-    Clients scan public hosts on ports 80 and 443 only, ten times an hour each. Behind a proxy: the
-    settings base_url and trusted_proxy. Others: cors, allow_origin, read_only, publish_visits.
+    Clients scan public hosts on ports 80 and 443 only, ten times an hour each.
+
+    Settings (aui-tui config): base_url and trusted_proxy behind a proxy, cors, allow_origin, read_only, publish_visits.
     """
     run = run_for(context)
     only_local(run, "Serving")

@@ -89,7 +89,8 @@ def visits(
     """Count the visits of AI agents in access logs, and compare them with the probes.
 
     Only figures are kept, beside the host's card: no address, no query, no user. Without LOG, it prints what was kept.
-    Settings: log_kind, client_field, trusted_proxy.
+
+    Settings (aui-tui config): log_kind, client_field, trusted_proxy.
     """
     run = run_for(context)
     only_local(run, "Reading logs")

@@ -65,6 +65,7 @@ def test_help_has_an_example_on_one_line(tmp_path: Path, name: str) -> None:
 def test_help_fits_80_columns_and_its_text_has_at_least_40_of_them(tmp_path: Path, name: str) -> None:
     text = here(tmp_path, *([name] if name else []), "--help").out
     assert max(map(len, text.splitlines())) <= 80
+    assert "aui-\n" not in text, "the name is copied"
     found = tables(text)
     assert found
     for lines in found:

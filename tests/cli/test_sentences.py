@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from aui_tui.model.codec import encode_card
+from aui_tui.report.formats import FORMATS
 from tests.cards import WALLED
 from tests.cli.runner import here
 from tests.cli.stored import EARLIER, SEEN, fill
@@ -57,7 +58,7 @@ USAGE = [
     ("scan shop.example -o none/card.json", "the folder does not exist"),
     ("scan shop.example -o old.json/card.json", "the folder is a file"),
     ("scan shop.example -o .", "it is a folder"),
-    ("scan shop.example -o card.doc", "use .json, .ndjson, .csv, .md, .html, .xml, .sarif"),
+    ("scan shop.example -o card.doc", f"use {', '.join(one.suffix for one in FORMATS.values())}."),
     ("AUI_TUI_CACERT=none.pem scan shop.example", "cannot read none.pem"),
     ("AUI_TUI_CACERT=old.json scan shop.example", "no certificates in PEM"),
     ("AUI_TUI_PACE=-1 scan shop.example", "one at a time, 0 to 60"),

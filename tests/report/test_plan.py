@@ -45,7 +45,7 @@ def keys(card: ReportCard, *, grade: str = "", score: int | None = None) -> list
 
 def test_every_fix_has_an_effort_and_a_file() -> None:
     assert tuple(BY_FIX)[: len(FIXES)] == FIXES
-    assert sorted(check.effort for check in BY_FIX.values()) == list(range(1, len(BY_FIX) + 1))
+    assert {check.effort for check in BY_FIX.values()} <= set(range(1, 9))
     assert len({check.file for check in BY_FIX.values()}) == len(BY_FIX)
 
 
