@@ -29,7 +29,7 @@ from aui_tui.model.card import (
 from aui_tui.model.methods import DEFAULT_METHOD, Method, capped
 from aui_tui.model.methods import method as method_named
 from aui_tui.model.observations import BROWSER, CHALLENGED, Observations, OtherPage
-from aui_tui.model.points import Standing, percent
+from aui_tui.model.points import Standing, letter, percent
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import runs_of
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL
@@ -126,6 +126,7 @@ def grade_card(observations: Observations, method: str = DEFAULT_METHOD, *, labe
     book = _whole(observations, judgement, chosen)
     name = name_of(observations, labels)
     card = _card(observations, judgement, book, chosen, labels, name)
+    card = replace(card, grade=letter(card))
     if chosen.name != "v0.2":
         return card
     return replace(

@@ -20,15 +20,16 @@ from msgspec import UNSET
 from aui_tui.errors import RecordError
 from aui_tui.model.card import Ledger, PageAccess, Points, ReportCard, SiteSummary
 from aui_tui.model.decoding import cleaned, convert, sentence
-from aui_tui.model.methods import METHODS
+from aui_tui.model.methods import METHODS, grade_of
 from aui_tui.model.observations import Declared
-from aui_tui.model.points import UNREACHABLE
+from aui_tui.model.points import UNREACHABLE, letter
 from aui_tui.model.registry import registry, surfaces
 from aui_tui.model.tasks import TaskRun
 from aui_tui.model.vocabulary import (
     AGENTS_TOTAL,
     CRAWLERS_TOTAL,
     LIVE_TOTAL,
+    NO_GRADE,
     STANCES,
     SURFACES_TOTAL,
 )
@@ -83,7 +84,7 @@ def encode_card(card: ReportCard, keys: Keys = "names", *, own: bool = False) ->
 
     A file of our ``own`` has the ledger too, which the specification does not name, and has names.
     """
-    return msgspec.json.encode(card if own else keyed(card, keys))
+    return msgspec.json.encode(lettered(card) if own else keyed(card, keys))
 
 
 def encode_summary(summary: SiteSummary, keys: Keys = "names") -> bytes:
@@ -93,7 +94,8 @@ def encode_summary(summary: SiteSummary, keys: Keys = "names") -> bytes:
 
 def decode_card(data: bytes) -> ReportCard:
     """Return the report card in ``data``. Raises RecordError with one sentence that names the field at fault."""
-    return _decode(data, ReportCard, _check_card, "report card")
+    card = _decode(data, ReportCard, _check_card, "report card")
+    return msgspec.structs.replace(card, grade=letter(card))
 
 
 def decode_summary(data: bytes) -> SiteSummary:
@@ -105,6 +107,7 @@ def keyed(record: V, keys: Keys) -> V:
     """Return ``record`` for others: its maps under names or under slots (a foreign map keeps its names), no ledger."""
     if isinstance(record, ReportCard) and record.ledger is not UNSET:
         record = msgspec.structs.replace(record, ledger=UNSET)
+    record = lettered(record)
     if keys == "names":
         return record
     changes: dict[str, Any] = {}
@@ -123,6 +126,13 @@ def keyed(record: V, keys: Keys) -> V:
             msgspec.structs.replace(page, agents=agents) for page, agents in zip(pages, renamed, strict=True)
         )
     return msgspec.structs.replace(record, **changes)  # type: ignore[type-var]  # one of our structs
+
+
+def lettered(record: V) -> V:
+    """Return ``record`` with a letter, which its shape demands, also where too little was measured for a grade."""
+    if isinstance(record, (ReportCard, SiteSummary)) and record.grade == NO_GRADE:
+        return msgspec.structs.replace(record, grade=grade_of(record.score))
+    return record
 
 
 def _decode(data: bytes, kind: type[T], check: Callable[[T], None], what: str) -> T:

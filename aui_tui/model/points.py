@@ -10,7 +10,7 @@ from msgspec import UNSET
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import METHODS, MOST_AGENTS, capped, round_half_up
 from aui_tui.model.observations import INCONCLUSIVE
-from aui_tui.model.vocabulary import LIVE_TOTAL
+from aui_tui.model.vocabulary import LIVE_TOTAL, NO_GRADE
 from aui_tui.text import count
 
 
@@ -37,9 +37,23 @@ def totals(card: ReportCard) -> tuple[int, int]:
 
 def is_graded(card: ReportCard) -> bool:
     """Return whether at least half of the points could be measured: else the score and its letter say too little."""
-    scored = [key for key, value in card.pillars.items() if value is not None]
-    full = sum(card.pillar_max[key] or 0 for key in scored)
-    return not card.unreachable and 2 * totals(card)[1] >= full
+    return not card.unreachable and 2 * totals(card)[1] >= full(card)
+
+
+def letter(card: ReportCard) -> str:
+    """Return the grade of ``card``; NO_GRADE where less than half could be measured."""
+    return card.grade if card.unreachable or is_graded(card) else NO_GRADE
+
+
+def full(card: ReportCard) -> int:
+    """Return the points of the scored pillars, measured or not."""
+    return sum(round(card.pillar_max[key] or 0) for key, value in card.pillars.items() if value is not None)
+
+
+def reach(card: ReportCard) -> tuple[int, int]:
+    """Return the lowest and the highest score that the card could have, had all of its pillars been measured."""
+    (got, possible), every = totals(card), full(card)
+    return percent(got, every), capped(percent(got + every - possible, every), card.stance)
 
 
 def task_points(card: ReportCard) -> int | None:
@@ -120,10 +134,11 @@ def score_after(card: ReportCard, fix: str = "") -> int | None:
 def gain(card: ReportCard, fix: str = "") -> str:
     """Return what the score becomes with ``fix``, ``52 → 60``; without one, with all fixes of ``card``.
 
-    Of a foreign card only the points are known, ``+4 points``; nothing for a fix that ``card`` does not name.
+    Of a foreign card, or one of which too little was measured, only the points are known, ``+4 points``; nothing for a
+    fix that ``card`` does not name.
     """
     chosen = [one for one in card.recommendations if fix in ("", one.k)]
-    after = score_after(card, fix)
+    after = score_after(card, fix) if is_graded(card) else None
     if not chosen:
         return ""
     return f"+{count(sum(one.pts for one in chosen), 'point')}" if after is None else f"{card.score} → {after}"

@@ -40,6 +40,8 @@ SEVERITIES: Final = ("critical", "warn", "good")
 """Evidence kinds in the order in which a card lists them."""
 FIXES: Final = ("wba", "front-door", "llms", "jsonld", "landmarks", "ssr", "signal", "robots")
 GRADES: Final = ("A", "B", "C", "D", "F")
+NO_GRADE: Final = "–"
+"""The letter of a card of which less than half could be measured; records for others hold that of its score."""
 AGENTS_TOTAL: Final = 19
 CRAWLERS_TOTAL: Final = 15
 LIVE_TOTAL: Final = 4

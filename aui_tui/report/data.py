@@ -26,6 +26,7 @@ from aui_tui.model.codec import MAPS, keyed, names_of
 from aui_tui.model.registry import Agent, Crawler, registry
 from aui_tui.model.view import HostReport, Row
 from aui_tui.model.visits import Visits, visit_rows
+from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report.atomic import whole
 from aui_tui.report.fields import (
     LIST,
@@ -69,12 +70,17 @@ def _listed(fields: Record, listed: str) -> Record:
 
 
 def _of_card(card: ReportCard, options: Options) -> Record:
-    return _listed(_whole(card, options), "unreachable" if card.unreachable else "ranked")
+    return _listed(_whole(card, options) | _grade(card), "unreachable" if card.unreachable else "ranked")
 
 
 def _of_row(row: Row, listed: str, options: Options) -> Record:
     extras = {name: getattr(row, name) for name in ROW_EXTRAS[1:]} | {"rank": row.rank or None}
-    return _listed(_whole(row.summary, options), listed) | extras
+    return _listed(_whole(row.summary, options) | _grade(row.summary), listed) | extras
+
+
+def _grade(record: ReportCard | SiteSummary) -> Record:
+    """Return the grade as a table shows it: empty where too little was measured for one."""
+    return {"grade": None if record.grade == NO_GRADE else record.grade}
 
 
 def _chosen(record: Record, options: Options) -> Record:

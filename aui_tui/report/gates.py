@@ -215,7 +215,9 @@ def _score(card: ReportCard, gates: Gates) -> Iterator[Failure]:
     least = gates.fail_under
     if least is None:
         return
-    if card.score < least:
+    if unclear := _hardly_measured(card, least):
+        yield _unclear("fail-under", f"{unclear}, so a score of {least} is inconclusive.")
+    elif card.score < least:
         by = least - card.score
         yield _failed("fail-under", f"The score is {card.score}, {count(by, 'point')} under {least}.", by)
     else:
@@ -226,10 +228,20 @@ def _grade(card: ReportCard, gates: Gates) -> Iterator[Failure]:
     if not gates.fail_grade:
         return
     by = _grade_rank(card.grade) - _grade_rank(gates.fail_grade)
-    if by > 0:
+    if unclear := _hardly_measured(card, FLOORS[gates.fail_grade]):
+        yield _unclear("fail-grade", f"{unclear}, so grade {gates.fail_grade} is inconclusive.")
+    elif by > 0:
         yield _failed("fail-grade", f"The grade is {card.grade}, {count(by, 'grade')} below {gates.fail_grade}.", by)
     else:
         yield from _doubt(card, "fail-grade", FLOORS[gates.fail_grade], f"grade {gates.fail_grade}")
+
+
+def _hardly_measured(card: ReportCard, least: int) -> str:
+    """Return how little was measured of a card without a grade, where the rest decides about ``least`` points."""
+    lowest, highest = points.reach(card)
+    if lowest >= least or highest < least or points.is_graded(card):
+        return ""
+    return f"Less than half of the points could be measured ({points.totals(card)[1]} of {points.full(card)})"
 
 
 def _doubt(card: ReportCard, gate: str, least: int, wanted: str) -> Iterator[Failure]:

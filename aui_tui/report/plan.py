@@ -17,7 +17,7 @@ from aui_tui.model.agents import opens
 from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import FLOORS, GRADE_FLOORS
 from aui_tui.model.methods import method as method_called
-from aui_tui.model.points import Standing
+from aui_tui.model.points import Standing, is_graded
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import GRADES, choose
 from aui_tui.report.atomic import create
@@ -50,7 +50,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """The steps from where a site stands to ``target`` points; ``reached`` is False when no fixes lead there.
 
-    ``granted``: the score where somebody else grants what is asked for, too.
+    ``granted``: the score where somebody else grants what is asked for, too. ``graded``: False where less than half of
+    the points could be measured, so that all scores are those of little.
     """
 
     host: str
@@ -58,6 +59,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     score: int
     grade: str
     stance: str
+    graded: bool = True
     target: int
     goal: str
     steps: tuple[Step, ...] = ()
@@ -139,6 +141,7 @@ def plan(
         score=card.score,
         grade=card.grade,
         stance=card.stance,
+        graded=is_graded(card),
         target=target,
         goal=goal,
         steps=tuple(_steps(sorted(chosen, key=by_harm(card).index), asked, what_if)),
@@ -202,6 +205,7 @@ def _steps(fixes: list[Recommendation], asked: frozenset[str], reckon: WhatIf) -
 def lines(found: Plan) -> Iterator[str]:
     """Yield the plan as plain text."""
     yield f"{found.host}: score {found.score}, grade {found.grade}, {found.stance}; goal {found.goal}"
+    yield from _if_thin(found)
     if not found.steps:
         yield "The goal is reached already." if found.reached else "No fix gains points here."
         return
@@ -216,6 +220,11 @@ def lines(found: Plan) -> Iterator[str]:
         yield f"All fixes together lead to a score of {found.granted}; {found.goal} cannot be reached."
         if not any(BY_FIX[step.fix.k].harm == LACKING for step in found.steps):
             yield "Fixes that need something you must have, such as an MCP server, need AUI_TUI_WITH_CLAIMS=1."
+
+
+def _if_thin(found: Plan) -> Iterator[str]:
+    if not found.graded:
+        yield "Less than half of the points could be measured: the scores are of that part alone."
 
 
 def _if_granted(found: Plan) -> Iterator[str]:
@@ -357,6 +366,7 @@ def readme(found: Plan, site: Site | None = None) -> Iterator[str]:
     host = site.hostname if site is not None else found.host
     yield from (f"# Fixes for {escape(host)}", "")
     yield f"Score {found.score} ({found.grade}, {found.stance}) before, {score} ({grade}, {stance}) after."
+    yield from _if_thin(found)
     yield from _if_granted(found)
     if site is not None and site.is_local:
         yield ""

@@ -16,11 +16,11 @@ from aui_tui.model.agents import UNCLEAR
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import WALLED_CEILING, method
 from aui_tui.model.points import gain as gain
-from aui_tui.model.points import is_graded, percent, totals
+from aui_tui.model.points import percent, totals
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TASK, WORDS, mark_of
 from aui_tui.model.view import HostReport
-from aui_tui.model.vocabulary import STANCES
+from aui_tui.model.vocabulary import NO_GRADE, STANCES
 from aui_tui.text import clean, count
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def score_words(card: ReportCard, tasks_of: str = "") -> str:
     if card.unreachable:
         return "– (nothing was measured)"
     got, possible = totals(card)
-    grade = f"grade {card.grade}" if is_graded(card) else "no grade: less than half could be measured"
+    grade = "no grade: less than half could be measured" if card.grade == NO_GRADE else f"grade {card.grade}"
     words = f"{got} of {possible} points → {card.score}, {grade}"
     if card.stance == "Walled" and percent(got, possible) > WALLED_CEILING:
         words += f"; at most {WALLED_CEILING} while Walled"

@@ -391,7 +391,7 @@ def card_bytes(card: ReportCard, base_url: str) -> bytes:
 
 def summary_members(summary: SiteSummary, base_url: str) -> dict[str, Any]:
     """Return an index row as JSON members with the service's ``url``."""
-    members: dict[str, Any] = msgspec.to_builtins(summary)
+    members: dict[str, Any] = msgspec.to_builtins(codec.keyed(summary, "names"))
     return members | {"url": site_url(base_url, summary.host)}
 
 

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from aui_tui import __version__
 from aui_tui.errors import AuiError, BadValue, Unavailable
 from aui_tui.model.card import ReportCard, SiteSummary
-from aui_tui.model.codec import encode_card
+from aui_tui.model.codec import encode_card, keyed
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import encode_report
@@ -154,7 +154,8 @@ class Tools:
         return _members(encode_visits(record))
 
     def _row(self, summary: SiteSummary) -> dict[str, Any]:
-        return messages.summary_members(summary, self._base) if self._base else msgspec.to_builtins(summary)
+        members: dict[str, Any] = msgspec.to_builtins(keyed(summary, "names"))
+        return messages.summary_members(summary, self._base) if self._base else members
 
 
 def card_result(card: ReportCard, base: str) -> CallToolResult:

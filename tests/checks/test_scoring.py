@@ -19,9 +19,9 @@ from aui_tui.model.card import Entry
 from aui_tui.model.codec import encode_card
 from aui_tui.model.methods import METHODS, Method, round_half_up
 from aui_tui.model.observations import BROWSER, Observations, PageFacts
-from aui_tui.model.points import is_graded, lacking, totals
-from aui_tui.model.vocabulary import FIXES, SEVERITIES
-from tests.scan.situations import plain, robots_one
+from aui_tui.model.points import gain, is_graded, lacking, totals
+from aui_tui.model.vocabulary import FIXES, NO_GRADE, SEVERITIES
+from tests.scan.situations import plain, robots_one, thin
 from tests.strategies import driven, observations
 
 SCHEMA = Draft202012Validator(
@@ -174,11 +174,9 @@ def test_nothing_to_read_is_never_good() -> None:
 
 def test_with_less_than_half_measured_there_is_no_grade() -> None:
     assert is_graded(grade_card(plain()))
-    files = ("robots", "llms", "ucp", "mcp")
-    thin = tuple(replace(one, status=429, limited=one.name in files) for one in plain().exchanges[-5:])
-    seen = replace(plain(), exchanges=(*plain().exchanges[:-5], *thin), page=PageFacts(problem="it is empty"))
-    card = grade_card(seen)
+    card = grade_card(thin())
     assert not is_graded(card)
+    assert (card.score, card.grade, gain(card)) == (100, NO_GRADE, "")
     assert [finding.text for finding in card.findings if finding.id == "thin"] == [
         "Only 12 of 50 points could be measured, less than half: too little for a grade. What was not measured is named"
         " below the score, with the reason."

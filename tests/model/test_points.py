@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from aui_tui.checks.ledger import ledger
 from aui_tui.checks.scoring import grade_card
+from aui_tui.index.reports import Reports
 from aui_tui.model import points
+from aui_tui.model.codec import decode_card, encode_card, encode_summary
 from aui_tui.model.methods import METHODS
-from aui_tui.model.observations import BROWSER
+from aui_tui.model.observations import BROWSER, FILE_PROBES
+from aui_tui.model.query import Query
 from aui_tui.model.view import HostReport, Row
+from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report.formats import FORMATS, Listing, write_cards, write_listing
 from tests.cards import DEAD, RICH_OPEN, WALLED
 from tests.scan import situations
@@ -62,3 +69,24 @@ def test_what_the_record_of_an_unreachable_host_must_hold_stands_nowhere_else(st
     said += "".join(write_listing(form, listing)) if FORMATS[form].listing else ""
     assert stance.lower() not in said.lower()
     assert card.host in said
+
+
+def test_with_less_than_half_measured_no_form_but_the_record_has_a_letter(tmp_path: Path) -> None:
+    card = grade_card(situations.thin())
+    assert (card.grade, decode_card(encode_card(card)).grade) == (NO_GRADE, NO_GRADE)
+    assert b'"grade":"A"' in encode_card(card)
+    assert b'"grade":"A"' in encode_summary(card.summary())
+    (row,) = csv.DictReader(io.StringIO("".join(write_cards("csv", [HostReport(card=card)]))))
+    assert (row["score"], row["grade"]) == ("100", "")
+    store = Reports(tmp_path / "index.db")
+    store.put(card, situations.thin())
+    assert [row.summary.grade for row in store.index(Query()).ranked[:]] == [NO_GRADE]
+    assert not len(store.index(Query.of(line="grade:a")).ranked)
+    store.close()
+
+
+def test_with_less_than_half_measured_a_fix_promises_points_and_no_score() -> None:
+    seen = situations.wall_for_all()
+    files = tuple(replace(one, status=403, limited=True) if one.name in FILE_PROBES else one for one in seen.exchanges)
+    card = grade_card(replace(seen, exchanges=files))
+    assert (card.grade, points.gain(card, "wba")) == (NO_GRADE, "+12 points")

@@ -55,6 +55,16 @@ def test_a_score_under_the_least_fails(least: int, code: int, message: list[str]
     assert verdict(RICH_OPEN, fail_under=least) == (code, message)
 
 
+def test_with_less_than_half_measured_the_rest_decides() -> None:
+    thin = grade_card(situations.thin())
+    little = "Less than half of the points could be measured (12 of 50), so"
+    assert verdict(thin, fail_under=24) == (PASSED, [])
+    assert verdict(thin, fail_under=25) == (INCONCLUSIVE, [f"{little} a score of 25 is inconclusive."])
+    assert verdict(thin, fail_grade="D") == (INCONCLUSIVE, [f"{little} grade D is inconclusive."])
+    walled = replace(thin, stance="Walled", score=0)
+    assert verdict(walled, fail_grade="D")[0] == FAILED
+
+
 @pytest.mark.parametrize(
     ("grade", "code", "message"),
     [("C", PASSED, []), ("b", PASSED, []), ("A", FAILED, ["The grade is B, 1 grade below A."])],

@@ -129,6 +129,13 @@ def plain() -> Observations:
     return site(robots=RobotsFacts(kind="none"), robots_status=404, edge="nginx")
 
 
+def thin() -> Observations:
+    """An ordinary site of which little more than the door could be measured."""
+    seen, files = plain(), ("robots", "llms", "ucp", "mcp")
+    exchanges = tuple(replace(one, status=429, limited=True) if one.name in files else one for one in seen.exchanges)
+    return replace(seen, exchanges=exchanges, page=PageFacts(problem="it is empty"))
+
+
 def wall_for_all() -> Observations:
     """A challenge for everybody, browsers included."""
     return site(
