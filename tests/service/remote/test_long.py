@@ -118,7 +118,7 @@ HOSTILE: Final[dict[str, tuple[Callable[[int], Iterator[bytes]], str, str]]] = {
     "empty rows": (lambda size: listed(b"{}", size), "", "too many values"),
     "rows of nothing": (lambda size: listed(b'{"a":"bcdefgh"}', size), "", "Most of its rows are broken"),
     "rows of numbers": (lambda size: listed(b"[" + b"0," * 90_000 + b"0]", size), "", "too many values"),
-    "one row": (lambda size: chain([HEAD, b'{"host":"'], repeat(b"x" * MIB, size // MIB), [b'"}]}']), "", "missing"),
+    "one row": (lambda size: chain([HEAD, b'{"host":"'], repeat(b"x" * MIB, size // MIB), [b'"}]}']), "", "lacks"),
     "deep": (lambda size: chain([HEAD], repeat(b"[" * MIB, size // MIB)), "", "nested too deep"),
     "no JSON": (lambda size: chain([HEAD], repeat(b"nonsense" * (MIB // 8), size // MIB)), "", "not JSON"),
     "spaces": (lambda size: repeat(b" " * MIB, size // MIB), "", "not JSON"),
