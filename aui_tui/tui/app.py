@@ -28,7 +28,7 @@ from aui_tui.tui.widgets.filters import AsciiFilter, NoColorFilter
 if TYPE_CHECKING:
     from textual.command import Provider
 
-AGING: Final = 20.0
+AGING: Final = 60.0
 """Seconds between two looks at the clock: ages grow, and a scan of the hour may have come free."""
 LOOK_EVERY: Final = 3.0
 """Seconds between two looks whether another program has changed the index."""

@@ -17,7 +17,7 @@ from textual.content import Content
 from textual.notifications import SeverityLevel
 from textual.reactive import reactive
 from textual.screen import Screen, ScreenResultType
-from textual.theme import BUILTIN_THEMES
+from textual.theme import Theme
 from textual.worker import Worker, WorkerCancelled
 
 from aui_tui.errors import AuiError, InvalidHost, PrivateHost, RateLimited
@@ -76,13 +76,9 @@ class Dashboard(App[Any]):
         Raises ConfigError for an unknown name.
         """
         loaded, name = first((packaged(), *folders), theme, no_color=no_color)
+        self._themes, self.theme_problems, self.chosen_theme = loaded.themes, loaded.problems, name
+        self.set_reactive(App.theme, name)  # before Textual begins, or it reads its style sheets twice
         super().__init__()
-        self.theme_problems = loaded.problems
-        for builtin in BUILTIN_THEMES:
-            self.unregister_theme(builtin)
-        for made in loaded.themes.values():
-            self.register_theme(made)
-        self.theme = self.chosen_theme = name
         self.context = context
         self.feed = context.feed
         self.set_reactive(Dashboard.fed, -1 if context.feed is None else 0)
@@ -126,6 +122,11 @@ class Dashboard(App[Any]):
         self.notice(f"{what} Remembered in {kept.path}.{but}")
 
     # Themes
+
+    @property
+    def available_themes(self) -> dict[str, Theme]:
+        """The themes by name, ours and the user's alone."""
+        return self._themes
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return colours for the roles under a theme that has none."""

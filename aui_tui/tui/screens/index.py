@@ -36,7 +36,7 @@ from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.bars import Bar, ScanPanel
 from aui_tui.tui.widgets.hosttable import HostTable
 from aui_tui.tui.widgets.preview import PreviewPane
-from aui_tui.tui.widgets.querybar import SHOWN, DropDown, QueryLine, read_line
+from aui_tui.tui.widgets.querybar import SHOWN, DropDown, QueryLine, choices, read_line
 
 COMPARED: Final = 5
 """Hosts that are compared at most."""
@@ -290,7 +290,9 @@ class IndexScreen(Page[None]):
             self.become(state, keep=False)
         else:
             self.state = state
-        if self.query_one(DropDown).found:
+        drop_down = self.query_one(DropDown)
+        drop_down.offer(choices(event.value) if self.line.has_focus else ())  # drawn while the list is asked for
+        if drop_down.found:
             start(self, "choices", self._count_choices, self.state.query)
         self.query_one("#foot", Bar).refresh()
 

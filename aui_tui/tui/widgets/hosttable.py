@@ -61,6 +61,8 @@ class HostTable(ScrollView, can_focus=True):
         super().__init__(id="table")
         self._clock = clock
         self._now = 0.0
+        self._ground = Style.null()
+        self._shown: tuple[Column, ...] = ()
         self._state = state
         self._page: tuple[int, Sequence[Row]] = (0, ())
         self._most = 0
@@ -207,22 +209,27 @@ class HostTable(ScrollView, can_focus=True):
             x -= column.width + 1
         return ""
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw the lines of ``crop``, all on the same ground and in the same columns."""
+        self._ground, self._shown = self.rich_style, self._columns
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """Draw the heading or a row."""
         width = self.size.width
         index = y - HEADER + self.scroll_offset.y
         if not len(self):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self._ground)
         if y < HEADER:
             return self._paint(self._heading(), width)
         row = self.row_at(index) if index < len(self) else None
         if row is None:
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self._ground)
         return self._paint(self._cells(row, index, width), width, here=index == self.cursor)
 
     def _paint(self, cells: Sequence[Cell], width: int, *, here: bool = False) -> Strip:
         """Return cells as one strip of ``width`` cells; ``here``: under the cursor, whose row keeps its tones."""
-        base, variables, no_color = self.rich_style, self.app.theme_variables, self.app.no_color
+        base, variables, no_color = self._ground, self.app.theme_variables, self.app.no_color
         ground = _style("cursor", base, variables["role-cursor-background"], variables["role-cursor"], no_color)
         segments = []
         for words, role in cells:
@@ -235,13 +242,14 @@ class HostTable(ScrollView, can_focus=True):
     def _heading(self) -> list[Cell]:
         out = [Cell(" ")]
         key, turned = self._state.query.sort, self._state.query.descending
-        if key == "rank" and not any(column.sort == "rank" for column in self._columns):
+        if key == "rank" and not any(column.sort == "rank" for column in self._shown):
             key = "score"
-        for column in self._columns:
+        here = self.column
+        for column in self._shown:
             label = column.label
             if column.sort == key and key:
                 label += glyphs.FALLING if (key in LARGEST_FIRST) is not turned else glyphs.RISING
-            role = "chip" if self.column == column else "header"
+            role = "chip" if column == here else "header"
             out += [Cell(fit(label, column.width, right=column.right), role), Cell(" ", "header")]
         return out
 
@@ -250,7 +258,7 @@ class HostTable(ScrollView, can_focus=True):
         marked = row.summary.host in self._state.marks
         lead = glyphs.MARK if marked else glyphs.CURSOR if index == self.cursor else " "
         out = [Cell(lead, "accent")]
-        for column in self._columns:
+        for column in self._shown:
             found = cell(column, row, self._now)
             out.append(Cell(_fitted(found.text, column.width, column.right) + " ", found.role))
         return out

@@ -143,9 +143,10 @@ class DropDown(OptionList):
 
     def offer(self, found: Sequence[Choice]) -> None:
         """Show other choices, the first of them under the cursor."""
-        self.found, self.entered = tuple(found), False
-        self.display = bool(found)
-        self._fill(0)
+        self.entered = False
+        if tuple(found) != self.found:
+            self.found, self.display = tuple(found), bool(found)
+            self._fill(0)
 
     def count(self, counts: dict[str, str]) -> None:
         """Show how many hosts each choice would leave."""
@@ -219,10 +220,6 @@ class QueryLine(Input):
         """Take the room of what stands beside the line, or give it back."""
         if isinstance(self.parent, Widget):
             self.parent.set_class(all_of_it, "-searching")
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        if self.has_focus:
-            self.drop_down.offer(choices(event.value))
 
     @property
     def drop_down(self) -> DropDown:
