@@ -282,8 +282,7 @@ class Check(ABC):
     in it stands for the points ``part`` of what counts in part.
     ``lacking``: what it means that the fix is still to be made. ``title``: heading of the recommendation.
     ``effort``: work of the fix, from 1 (a line) to 8 (a rebuild); ``takes``: the same as a time, for somebody who knows
-    the site. ``file``: the name that its snippet is written to when nothing but the card is known. ``proof``: how to
-    check the fix from here, with ``{origin}`` for the address and ``{agent}`` for who is
+    the site. ``proof``: how to check the fix from here, with ``{origin}`` for the address and ``{agent}`` for who is
     turned away. ``points`` and ``pillar``: full points and pillar key
     per method. ``detail``: the number of ``detail`` (specification 2.3) that its points add to. ``sentences``: its
     evidence, each severity in the order of a card.
@@ -299,7 +298,6 @@ class Check(ABC):
     title: str
     effort: int
     takes: str
-    file: str
     proof: str
     points: Mapping[str, int]
     pillar: Mapping[str, str] = BUILT
@@ -335,15 +333,14 @@ class Check(ABC):
         """Return whether the fix is to ask somebody else for it: there is nothing that the owner can install."""
         return False
 
-    def proof_at(self, origin: str, observations: Observations | None) -> str:
-        """Return how to check the fix at ``origin``, under the name of an agent that was turned away."""
-        refused = turned_away(observations) if observations is not None else ()
-        agent = refused[0][0].token if refused else registry().live[0].token
-        return self.proof.replace("{origin}", origin.rstrip("/")).replace("{agent}", agent)
+    def proof_at(self, site: Site) -> str:
+        """Return how to check the fix from here, under the name of an agent that was turned away."""
+        agent = site.turned_away[0][0].token if site.turned_away else registry().live[0].token
+        return self.proof.replace("{origin}", site.observations.origin.rstrip("/")).replace("{agent}", agent)
 
     def proof_for(self, site: Site) -> str:
         """Return how to check the fix from here, and where the public finds the site, or how to name that address."""
-        proof = self.proof_at(site.observations.origin, site.observations)
+        proof = self.proof_at(site)
         local = f" {LOCAL.replace('{host}', site.observations.host)}" if self.names_site and site.is_local else ""
         public = f" Once it is public, the same at {site.public_url.rstrip('/')}/." if site.is_elsewhere else ""
         return f"Check: {proof}{local}{public}"

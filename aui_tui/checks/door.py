@@ -506,7 +506,6 @@ class Door(Check):
     title = "Verify agents instead of blocking them"
     effort = 7
     takes = "an hour"
-    file = "server/agents.txt"
     proof = (
         "curl -sSI -A {agent} {origin}/ answers 200 from an address that the rule knows. The points show here"
         " when the rule knows the address that you scan from: its line for the tester, which you remove afterwards."

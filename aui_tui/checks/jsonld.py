@@ -41,7 +41,6 @@ class JsonLd(PageCheck):
     title = "Describe the site in JSON-LD"
     effort = 4
     takes = "an hour"
-    file = "homepage/head.html"
     proof = "https://validator.schema.org reads the block from {origin}/."
     points = POINTS
     sentences = SENTENCES

@@ -92,7 +92,6 @@ class LandmarksAndLabels(PageCheck):
     title = "Mark up landmarks and label forms"
     effort = 5
     takes = "a day"
-    file = "by-hand/landmarks.html"
     proof = "View the source of {origin}/ and look for <main>, <nav> and a label for each control."
     points = POINTS
     sentences = SENTENCES

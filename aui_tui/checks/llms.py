@@ -44,7 +44,6 @@ class LlmsTxt(Check):
     title = "Add an /llms.txt file"
     effort = 3
     takes = "an hour"
-    file = "llms.txt"
     proof = 'curl -sSi {origin}/llms.txt answers 200 and its first line begins with "# ".'
     points = POINTS
     sentences = SENTENCES

@@ -87,7 +87,6 @@ class FrontDoor(Check):
     title = "Publish a front door for agents"
     effort = 6
     takes = "days"
-    file = "by-hand/front-door.json"
     proof = "curl -sSi {origin}/.well-known/mcp.json (or /ucp) answers 200 with JSON."
     points = POINTS
     pillar = PILLAR

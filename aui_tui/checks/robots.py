@@ -227,7 +227,6 @@ class RobotsTxt(Check):
     title = "Let agents in by robots.txt"
     effort = 2
     takes = "minutes"
-    file = "by-hand/robots-robots.txt"
     proof = "curl -sS {origin}/robots.txt shows the new file, also through the CDN."
     points = POINTS
     pillar = WELCOME

@@ -49,7 +49,6 @@ class ContentSignal(Check):
     title = "State a Content-Signal in robots.txt"
     effort = 1
     takes = "minutes"
-    file = "by-hand/robots-signal.txt"
     proof = "curl -sS {origin}/robots.txt shows the Content-Signal line."
     points = POINTS
     pillar = PILLAR

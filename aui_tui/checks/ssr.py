@@ -59,7 +59,6 @@ class WithoutScripts(PageCheck):
     title = "Serve readable HTML without scripts"
     effort = 8
     takes = "days"
-    file = "homepage/content.html"
     proof = "curl -sS {origin}/ shows the text without running scripts."
     points = POINTS
     sentences = SENTENCES

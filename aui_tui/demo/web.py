@@ -133,7 +133,7 @@ def sites() -> tuple[Site, ...]:
 
 @cache
 def shops() -> tuple[Site, ...]:
-    """Return the shops of ``demo --tasks``; ``Site.shop`` names the faults and traits of ``demo.shop``."""
+    """Return the shops of ``demo --tasks``; ``Site.shop`` names FAULTS of ``demo.shop``."""
     return convert(_table("shops.toml")["site"], tuple[Site, ...])
 
 

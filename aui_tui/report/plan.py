@@ -74,10 +74,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Planned(NamedTuple):
-    """A plan, and the site as it was seen; None where the source keeps the card alone."""
+    """A plan, and the site as it was seen."""
 
     plan: Plan
-    site: Site | None
+    site: Site
 
 
 def plan_for(
@@ -278,12 +278,12 @@ def action_of(path: str) -> Action:
     return Action("configure" if folder == "server" else "by-hand")
 
 
-def as_json(found: Plan, site: Site | None = None) -> str:
+def as_json(found: Plan, site: Site) -> str:
     """Return the plan as one JSON object that a program can carry out."""
     return msgspec.json.encode(members(found, site)).decode() + "\n"
 
 
-def members(found: Plan, site: Site | None = None) -> dict[str, Any]:
+def members(found: Plan, site: Site) -> dict[str, Any]:
     """Return the plan as plain members: the steps with a way to check each, the files, and how to scan again."""
     plain: dict[str, Any] = msgspec.to_builtins(found)
     plain |= dict(zip(("score_after", "grade_after", "stance_after"), found.after, strict=True))
@@ -291,9 +291,9 @@ def members(found: Plan, site: Site | None = None) -> dict[str, Any]:
     owners = {path: [fix for fix, paths in _paths(found, site).items() if path in paths] for path in files}
     plain["files"] = [_file(piece, owners[path]) for path, piece in files.items()]
     for step, made in zip(found.steps, plain["steps"], strict=True):
-        made["check"] = _proof(step.fix.k, found, site)
+        made["check"] = BY_FIX[step.fix.k].proof_at(site)
         made["files"] = [path for path, fixes in owners.items() if step.fix.k in fixes]
-    plain["scan_again"] = f"aui-tui scan {_again(found, site)} --force"
+    plain["scan_again"] = _again(site)
     return plain
 
 
@@ -311,37 +311,19 @@ def _file(piece: Piece, fixes: list[str]) -> dict[str, Any]:
     }
 
 
-def _proof(fix: str, found: Plan, site: Site | None) -> str:
-    check = BY_FIX[fix]
-    if site is None:
-        return check.proof_at(f"https://{found.host}", None)
-    return check.proof_at(site.observations.origin, site.observations)
-
-
-def pieces(found: Plan, site: Site | None = None) -> dict[str, Piece]:
-    """Return the files of the plan by their path.
-
-    ``site`` is what was seen; with it whole files are written that agree with one another. Without it each fix gives
-    the snippet that its card names.
-    """
+def pieces(found: Plan, site: Site) -> dict[str, Piece]:
+    """Return the files of the plan by their path; they agree with one another."""
     return {path: piece for parts in _paths(found, site).values() for path, piece in parts.items()}
 
 
-def _paths(found: Plan, site: Site | None) -> dict[str, dict[str, Piece]]:
+def _paths(found: Plan, site: Site) -> dict[str, dict[str, Piece]]:
     """Return the files of each step by their path; steps that share a file have the same one."""
-    every = frozenset(step.fix.k for step in found.steps)
-    made: dict[str, dict[str, Piece]] = {}
-    for step in found.steps:
-        check = BY_FIX[step.fix.k]
-        if site is not None:
-            parts = check.advise(replace(site, together=every)).pieces()
-        else:
-            parts = (Piece(check.file, "as the text of the fix says", step.fix.code),)
-        made[step.fix.k] = {piece.path: piece for piece in parts if piece.text.strip()}
-    return made
+    together = replace(site, together=frozenset(step.fix.k for step in found.steps))
+    made = {step.fix.k: BY_FIX[step.fix.k].advise(together).pieces() for step in found.steps}
+    return {fix: {piece.path: piece for piece in parts if piece.text.strip()} for fix, parts in made.items()}
 
 
-def write_files(found: Plan, folder: Path, site: Site | None = None, *, force: bool = False) -> list[Path]:
+def write_files(found: Plan, folder: Path, site: Site, *, force: bool = False) -> list[Path]:
     """Write the files of the plan and a README to ``folder`` and return their paths.
 
     None is written when one is there already. Raises BadValue naming the file that is there (``force`` replaces it),
@@ -360,15 +342,14 @@ def write_files(found: Plan, folder: Path, site: Site | None = None, *, force: b
     ]
 
 
-def readme(found: Plan, site: Site | None = None) -> Iterator[str]:
+def readme(found: Plan, site: Site) -> Iterator[str]:
     """Yield the lines of a text in Markdown: which file goes where, why, and how to check it."""
     score, grade, stance = found.after
-    host = site.hostname if site is not None else found.host
-    yield from (f"# Fixes for {escape(host)}", "")
+    yield from (f"# Fixes for {escape(site.hostname)}", "")
     yield f"Score {found.score} ({found.grade}, {found.stance}) before, {score} ({grade}, {stance}) after."
     yield from _if_thin(found)
     yield from _if_granted(found)
-    if site is not None and site.is_local:
+    if site.is_local:
         yield ""
         yield "The site was scanned on this machine, so the files name a local address. Set `public_url` of the site"
         yield "to write the address by which the public reaches it."
@@ -381,12 +362,10 @@ def readme(found: Plan, site: Site | None = None) -> Iterator[str]:
     for number, (step, gain) in enumerate(zip(found.steps, _gains(found), strict=True), 1):
         yield from ("", f"## {number}. {escape(step.fix.title)}: {gain}", "", with_code(step.fix.body))
     yield ""
-    yield f"Then scan again: `aui-tui scan {_again(found, site)} --force`"
+    yield f"Then scan again: `{_again(site)}`"
 
 
-def _again(found: Plan, site: Site | None) -> str:
-    """Return what to scan again, as it was scanned."""
-    if site is None:
-        return found.host
+def _again(site: Site) -> str:
+    """Return the command that scans again as it was scanned."""
     private = " --allow-private" if "private" in site.observations.limits else ""
-    return site.observations.origin + private
+    return f"aui-tui scan {site.observations.origin}{private} --force"

@@ -34,7 +34,6 @@ class Title(Check):
     title = "Give the homepage a title"
     effort = 1
     takes = "minutes"
-    file = "homepage/title.html"
     proof = "View the source of {origin}/."
     points = {"v0.1": 2, "v0.2": 2}
     sentences = sentence_list(
@@ -96,7 +95,7 @@ print(json.dumps({
     "what_if": what_if(bare, ["title"], method).ledger.earned - ledger(bare, method).earned,
     "all": what_if(bare, [f.k for f in card.recommendations], method).score,
     "plan": pieces(steps, site_of(bare, "Shop", Labels()))["homepage/title.html"],
-    "readme": [line for line in readme(steps) if line.startswith("| `homepage/title")],
+    "readme": [line for line in readme(steps, site_of(bare, "Shop", Labels())) if line.startswith("| `homepage/title")],
     "found": [(one.id, one.fix) for one in card.findings if one.fix == "title"],
     "detail": grade_card(named).detail["surface"] - card.detail["surface"],
 }))
@@ -123,7 +122,7 @@ def test_a_ninth_check_is_one_module_and_one_line(tmp_path: Path) -> None:
         "what_if": 2,
         "all": 100,
         "plan": ["homepage/title.html", "in the head of the homepage", "<title>Shop</title>"],
-        "readme": ["| `homepage/title.html` | as the text of the fix says |"],
+        "readme": ["| `homepage/title.html` | in the head of the homepage |"],
         "found": [["title-none", "title"]],
         "detail": 2,
     }

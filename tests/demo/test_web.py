@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from aui_tui.demo.web import DemoWeb, answers, sites
+from aui_tui.demo.shop import FAULTS
+from aui_tui.demo.web import DemoWeb, answers, shops, sites
 from aui_tui.model.registry import registry
 from aui_tui.model.vocabulary import CATEGORIES
 
@@ -46,6 +47,7 @@ def test_table_is_sound() -> None:
         for rule in (*site.rule, *site.earlier().rule):
             assert rule.to in tokens
             assert (rule.answer in answers()) != (rule.action == "hang")
+    assert {fault for shop in shops() for fault in shop.shop} == set(FAULTS)
 
 
 def test_every_site_that_serves_a_browser_shows_its_name(web: DemoWeb) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from itertools import combinations
 from pathlib import Path
@@ -39,14 +38,19 @@ def plan(card: ReportCard, *, grade: str = "", score: int | None = None, what_if
     return plans.plan(card, what_if=reckon, grade=grade, score=score, with_claims=True)
 
 
+def seen_plan() -> plans.Planned:
+    """The plan of a site as it was seen."""
+    seen = situations.plain()
+    return plans.plan_for(HostReport(card=grade_card(seen), observations=seen), score=100)
+
+
 def keys(card: ReportCard, *, grade: str = "", score: int | None = None) -> list[str]:
     return [step.fix.k for step in plan(card, grade=grade, score=score).steps]
 
 
-def test_every_fix_has_an_effort_and_a_file() -> None:
+def test_every_fix_has_an_effort() -> None:
     assert tuple(BY_FIX)[: len(FIXES)] == FIXES
     assert {check.effort for check in BY_FIX.values()} <= set(range(1, 9))
-    assert len({check.file for check in BY_FIX.values()}) == len(BY_FIX)
 
 
 def test_the_ceiling_of_a_walled_site_is_reckoned_with() -> None:
@@ -131,12 +135,13 @@ def test_no_smaller_set_of_fixes_reaches_the_goal(seen: Observations, method: st
         assert judge(seen).stance == found.after[2]
 
 
-def test_a_plan_claims_nothing_that_the_site_may_lack(tmp_path: Path) -> None:
+def test_a_plan_claims_nothing_that_the_site_may_lack() -> None:
     found = plans.plan(WALLED, what_if=lambda fixes: estimate(WALLED, fixes), score=100)
     assert "front-door" not in {step.fix.k for step in found.steps}
     assert not found.reached
     assert "WITH_CLAIMS" in list(lines(found))[-1]
-    assert not [path for path in write_files(found, tmp_path / "fixes") if "front-door" in path.name]
+    found, site = seen_plan()
+    assert not [path for path in pieces(found, site) if "mcp" in path]
 
 
 def test_letting_agents_in_comes_first_whatever_its_points() -> None:
@@ -178,7 +183,7 @@ def test_any_card_has_a_plan(card: ReportCard, grade: str) -> None:
         return
     found = plan(card, grade=grade)
     assert len(list(lines(found))) >= 2
-    assert json.loads(as_json(found))["score_after"] == found.after[0]
+    assert found.after[0] == (found.steps[-1].score if found.steps else card.score)
 
 
 def test_targets_are_checked() -> None:
@@ -201,19 +206,16 @@ def test_a_plan_begins_with_the_card_and_numbers_its_fixes() -> None:
 
 
 def test_files_are_written_where_they_belong_with_a_text_that_says_so(tmp_path: Path) -> None:
-    found = plan(WALLED, grade="A")
+    found, site = seen_plan()
     folder = tmp_path / "fixes"
-    written = write_files(found, folder)
-    assert [str(path.relative_to(folder)) for path in written] == [
-        "README.md",
-        "by-hand/front-door.json",
-        "by-hand/robots-signal.txt",
-        "server/agents.txt",
-    ]
-    assert (folder / "server/agents.txt").read_text() == "# wba\nexample\n"
-    text = (folder / "README.md").read_text()
-    assert all(f"| `{path.relative_to(folder)}` |" in text for path in written[1:])
-    assert "66 -> 74" in text
+    written = {str(path.relative_to(folder)): path.read_text() for path in write_files(found, folder, site)}
+    text = written.pop("README.md")
+    assert {"llms.txt", "robots.txt", "homepage/head.html"} <= set(written)
+    assert written == {path: piece.text.strip("\n") + "\n" for path, piece in pieces(found, site).items()}
+    for path, piece in pieces(found, site).items():
+        assert f"| `{path}` | " in text
+        assert f'"place":"{piece.place}"' in as_json(found, site)
+    assert f"{found.steps[0].score} -> {found.steps[1].score}" in text
 
 
 def test_what_was_seen_gives_whole_files_at_their_paths() -> None:
@@ -255,14 +257,16 @@ def test_a_robots_txt_that_is_written_whole_does_what_it_promises(seen: Observat
 def test_no_file_is_written_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "fixes").mkdir()
     (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "fixes" / "server").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "fixes" / "homepage").symlink_to(tmp_path / "elsewhere")
+    found, site = seen_plan()
     with pytest.raises(BadValue, match="is a link"):
-        write_files(plan(WALLED, grade="A"), tmp_path / "fixes", force=True)
+        write_files(found, tmp_path / "fixes", site, force=True)
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "folder"])
 def test_nothing_is_written_when_one_file_is_there(tmp_path: Path, kind: str) -> None:
+    found, site = seen_plan()
     victim = tmp_path / "victim"
     folder = tmp_path / "fixes"
     folder.mkdir()
@@ -273,12 +277,12 @@ def test_nothing_is_written_when_one_file_is_there(tmp_path: Path, kind: str) ->
     else:
         (folder / "README.md").mkdir()
     with pytest.raises(BadValue, match=r"README\.md is already there; --replace replaces it"):
-        write_files(plan(WALLED, grade="A"), folder)
+        write_files(found, folder, site)
     assert [entry.name for entry in folder.iterdir()] == ["README.md"]
     assert not victim.exists()
     if kind != "folder":
-        assert len(write_files(plan(WALLED, grade="A"), folder, force=True)) == 4
-        assert (folder / "README.md").read_text().startswith("# Fixes for tickets")
+        assert len(write_files(found, folder, site, force=True)) == 1 + len(pieces(found, site))
+        assert (folder / "README.md").read_text().startswith("# Fixes for shop")
         assert not victim.exists()
 
 

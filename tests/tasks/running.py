@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from aui_tui.demo.shop import Shop
 from aui_tui.demo.web import LoopbackServer
 from aui_tui.model.observations import Observations
 from aui_tui.model.tasks import TaskEvent, TaskResult
@@ -16,6 +15,7 @@ from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.proxy import Allowance
 from aui_tui.tasks.run import TaskRunning, run_tasks
+from tests.tasks.shop import Shop
 
 HOST = "shop.demo.test"
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from aui_tui.cli.app import run
-from aui_tui.demo.shop import Shop
 from aui_tui.errors import BadValue, NoBrowser
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.tasks import TaskEvent, decode_report, encode_report
@@ -20,6 +19,7 @@ from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.service.local import LocalService
 from aui_tui.tasks import browser as browsers
 from tests.tasks.running import HOST, serving
+from tests.tasks.shop import Shop
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
 

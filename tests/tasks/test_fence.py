@@ -22,7 +22,6 @@ import psutil
 import pytest
 import trustme
 
-from aui_tui.demo.shop import Shop
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.tasks import browser as browsers
 from aui_tui.tasks.browser import Browser
@@ -33,6 +32,7 @@ from aui_tui.tasks.run import TaskRunning, run_tasks
 from tests.cli.runner import ROOT
 from tests.tasks.pages import Site, hosted, html, readable, sentinel
 from tests.tasks.running import HOST, leading_to, seen_at, serving
+from tests.tasks.shop import Shop
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from aui_tui.demo.shop import FAULTS, TRAITS
 from aui_tui.model.tasks import TASKS, pillar_points, runs_of
 from aui_tui.tasks.browser import Browser
 from tests.tasks.running import Ran, others_slow, run_on
+from tests.tasks.shop import FAULTS, TRAITS
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
 
