@@ -94,7 +94,7 @@ def test_card_of_the_tool_server_leads_to_tools_that_work(site: Running) -> None
     assert use(site, "index", stance="Shut")["isError"]
 
 
-def test_the_tool_index_pages_without_a_silent_cut_and_says_what_is_wrong(site: Running) -> None:
+def test_the_tool_index_pages_without_a_silent_cut(site: Running) -> None:
     whole = use(site, "index", limit=100)["structuredContent"]
     hosts, offset = [], 0
     while offset is not None:
@@ -108,27 +108,21 @@ def test_the_tool_index_pages_without_a_silent_cut_and_says_what_is_wrong(site: 
     said = use(site, "index", limit=100)["content"][0]["text"]
     assert all(host in said for host in hosts)
     assert len(said) < len(json.dumps(whole)) / 3
-    for arguments, words in (({"limit": 101}, "limit must be from 1 to 100"), ({"offset": -1}, "offset must be 0")):
-        refused = use(site, "index", **arguments)
-        assert refused["isError"]
-        assert words in refused["content"][0]["text"]
 
 
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [
-        (
-            "index",
-            {"host": WALLED.host},
-            "The tool index has no argument 'host'; allowed are: category, stance, query,",
-        ),
-        ("index", {"limit": "many"}, 'limit must be a whole number, not "many".'),
-        ("index", {"limit": True}, "limit must be a whole number, not true."),
-        ("index", {"query": 5}, "query must be a text, not 5."),
-        ("site", {}, "The tool site needs host."),
-        ("site", {"host": " "}, "host is empty."),
-        ("site", {"host": None}, "host must be a text, not null."),
-        ("scan", {"url": "shop.example", "force": "yes"}, 'force must be true or false, not "yes".'),
+        ("index", {"host": WALLED.host}, "index: Additional properties are not allowed ('host' was unexpected)."),
+        ("index", {"limit": "many"}, "limit: 'many' is not of type 'integer'."),
+        ("index", {"limit": True}, "limit: True is not of type 'integer'."),
+        ("index", {"limit": 101}, "limit: 101 is greater than the maximum of 100."),
+        ("index", {"offset": -1}, "offset: -1 is less than the minimum of 0."),
+        ("index", {"query": 5}, "query: 5 is not of type 'string'."),
+        ("site", {}, "site: 'host' is a required property."),
+        ("site", {"host": " "}, "host: ' ' does not match"),
+        ("site", {"host": None}, "host: None is not of type 'string'."),
+        ("scan", {"url": "shop.example", "force": "yes"}, "force: 'yes' is not of type 'boolean'."),
     ],
 )
 def test_a_bad_argument_of_a_tool_is_one_sentence(
