@@ -1,34 +1,29 @@
-"""A published index over HTTP (specification 4), kept and asked about again, shown from its last copy when offline.
-
-Copies of answers are plain files of JSON: nothing in them runs.
-"""
+"""A published index over HTTP (specification 4), kept and asked about again, shown from its last copy when offline."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import os
 import re
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 import msgspec
 
 from aui_tui.errors import AuiError, BadValue, ConfigError, RateLimited, RecordError, Unavailable
+from aui_tui.index.cache import CacheFile
 from aui_tui.model.card import ReportCard, age
-from aui_tui.model.decoding import from_json
 from aui_tui.model.observations import Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.tasks import TaskProgress, TaskReport, decode_report
 from aui_tui.model.view import HistoryPoint, HostReport, Quota
 from aui_tui.model.visits import Visits, decode_visits
 from aui_tui.service.importer import MAX_DOCUMENT, ImportedRecord, index_rows, page_of, read_card, time_of_index
-from aui_tui.service.remote.imported import ImportedIndex, ImportedService, temporary_reports
+from aui_tui.service.remote.imported import Imported, ImportedService
 from aui_tui.service.remote.transport import (
     INDEX,
     SCAN,
@@ -43,85 +38,41 @@ from aui_tui.service.remote.transport import (
 )
 from aui_tui.text import clean
 
-MAX_FILES: Final = 500
-MAX_BYTES: Final = 256 * 1024 * 1024
-"""Bytes of all copies together; the oldest go first."""
-SUFFIX: Final = ".copy"
-PART: Final = ".part"
-ABANDONED: Final = 3600
-"""Age in seconds of a half-written file that nobody will finish."""
-_HEAD: Final = 16 * 1024
+KEPT: Final = 365 * 86_400.0
+"""Seconds for which a copy is kept."""
 
 
-class Head(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The first line of a file: what the copy is of, its validators, the page after it, and the body's bytes."""
+class Copy(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer that was sent ``at`` (epoch seconds): a letter for each byte, its validators, the page after it."""
 
-    url: str
+    at: float
+    body: str
     etag: str = ""
     modified: str = ""
     next: str = ""
-    size: int = 0
 
-
-class Copy(NamedTuple):
-    """One kept answer; ``at`` is when it was last known to be current, in epoch seconds."""
-
-    head: Head
-    body: bytes
-    at: float
+    @property
+    def data(self) -> bytes:
+        """The body as it was sent."""
+        return self.body.encode("latin-1")
 
 
 class Copies:
-    """Copies by address in ``folder``. A copy that cannot be read or written is simply absent."""
+    """Copies by address in ``folder``. One that cannot be read or written is simply absent. Not for an event loop."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._file = CacheFile(folder)
 
     def get(self, url: str) -> Copy | None:
-        """Return the copy of ``url``; None when there is none that is whole."""
-        try:
-            descriptor = os.open(self._path(url), os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-            with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor
-                head = from_json(file.readline(_HEAD), Head)
-                body = file.read(MAX_BYTES + 1)
-                at = os.fstat(file.fileno()).st_mtime
-        except (OSError, ValueError):
-            return None
-        return Copy(head, body, at) if head.url == url and len(body) == head.size else None
+        """Return the copy of ``url``; None when there is none."""
+        with suppress(Unavailable, msgspec.ValidationError), self._file.reading() as entries:
+            return msgspec.convert(entries.get(url), Copy)
+        return None
 
-    def put(self, copy: Copy) -> None:
+    def put(self, url: str, copy: Copy) -> None:
         """Keep ``copy``."""
-        with suppress(OSError):
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=self._folder, suffix=PART)
-            try:
-                with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
-                    file.write(msgspec.json.encode(copy.head) + b"\n" + copy.body)
-                os.utime(name, (copy.at, copy.at))
-                Path(name).replace(self._path(copy.head.url))
-            except BaseException:  # ctrl+c too leaves no half file
-                Path(name).unlink(missing_ok=True)
-                raise
-            self._prune()
-
-    def confirm(self, url: str, at: float) -> None:
-        """Note that the copy of ``url`` was still current at ``at``."""
-        with suppress(OSError):
-            os.utime(self._path(url), (at, at))
-
-    def _path(self, url: str) -> Path:
-        return self._folder / (hashlib.sha256(url.encode()).hexdigest()[:40] + SUFFIX)
-
-    def _prune(self) -> None:
-        found = [(path.stat(), path) for path in self._folder.glob("*" + SUFFIX)]
-        held = 0
-        for number, (about, path) in enumerate(sorted(found, key=lambda one: -one[0].st_mtime), 1):
-            held += about.st_size
-            if number > 1 and (number > MAX_FILES or held > MAX_BYTES):
-                path.unlink(missing_ok=True)
-        for path in self._folder.glob("*" + PART):
-            if path.stat().st_mtime < time.time() - ABANDONED:
-                path.unlink(missing_ok=True)
+        with suppress(Unavailable), self._file.writing() as entries:
+            entries.set(url, copy, KEPT)
 
 
 T = TypeVar("T")
@@ -161,12 +112,12 @@ class RemoteService(ImportedService):
         self._clock = clock
         self._quota: Quota | None = None
         self._refreshing = asyncio.Lock()
-        self._imported: ImportedIndex | None = None
-        self._tags: tuple[tuple[str, str], ...] = ()
+        self._imported: Imported | None = None
+        self._tags: list[tuple[str, str]] = []
         self._current_at = 0.0
         self._asked = float("-inf")
 
-    async def imported(self) -> ImportedIndex:
+    async def imported(self) -> Imported:
         """Return the whole list, asked about again when it is older than FRESH. Raises Unavailable, RecordError."""
         async with self._refreshing:
             if self._imported is None or self._clock() - self._asked > FRESH:
@@ -206,9 +157,7 @@ class RemoteService(ImportedService):
         reply = await self._get(url, None, LARGEST_CARD)
         if reply.status in (404, 405, 501):
             return None
-        if reply.status != 200:
-            raise complaint(reply, SITE, self.label, host, self._clock())
-        self._refuse_page(reply)
+        self._check(reply, SITE, host)
         return await self._read(lambda: decode(reply.body))
 
     async def scan(
@@ -237,9 +186,7 @@ class RemoteService(ImportedService):
             again=False,
         )
         self._quota = quota_of(reply, self._clock()) or self._quota
-        if reply.status != 200:
-            raise complaint(reply, SCAN, self.label, url, self._clock())
-        self._refuse_page(reply)
+        self._check(reply, SCAN, url)
         card = await self._read(lambda: self._carded(reply.body, url))
         self._asked = float("-inf")
         seconds = age(card.scanned_at, self._clock())
@@ -283,10 +230,10 @@ class RemoteService(ImportedService):
         following = f"{self._base}/api/index.json?{urlencode({'limit': PAGE})}"
         while following and following not in pages and len(pages) < MOST_PAGES:
             pages[following] = await page(following)
-            following = pages[following].head.next
-        tags = tuple((copy.head.url, copy.head.etag or copy.head.modified) for copy in pages.values())
+            following = pages[following].next
+        tags = [(url, copy.etag or copy.modified) for url, copy in pages.items()]
         if self._imported is None or tags != self._tags or not all(tag for _, tag in tags):
-            self._imported = await asyncio.to_thread(self._import, [page.body for page in pages.values()])
+            self._imported = await asyncio.to_thread(self._import, [copy.data for copy in pages.values()])
             self._tags = tags
         self._current_at = min(copy.at for copy in pages.values())
 
@@ -297,48 +244,39 @@ class RemoteService(ImportedService):
         return copy
 
     async def _page(self, url: str) -> Copy:
-        copy = await self._fetched(url, INDEX, "", LARGEST_INDEX)
-        await asyncio.to_thread(self._copies.put, copy)
-        return copy
+        return await self._fetched(url, INDEX, "", LARGEST_INDEX)
 
     async def _fetched(self, url: str, operation: str, asked: str, largest: int) -> Copy:
-        """Return the record at ``url`` as it is now, asked about by the tag of its last copy. Raises as complaint."""
+        """Return the answer of ``url`` as it is now, asked about by the tag of its last copy. Raises as complaint."""
         copy = await asyncio.to_thread(self._copies.get, url)
-        reply = await self._get(url, copy.head if copy else None, largest)
-        now = self._clock()
+        reply = await self._get(url, copy, largest)
         if reply.status == 304 and copy is not None:
-            await asyncio.to_thread(self._copies.confirm, url, now)
-            return copy._replace(at=now)
-        if reply.status != 200:
-            raise complaint(reply, operation, self.label, asked, now)
-        self._refuse_page(reply)
+            return copy
+        self._check(reply, operation, asked)
         fields = reply.fields
-        head = Head(
-            url=url,
+        copy = Copy(
+            at=self._clock(),
+            body=reply.body.decode("latin-1"),
             etag=fields.get("etag", "")[:500],
             modified=fields.get("last-modified", "")[:100],
             next=self._next(url, fields.get("link", "")),
-            size=len(reply.body),
         )
-        return Copy(head, reply.body, now)
+        await asyncio.to_thread(self._copies.put, url, copy)
+        return copy
 
     async def _card(self, url: str, host: str) -> tuple[ReportCard, str]:
         """Return the card at ``url``, or its last copy with one sentence that says so."""
+        notice = ""
         try:
             copy = await self._fetched(url, SITE, host, LARGEST_CARD)
-            card = await self._read(lambda: self._carded(copy.body, host))
-            await asyncio.to_thread(self._copies.put, copy)
-            return card, ""
         except (Unavailable, RecordError, RateLimited) as error:
             kept = await asyncio.to_thread(self._copies.get, url)
             if kept is None:
                 raise
-            try:
-                return self._carded(kept.body, host), self._offline(error, kept.at)
-            except RecordError:
-                raise error from None
+            copy, notice = kept, self._offline(error, kept.at)
+        return await self._read(lambda: self._carded(copy.data, host)), notice
 
-    async def _get(self, url: str, known: Head | None, largest: int) -> Reply:
+    async def _get(self, url: str, known: Copy | None, largest: int) -> Reply:
         fields = {}
         if known is not None and known.etag:
             fields["If-None-Match"] = known.etag
@@ -346,7 +284,10 @@ class RemoteService(ImportedService):
             fields["If-Modified-Since"] = known.modified
         return await self._transport.get(url, fields=fields, seconds=READ_SECONDS, largest=largest)
 
-    def _refuse_page(self, reply: Reply) -> None:
+    def _check(self, reply: Reply, operation: str, asked: str) -> None:
+        """Raise what ``reply`` means when it brings no record."""
+        if reply.status != 200:
+            raise complaint(reply, operation, self.label, asked, self._clock())
         if reply.is_page:
             raise RecordError(f"{self.label} sends a web page instead of a record; it may not be a published index.")
 
@@ -362,11 +303,11 @@ class RemoteService(ImportedService):
         target = urljoin(url, found[1]) if found else ""
         return target if target.startswith(f"{self._base}/api/index.json?") and len(target) < 500 else ""
 
-    def _import(self, bodies: list[bytes]) -> ImportedIndex:
+    def _import(self, bodies: list[bytes]) -> Imported:
         """Return the list in the pages ``bodies``. Raises RecordError."""
         rows = (self._row(record) for body in bodies for record in index_rows(body))
         try:
-            return ImportedIndex(rows, temporary_reports(self._clock), scanned_at=time_of_index(bodies[0]))
+            return Imported(rows, scanned_at=time_of_index(bodies[0]), clock=self._clock)
         except RecordError as error:
             raise RecordError(f"{self.label}: {error}") from None
 

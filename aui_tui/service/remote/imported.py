@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import tempfile
 import time
@@ -15,10 +14,10 @@ from typing import Final
 import msgspec
 
 from aui_tui.errors import BadValue, RecordError
-from aui_tui.index.reports import Reports
 from aui_tui.model.query import FIELDS, Query
 from aui_tui.model.view import IndexView, Overview
 from aui_tui.service.importer import ImportedRecord, take_records
+from aui_tui.service.local import LocalService
 from aui_tui.service.protocol import Service
 from aui_tui.text import count
 
@@ -26,23 +25,20 @@ MAX_BROKEN: Final = 1000
 """Broken records that are left out; with more of them than sound ones the list is refused."""
 
 
-def temporary_reports(clock: Callable[[], float] = time.time) -> Reports:
-    """Return an empty index in a temporary folder, which goes with the last list that is read from it."""
-    folder = tempfile.TemporaryDirectory(prefix="aui-tui-", ignore_cleanup_errors=True)
-    reports = Reports(Path(folder.name) / "index.db", clock=clock)
-    weakref.finalize(reports.database, folder.cleanup)
-    return reports
+class Imported:
+    """The ``records`` of somebody else's index, ``here`` as an index of ours. Raises RecordError when most are broken.
 
-
-class ImportedIndex:
-    """The ``records`` of somebody else's index in ``reports``. Raises RecordError where most of them are broken.
-
-    ``scanned_at`` is the index's own time, else that of its newest record. ``notice`` says what was left out.
+    ``scanned_at`` is the index's own time, empty for that of its newest record. ``notice`` says what was left out. The
+    folder goes with the last list that is read from it.
     """
 
-    def __init__(self, records: Iterable[ImportedRecord], reports: Reports, *, scanned_at: str = "") -> None:
-        done = take_records(_mostly_sound(records), reports, limit=sys.maxsize)
-        self.reports = reports
+    def __init__(
+        self, records: Iterable[ImportedRecord], *, scanned_at: str = "", clock: Callable[[], float] = time.time
+    ) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="aui-tui-", ignore_cleanup_errors=True)
+        self.here = LocalService(Path(folder.name), base_url="", clock=clock)
+        weakref.finalize(self.here.reports.database, folder.cleanup)
+        done = take_records(_mostly_sound(records), self.here.reports, limit=sys.maxsize)
         self.scanned_at = scanned_at
         self.has_cards = done.cards > 0
         broken = len(done.problems)
@@ -52,46 +48,42 @@ class ImportedIndex:
         was = "was" if broken == 1 else "were"
         self.notice = f"{count(broken, what)} {was} left out: {done.problems[0]}" if broken else ""
 
+    def asked(self, query: Query) -> LocalService:
+        """Return what answers ``query``. Raises BadValue for a term about cards where only summaries are known."""
+        unknown = sorted(name for name in query.fields if name in FIELDS and FIELDS[name].of_card)
+        if unknown and not self.has_cards:
+            raise BadValue(f"This source lists summaries only, so the query term {unknown[0]}: cannot be answered.")
+        return self.here
+
 
 class ImportedService(Service):
-    """A source that was imported.
-
-    Cards answer every term of the query language; where only summaries are known, a term about a card raises BadValue.
-    """
+    """A source that is imported to be asked."""
 
     notice = ""
     """One sentence on the source, instead of that on what was left out."""
 
     @abstractmethod
-    async def imported(self) -> ImportedIndex:
+    async def imported(self) -> Imported:
         """Return the index as it is now. Raises AuiError for what cannot be read."""
 
     async def index(self, query: Query) -> IndexView:
         """Return the lists of ``query``, answered from the whole list."""
         found = await self.imported()
-        view = await asyncio.to_thread(_asked(found, query).index, query)
-        notice = self.notice or found.notice
+        view = await found.asked(query).index(query)
+        notice = self.notice or found.notice or view.notice
         return msgspec.structs.replace(view, scanned_at=found.scanned_at or view.scanned_at, notice=notice)
 
     async def overview(self, query: Query) -> Overview:
         """Return figures over the ranked rows of ``query``; what only cards hold is empty where none are known."""
         found = await self.imported()
-        figures = await asyncio.to_thread(_asked(found, query).overview, query)
+        figures = await found.asked(query).overview(query)
         if found.has_cards:
             return figures
         return msgspec.structs.replace(figures, failing={}, edges={}, contradictions=0, disagree={}, refusing={})
 
     async def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in its list of ``query``, -1 when it is absent."""
-        return await asyncio.to_thread(_asked(await self.imported(), query).position, host.strip().lower(), query)
-
-
-def _asked(found: ImportedIndex, query: Query) -> Reports:
-    """Return what answers ``query``. Raises BadValue for a term that this source cannot answer."""
-    unknown = sorted(name for name in query.fields if name in FIELDS and FIELDS[name].of_card)
-    if unknown and not found.has_cards:
-        raise BadValue(f"This source lists summaries only, so the query term {unknown[0]}: cannot be answered.")
-    return found.reports
+        return await (await self.imported()).asked(query).position(host, query)
 
 
 def _mostly_sound(records: Iterable[ImportedRecord]) -> Iterator[ImportedRecord]:
