@@ -6,6 +6,7 @@ import asyncio
 import re
 import tempfile
 import time
+import zlib
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -43,18 +44,13 @@ KEPT: Final = 365 * 86_400.0
 
 
 class Copy(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer that was sent ``at`` (epoch seconds): a letter for each byte, its validators, the page after it."""
+    """An answer that was sent ``at`` (epoch seconds): its body, its validators, the page after it."""
 
     at: float
-    body: str
+    body: bytes
     etag: str = ""
     modified: str = ""
     next: str = ""
-
-    @property
-    def data(self) -> bytes:
-        """The body as it was sent."""
-        return self.body.encode("latin-1")
 
 
 class Copies:
@@ -65,14 +61,15 @@ class Copies:
 
     def get(self, url: str) -> Copy | None:
         """Return the copy of ``url``; None when there is none."""
-        with suppress(Unavailable, msgspec.ValidationError), self._file.reading() as entries:
-            return msgspec.convert(entries.get(url), Copy)
+        with suppress(Unavailable, msgspec.ValidationError, zlib.error), self._file.reading() as entries:
+            copy = msgspec.convert(entries.get(url), Copy)
+            return msgspec.structs.replace(copy, body=zlib.decompress(copy.body))
         return None
 
     def put(self, url: str, copy: Copy) -> None:
         """Keep ``copy``."""
         with suppress(Unavailable), self._file.writing() as entries:
-            entries.set(url, copy, KEPT)
+            entries.set(url, msgspec.structs.replace(copy, body=zlib.compress(copy.body, 1)), KEPT)
 
 
 T = TypeVar("T")
@@ -233,7 +230,7 @@ class RemoteService(ImportedService):
             following = pages[following].next
         tags = [(url, copy.etag or copy.modified) for url, copy in pages.items()]
         if self._imported is None or tags != self._tags or not all(tag for _, tag in tags):
-            self._imported = await asyncio.to_thread(self._import, [copy.data for copy in pages.values()])
+            self._imported = await asyncio.to_thread(self._import, [copy.body for copy in pages.values()])
             self._tags = tags
         self._current_at = min(copy.at for copy in pages.values())
 
@@ -256,7 +253,7 @@ class RemoteService(ImportedService):
         fields = reply.fields
         copy = Copy(
             at=self._clock(),
-            body=reply.body.decode("latin-1"),
+            body=reply.body,
             etag=fields.get("etag", "")[:500],
             modified=fields.get("last-modified", "")[:100],
             next=self._next(url, fields.get("link", "")),
@@ -274,7 +271,7 @@ class RemoteService(ImportedService):
             if kept is None:
                 raise
             copy, notice = kept, self._offline(error, kept.at)
-        return await self._read(lambda: self._carded(copy.data, host)), notice
+        return await self._read(lambda: self._carded(copy.body, host)), notice
 
     async def _get(self, url: str, known: Copy | None, largest: int) -> Reply:
         fields = {}
