@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,7 +25,6 @@ from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.registry import Known
 from aui_tui.model.vocabulary import UNCATEGORIZED
-from aui_tui.scan.network import settle
 from aui_tui.service.crawl.listing import BadRow, Row
 from aui_tui.service.crawl.work import Job, Result, Workers
 from aui_tui.service.local import LocalService
@@ -76,25 +75,10 @@ class Counts:
 
 
 class Claim(NamedTuple):
-    """A host that is ours to scan. ``before``: what the last scan saw, where tasks were run on the host."""
+    """A host that is ours to scan: its newest kept scan, and what that saw where tasks were run on the host."""
 
-    lease: Lease
     recent: Recent | None
     before: Observations | None
-
-
-class Scanned(NamedTuple):
-    """A result that waits to be written; ``reported`` ends when the user has it."""
-
-    row: Row
-    result: Result
-    reported: asyncio.Future[None]
-
-    def done(self, *, written: bool) -> Done:
-        """Return the outcome; ``written`` says whether the index took what there was to write."""
-        result = self.result
-        kind = FAILED if result.packed is None else UNREACHABLE if result.unreachable else SCANNED
-        return Done(self.row, kind, result, written and result.packed is not None)
 
 
 A = TypeVar("A")
@@ -109,8 +93,6 @@ OLDER_THAN: Final = 7 * 86_400.0
 """Age in seconds from which a card is refreshed by default."""
 FUTURE: Final = 300.0
 """Seconds by which a card may seem to be from the future and still count as fresh."""
-BATCH: Final = 64
-"""Results written at a time, at most."""
 GATHER: Final = 0.02
 """Seconds in which results gather before they are written."""
 AGAIN: Final = 0.5
@@ -163,10 +145,9 @@ class Crawl:
         self._places = asyncio.Semaphore(concurrency)
         self._lanes: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._leases: dict[str, Lease] = {}
-        self._rows: set[asyncio.Task[None]] = set()
-        self._pending: list[Scanned] = []
-        self._arrived = asyncio.Event()
-        self._reports: asyncio.Queue[tuple[list[Done], list[asyncio.Future[None]]]] = asyncio.Queue()
+        self._unwritten: dict[str, Done] = {}
+        self._writing = asyncio.Lock()
+        self._reports: asyncio.Queue[list[Done]] = asyncio.Queue()
         self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="aui-crawl")
 
     async def run(self, groups: AsyncIterator[list[Row | BadRow]]) -> Counts:
@@ -175,38 +156,35 @@ class Crawl:
         Raises Unavailable when the index cannot be written or nobody is left to scan, and whatever ``groups`` raises.
         Whatever ends it, cancelling included, every result that had come is written and every lease given back.
         """
-        self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         reporter = asyncio.create_task(self._report())
-        tasks = [asyncio.create_task(work) for work in (self._feed(groups), self._write_results(), self._renew())]
         try:
-            done, _ = await asyncio.wait((*tasks, reporter, self._broken), return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
+            async with asyncio.TaskGroup() as beside:
+                tasks = [beside.create_task(work) for work in (self._renew(), _ended(reporter))]
+                async with asyncio.TaskGroup() as rows:
+                    await self._feed(groups, rows)
+                for task in tasks:
+                    task.cancel()
+        except BaseExceptionGroup as failures:
+            first: BaseException = failures
+            while isinstance(first, BaseExceptionGroup):
+                first = first.exceptions[0]
+            raise first from None
         finally:
-            for task in (*tasks, *self._rows):
-                task.cancel()
-            self._broken.cancel()
-            await asyncio.gather(*tasks, *self._rows, self._broken, return_exceptions=True)
             await asyncio.shield(self._finish(reporter))
         return self.counts
 
-    async def _feed(self, groups: AsyncIterator[list[Row | BadRow]]) -> None:
+    async def _feed(self, groups: AsyncIterator[list[Row | BadRow]], rows: asyncio.TaskGroup) -> None:
         async for group in groups:
-            await self._pass_over([row for row in group if isinstance(row, BadRow)], BAD)
-            rows = [row for row in group if isinstance(row, Row)]
-            kept = await self._patiently(self._service.reports.recent, [row.site for row in rows])
-            fresh = [row for row in rows if self._is_fresh(kept.get(row.site))]
-            await self._pass_over(fresh, FRESH)
-            rows = [row for row in rows if row not in fresh]
-            for _ in rows:
+            await self._reports.join()
+            listed = [row for row in group if isinstance(row, Row)]
+            kept = await self._patiently(self._service.reports.recent, [row.site for row in listed])
+            due = [row for row in listed if not self._is_fresh(kept.get(row.site))]
+            self._hand_over([Done(row, BAD if isinstance(row, BadRow) else FRESH) for row in group if row not in due])
+            for _ in due:
                 await self._room.acquire()
-            claims = await self._patiently(self._claim, [row.site for row in rows]) if rows else []
-            for row, claim in zip(rows, claims, strict=True):
-                task = asyncio.create_task(self._deal_with(row, claim))
-                self._rows.add(task)
-                task.add_done_callback(self._rows.discard)
-        while self._rows:
-            await asyncio.wait(self._rows)
+            claims = await self._patiently(self._claim, [row.site for row in due]) if due else []
+            for row, claim in zip(due, claims, strict=True):
+                rows.create_task(self._deal_with(row, claim))
 
     def _claim(self, sites: Sequence[str]) -> list[Claim | None]:
         """Return per site a claim, None while somebody else scans it; what they kept meanwhile is in the claim."""
@@ -214,7 +192,7 @@ class Crawl:
         kept = self._service.reports.recent(sites)
         self._leases |= {site: lease for site, lease in zip(sites, leases, strict=True) if lease is not None}
         return [
-            None if lease is None else Claim(lease, kept.get(site), self._tasks_of(site) if site in kept else None)
+            None if lease is None else Claim(kept.get(site), self._tasks_of(site) if site in kept else None)
             for site, lease in zip(sites, leases, strict=True)
         ]
 
@@ -226,31 +204,27 @@ class Crawl:
         return None
 
     async def _deal_with(self, row: Row, claim: Claim | None) -> None:
-        """Scan one row when its turn comes, and wait until that is reported."""
+        """Scan one row when its turn comes, and keep what comes of it."""
         lane = self._lanes.setdefault(_lane(row.site), asyncio.Lock())
+        await lane.acquire()
+        pause = 0.0
         try:
-            await lane.acquire()
-            pause = 0.0
-            try:
-                while claim is None:
-                    await asyncio.sleep(AGAIN)
-                    [claim] = await self._patiently(self._claim, [row.site])
-                if self._is_fresh(claim.recent):
-                    await self._give_back([row.site])
-                    await self._pass_over([row], FRESH)
-                else:
-                    async with self._places:
-                        pause = PAUSE
-                        await self._scan(row, claim)
-            finally:
-                asyncio.get_running_loop().call_later(pause, lane.release)
-        except Exception as error:  # handed on: ``run`` raises it
-            if not self._broken.done():
-                self._broken.set_exception(error)
+            while claim is None:
+                await asyncio.sleep(AGAIN)
+                [claim] = await self._patiently(self._claim, [row.site])
+            if self._is_fresh(claim.recent):
+                await self._give_back([row.site])
+                self._hand_over([Done(row, FRESH)])
+            else:
+                async with self._places:
+                    await self._reports.join()  # whoever reads the results sets the pace
+                    pause = PAUSE
+                    await self._write(await self._scan(row, claim))
         finally:
+            asyncio.get_running_loop().call_later(pause, lane.release)
             self._room.release()
 
-    async def _scan(self, row: Row, claim: Claim) -> None:
+    async def _scan(self, row: Row, claim: Claim) -> Done:
         known = self._service.known.get(row.site, Known())
         kept = claim.recent.category if claim.recent is not None else ""
         category = row.category or known.category or kept or UNCATEGORIZED
@@ -262,10 +236,7 @@ class Crawl:
             result = await self._workers.scan(job)
         finally:
             self.in_flight -= 1
-        found = Scanned(row, result, asyncio.get_running_loop().create_future())
-        self._pending.append(found)
-        self._arrived.set()
-        await found.reported
+        return Done(row, FAILED if result.packed is None else UNREACHABLE if result.unreachable else SCANNED, result)
 
     async def _pace(self) -> None:
         """Wait until one more host may begin."""
@@ -276,46 +247,41 @@ class Crawl:
     def _is_fresh(self, recent: Recent | None) -> bool:
         return recent is not None and self._cut <= recent.at <= self._clock() + FUTURE
 
-    async def _write_results(self) -> None:
-        while True:
-            await self._arrived.wait()
+    async def _write(self, done: Done) -> None:
+        """Have ``done`` written, together with the results that come within GATHER seconds of each other."""
+        assert isinstance(done.row, Row)
+        self._unwritten[done.row.site] = done
+        async with self._writing:
+            if done.row.site not in self._unwritten:  # somebody else has written it
+                return
             await asyncio.sleep(GATHER)
-            self._arrived.clear()
-            while self._pending:
-                batch = self._pending[:BATCH]
-                await self._patiently(self._write, batch)
-                await self._close(batch, saved=True)
+            batch = dict(self._unwritten)
+            await self._patiently(self._put, list(batch.values()))
+            await self._close(batch, saved=True)
 
-    def _write(self, batch: Sequence[Scanned]) -> None:
-        packed = [found.result.packed for found in batch if found.result.packed is not None]
+    def _put(self, batch: Sequence[Done]) -> None:
+        packed = [done.result.packed for done in batch if done.result is not None and done.result.packed is not None]
         if packed:
             self._service.reports.put_packed(packed)
             self._service.uncache(scan.host for scan in packed)
 
-    async def _close(self, batch: Sequence[Scanned], *, saved: bool) -> None:
+    async def _close(self, batch: Mapping[str, Done], *, saved: bool) -> None:
         """Give back the leases of results that are written, or cannot be, and hand them to whoever listens."""
-        del self._pending[: len(batch)]
-        self._hand_over([found.done(written=saved) for found in batch], [found.reported for found in batch])
-        await self._give_back([found.row.site for found in batch])
+        for site in batch:
+            del self._unwritten[site]
+        self._hand_over([done._replace(saved=saved and done.kind != FAILED) for done in batch.values()])
+        await self._give_back(batch)
 
-    async def _pass_over(self, rows: Sequence[Row | BadRow], kind: str) -> None:
-        if rows:
-            reported: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._hand_over([Done(row, kind) for row in rows], [reported])
-            await reported
-
-    def _hand_over(self, dones: list[Done], reported: list[asyncio.Future[None]]) -> None:
+    def _hand_over(self, dones: list[Done]) -> None:
         for done in dones:
             self.counts.add(done)
-        self._reports.put_nowait((dones, reported))
+        if dones:
+            self._reports.put_nowait(dones)
 
     async def _report(self) -> None:
         """Tell the user what became of the rows, in order."""
         while True:
-            dones, reported = await self._reports.get()
-            await abandonable(partial(self._tell, dones))
-            for waiting in reported:
-                settle(waiting, None)
+            await abandonable(partial(self._tell, await self._reports.get()))
             self._reports.task_done()
 
     def _tell(self, dones: list[Done]) -> None:
@@ -324,10 +290,10 @@ class Crawl:
 
     async def _finish(self, reporter: asyncio.Task[None]) -> None:
         """Write what had come, give back every lease, report what is left, end the threads."""
-        if batch := list(self._pending):
+        if batch := dict(self._unwritten):
             saved = True
             try:
-                await self._call(self._write, batch)
+                await self._call(self._put, list(batch.values()))
             except Unavailable as error:
                 self._notice(str(error))
                 saved = False
@@ -341,9 +307,11 @@ class Crawl:
         await asyncio.gather(everything, reporter, return_exceptions=True)
 
     async def _give_back(self, sites: Iterable[str]) -> None:
-        leases = [self._leases.pop(site) for site in sites if site in self._leases]
+        leases = {site: self._leases[site] for site in sites if site in self._leases}
         if leases:
-            await self._call(self._service.leases.release, leases)
+            await self._call(self._service.leases.release, list(leases.values()))
+        for site in leases:
+            del self._leases[site]
 
     async def _renew(self) -> None:
         while True:
@@ -367,6 +335,11 @@ class Crawl:
 
     async def _call(self, work: Callable[[Sequence[A]], T], items: Sequence[A]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, items)
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    """Return or raise as ``task`` does, which goes on when nobody waits."""
+    await asyncio.shield(task)
 
 
 def _lane(site: str) -> str:
