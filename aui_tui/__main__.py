@@ -48,10 +48,10 @@ def run(arguments: Sequence[str]) -> int:
 
     if options is None:
         return reporting_errors(print_version, arguments)
-    from aui_tui.cli import home
+    from aui_tui.cli.home import show
 
     host = options.pop("host", "")
-    return reporting_errors(lambda: home.show(Run.of(options), host=host), arguments)
+    return reporting_errors(lambda: show(Run.of(options), host=host), arguments)
 
 
 OPTIONS: Final = {"--data-dir": "data_dir", "--source": "source", "--config": "config_file", "--open": "host"}

@@ -135,11 +135,11 @@ def _root(
                 f"put them after it. See {streams.NAME} {context.invoked_subcommand} --help."
             )
         return 0
-    from aui_tui.cli import home
+    from aui_tui.cli.home import show
     from aui_tui.cli.reach import policy_of
 
     run = run_for(context)
-    return home.show(run, access=policy_of(run, allow_private=allow_private, connect_to=connect_to), host=host)
+    return show(run, access=policy_of(run, allow_private=allow_private, connect_to=connect_to), host=host)
 
 
 def program() -> Any:

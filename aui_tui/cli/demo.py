@@ -79,7 +79,7 @@ def play(run: Run, *, headless: bool = False, tasks: bool = False) -> int:
         if headless:
             run.wait(work())
             return 0
-        from aui_tui.cli import dashboard
+        from aui_tui.cli.dashboard import Stream, open_on
 
         service = service_of(web, Path(name), base_url=settings.base_url, method=settings.method)
 
@@ -88,8 +88,8 @@ def play(run: Run, *, headless: bool = False, tasks: bool = False) -> int:
             if tasks:
                 await try_tasks(service, web, lambda host, event: None)
 
-        return dashboard.open_on(
-            run, service, query=Query.of(sort="rank", descending=True), feed=("demo", range(rounds(web)), stream)
+        return open_on(
+            run, service, query=Query.of(sort="rank", descending=True), feed=Stream("demo", rounds(web), stream)
         )
 
 

@@ -1,4 +1,4 @@
-"""The dashboard when no command is named: on the index, with two offers while that is empty: known sites, the demo.
+"""The dashboard when no command is named: on the index, with offers while that is empty: known sites, the demo.
 
 Imports no parser: the dashboard has to be there at once.
 """
@@ -9,12 +9,12 @@ import asyncio
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from aui_tui.cli import streams
-from aui_tui.cli.dashboard import LEFT_FOR_DEMO, LEFT_FOR_OTHER, Stream, local_index, open_on
+from aui_tui.cli.dashboard import LEFT_FOR_DEMO, Stream, open_on
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import service_of
 from aui_tui.errors import ConfigError
@@ -23,8 +23,6 @@ from aui_tui.process import command
 
 if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
-    from aui_tui.service.local import LocalService
-
 
 ASKED: Final = ("example.com", "wikipedia.org", "iana.org")
 """Names that resolve wherever there is a network."""
@@ -42,24 +40,19 @@ def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:
     if not streams.interactive():
         raise ConfigError(f"{streams.NO_SCREEN}; use `aui-tui index --json` for the list, or `aui-tui --help`.")
     while True:
+        chosen: list[str] = []
         service = service_of(run, access)
-        local, chosen = local_index(service), list[str]()
-        status = open_on(
-            run,
-            service,
-            host=host,
-            starter=known_sites(run, local) if local is not None else None,
-            ready=network_problem if local is not None else None,
-            open_source=chosen.append if local is not None else None,
-        )
-        if status == LEFT_FOR_DEMO:
-            from aui_tui.cli.demo import play
-
-            return play(run)
-        if status != LEFT_FOR_OTHER:
+        offers: dict[str, Any] = {"starter": known_sites(run), "open_source": chosen.append} if service.is_local else {}
+        status = open_on(run, service, host=host, **offers)
+        if chosen:
+            settings = msgspec.structs.replace(run.settings, source=chosen[-1])
+            run, access, host = replace(run, settings=settings), None, ""
+            continue
+        if status != LEFT_FOR_DEMO:
             return status
-        settings = msgspec.structs.replace(run.settings, source=chosen[-1])
-        run, access, host = replace(run, settings=settings), None, ""
+        from aui_tui.cli.demo import play
+
+        return play(run)
 
 
 async def network_problem() -> str:
@@ -75,14 +68,7 @@ async def network_problem() -> str:
     return "This machine has no network: no name resolves. Nothing was scanned; choose it again once there is one."
 
 
-class KnownSites:
-    """The packaged list of known sites, which is read when somebody asks for its length."""
-
-    def __len__(self) -> int:
-        return len(starter())
-
-
-def known_sites(run: Run, service: LocalService) -> Stream:
+def known_sites(run: Run) -> Stream:
     """Return the scans of the packaged list of known sites, which begin only when the user asks.
 
     They run in a process of their own, so that the dashboard stays quick; cancelling ends that in order.
@@ -110,4 +96,4 @@ def known_sites(run: Run, service: LocalService) -> Stream:
                 crawl.terminate()
                 await crawl.wait()
 
-    return ("known sites", KnownSites(), scans)
+    return Stream("known sites", len(starter()), scans, network_problem)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Sequence, Sized
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from shlex import quote
 from typing import Any, Final, Literal, ParamSpec, Protocol, TypeVar
@@ -109,21 +109,16 @@ T = TypeVar("T")
 
 
 class Feed(msgspec.Struct, frozen=True):
-    """Scans that fill the index while the dashboard is open: what they are called, and the ``sites`` they are of.
+    """Scans that fill the index while the dashboard is open: what they are called, and how many there are.
 
-    ``run`` makes them and calls its argument after each. The sites are counted when they are first asked for.
-    ``ready`` returns why they cannot begin, such as a machine without a network; empty when they can.
+    ``run`` makes them and calls its argument after each. ``ready`` returns why they cannot begin, such as a machine
+    without a network; empty when they can.
     """
 
     name: str
-    sites: Sized
+    total: int
     run: Callable[[Callable[[object], None]], Awaitable[None]]
     ready: Callable[[], Awaitable[str]] | None = None
-
-    @property
-    def total(self) -> int:
-        """How many scans there are."""
-        return len(self.sites)
 
 
 SETTINGS: Final = {

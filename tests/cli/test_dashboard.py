@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.cli.dashboard import FileExporter
+from aui_tui.cli.exporter import FileExporter
 from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned
 from aui_tui.model.query import Query
 from aui_tui.service.local import LocalService

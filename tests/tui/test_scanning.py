@@ -186,7 +186,7 @@ def of_feed(service: MemoryService, gate: asyncio.Event) -> Feed:
         await gate.wait()
         on_card(await service.scan("second.example"))
 
-    return Feed("demo", range(2), run)
+    return Feed("demo", 2, run)
 
 
 @pytest.mark.parametrize("stopped", [False, True])
@@ -223,7 +223,7 @@ async def test_a_feed_that_ends_with_nothing_leaves_the_invitation() -> None:
     async def run(on_card: Callable[[object], None]) -> None:
         await asyncio.sleep(0)
 
-    app = AuiApp(Context(MemoryService(), clock=NOW.timestamp, feed=Feed("demo", range(2), run)))
+    app = AuiApp(Context(MemoryService(), clock=NOW.timestamp, feed=Feed("demo", 2, run)))
     assert app.fed == 0
     async with app.run_test(size=(80, 24)) as pilot:
         await until(lambda: app.fed == -1)
