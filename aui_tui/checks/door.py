@@ -10,7 +10,6 @@ from aui_tui.checks.base import SHUT_OUT, WELCOME, Advice, Check, Earned, Site, 
 from aui_tui.checks.door_fix import REQUEST, door_advice, fields, let_everybody_in
 from aui_tui.checks.judge import Judgement, asks_for_payment, live_exchanges, turned_away
 from aui_tui.checks.wording import (
-    DROPPED,
     answer,
     answers,
     at_lines,
@@ -263,8 +262,7 @@ def _what(probe: Exchange) -> str:
         return f"{answer(probe).removesuffix(')')}, known by {quoted(probe.challenge.signal)})"
     if probe.outcome == REFUSED and probe.status == 402 and not probe.terms:
         return "402 Payment Required (no machine-readable terms, so no agent can tell what to pay or how)"
-    got = answer(probe)
-    return f"{got} (no reason is given)" if got == DROPPED else got
+    return answer(probe)
 
 
 def _invited(group: Sequence[Probed], policies: Mapping[str, str], kind: str) -> str:

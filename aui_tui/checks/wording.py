@@ -110,19 +110,13 @@ def answer(probe: Exchange) -> str:
     if probe.outcome == CHALLENGED and probe.challenge is not None:
         name = vendor(probe.challenge.vendor).name
         return f"{_article(name)} {name} challenge page ({probe.status})"
-    return status(probe.status) if probe.status else no_answer(probe)
+    if probe.status:
+        return status(probe.status)
+    return "no answer" if probe.error in ("", "timeout") else f"no usable answer ({silence(probe)})"
 
 
 def _article(name: str) -> str:
     return "an" if name[:1].lower() in "aeiou" or name.startswith("F5") else "a"
-
-
-DROPPED: Final = "a dropped connection"
-
-
-def no_answer(probe: Exchange) -> str:
-    """Return how a probe was left without an answer: ``no answer``, ``a dropped connection``."""
-    return "no answer" if probe.error in ("", "timeout") else DROPPED
 
 
 def answers(probes: Sequence[Exchange]) -> str:

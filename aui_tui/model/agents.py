@@ -320,7 +320,8 @@ def _asked(word: str, row: AgentRow, *, browser_served: bool, dropped: bool) -> 
         wall = row.exchange.challenge if row.exchange is not None else None
         if row.exchange is not None and row.exchange.another_page:
             return f"{'another' if row.exchange.readable else 'an empty'} page{code}"
-        return f"{wall.vendor}'s test for humans{code}" if wall is not None else f"a test for humans{code}"
+        named = f"{wall.vendor}'s" if wall is not None and wall.vendor != "bot" else "a"
+        return f"{named} test for humans{code}"
     if word == OUT:
         return f"refused{code}{'' if browser_served else ', as a browser is'}"
     if word == TOLD:

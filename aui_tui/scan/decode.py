@@ -24,6 +24,9 @@ _ZSTD_OPTIONS: Final[dict[int, int]] = {zstd.DecompressionParameter.window_log_m
 """A window of at most 8 MiB, as a client of HTTP takes it (RFC 9659 3)."""
 
 
+_BROKEN: Final = "the body is not compressed as its Content-Encoding says"
+
+
 class DecodeError(ValueError):
     """The bytes are not of the coding that the header names."""
 
@@ -65,7 +68,7 @@ class _Zlib:
             try:
                 out = self._inner.decompress(data, room)
             except zlib.error as error:
-                raise DecodeError("the body is not compressed as its header says") from error
+                raise DecodeError(_BROKEN) from error
             if self._inner.eof:
                 data, self._inner = self._inner.unused_data, None
                 self._members += 1
@@ -89,7 +92,7 @@ class _Zlib:
         if self._deflate:
             wrapped = data[0] & 0x0F == zlib.DEFLATED and int.from_bytes(data[:2], "big") % 31 == 0
             return zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS
-        raise DecodeError("the body is not compressed as its header says")
+        raise DecodeError(_BROKEN)
 
 
 class _Brotli:
@@ -112,7 +115,7 @@ class _Brotli:
                 if out or not taken:
                     return out
         except brotli.error as error:
-            raise DecodeError("the body is not compressed as its header says") from error
+            raise DecodeError(_BROKEN) from error
         return b""
 
     @property
@@ -143,7 +146,7 @@ class _Zstd:
                 if out:
                     return out
         except zstd.ZstdError as error:
-            raise DecodeError("the body is not compressed as its header says") from error
+            raise DecodeError(_BROKEN) from error
 
     @property
     def whole(self) -> bool:

@@ -158,6 +158,42 @@ def title(page: bytes) -> str:
     return ""
 
 
+_REFRESH: Final = re.compile(
+    r"\s*(\d{1,9})[\d.]*\s*(?:[;,\s]\s*(?:url\s*=\s*)?([\"']?)(.{0,8192}))?", re.IGNORECASE | re.DOTALL
+)
+_AT_ONCE: Final = 5
+"""Seconds within which a page that sends its reader elsewhere is passed over like a redirect."""
+
+
+def refresh(page: bytes, field: str = "") -> str:
+    """Return where the Refresh ``field`` or a meta element of ``page`` leads within seconds; empty where it stays."""
+    return _leads(field) or next(filter(None, map(_leads, _refreshes(page))), "")
+
+
+def _leads(value: str) -> str:
+    """Return the address in the value of a refresh (HTML Standard, shared declarative refresh steps)."""
+    found = _REFRESH.match(value)
+    if found is None or int(found[1]) > _AT_ONCE:
+        return ""
+    quote, address = found[2] or "", found[3] or ""
+    return (address.partition(quote)[0] if quote else address).strip()
+
+
+def _refreshes(page: bytes) -> Iterator[str]:
+    """Yield the values of the meta elements that refresh the page; for clients without scripts alone is for nobody."""
+    page = page[:_HEAD]
+    if b"refresh" not in page.lower():
+        return
+    hidden = 0
+    for name, closing, start, end, _ in tags(page, TAG_BUDGET):
+        if name in _HIDDEN:
+            hidden = max(hidden + (-1 if closing else 1), 0)
+        elif name == b"meta" and not hidden:
+            inside = attributes(page[start + len(b"<meta") : end].removesuffix(b">"))
+            if _said(inside, b"http-equiv").lower() == "refresh":
+                yield _said(inside, b"content")
+
+
 def tidy(text: str, limit: int = TITLE_LIMIT) -> str:
     """Collapse white space and clean a text; only its first few kilobytes are looked at."""
     return clean(" ".join(text[: 16 * limit].split()), limit)

@@ -31,7 +31,7 @@ from aui_tui.errors import BadValue, InvalidHost
 from aui_tui.model.exchanges import joined_fields
 from aui_tui.model.observations import BROWSER, FILE_PROBES, REDIRECTS, Hop
 from aui_tui.model.registry import registry
-from aui_tui.scan import decode, target
+from aui_tui.scan import decode, markup, target, walls
 from aui_tui.scan.network import Client, NetworkError, Reply
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target
@@ -308,6 +308,7 @@ class Plan:
 
     ``whole_lines``: a body that is cut ends with its last whole line. ``site``: the scanned origin, which
     alone gets the user's own header fields, wherever ``url`` leads; None: nobody gets them. ``body``: sent by POST.
+    ``page``: what comes is shown to a reader, so that a refresh within seconds is followed like a redirect.
     """
 
     name: str
@@ -317,6 +318,7 @@ class Plan:
     whole_lines: bool = False
     site: Origin | None = None
     body: bytes = b""
+    page: bool = False
 
 
 HIDDEN: Final = "…"
@@ -355,7 +357,7 @@ class Answer:
     @property
     def content_type(self) -> str:
         """The first Content-Type, empty when there is none."""
-        return next((value for name, value in self.headers if name == "content-type"), "")
+        return _header(self, "content-type")
 
 
 async def probe(client: Client, plan: Plan, access: ScanPolicy, *, limit: float | None = None) -> Answer:
@@ -379,6 +381,8 @@ async def probe(client: Client, plan: Plan, access: ScanPolicy, *, limit: float 
             answer.error, answer.status = "redirect-address", answer.hops[-1].status
     except Unfollowed as error:
         answer.error, answer.detail = error.kind, error.detail
+    except decode.DecodeError as error:
+        answer.error, answer.detail, answer.status = "protocol", str(error), 0
     answer.elapsed_ms = round((time.monotonic() - began - answer.waited) * 1000)
     return answer
 
@@ -398,20 +402,43 @@ async def _run(client: Client, plan: Plan, access: ScanPolicy, answer: Answer) -
             _take_head(reply, access, answer)
             if answer.status not in REDIRECTS:
                 await _take_body(reply, plan, answer)
-                return
-        location = next((value for name, value in answer.headers if name == "location"), "")
-        answer.hops.append(
-            Hop(url=clean(str(answer.url), MAX_URL), status=answer.status, location=clean(location, MAX_URL))
-        )
-        after = follow(answer.url, location, access)
-        jar.take(answer.url.origin, answer.url.path, answer.headers)
-        cookie = jar.header(after.origin, after.path)
-        if (str(after), cookie) in visited:
-            raise Unfollowed("redirect-loop", "it redirects in a circle")
-        if len(answer.hops) > access.limits.redirects:
-            raise Unfollowed("redirect-loop", f"it redirects more than {access.limits.redirects} times")
+        redirected = answer.status in REDIRECTS
+        location = _header(answer, "location") if redirected else _refresh(plan, answer)
+        if not (redirected or location):
+            return
+        hop = Hop(url=clean(str(answer.url), MAX_URL), status=answer.status, location=clean(location, MAX_URL))
+        try:
+            if redirected:
+                answer.hops.append(hop)
+            after = follow(answer.url, location, access)
+            jar.take(answer.url.origin, answer.url.path, answer.headers)
+            cookie = jar.header(after.origin, after.path)
+            if (str(after), cookie) in visited:
+                raise Unfollowed("redirect-loop", "it redirects in a circle")
+            if len(answer.hops) > access.limits.redirects:
+                raise Unfollowed("redirect-loop", f"it redirects more than {access.limits.redirects} times")
+        except Unfollowed:
+            if redirected:
+                raise
+            return  # a browser stays on the page
+        if not redirected:
+            answer.hops.append(hop)
+            answer.body, answer.cut = b"", False
         visited.add((str(after), cookie))
         answer.url, answer.status, answer.headers = after, 0, []
+
+
+def _header(answer: Answer, name: str) -> str:
+    return next((value for known, value in answer.headers if known == name), "")
+
+
+def _refresh(plan: Plan, answer: Answer) -> str:
+    """Return where a page sends its reader by itself, empty for nowhere; a test for humans is where the way ends."""
+    if not plan.page or not 200 <= answer.status <= 299:
+        return ""
+    location = markup.refresh(answer.body, _header(answer, "refresh"))
+    walled = location and walls.recognise(answer.status, answer.mapping(), answer.body, str(answer.url))
+    return "" if walled else location
 
 
 def _is_site(origin: Origin, site: Origin | None) -> bool:
@@ -455,6 +482,8 @@ async def _take_body(reply: Reply, plan: Plan, answer: Answer) -> None:
     except NetworkError as error:
         answer.cut, answer.flooded = True, error.flooded
     except decode.DecodeError:
+        if not body:
+            raise
         answer.cut = True
     except asyncio.CancelledError:
         answer.cut = True

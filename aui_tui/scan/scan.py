@@ -410,7 +410,7 @@ class _Scan:
         if name in FILE_PROBES:
             cap = limits.robots if name == "robots" else limits.file
             return Plan(name, url, fields, cap, whole_lines=name == "robots", site=self.origin)
-        return Plan(name, url, fields, limits.page, site=self.origin)
+        return Plan(name, url, fields, limits.page, site=self.origin, page=True)
 
     async def _take(self, answer: Answer) -> Exchange:
         """Return the record of ``answer`` after its facts are taken."""
@@ -469,7 +469,8 @@ class _Scan:
         self, name: str, profile: probes.Profile, *, url: Url | None = None, limit: float | None = None
     ) -> tuple[Exchange, Answer]:
         """Return what a client with ``profile`` gets at the homepage or ``url``, alone and on a fresh connection."""
-        plan = Plan(name, url or Url(self.origin, "/"), profile.fields, self._access.limits.page, site=self.origin)
+        cap = self._access.limits.page
+        plan = Plan(name, url or Url(self.origin, "/"), profile.fields, cap, site=self.origin, page=url is None)
         async with self._network.client(http2=profile.http2) as client:
             answer = await probe(client, plan, self._access, limit=limit)
         return self._exchange(answer, judged=True), answer

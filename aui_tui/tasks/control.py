@@ -91,7 +91,11 @@ async def _read(tab: Page, url: str, answer: Answer) -> None:
             seen = len(documents)
             read = await _take(documents[-1], answer)
         challenged = walls.recognise(answer.status, answer.mapping(), answer.body, str(answer.url)) is not None
-        if (read and not challenged) or time.monotonic() > due:
+        if read and not challenged:
+            return
+        if time.monotonic() > due:
+            if not read:
+                answer.status, answer.error, answer.detail = 0, "protocol", "the browser did not get the page's body"
             return
         await asyncio.sleep(0.25)
 

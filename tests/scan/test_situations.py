@@ -32,9 +32,9 @@ GOLDEN = (
     Golden(
         site.dropped, "Walled", "untested untested untested untested untested allowed-robots allowed-robots untested",
         (9, 12, 42), (16, 0, 20, 0, 40),
-        "AI agents are shut out: all 4 probed agents get a dropped connection (no reason is given) while a browser gets"
-        " the homepage (200), asked again alone, with a browser served right before and after. robots.txt says yes, the"
-        " edge says no. Users who send an agent see an error.",
+        "AI agents are shut out: all 4 probed agents get no usable answer (the server closed the connection without an"
+        " answer) while a browser gets the homepage (200), asked again alone, with a browser served right before and"
+        " after. robots.txt says yes, the edge says no. Users who send an agent see an error.",
     ),
     Golden(
         site.limited, "Selective", "untested untested untested allowed allowed untested untested untested",

@@ -1,0 +1,119 @@
+"""Pages that a browser does not stay on, and bodies that it cannot show: what it shows is what is judged."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+import pytest
+
+from aui_tui.checks.scoring import grade_card
+from aui_tui.model.observations import BROWSER, CHALLENGED, SERVED
+from aui_tui.scan.parser_pool import Parser
+from tests.faults.lab import scan
+from tests.faults.site import AGENTS, HOMEPAGES, PAGE, Asked, Behaviour, Site, answer, good
+
+
+def page(markup: str, extra: bytes = b"", status: str = "200 OK") -> Behaviour:
+    """Return what answers with ``markup`` at the root, and as a healthy site does elsewhere."""
+
+    async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if asked.path == "/":
+            writer.write(answer(markup.encode(), status, extra=extra))
+            await writer.drain()
+        elif asked.path == "/home":
+            writer.write(answer(PAGE))
+            await writer.drain()
+        else:
+            await good(asked, writer)
+
+    return serve
+
+
+def refresh(content: str) -> str:
+    return f"<!doctype html><title>On</title><meta http-equiv=Refresh content='{content}'><h1>Moved</h1>"
+
+
+FOLLOWED: Final = {
+    "a meta element": page(refresh("0; url=/home")),
+    "after seconds": page(refresh("5;URL=/home")),
+    "a header": page("", b"Refresh: 0; url=/home\r\n"),
+    "quoted": page('<META content="1, url=&quot;/home&quot; more" http-equiv="refresh">'),
+}
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+async def test_a_refresh_within_seconds_is_a_redirect(name: str, parser: Parser) -> None:
+    async with Site(faults=dict.fromkeys(HOMEPAGES, FOLLOWED[name])) as site:
+        observed = await scan(site, parser)
+    assert {one.outcome for one in observed.homepages} == {SERVED}
+    assert {one.url for one in observed.homepages} == {"http://shop.test/home"}
+    assert [(hop.status, hop.location) for hop in observed.browser.hops] == [(200, "/home")]
+    assert observed.page.title == "A plain shop"
+
+
+STAYS: Final = {
+    "later": page(refresh("60; url=/home") + "Words to read. " * 20),
+    "without scripts alone": page(f"<noscript>{refresh('0; url=/home')}</noscript>" + "Words to read. " * 20),
+    "in a script": page("<script>x = \"<meta http-equiv=refresh content='0;url=/home'>\"</script>Words to read."),
+    "to itself": page(refresh("3") + "Words to read. " * 20),
+    "to itself by name": page(refresh("3; url=/") + "Words to read. " * 20),
+    "to an app": page(refresh("0; url=shop://open") + "Words to read. " * 20),
+    "to a private address": page(refresh("0; url=http://10.0.0.1/") + "Words to read. " * 20),
+}
+
+
+@pytest.mark.parametrize("name", STAYS)
+async def test_another_refresh_leaves_the_page(name: str, parser: Parser) -> None:
+    async with Site(faults=dict.fromkeys(HOMEPAGES, STAYS[name])) as site:
+        observed = await scan(site, parser)
+    assert {(one.outcome, one.url) for one in observed.homepages} == {(SERVED, "http://shop.test/")}
+    assert observed.browser.hops == ()
+    assert observed.page.readable > 10
+
+
+async def test_a_refresh_that_sets_a_cookie_leads_back_to_the_page(parser: Parser) -> None:
+    async def gate(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        body, extra = (PAGE, b"") if asked.field("cookie") else (refresh("0;url=/").encode(), b"Set-Cookie: t=1\r\n")
+        writer.write(answer(body, extra=extra))
+        await writer.drain()
+
+    async with Site(faults=dict.fromkeys(HOMEPAGES, gate)) as site:
+        observed = await scan(site, parser)
+    assert {one.outcome for one in observed.homepages} == {SERVED}
+    assert observed.page.title == "A plain shop"
+
+
+async def test_a_test_for_humans_is_not_passed_by_its_refresh(parser: Parser) -> None:
+    wall = page(refresh("0; url=/home").replace("On", "Making sure you&#39;re not a bot!"))
+    async with Site(faults=dict.fromkeys(AGENTS, wall)) as site:
+        observed = await scan(site, parser)
+    assert {observed.exchange(name).outcome for name in AGENTS} == {CHALLENGED}
+    assert grade_card(observed).stance == "Walled"
+
+
+BROKEN: Final = page(PAGE.decode(), b"Content-Encoding: gzip\r\n")
+
+
+async def test_a_body_that_no_browser_can_decode_is_no_page_for_anybody(parser: Parser) -> None:
+    async with Site(faults=dict.fromkeys(HOMEPAGES, BROKEN)) as site:
+        observed = await scan(site, parser)
+    assert observed.unreachable
+    text = grade_card(observed).evidence[0].text
+    assert "the body is not compressed as its Content-Encoding says" in text
+
+
+async def test_an_agent_that_alone_gets_such_a_body_is_turned_away(parser: Parser) -> None:
+    async with Site(faults=dict.fromkeys(AGENTS, BROKEN)) as site:
+        observed = await scan(site, parser)
+    assert observed.exchange(BROWSER).outcome == SERVED
+    assert all(observed.exchange(name).dropped for name in AGENTS)
+    assert grade_card(observed).stance == "Walled"
+
+
+async def test_an_error_page_with_status_200_for_agents_alone_is_another_page(parser: Parser) -> None:
+    missing = page("<!doctype html><title>Page not found</title><h1>404</h1><p>The page does not exist.</p>")
+    async with Site(faults=dict.fromkeys(AGENTS, missing)) as site:
+        observed = await scan(site, parser)
+    assert {observed.exchange(name).outcome for name in AGENTS} == {CHALLENGED}
+    assert all(observed.exchange(name).another_page for name in AGENTS)
