@@ -483,6 +483,7 @@ class _Scan:
         browser, limits = done[BROWSER], self._access.limits
         away = control.alike(done, (name for name in self._agents if done[name].turned_away and not done[name].limited))
         asked = control.wanted(browser) or (away and self._access.control == "chromium")
+        by_field = self.cause is not None and self.cause.by in ("field", "fields")
         if self.real is not None and not self.real.missing and asked:
             found = await self._ask_real()
             self.arms = (control.real(REAL, "", self.real.name, found),)
@@ -490,7 +491,7 @@ class _Scan:
                 for group in away:
                     arm = await self._ask_real(group[0])
                     self.arms += tuple(control.real(REAL_AGENT, agent, self.real.name, arm) for agent in group)
-        elif browser.outcome == SERVED and away and time.monotonic() + 2 * limits.probe < end:
+        elif browser.outcome == SERVED and away and not by_field and time.monotonic() + 2 * limits.probe < end:
             group = max(away, key=len)
             resolver = self._access.resolver or system_resolver()
             own = self._access.search_engine or await self._access.owns(self._target, resolver)

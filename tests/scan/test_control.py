@@ -209,6 +209,21 @@ async def test_other_names_say_what_a_refusal_goes_by(
     assert (grade_card(found).stance == "Walled") == (verdict == "blocked")
 
 
+async def test_where_a_field_decides_no_other_name_is_asked_what_the_name_does(parser: Parser) -> None:
+    async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if asked.path == "/" and "text/html" not in asked.field("accept"):
+            writer.write(answer(b"no", "406 Not Acceptable"))
+            await writer.drain()
+            return
+        await good(asked, writer)
+
+    async with Site(default=serve) as site:
+        found = await observe(site.access().target(site.url), parser=parser, access=site.access())
+    assert found.cause is not None
+    assert (found.cause.by, found.cause.fields, found.arms) == ("field", ("Accept",), ())
+    assert not any("an invented name" in line.text for line in grade_card(found).evidence)
+
+
 SECRET = (("X-Key", "s3cret-token"),)
 
 
