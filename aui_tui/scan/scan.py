@@ -23,7 +23,6 @@ from aui_tui.model.observations import (
     Arm,
     Cause,
     Exchange,
-    FileFacts,
     Observations,
     OtherPage,
     PageFacts,
@@ -34,17 +33,18 @@ from aui_tui.model.observations import (
 )
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import OWN_ROBOTS, REAL, REAL_AGENT, REFUSED
-from aui_tui.scan import agent_files, cause, control, exchanges, probes, retry, signing, walls
-from aui_tui.scan.agent_files import MCP_PATHS, PATHS, FileCheck
+from aui_tui.scan import cause, control, exchanges, probes, retry, signing, walls
+from aui_tui.scan.agent_files import PATHS
 from aui_tui.scan.control import RealBrowser
 from aui_tui.scan.exchanges import PageComparison
+from aui_tui.scan.file_answers import FileAnswers
 from aui_tui.scan.network import NO_TLS, Client, Network, system_resolver
 from aui_tui.scan.parser_pool import Parser
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
 from aui_tui.scan.probes import MAX_URL, Answer, Plan, Url, probe
 from aui_tui.scan.retry import Ask, Retry, Seen
 from aui_tui.scan.signing import Signer
-from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target, same_site
+from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target
 from aui_tui.text import clean
 
 PROXIES: Final = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
@@ -96,7 +96,7 @@ async def observe(
         edge=scan.edge(),
         robots=scan.robots,
         page=scan.page,
-        files=scan.file_facts(),
+        files=scan.files.facts(),
         limits=scan.limits(),
         warnings=(*scan.warnings, *map(OMITS.format, sorted(network.chains.completed))),
         random=scan.random,
@@ -144,11 +144,6 @@ def _seen(found: Exchange, at: float) -> Seen:
     )
 
 
-def _may_change(answer: Answer) -> bool:
-    """Whether a file may be there although ``answer`` does not bring it."""
-    return answer.status in (0, 403, 429) or answer.status >= 500
-
-
 class _Scan:
     """One scan of a site; of another page than its homepage, the same without the files and the arms."""
 
@@ -163,17 +158,14 @@ class _Scan:
         path: str = "/",
     ) -> None:
         self._path = path
-        self._files = FILE_PROBES if path == "/" else ()
+        self.files = FileAnswers()
         self._target = target
         self._parser = parser
         self._access = access
         self._tell = progress
         self._network = network
         self._agents = tuple(agent.key for agent in registry().live)
-        self._names = (BROWSER, *self._agents, *self._files)
-        self._found: dict[str, FileCheck] = {}
-        self._notes: dict[str, tuple[str, ...]] = {}
-        self._mcp: dict[str, Answer] = {}
+        self._names = (BROWSER, *self._agents, *(FILE_PROBES if path == "/" else ()))
         self._pages: dict[str, Answer] = {}
         self._taken: dict[str, Exchange] = {}
         self._own_robots: dict[str, Answer] = {}
@@ -277,7 +269,8 @@ class _Scan:
             detail = "the scan was stopped before " + ("it was asked again" if turned_away else "an answer came")
             url = found.url if found is not None else str(Url(self.origin, PATHS.get(name, "/")))
             out.append(Exchange(name=name, url=url, error=STOPPED, detail=detail))
-            self._notes.pop(name, None)
+            if name in FILE_PROBES:
+                self.files.forget(name)
         if "robots" not in self._taken:
             self.robots = RobotsFacts(kind="unknown")
         return tuple(out)
@@ -289,7 +282,7 @@ class _Scan:
                 name: await stack.enter_async_context(self._network.client(http2=probes.profile(name).http2))
                 for name in (BROWSER, *self._agents)
             }
-            clients |= dict.fromkeys(self._files, clients[BROWSER])
+            clients |= dict.fromkeys(self._names[len(clients) :], clients[BROWSER])
             if self._access.limits.pace:
                 return await self._one_by_one(clients, tentative)
             ready = asyncio.Event()
@@ -375,33 +368,12 @@ class _Scan:
         return answer.silent or plain
 
     async def _ask(self, client: Client, name: str, limit: float, *, alone: bool = False) -> Answer:
+        async def at(path: str) -> Answer:
+            return await probe(client, self._plan(name, path), self._access, limit=limit)
+
         if name == "mcp":
-            return await self._ask_mcp(client, limit, alone)
-        return await probe(client, self._plan(name, PATHS.get(name, self._path)), self._access, limit=limit)
-
-    async def _ask_mcp(self, client: Client, limit: float, alone: bool) -> Answer:
-        """Ask both places of an MCP card at once; ``alone``: only the first whose answer may yet change.
-
-        The first that holds a card counts, else the one whose answer may yet change, else the first.
-        """
-        wanted = [path for path in MCP_PATHS if path not in self._mcp or _may_change(self._mcp[path])]
-        if alone or self._access.limits.pace:
-            for number, path in enumerate(wanted[:1] if alone else wanted):
-                await asyncio.sleep(self._access.limits.pace if number else 0.0)
-                self._mcp[path] = await probe(client, self._plan("mcp", path), self._access, limit=limit)
-        else:
-            async with asyncio.TaskGroup() as group:
-                asked = {
-                    path: group.create_task(probe(client, self._plan("mcp", path), self._access, limit=limit))
-                    for path in wanted
-                }
-            self._mcp |= {path: task.result() for path, task in asked.items()}
-        self._flooded |= any(answer.flooded for answer in self._mcp.values())
-        findings = {path: self._check(answer, path) for path, answer in self._mcp.items()}
-        ranked = sorted(MCP_PATHS, key=lambda path: (not findings[path].found, not _may_change(self._mcp[path])))
-        self._found["mcp"] = findings[ranked[0]]
-        self._notes["mcp"] = tuple(finding.note for finding in findings.values() if finding.note)
-        return self._mcp[ranked[0]]
+            return await self.files.ask_mcp(at, self.origin, alone=alone, pace=self._access.limits.pace)
+        return await at(PATHS.get(name, self._path))
 
     def _plan(self, name: str, path: str) -> Plan:
         limits = self._access.limits
@@ -430,7 +402,9 @@ class _Scan:
             self._robots_answer = (answer.status, answer.error, answer.body)
             outcome = "found" if self.robots.kind == "rules" else "absent"
         elif name in FILE_PROBES:
-            outcome = "found" if self._file(answer) else "absent"
+            if name != "mcp":
+                self.files.take(answer, PATHS[name], self.origin)
+            outcome = "found" if self.files.found(name) else "absent"
         else:
             self._edges.append(answer.mapping())
         self._taken[name] = found
@@ -440,21 +414,6 @@ class _Scan:
     def _exchange(self, answer: Answer, *, judged: bool) -> Exchange:
         """Return the record of ``answer``, fit to be shown and kept: no secret of the user is in it."""
         return exchanges.redact(exchanges.exchange(answer, self._access.limits, judged=judged), self._access.secrets)
-
-    def _check(self, answer: Answer, path: str) -> FileCheck:
-        """Return whether ``answer`` is the file that belongs at ``path``; llms.txt may be in another folder."""
-        last = answer.url
-        moved = answer.name == "llms" and last.path.endswith(path) and same_site(self.origin, last.origin)
-        return agent_files.check(
-            answer.name, answer.body, answer.content_type, answer.status, moved or last.path == path, path
-        )
-
-    def _file(self, answer: Answer) -> bool:
-        name = answer.name
-        if name != "mcp":
-            self._found[name] = finding = self._check(answer, PATHS[name])
-            self._notes[name] = (finding.note,) if finding.note else ()
-        return self._found[name].found
 
     async def _measure(self, done: dict[str, Exchange]) -> None:
         """Mark in ``done`` the agents that were served another page than the browser."""
@@ -550,8 +509,8 @@ class _Scan:
             self._done(found)
         if second.history.served and not (self.random or second.limits_everybody or second.shared):
             await self._look_for_cause(done, end)
-        for name in second.limited:
-            self._notes.pop(name, None)  # what was not measured is not said to be wrong
+        for name in second.limited.intersection(FILE_PROBES):
+            self.files.forget(name)
         if "robots" in second.limited:
             self.robots = RobotsFacts(kind="unknown")
 
@@ -664,19 +623,6 @@ class _Scan:
     def edge(self) -> str:
         """Return the technologies that the browser's answer names, else those of the first agent's that names one."""
         return next((found for headers in self._edges if (found := walls.edge(headers))), "")
-
-    def file_facts(self) -> FileFacts:
-        """Return which files count."""
-        has = {name: finding.found for name, finding in self._found.items()}
-        servers = (agent_files.mcp_server(card.body, card.content_type) for card in self._mcp.values())
-        return FileFacts(
-            llms=has.get("llms", False),
-            ai_plugin=has.get("ai-plugin", False),
-            ucp=has.get("ucp", False),
-            mcp=has.get("mcp", False),
-            mcp_server=next(filter(None, servers), "") if has.get("mcp") else "",
-            notes=tuple(sorted({note for notes in self._notes.values() for note in notes})),
-        )
 
     def limits(self) -> tuple[str, ...]:
         """Return what the user relaxed and what mattered for this origin."""
