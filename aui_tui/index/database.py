@@ -29,9 +29,8 @@ LOG: Final = 32 * 1024 * 1024
 """Bytes of the write-ahead log at which it is written back."""
 BUSY: Final = 0.25
 """Longest wait in seconds for another process's lock."""
-CACHED: Final = 4096
-"""KiB of pages that a reader keeps; the system's own cache makes up for more."""
-CACHED_FOR_WRITING: Final = 64 * 1024
+CACHED: Final = 32 * 1024
+"""KiB of pages that a connection keeps at most; the system's own cache makes up for more."""
 LARGEST: Final = 64 * 1024 * 1024
 """Bytes of the largest value that is read or written."""
 STEPS: Final = 20_000
@@ -252,7 +251,6 @@ class Database:
             connection.execute(f"PRAGMA page_size = {PAGE}")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute(f"PRAGMA cache_size = -{CACHED_FOR_WRITING}")
         connection.execute(f"PRAGMA wal_autocheckpoint = {LOG // PAGE}")
         connection.execute(f"PRAGMA journal_size_limit = {LOG}")
         if self._checked(connection) < VERSION:

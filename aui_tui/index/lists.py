@@ -7,11 +7,12 @@ import sqlite3
 from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import compress
 from typing import Final, NamedTuple
 
 from aui_tui.errors import Unavailable
-from aui_tui.index.rows import READ, row_of
+from aui_tui.index.rows import KINDS, READ, row_of
 from aui_tui.model.decoding import from_json
 from aui_tui.model.query import Query, Term, all_of
 from aui_tui.model.view import Facets, Row
@@ -53,12 +54,6 @@ RARE: Final = 1000
 """Fewer hosts than this are taken from the index of text; of more it is quicker to look at every host."""
 TRIGRAM: Final = 3
 """Shortest text in characters that the index of text can find."""
-KINDS: Final = {
-    48 + 4 * place + number: (category, stance)
-    for place, category in enumerate((*CATEGORIES, ""))
-    for number, stance in enumerate((*STANCES, ""))
-}
-"""Category and stance, empty for an unknown word, by the letter in the column ``kind``."""
 NO_FACETS: Final = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
 """What stands behind the filters while it is being counted."""
 
@@ -86,7 +81,7 @@ class Hosts(NamedTuple):
         """Return how many hosts each choice would give under the other filters of ``query``."""
         stances, categories = Counter[str](), Counter[str]()
         for letter, number in self.counts.items():
-            category, stance = KINDS[letter]
+            category, stance = KINDS.get(letter, ("", ""))
             stances[stance] += number * (query.category in ("", category))
             categories[category] += number * (query.stance in ("", stance))
         return Facets(
@@ -132,6 +127,8 @@ def find_hosts(db: sqlite3.Connection, query: Query, limit: int = 0) -> tuple[Ho
     """
     table, terms = narrowed(db, query)
     order = order_of(query)
+    if query.sort == "age" and not query.terms:
+        table = "site INDEXED BY site_at"
 
     def listed(ranked: bool) -> Hosts:
         where = all_of((Term(f"ranked = {ranked:d}"), *filters(query), terms))
@@ -165,16 +162,13 @@ def read_rows(db: sqlite3.Connection, ids: Sequence[int], ranks: Sequence[int]) 
 
     Hosts that are gone and lines that are damaged are left out. Raises Unavailable.
     """
-    found = {}
+    found = []
+    sql = f"SELECT {', '.join(READ)} FROM json_each(?) AS wanted CROSS JOIN site ON site.id = wanted.value"
     try:
-        listed = db.execute(
-            f"SELECT id, {', '.join(READ)} FROM site WHERE {AMONG}", (json.dumps(list(ids)),)
-        ).fetchall()
+        listed = db.execute(sql, (json.dumps(list(ids)),)).fetchall()
     except sqlite3.Error as error:
         raise Unavailable(f"The index could not be read: {clean(str(error), 120)}.") from None
-    for identity, *values in listed:
-        try:
-            found[identity] = row_of(values, ranks)
-        except (ValueError, TypeError, LookupError):
-            continue
-    return [found[identity] for identity in ids if identity in found]
+    for values in listed:
+        with suppress(ValueError, TypeError, LookupError):
+            found.append(row_of(values, ranks))
+    return found

@@ -22,18 +22,23 @@ from aui_tui.model.vocabulary import FIXES, STANCES, VERDICTS
 
 PLAIN: Final = 4
 """The first version with plain columns."""
+_CASES: Final = " ".join(
+    f"WHEN '{stance}' = stance AND '{category}' IN (category, '') THEN '{chr(code)}'"
+    for code, (category, stance) in rows.KINDS.items()
+)
 STEPS: Final = {
     5: (
         "ALTER TABLE meta ADD COLUMN revision INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE meta ADD COLUMN ungraded INTEGER NOT NULL DEFAULT 0",
     ),
-    6: (
-        "ALTER TABLE site ADD COLUMN kind TEXT AS (char(48 + 4 * CASE category WHEN 'Travel' THEN 0 "
-        "WHEN 'Social & media' THEN 1 WHEN 'Grocery & food' THEN 2 WHEN 'Retail' THEN 3 WHEN 'Tickets' THEN 4 "
-        "WHEN 'Real estate' THEN 5 WHEN 'Tech' THEN 6 WHEN 'Developer' THEN 7 WHEN 'Uncategorized' THEN 8 ELSE 9 END "
-        "+ CASE stance WHEN 'Open' THEN 0 WHEN 'Selective' THEN 1 WHEN 'Walled' THEN 2 ELSE 3 END))",
+    6: ("ALTER TABLE site ADD COLUMN kind TEXT",),
+    7: (
         "DROP INDEX site_list",
-        next(part.sql for part in schema() if part.name == "site_list"),
+        "DROP INDEX site_at",
+        "ALTER TABLE site DROP COLUMN kind",
+        "ALTER TABLE site ADD COLUMN kind TEXT NOT NULL DEFAULT ''",
+        f"UPDATE site SET kind = CASE {_CASES} ELSE '' END",
+        *(part.sql for part in schema() if part.name in ("site_list", "site_at")),
     ),
 }
 """What each version since changed. After a new column of ``site`` comes ``UPDATE meta SET revision = 0``: then every
@@ -106,6 +111,7 @@ def _to_columns(db: sqlite3.Connection, version: int) -> None:
         found = _of_bits(bits) | _of_line(old) | {"crawlers": "", "server": ""}
         found |= {"host": host, "folded": folded, "ranked": ranked, "stance": STANCES[stance], "score": score, "at": at}
         found["edge"] = old.edge or edge or ""
+        found["kind"] = rows.kind_of(old.category, STANCES[stance])
         found |= {"id": site, "change": change, "scans": scans}
         marks = ", ".join("?" * len(found))
         db.execute(f"INSERT INTO site ({', '.join(found)}) VALUES ({marks})", tuple(found.values()))

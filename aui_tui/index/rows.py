@@ -16,7 +16,7 @@ from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import Observations
 from aui_tui.model.points import task_points, without_tasks
 from aui_tui.model.view import Row
-from aui_tui.model.vocabulary import VERDICTS
+from aui_tui.model.vocabulary import CATEGORIES, STANCES, VERDICTS
 
 Value = str | int | None
 AGENTS: Final = names_of("matrix")
@@ -24,9 +24,15 @@ AGENTS: Final = names_of("matrix")
 COLUMNS: Final = (
     *("host", "name", "folded", "ranked", "category", "stance", "score", "grade", "method", "at", "tasks", "edge"),
     *("server", "has", "fixes", "contradictions", "crawlers", *AGENTS, "matrix", "pillars", "top_evidence", "url"),
-    *("best_fix", "best_points", "live"),
+    *("best_fix", "best_points", "live", "kind"),
 )
 """The columns that one scan fills; ``change`` and ``scans`` follow from all that are kept."""
+KINDS: Final = {
+    ord("0") + place: pair
+    for place, pair in enumerate((word, stance) for word in (*CATEGORIES, "") for stance in STANCES)
+}
+"""Category, empty for an unknown one, and stance by the letter in the column ``kind``."""
+_LETTERS: Final = {pair: chr(code) for code, pair in KINDS.items()}
 TIME: Final = "ifnull(strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch'), '')"
 """The time of a scan as a record writes it; SQLite makes it five times as fast as Python, for every row of a list."""
 READ: Final = (
@@ -130,7 +136,13 @@ def _of_summary(summary: SiteSummary, method: str, *, ranked: bool) -> dict[str,
         "url": summary.url,
         "best_points": 0,
         "live": "[]",
+        "kind": kind_of(summary.category, summary.stance),
     }
+
+
+def kind_of(category: str, stance: str) -> str:
+    """Return the letter for category and stance."""
+    return _LETTERS[category if category in CATEGORIES else "", stance]
 
 
 def _values(found: dict[str, Value]) -> tuple[Value, ...]:

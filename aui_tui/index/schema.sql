@@ -37,17 +37,15 @@ CREATE TABLE site (
     best_fix TEXT NOT NULL,
     best_points INTEGER NOT NULL,
     live TEXT NOT NULL,
-    kind TEXT AS (char(48 + 4 * CASE category WHEN 'Travel' THEN 0 WHEN 'Social & media' THEN 1
-        WHEN 'Grocery & food' THEN 2 WHEN 'Retail' THEN 3 WHEN 'Tickets' THEN 4 WHEN 'Real estate' THEN 5
-        WHEN 'Tech' THEN 6 WHEN 'Developer' THEN 7 WHEN 'Uncategorized' THEN 8 ELSE 9 END + CASE stance
-        WHEN 'Open' THEN 0 WHEN 'Selective' THEN 1 WHEN 'Walled' THEN 2 ELSE 3 END))
+    kind TEXT NOT NULL
 );
 -- The order of the lists, with the columns that filters read most.
 CREATE INDEX site_list ON site (
     ranked, score DESC, host, kind, folded, category, stance, grade, method, at, change, tasks, has, fixes, contradictions,
     chatgpt_agent, chatgpt, claude, gemini, perplexity, amazon, meta_ai, browser_agents, edge
 );
-CREATE INDEX site_at ON site (at);
+-- The lists by age.
+CREATE INDEX site_at ON site (at DESC, score DESC, host, ranked, kind);
 
 -- Hosts per list, category, stance and score.
 CREATE TABLE tally (

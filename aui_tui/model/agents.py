@@ -140,30 +140,29 @@ def gets_in(verdict: str) -> bool | None:
 
 def agent_rows(card: ReportCard, seen: Observations | None = None) -> tuple[AgentRow, ...]:
     """Return the browser, the live-probed agents and the others, in the order of the registry."""
-    agents = registry().agents
+    return (_browser(card, seen), *_rows(card, seen, registry().agents))
+
+
+def _rows(card: ReportCard, seen: Observations | None, agents: Sequence[Agent]) -> Iterator[AgentRow]:
     robots = _robots(card, seen, agents)
     answers = dict(zip((agent.key for agent in registry().live), card.agent_access.values(), strict=False))
     if card.unreachable:
         verdicts = {agent.key: UNCLEAR for agent in agents}
     else:
         verdicts = _live_verdicts(card, answers) | _walled(card)
-    rows = [_browser(card, seen)]
     for agent in agents:
         row = _by_robots(agent, robots)
         access = answers.get(agent.key)
         verdict = verdicts.get(agent.key) or row.verdict
         outcome = "" if access is None else INCONCLUSIVE if verdict == UNCLEAR else access.outcome
-        rows.append(
-            msgspec.structs.replace(
-                row,
-                status=access.status if access is not None else 0,
-                outcome=outcome,
-                exchange=seen.exchange(agent.key) if seen is not None and access is not None else None,
-                verdict=verdict,
-                disagree=_disagree(row.robots, outcome),
-            )
+        yield msgspec.structs.replace(
+            row,
+            status=access.status if access is not None else 0,
+            outcome=outcome,
+            exchange=seen.exchange(agent.key) if seen is not None and access is not None else None,
+            verdict=verdict,
+            disagree=_disagree(row.robots, outcome),
         )
-    return tuple(rows)
 
 
 def crawler_rows(card: ReportCard, seen: Observations | None = None) -> tuple[AgentRow, ...]:
@@ -179,7 +178,7 @@ def contradictions(card: ReportCard, seen: Observations | None = None) -> frozen
     ``out``: robots.txt leaves an agent every path and its probe was refused or challenged. ``in``: robots.txt shuts it
     out (own group, else ``*``; RFC 9309 2.2.1) and its probe was served.
     """
-    return frozenset("out" if row.robots == "yes" else "in" for row in agent_rows(card, seen) if row.disagree)
+    return frozenset("out" if row.robots == "yes" else "in" for row in _rows(card, seen, registry().live) if row.disagree)
 
 
 def _by_robots(entry: Agent | Crawler, robots: Mapping[str, RobotsPolicy]) -> AgentRow:

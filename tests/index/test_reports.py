@@ -312,9 +312,11 @@ def test_an_index_of_the_version_before_opens_with_all_it_holds(tmp_path: Path) 
     store.close()
     with closing(sqlite3.connect(path)) as db:
         db.execute("DROP INDEX site_list")
+        db.execute("DROP INDEX site_at")
         for column in ("meta DROP COLUMN revision", "meta DROP COLUMN ungraded", "site DROP COLUMN kind"):
             db.execute(f"ALTER TABLE {column}")
         db.execute("CREATE INDEX site_list ON site (ranked, score DESC, host)")
+        db.execute("CREATE INDEX site_at ON site (at)")
         db.execute("PRAGMA user_version = 4")
     store = Reports(path, clock=lambda: NOW)
     assert (hosts(store), len(store.history("a.example"))) == (["a.example"], 2)
