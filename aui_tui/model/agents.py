@@ -178,7 +178,8 @@ def contradictions(card: ReportCard, seen: Observations | None = None) -> frozen
     ``out``: robots.txt leaves an agent every path and its probe was refused or challenged. ``in``: robots.txt shuts it
     out (own group, else ``*``; RFC 9309 2.2.1) and its probe was served.
     """
-    return frozenset("out" if row.robots == "yes" else "in" for row in _rows(card, seen, registry().live) if row.disagree)
+    rows = _rows(card, seen, registry().live)
+    return frozenset("out" if row.robots == "yes" else "in" for row in rows if row.disagree)
 
 
 def _by_robots(entry: Agent | Crawler, robots: Mapping[str, RobotsPolicy]) -> AgentRow:
