@@ -20,7 +20,6 @@ from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.text import clean
 
 Reader = Callable[[], sqlite3.Connection]
-AMONG: Final = "id IN (SELECT value FROM json_each(?))"
 BEST_VERDICT_FIRST: Final = ("allowed", "allowed-robots", "partial", "disallowed", "blocked", "walled")
 """The verdicts that say something; ``untested`` and an unknown word stand last in either direction."""
 

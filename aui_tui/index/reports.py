@@ -7,33 +7,26 @@ import os
 import sqlite3
 import threading
 import time
-from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import date, timedelta
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from aui_tui.errors import BadValue, NeverScanned, NoCard, RecordError
-from aui_tui.index import blobs
+from aui_tui.errors import NeverScanned, NoCard, RecordError
+from aui_tui.index import blobs, figures
 from aui_tui.index.database import BUSY, Database
-from aui_tui.index.lists import AMONG, NO_FACETS, Hosts, IdWindow, filters, find_hosts, narrowed, read_rows
-from aui_tui.index.rows import AGENTS, COLUMNS, Packed, Value, columns_of, search_text, verdicts_of
-from aui_tui.model.agents import gets_in
+from aui_tui.index.lists import NO_FACETS, Hosts, IdWindow, find_hosts, read_rows
+from aui_tui.index.rows import COLUMNS, Packed, columns_of, search_text
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
-from aui_tui.model.decoding import from_json
 from aui_tui.model.methods import REVISION
 from aui_tui.model.observations import Observations
-from aui_tui.model.points import percent
-from aui_tui.model.query import Query, Term, all_of
-from aui_tui.model.registry import surfaces
-from aui_tui.model.view import HistoryPoint, IndexView, Move, Moves, Overview, Row, decades
+from aui_tui.model.query import Query
+from aui_tui.model.view import HistoryPoint, IndexView, Moves, Overview, Row
 from aui_tui.model.visits import Visits, decode_visits, encode_visits
-from aui_tui.model.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, TURNED_AWAY
-from aui_tui.text import clean
+from aui_tui.model.vocabulary import CATEGORIES, STANCES
 
 DAY_MS: Final = 86_400_000
 WEEK_MS: Final = 7 * DAY_MS
@@ -47,11 +40,6 @@ LONG: Final = 20_000
 """From this many hosts on, the first rows of a query are shown before the figures."""
 FIRST: Final = 60
 """Rows of a first page: more than a tall terminal shows."""
-EDGES: Final = 24
-"""Edges that an overview counts at most."""
-WEEKS: Final = 12
-COMPARED: Final = 20_000
-"""Hosts whose verdicts of an earlier scan are read at most, some forty microseconds each."""
 REGRADED: Final = 20
 """Scans that are graded again in one transaction."""
 KEPT: Final = 4
@@ -61,23 +49,15 @@ SETTLED: Final = 1.5
 
 TEXT_DELETE: Final = "INSERT INTO site_text (site_text, rowid, hay) VALUES ('delete', ?, ?)"
 PUT: Final = (
-    f"INSERT INTO site ({', '.join(COLUMNS)}, scans) VALUES ({'?, ' * len(COLUMNS)}1) ON CONFLICT (host) DO UPDATE SET "
-    f"{', '.join(f'{column} = excluded.{column}' for column in COLUMNS)} RETURNING id"
+    f"INSERT INTO site ({', '.join(COLUMNS)}, scans) VALUES (:{', :'.join(COLUMNS)}, 1) "
+    f"ON CONFLICT (host) DO UPDATE SET {', '.join(f'{column} = excluded.{column}' for column in COLUMNS)} RETURNING id"
+)
+KEEP: Final = (
+    "INSERT OR REPLACE INTO scan "
+    "(site, at, score, grade, stance, unreachable, dead, method, card, observations, plain) "
+    "VALUES (:site, :at, :score, :grade, :stance, :unreachable, :dead, :method, :card, :observations, :plain)"
 )
 BLOBS: Final = "CAST(card AS BLOB), CAST(observations AS BLOB)"
-PAIRS: Final = """
-    SELECT site.host, CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN past.score
-    ELSE coalesce(past.plain, past.score) END, CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN now.score
-    ELSE coalesce(now.plain, now.score) END, nullif(past.id, now.id), {agents}
-    FROM (SELECT id, host, at, {agents} FROM site WHERE {condition}) AS site
-    JOIN scan AS now ON now.site = site.id AND now.at = site.at
-    JOIN scan AS past ON past.site = site.id
-    AND past.at = (SELECT max(at) FROM scan WHERE site = site.id AND at < coalesce(?, site.at) AND dead = 0)
-    WHERE now.method = past.method AND NOT now.unreachable AND NOT past.unreachable
-"""
-"""Hosts that had a scan before a time, else one before their last: comparable scores then and now, the id of the scan
-then (none where it is the last one), and the verdicts of now."""
-
 State = tuple[int, int]
 """Which file, and how many transactions have changed it."""
 
@@ -163,19 +143,20 @@ class Reports:
             return kept
 
     def _put(self, db: sqlite3.Connection, scan: Packed) -> bool:
-        host, at = scan["host"], scan["at"]
+        at = scan.columns["at"]
         found = db.execute(
-            "SELECT id, at, (SELECT count(card) FROM scan WHERE site = site.id) FROM site WHERE host = ?", (host,)
+            "SELECT id, at, (SELECT count(card) FROM scan WHERE site = site.id) FROM site WHERE host = ?",
+            (scan.host,),
         ).fetchone()
         if found is None:
-            self._keep(db, _write(db, scan.columns), scan)
+            _keep(db, _write(db, scan.columns), scan)
             return True
         site, latest, cards = found
         if scan.card is None and (cards or at <= latest):
             return False
         if not cards:
             db.execute("DELETE FROM scan WHERE site = ?", (site,))
-        self._keep(db, site, scan)
+        _keep(db, site, scan)
         oldest = round(self._clock() * 1000) - KEEP_ALL_MS
         db.execute(
             "DELETE FROM scan WHERE site = ?1 AND at < ?2 AND at <> ?3 AND at NOT IN "
@@ -190,26 +171,6 @@ class Reports:
             _write(db, columns_of(blobs.unpack_card(card), None if seen is None else blobs.unpack_observations(seen)))
         _compare(db, site, chosen)
         return bool(chosen == at)
-
-    def _keep(self, db: sqlite3.Connection, site: int, scan: Packed) -> None:
-        db.execute(
-            "INSERT OR REPLACE INTO scan "
-            "(site, at, score, grade, stance, unreachable, dead, method, card, observations, plain) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                site,
-                scan["at"],
-                scan["score"],
-                scan["grade"],
-                STANCES.index(scan["stance"]),
-                1 - scan["ranked"],
-                INCOMPLETE if scan.incomplete else int(scan.dead),
-                scan["method"],
-                scan.card,
-                scan.observations,
-                scan.plain,
-            ),
-        )
 
     def forget(self, host: str) -> int:
         """Remove ``host``, its history and its visits; return the number of scans removed. Raises NeverScanned."""
@@ -422,152 +383,17 @@ class Reports:
     def overview(self, query: Query) -> Overview:
         """Return figures over the ranked rows of ``query``."""
         with self.database.reading() as db:
-            table, terms = narrowed(db, query)
-            where = all_of((*filters(query), terms))
-            lists = f"SELECT count(*) FROM {table} WHERE ranked = 0 AND {where.sql}"
-            unreachable: int = db.execute(lists, where.values).fetchone()[0]
-            where = all_of((Term("ranked = 1"), where))
-            grouped = f"SELECT score, count(*) FROM {table} WHERE {where.sql} GROUP BY score"
-            scores = dict(db.execute(grouped, where.values).fetchall())
-            sums = ", ".join(f"total({sql})" for sql in FIGURES)
-            risen, fallen, contradictions, *others = map(
-                int, db.execute(f"SELECT {sums} FROM {table} WHERE {where.sql}", where.values).fetchone()
-            )
-            kinds = db.execute(
-                f"SELECT category, stance, substr(grade, 1, 1), {', '.join(AGENTS)}, count(*) FROM {table} "
-                f"WHERE {where.sql} GROUP BY {', '.join(map(str, range(1, 4 + len(AGENTS))))}",
-                where.values,
-            ).fetchall()
-            edges = db.execute(
-                f"SELECT lower(edge), count(*) AS hosts, total({REFUSING}) FROM {table} WHERE {where.sql} "
-                f"GROUP BY 1 ORDER BY hosts DESC LIMIT {EDGES}",
-                where.values,
-            ).fetchall()
-        disagree = others[len(FIXES) :]
-        return Overview(
-            failing=dict(zip(FIXES, others, strict=False)),
-            hosts=sum(scores.values()),
-            scores=decades([scores.get(score, 0) for score in range(101)]),
-            edges={edge: number for edge, number, _ in edges},
-            refusing={edge: int(number) for edge, _, number in edges if number},
-            contradictions=contradictions,
-            risen=risen,
-            fallen=fallen,
-            unreachable=unreachable,
-            disagree=dict(zip(LIVE, zip(disagree[::2], disagree[1::2], strict=True), strict=True)),
-            **_by_kind(kinds),
-        )
+            return figures.overview(db, query)
 
     def moves(self, query: Query, since: str, most: int) -> Moves:
-        """Return how the ranked hosts of ``query`` changed since the day ``since``, ``most`` of each kind named.
-
-        Each is compared with its last scan up to the end of that day (UTC), without one with its scan before. Raises
-        BadValue for what is not a day.
-        """
-        try:
-            day = date.fromisoformat(since) if since else None
-        except ValueError:
-            raise BadValue(f"A day is written as 2026-11-15, not {clean(since, 40)!r}.") from None
-        end = None if day is None else epoch_ms((day + timedelta(days=1)).isoformat())
-        found: list[Move] = []
-        now_by_scan: dict[int, list[str]] = {}
+        """Return how the ranked hosts of ``query`` changed since the day ``since`` (see ``figures.moves``)."""
         with self.database.reading() as db:
-            where = all_of((Term("ranked"), *filters(query), *query.terms))
-            hosts: int = db.execute(f"SELECT count(*) FROM site WHERE {where.sql}", where.values).fetchone()[0]
-            sql = PAIRS.format(agents=", ".join(AGENTS), condition=where.sql)
-            for host, before, after, past, *verdicts in db.execute(sql, (*where.values, end)):
-                found.append(Move(host, before, after))
-                if past is not None:
-                    now_by_scan[past] = verdicts
-            agents = _turned(db, now_by_scan) if len(now_by_scan) <= COMPARED else {}
-        order = sorted(found, key=lambda move: (move.before - move.after, move.host))
-        risen = sum(move.after > move.before for move in found)
-        fallen = sum(move.after < move.before for move in found)
-        return Moves(
-            risen=risen,
-            fallen=fallen,
-            same=len(found) - risen - fallen,
-            unknown=hosts - len(found),
-            up=tuple(order[: min(most, risen)]),
-            down=tuple(order[::-1][: min(most, fallen)]),
-            agents=agents,
-        )
+            return figures.moves(db, query, since, most)
 
     def weeks(self, query: Query) -> dict[str, tuple[int, ...]]:
-        """Return ``Moves.weeks`` for the ranked hosts of ``query``; empty where more than COMPARED scans count."""
-        now = self._clock()
-        weeks_of: defaultdict[int, list[int]] = defaultdict(list)
+        """Return ``Moves.weeks`` for the ranked hosts of ``query``; empty where too many scans count."""
         with self.database.reading() as db:
-            where = all_of((Term("ranked"), *filters(query), *query.terms))
-            sql = f"SELECT id FROM site WHERE {where.sql} LIMIT {COMPARED + 1}"
-            sites = [row[0] for row in db.execute(sql, where.values)]
-            if len(sites) > COMPARED:
-                return {}
-            for week in range(WEEKS):
-                end = round((now - (WEEKS - 1 - week) * 7 * 86400) * 1000)
-                for scan, _ in db.execute(
-                    "SELECT id, max(at) FROM scan WHERE site IN (SELECT value FROM json_each(?)) AND at <= ? "
-                    "AND dead = 0 GROUP BY site",
-                    (json.dumps(sites), end),
-                ):
-                    weeks_of[scan].append(week)
-            if len(weeks_of) > COMPARED:
-                return {}
-            known = {slug: [0] * WEEKS for slug in AGENTS}
-            inside = {slug: [0] * WEEKS for slug in AGENTS}
-            for scan, verdicts in _verdicts(db, weeks_of):
-                for slug, verdict in zip(AGENTS, verdicts, strict=False):
-                    got = gets_in(verdict)
-                    for week in weeks_of[scan]:
-                        known[slug][week] += got is not None
-                        inside[slug][week] += got is True
-        return {
-            slug: tuple(percent(got, of) if of else -1 for got, of in zip(inside[slug], known[slug], strict=True))
-            for slug in AGENTS
-        }
-
-
-LIVE: Final = tuple(surface.slug for surface in surfaces() if surface.live)
-REFUSING: Final = " OR ".join(f"'{word}' IN ({', '.join(AGENTS)})" for word in TURNED_AWAY)
-FIGURES: Final = (
-    *("change > 0", "change < 0", "contradictions <> ''"),
-    *(f"instr(fixes, ',{fix},') > 0" for fix in FIXES),
-    *(
-        sql
-        for slug in LIVE
-        for sql in (
-            f"instr(contradictions, ',out,') AND {slug} IN ('blocked', 'walled')",
-            f"instr(contradictions, ',in,') AND {slug} = 'disallowed'",
-        )
-    ),
-)
-"""Conditions whose hosts an overview counts: risen, fallen, contradicting, by fix, and how each live-probed agent's
-robots.txt and site disagree."""
-
-
-def _by_kind(kinds: Iterable[Sequence[Any]]) -> dict[str, Any]:
-    """Return the figures of an overview that follow from category, stance, grade and verdicts of groups of hosts."""
-    grades, stances = dict.fromkeys(GRADES, 0), {word: dict.fromkeys(STANCES, 0) for word in CATEGORIES}
-    verdicts: dict[str, Counter[str]] = {slug: Counter() for slug in AGENTS}
-    shut = {slug: {word: [0, 0] for word in CATEGORIES} for slug in AGENTS}
-    for category, stance, grade, *words, number in kinds:
-        if grade in grades:
-            grades[grade] += number
-        if category in stances:
-            stances[category][stance] += number
-        for slug, word in zip(AGENTS, words, strict=True):
-            inside = gets_in(word)
-            if word:
-                verdicts[slug][word] += number
-            if category in stances and inside is not None:
-                shut[slug][category][0] += number * (not inside)
-                shut[slug][category][1] += number
-    return {
-        "grades": grades,
-        "stances": stances,
-        "verdicts": {slug: dict(found) for slug, found in verdicts.items()},
-        "shut": {slug: {word: (out, of) for word, (out, of) in found.items()} for slug, found in shut.items()},
-    }
+            return figures.weeks(db, query, self._clock())
 
 
 def _order_key(query: Query) -> Hashable:
@@ -582,37 +408,23 @@ def _ranks(db: sqlite3.Connection) -> list[int]:
     return [1 + above[100 - score] for score in range(101)]
 
 
-class _Matrix(msgspec.Struct):
-    """The one field of a card that says who gets in."""
-
-    matrix: dict[str, str] = {}
-
-
-def _verdicts(db: sqlite3.Connection, scans: Iterable[int]) -> Iterator[tuple[int, list[str]]]:
-    """Yield ``scans`` with the verdicts of their cards; damaged cards and those without one are left out."""
-    sql = f"SELECT id, CAST(card AS BLOB) FROM scan WHERE {AMONG} AND card IS NOT NULL"
-    for scan, blob in db.execute(sql, (json.dumps([*scans]),)):
-        with suppress(RecordError, msgspec.MsgspecError):
-            yield scan, verdicts_of(from_json(blobs.inflate(blob), _Matrix).matrix)
-
-
-def _turned(db: sqlite3.Connection, now: Mapping[int, Sequence[str]]) -> dict[str, tuple[int, int]]:
-    """Return by surface how many hosts let it in now and did not, and the other way round.
-
-    ``now`` gives for each earlier scan the verdicts of its host today.
-    """
-    let, shut = Counter[str](), Counter[str]()
-    for scan, then in _verdicts(db, now):
-        for slug, before, after in zip(AGENTS, then, now[scan], strict=False):
-            was, got = gets_in(before), gets_in(after)
-            let[slug] += was is False and got is True
-            shut[slug] += was is True and got is False
-    return {slug: (let[slug], shut[slug]) for slug in AGENTS}
+def _keep(db: sqlite3.Connection, site: int, scan: Packed) -> None:
+    """Write a scan into the history of ``site``."""
+    values = scan.columns | {
+        "site": site,
+        "stance": STANCES.index(scan.columns["stance"]),
+        "unreachable": 1 - scan.columns["ranked"],
+        "dead": INCOMPLETE if scan.incomplete else int(scan.dead),
+        "card": scan.card,
+        "observations": scan.observations,
+        "plain": scan.plain,
+    }
+    db.execute(KEEP, values)
 
 
-def _write(db: sqlite3.Connection, columns: Sequence[Value]) -> int:
+def _write(db: sqlite3.Connection, columns: Mapping[str, Any]) -> int:
     """Write what a scan says of its host, and the text in which it is found; return the id of the host."""
-    host, folded = str(columns[0]), str(columns[2])
+    host, folded = columns["host"], columns["folded"]
     before = db.execute("SELECT id, folded FROM site WHERE host = ?", (host,)).fetchone()
     site: int = db.execute(PUT, columns).fetchall()[0][0]
     if before is not None and before[1] != folded:

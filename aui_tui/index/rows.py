@@ -43,12 +43,12 @@ READ: Final = (
 
 
 class Packed(msgspec.Struct, frozen=True, kw_only=True):
-    """A scan ready to be written, packed outside the transaction; ``columns`` are the values of COLUMNS.
+    """A scan ready to be written, packed outside the transaction; ``columns`` are the values by COLUMNS.
 
     Without ``card`` only the summary of another index is known.
     """
 
-    columns: tuple[Value, ...]
+    columns: dict[str, Any]
     dead: bool = False
     card: bytes | None = None
     observations: bytes | None = None
@@ -70,19 +70,16 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def of_summary(cls, summary: SiteSummary, *, ranked: bool) -> Packed:
         """Pack a row that another index published; ``ranked`` says from which of its two lists."""
-        return cls(columns=_values(_of_summary(summary, method_of(summary), ranked=ranked)))
+        return cls(columns=_of_summary(summary, method_of(summary), ranked=ranked))
 
     @property
     def host(self) -> str:
         """The key of the host."""
-        return str(self.columns[0])
-
-    def __getitem__(self, column: str) -> Any:
-        return self.columns[COLUMNS.index(column)]
+        return str(self.columns["host"])
 
 
-def columns_of(card: ReportCard, seen: Observations | None = None) -> tuple[Value, ...]:
-    """Return the values of COLUMNS for a card; the key is ``seen.host``, else ``card.host``."""
+def columns_of(card: ReportCard, seen: Observations | None = None) -> dict[str, Any]:
+    """Return the values by COLUMNS for a card; the key is ``seen.host``, else ``card.host``."""
     held = {
         "llms": "llms.txt" in card.files,
         "ai-plugin": "ai-plugin.json" in card.files,
@@ -95,58 +92,55 @@ def columns_of(card: ReportCard, seen: Observations | None = None) -> tuple[Valu
         "shell": card.noscript_shell,
     }
     best = card.recommendations[0] if card.recommendations else None
-    return _values(
-        _of_summary(card.summary(), card.method, ranked=not card.unreachable)
-        | {
-            "host": seen.host if seen is not None else card.host,
-            "edge": card.edge,
-            "server": server(() if seen is None else seen.browser.headers),
-            "has": joined(word for word, holds in held.items() if holds),
-            "fixes": joined(fix.k for fix in card.recommendations),
-            "contradictions": joined(contradictions(card, seen)),
-            "crawlers": policies(card.crawler_policy),
-            "best_fix": best.title if best else "",
-            "best_points": best.pts if best else 0,
-            "live": json.dumps([access.status for access in card.agent_access.values()]),
-        }
-    )
+    return _of_summary(card.summary(), card.method, ranked=not card.unreachable) | {
+        "host": seen.host if seen is not None else card.host,
+        "edge": card.edge,
+        "server": server(() if seen is None else seen.browser.headers),
+        "has": joined(word for word, holds in held.items() if holds),
+        "fixes": joined(fix.k for fix in card.recommendations),
+        "contradictions": joined(contradictions(card, seen)),
+        "crawlers": policies(card.crawler_policy),
+        "best_fix": best.title if best else "",
+        "best_points": best.pts if best else 0,
+        "live": json.dumps([access.status for access in card.agent_access.values()]),
+    }
 
 
-def _of_summary(summary: SiteSummary, method: str, *, ranked: bool) -> dict[str, Value]:
+def _of_summary(summary: SiteSummary, method: str, *, ranked: bool) -> dict[str, Any]:
     """Return what a summary fills of COLUMNS; terms about a card find nothing there."""
-    verdicts: dict[str, Value] = {
+    verdicts = {
         agent: word if word in VERDICTS else "" for agent, word in zip(AGENTS, verdicts_of(summary.matrix), strict=True)
     }
     ours = summary.matrix == verdicts and tuple(summary.matrix) == AGENTS
-    return verdicts | {
-        "host": summary.host,
-        "name": summary.name,
-        "folded": summary.name.casefold(),
-        "ranked": int(ranked),
-        "category": summary.category,
-        "stance": summary.stance,
-        "score": summary.score,
-        "grade": summary.grade,
-        "method": method,
-        "at": epoch_ms(summary.scanned_at),
-        "tasks": int(has_tasks(summary)),
-        "matrix": "" if ours else json.dumps(summary.matrix),
-        "pillars": json.dumps(summary.pillars),
-        "top_evidence": summary.top_evidence,
-        "url": summary.url,
-        "best_points": 0,
-        "live": "[]",
-        "kind": kind_of(summary.category, summary.stance),
-    }
+    return (
+        dict.fromkeys(COLUMNS, "")
+        | verdicts
+        | {
+            "host": summary.host,
+            "name": summary.name,
+            "folded": summary.name.casefold(),
+            "ranked": int(ranked),
+            "category": summary.category,
+            "stance": summary.stance,
+            "score": summary.score,
+            "grade": summary.grade,
+            "method": method,
+            "at": epoch_ms(summary.scanned_at),
+            "tasks": int(has_tasks(summary)),
+            "matrix": "" if ours else json.dumps(summary.matrix),
+            "pillars": json.dumps(summary.pillars),
+            "top_evidence": summary.top_evidence,
+            "url": summary.url,
+            "best_points": 0,
+            "live": "[]",
+            "kind": kind_of(summary.category, summary.stance),
+        }
+    )
 
 
 def kind_of(category: str, stance: str) -> str:
     """Return the letter for category and stance."""
     return _LETTERS[category if category in CATEGORIES else "", stance]
-
-
-def _values(found: dict[str, Value]) -> tuple[Value, ...]:
-    return tuple(found.get(column, "") for column in COLUMNS)
 
 
 def joined(words: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from aui_tui.index.reports import Reports
-from aui_tui.index.rows import COLUMNS, Packed
+from aui_tui.index.rows import Packed
 from aui_tui.model.codec import names_of
 from aui_tui.model.query import Query
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
@@ -42,13 +42,8 @@ def fill(store: Reports, size: int) -> None:
             name = host(random_, number)
             shown = name if random_.random() < 0.5 else name.split(".")[0]
             at = round((START - random_.random() * 30 * 86400) * 1000)
-            columns = dict(zip(COLUMNS, scan.columns, strict=True)) | {
-                "host": name,
-                "name": shown,
-                "folded": shown,
-                "at": at,
-            }
-            batch.append(msgspec.structs.replace(scan, columns=tuple(columns.values())))
+            columns = scan.columns | {"host": name, "name": shown, "folded": shown, "at": at}
+            batch.append(msgspec.structs.replace(scan, columns=columns))
         store.put_packed(batch)
         made += len(batch)
         if size > 50_000 and made % 100_000 == 0:

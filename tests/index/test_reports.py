@@ -68,7 +68,7 @@ def consistent(store: Reports) -> None:
     with store.database.reading() as db:
         kept = {row[0]: row for row in db.execute(f"SELECT {', '.join(COLUMNS)} FROM site")}
     for host, _ in store.hosts():
-        assert kept[host] == columns_of(*store.get(host))
+        assert dict(zip(COLUMNS, kept[host], strict=True)) == columns_of(*store.get(host))
         for text in (host, store.row(host).summary.name):
             if text.strip() and '"' not in text:
                 view = store.index(Query.of(line=f'"{text}"'))

@@ -1,0 +1,220 @@
+"""Figures over the hosts of a query: counts, what changed since a day, who got in week by week."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import date, timedelta
+from typing import Any, Final
+
+import msgspec
+
+from aui_tui.errors import BadValue, RecordError
+from aui_tui.index import blobs
+from aui_tui.index.lists import filters, narrowed
+from aui_tui.index.rows import AGENTS, verdicts_of
+from aui_tui.model.agents import gets_in
+from aui_tui.model.card import epoch_ms
+from aui_tui.model.decoding import from_json
+from aui_tui.model.points import percent
+from aui_tui.model.query import Query, Term, all_of
+from aui_tui.model.registry import surfaces
+from aui_tui.model.view import Move, Moves, Overview, decades
+from aui_tui.model.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, TURNED_AWAY
+from aui_tui.text import clean
+
+EDGES: Final = 24
+"""Edges that an overview counts at most."""
+WEEKS: Final = 12
+COMPARED: Final = 20_000
+"""Hosts whose verdicts of an earlier scan are read at most, some forty microseconds each."""
+PAIRS: Final = """
+    SELECT site.host, CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN past.score
+    ELSE coalesce(past.plain, past.score) END, CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN now.score
+    ELSE coalesce(now.plain, now.score) END, nullif(past.id, now.id), {agents}
+    FROM (SELECT id, host, at, {agents} FROM site WHERE {condition}) AS site
+    JOIN scan AS now ON now.site = site.id AND now.at = site.at
+    JOIN scan AS past ON past.site = site.id
+    AND past.at = (SELECT max(at) FROM scan WHERE site = site.id AND at < coalesce(?, site.at) AND dead = 0)
+    WHERE now.method = past.method AND NOT now.unreachable AND NOT past.unreachable
+"""
+"""Hosts that had a scan before a time, else one before their last: comparable scores then and now, the id of the scan
+then (none where it is the last one), and the verdicts of now."""
+LIVE: Final = tuple(surface.slug for surface in surfaces() if surface.live)
+REFUSING: Final = " OR ".join(f"'{word}' IN ({', '.join(AGENTS)})" for word in TURNED_AWAY)
+FIGURES: Final = (
+    *("change > 0", "change < 0", "contradictions <> ''"),
+    *(f"instr(fixes, ',{fix},') > 0" for fix in FIXES),
+    *(
+        sql
+        for slug in LIVE
+        for sql in (
+            f"instr(contradictions, ',out,') AND {slug} IN ('blocked', 'walled')",
+            f"instr(contradictions, ',in,') AND {slug} = 'disallowed'",
+        )
+    ),
+)
+"""Conditions whose hosts an overview counts: risen, fallen, contradicting, by fix, and how each live-probed agent's
+robots.txt and site disagree."""
+
+
+def overview(db: sqlite3.Connection, query: Query) -> Overview:
+    """Return figures over the ranked rows of ``query``."""
+    table, terms = narrowed(db, query)
+    where = all_of((*filters(query), terms))
+    lists = f"SELECT count(*) FROM {table} WHERE ranked = 0 AND {where.sql}"
+    unreachable: int = db.execute(lists, where.values).fetchone()[0]
+    where = all_of((Term("ranked = 1"), where))
+    grouped = f"SELECT score, count(*) FROM {table} WHERE {where.sql} GROUP BY score"
+    scores = dict(db.execute(grouped, where.values).fetchall())
+    sums = ", ".join(f"total({sql})" for sql in FIGURES)
+    risen, fallen, contradictions, *others = map(
+        int, db.execute(f"SELECT {sums} FROM {table} WHERE {where.sql}", where.values).fetchone()
+    )
+    kinds = db.execute(
+        f"SELECT category, stance, substr(grade, 1, 1), {', '.join(AGENTS)}, count(*) FROM {table} "
+        f"WHERE {where.sql} GROUP BY {', '.join(map(str, range(1, 4 + len(AGENTS))))}",
+        where.values,
+    ).fetchall()
+    edges = db.execute(
+        f"SELECT lower(edge), count(*) AS hosts, total({REFUSING}) FROM {table} WHERE {where.sql} "
+        f"GROUP BY 1 ORDER BY hosts DESC LIMIT {EDGES}",
+        where.values,
+    ).fetchall()
+    disagree = others[len(FIXES) :]
+    return Overview(
+        failing=dict(zip(FIXES, others, strict=False)),
+        hosts=sum(scores.values()),
+        scores=decades([scores.get(score, 0) for score in range(101)]),
+        edges={edge: number for edge, number, _ in edges},
+        refusing={edge: int(number) for edge, _, number in edges if number},
+        contradictions=contradictions,
+        risen=risen,
+        fallen=fallen,
+        unreachable=unreachable,
+        disagree=dict(zip(LIVE, zip(disagree[::2], disagree[1::2], strict=True), strict=True)),
+        **_by_kind(kinds),
+    )
+
+
+def moves(db: sqlite3.Connection, query: Query, since: str, most: int) -> Moves:
+    """Return how the ranked hosts of ``query`` changed since the day ``since``, ``most`` of each kind named.
+
+    Each is compared with its last scan up to the end of that day (UTC), without one with its scan before. Raises
+    BadValue for what is not a day.
+    """
+    try:
+        day = date.fromisoformat(since) if since else None
+    except ValueError:
+        raise BadValue(f"A day is written as 2026-11-15, not {clean(since, 40)!r}.") from None
+    end = None if day is None else epoch_ms((day + timedelta(days=1)).isoformat())
+    found: list[Move] = []
+    now_by_scan: dict[int, list[str]] = {}
+    where = all_of((Term("ranked"), *filters(query), *query.terms))
+    hosts: int = db.execute(f"SELECT count(*) FROM site WHERE {where.sql}", where.values).fetchone()[0]
+    sql = PAIRS.format(agents=", ".join(AGENTS), condition=where.sql)
+    for host, before, after, past, *verdicts in db.execute(sql, (*where.values, end)):
+        found.append(Move(host, before, after))
+        if past is not None:
+            now_by_scan[past] = verdicts
+    agents = _turned(db, now_by_scan) if len(now_by_scan) <= COMPARED else {}
+    order = sorted(found, key=lambda move: (move.before - move.after, move.host))
+    risen = sum(move.after > move.before for move in found)
+    fallen = sum(move.after < move.before for move in found)
+    return Moves(
+        risen=risen,
+        fallen=fallen,
+        same=len(found) - risen - fallen,
+        unknown=hosts - len(found),
+        up=tuple(order[: min(most, risen)]),
+        down=tuple(order[::-1][: min(most, fallen)]),
+        agents=agents,
+    )
+
+
+def weeks(db: sqlite3.Connection, query: Query, now: float) -> dict[str, tuple[int, ...]]:
+    """Return ``Moves.weeks`` for the ranked hosts of ``query``; empty where more than COMPARED scans count."""
+    weeks_of: defaultdict[int, list[int]] = defaultdict(list)
+    where = all_of((Term("ranked"), *filters(query), *query.terms))
+    sql = f"SELECT id FROM site WHERE {where.sql} LIMIT {COMPARED + 1}"
+    sites = [row[0] for row in db.execute(sql, where.values)]
+    if len(sites) > COMPARED:
+        return {}
+    for week in range(WEEKS):
+        end = round((now - (WEEKS - 1 - week) * 7 * 86400) * 1000)
+        for scan, _ in db.execute(
+            "SELECT id, max(at) FROM scan WHERE site IN (SELECT value FROM json_each(?)) AND at <= ? "
+            "AND dead = 0 GROUP BY site",
+            (json.dumps(sites), end),
+        ):
+            weeks_of[scan].append(week)
+    if len(weeks_of) > COMPARED:
+        return {}
+    known = {slug: [0] * WEEKS for slug in AGENTS}
+    inside = {slug: [0] * WEEKS for slug in AGENTS}
+    for scan, verdicts in _verdicts(db, weeks_of):
+        for slug, verdict in zip(AGENTS, verdicts, strict=False):
+            got = gets_in(verdict)
+            for week in weeks_of[scan]:
+                known[slug][week] += got is not None
+                inside[slug][week] += got is True
+    return {
+        slug: tuple(percent(got, of) if of else -1 for got, of in zip(inside[slug], known[slug], strict=True))
+        for slug in AGENTS
+    }
+
+
+def _by_kind(kinds: Iterable[Sequence[Any]]) -> dict[str, Any]:
+    """Return the figures of an overview that follow from category, stance, grade and verdicts of groups of hosts."""
+    grades, stances = dict.fromkeys(GRADES, 0), {word: dict.fromkeys(STANCES, 0) for word in CATEGORIES}
+    verdicts: dict[str, Counter[str]] = {slug: Counter() for slug in AGENTS}
+    shut = {slug: {word: [0, 0] for word in CATEGORIES} for slug in AGENTS}
+    for category, stance, grade, *words, number in kinds:
+        if grade in grades:
+            grades[grade] += number
+        if category in stances:
+            stances[category][stance] += number
+        for slug, word in zip(AGENTS, words, strict=True):
+            inside = gets_in(word)
+            if word:
+                verdicts[slug][word] += number
+            if category in stances and inside is not None:
+                shut[slug][category][0] += number * (not inside)
+                shut[slug][category][1] += number
+    return {
+        "grades": grades,
+        "stances": stances,
+        "verdicts": {slug: dict(found) for slug, found in verdicts.items()},
+        "shut": {slug: {word: (out, of) for word, (out, of) in found.items()} for slug, found in shut.items()},
+    }
+
+
+class _Matrix(msgspec.Struct):
+    """The one field of a card that says who gets in."""
+
+    matrix: dict[str, str] = {}
+
+
+def _verdicts(db: sqlite3.Connection, scans: Iterable[int]) -> Iterator[tuple[int, list[str]]]:
+    """Yield ``scans`` with the verdicts of their cards; damaged cards and those without one are left out."""
+    sql = "SELECT id, CAST(card AS BLOB) FROM scan WHERE id IN (SELECT value FROM json_each(?)) AND card IS NOT NULL"
+    for scan, blob in db.execute(sql, (json.dumps([*scans]),)):
+        with suppress(RecordError, msgspec.MsgspecError):
+            yield scan, verdicts_of(from_json(blobs.inflate(blob), _Matrix).matrix)
+
+
+def _turned(db: sqlite3.Connection, now: Mapping[int, Sequence[str]]) -> dict[str, tuple[int, int]]:
+    """Return by surface how many hosts let it in now and did not, and the other way round.
+
+    ``now`` gives for each earlier scan the verdicts of its host today.
+    """
+    let, shut = Counter[str](), Counter[str]()
+    for scan, then in _verdicts(db, now):
+        for slug, before, after in zip(AGENTS, then, now[scan], strict=False):
+            was, got = gets_in(before), gets_in(after)
+            let[slug] += was is False and got is True
+            shut[slug] += was is True and got is False
+    return {slug: (let[slug], shut[slug]) for slug in AGENTS}
