@@ -129,6 +129,7 @@ class Fence:
         self._begun: list[str] = []
         self._acting = False
         self._waiting: dict[Request, float] = {}
+        self._unanswered: dict[WebSocketRoute, float] = {}
         self._passed: dict[tuple[str, int], float] = {}
         self.proxy = Proxy(self._dial, allowance)
         self.context: BrowserContext | None = None
@@ -212,6 +213,7 @@ class Fence:
         self.phase, self.proxy.offline, self.query, self.sockets = Phase.READING, False, "", 0
         self.crashed = False
         self.held.clear()
+        self._unanswered.clear()
 
     @contextmanager
     def act(self) -> Iterator[None]:
@@ -240,9 +242,12 @@ class Fence:
         return "" if found.allows(EVERYBODY, url) else "robots"
 
     def pending(self, page: Page, *, within: float = PATIENCE) -> bool:
-        """Say whether ``page`` waits for content that it asked for at most ``within`` seconds ago."""
+        """Say whether ``page`` waits for content that it asked for at most ``within`` seconds ago.
+
+        A WebSocket waits from when it is opened, or last sent something, until its server says something.
+        """
         since = time.monotonic() - within
-        return any(begun >= since and _asker(request)[0] is page for request, begun in list(self._waiting.items()))
+        return any(begun >= since for begun in self._unanswered.values()) or any(begun >= since and _asker(request)[0] is page for request, begun in list(self._waiting.items()))
 
     def _asked(self, request: Request) -> None:
         if request.resource_type in CONTENT and self.phase is not Phase.SHUT:
@@ -370,19 +375,26 @@ class Fence:
             await socket.close()
             return
         self.sockets += 1
+        self._unanswered[socket] = time.monotonic()
         server, sent = socket.connect_to_server(), 0
 
         async def said(message: str | bytes) -> None:
             nonlocal sent
             sent += len(message)
             if self.phase is Phase.READING and sent <= SOCKET:
+                self._unanswered[socket] = time.monotonic()
                 server.send(message)
                 return
             self._hold("FRAME", socket.url, "limit" if sent > SOCKET else "socket")
             if sent > SOCKET:
                 await socket.close()
 
+        def heard(message: str | bytes) -> None:
+            self._unanswered.pop(socket, None)
+            socket.send(message)
+
         socket.on_message(lambda message: asyncio.ensure_future(said(message)))
+        server.on_message(heard)
 
     def _hold(self, method: str, url: str, why: str, page: Page | None = None, *, document: bool = False) -> None:
         held = Held(method, clean(url, 500), why, document, page, _host(url) == _host(self._origin))

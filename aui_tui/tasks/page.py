@@ -29,6 +29,8 @@ LOADING: Final = 5.0
 """Seconds after which a document that still loads is taken as complete."""
 THIN: Final = 4.0
 """Seconds before a page with next to nothing to read is believed."""
+LONGEST: Final = 2
+"""How many times its allowance a page has that shows next to nothing and still waits for an answer."""
 LOOK: Final = 0.12
 ACT: Final = 3.0
 """Seconds for one click, key or value."""
@@ -201,8 +203,9 @@ class Page:
     async def settle(self) -> Outline:
         """Wait until the document is complete and its structure has been the same for QUIET seconds.
 
-        A page with next to nothing to read is believed only after THIN seconds; one that keeps changing is taken as it
-        is when the allowance ends. Raises Stuck when it cannot be read at all.
+        A page with next to nothing to read is believed only after THIN seconds, and not while it waits for an answer,
+        up to LONGEST times the allowance. One that keeps changing is taken as it is when the allowance ends. Raises
+        Stuck when it cannot be read at all.
         """
         begin = time.monotonic()
         last: Outline | None = None
@@ -217,7 +220,8 @@ class Page:
             believed = not thin or (now - begin >= THIN and not self.waits())
             if complete and now - since >= QUIET and believed:
                 return outline
-            if now - begin >= self._allowance.settle:
+            comes = thin and now - begin < LONGEST * self._allowance.settle and self.waits()
+            if now - begin >= self._allowance.settle and not comes:
                 if not outline.nodes:
                     raise Stuck("the page does not answer")
                 return outline
@@ -225,7 +229,7 @@ class Page:
 
     def waits(self) -> bool:
         """Say whether the page still waits for content that it asked for."""
-        return self.fence.pending(self.tab, within=self._allowance.settle + LOADING)
+        return self.fence.pending(self.tab, within=LONGEST * self._allowance.settle + LOADING)
 
     async def _glance(self, last: Outline | None) -> Outline:
         try:

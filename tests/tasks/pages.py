@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
+import hashlib
+import struct
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -35,12 +38,16 @@ class Site:
     log: list[tuple[str, str]] = field(default_factory=list)
     slow: dict[str, float] = field(default_factory=dict)
     """Seconds before an answer, by path."""
+    said: str = ""
+    """What every WebSocket says once, after the seconds of its path; nothing when empty."""
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, EOFError, ValueError, asyncio.LimitOverrunError):
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
             method, target, _ = head.split("\r\n")[0].split(" ")
             self.log.append((method, target))
+            if "\r\nSec-WebSocket-Key: " in head:
+                await self._live(head.partition("\r\nSec-WebSocket-Key: ")[2][:24], target, reader, writer)
             missing = self.pages.get("*", (404, {"content-type": "text/html"}, b"<h1>Not found</h1>"))
             found = self.pages.get(target.partition("?")[0], missing)
             status, headers, body = found(target) if callable(found) else found
@@ -50,6 +57,16 @@ class Site:
             writer.write("\r\n".join(lines).encode() + body)
             await writer.drain()
         writer.close()
+
+    async def _live(self, key: str, path: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        proof = hashlib.sha1(f"{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11".encode()).digest()
+        lines = ["HTTP/1.1 101 X", "upgrade: websocket", "connection: upgrade"]
+        lines += [f"sec-websocket-accept: {base64.b64encode(proof).decode()}", "", ""]
+        writer.write("\r\n".join(lines).encode())
+        if self.said:
+            await asyncio.sleep(self.slow.get(path, 0))
+            writer.write(struct.pack("!BBH", 0x81, 126, len(self.said.encode())) + self.said.encode())
+        await reader.read()
 
 
 @asynccontextmanager

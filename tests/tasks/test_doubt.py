@@ -59,6 +59,7 @@ class Case:
     pages: dict[str, Answer] = field(default_factory=dict)
     slow: dict[str, float] = field(default_factory=dict)
     title: str = "Rooms"
+    said: str = ""
 
 
 def live(wait: int, *, method: str = "GET", show: str = "<li><a href='${u}'>${n}</a></li>", empty: str = "") -> str:
@@ -241,7 +242,14 @@ COVERS: Final = {
 }
 
 SPINNER: Final = "<div id=app role=status>Loading…</div><script>{}</script>"
+SOCKET: Final = (
+    "const s=new WebSocket('ws://'+location.host+'/live');s.onopen=()=>s.send('run');s.onmessage=e=>app.innerHTML=e.data"
+)
 READS: Final = {
+    "a page over a socket of a busy server": Case(
+        SPINNER.format(SOCKET), {"read": "done", "follow": "done"}, slow={"/live": 8.0}, said=HOME
+    ),
+    "a socket that never answers": Case(SPINNER.format(SOCKET), {"read": "inconclusive read-waiting"}),
     "a spinner that never ends": Case(SPINNER.format(""), {"read": "blocked read-empty"}),
     "a spinner on a slow server": Case(
         SPINNER.format("fetch('/body').then(r=>r.text()).then(t=>app.innerHTML=t)"),
@@ -672,6 +680,7 @@ async def tried(browser: Browser, name: str) -> tuple[dict[str, str], TaskRunnin
     site = Site(
         {"/": html(case.home, case.title)} | {url: room(name) for name, url in ROOMS.items()} | case.pages,
         slow=case.slow,
+        said=case.said,
     )
     needed = {"read", *case.expected, *(("follow",) if "offer" in case.expected else ())}
     order = [task for task in ("read", "follow", "search", "contact", "form", "offer") if task in needed]
