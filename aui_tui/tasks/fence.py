@@ -46,6 +46,8 @@ ASKING: Final = frozenset({"xhr", "fetch"})
 """Kinds of requests that may carry a search."""
 PATIENCE: Final = 2.5
 """Seconds for which an unanswered request counts as content that may still come; longer ones are held-open polls."""
+TALKING: Final = 1.5
+"""Seconds after the word of a WebSocket's server in which it may go on."""
 SOCKET: Final = 200_000
 """Bytes that one WebSocket may send."""
 PRESSES: Final = frozenset({"shut", "method", "acts"})
@@ -129,7 +131,8 @@ class Fence:
         self._begun: list[str] = []
         self._acting = False
         self._waiting: dict[Request, float] = {}
-        self._unanswered: dict[WebSocketRoute, float] = {}
+        self._sockets: dict[WebSocketRoute, tuple[float, bool]] = {}
+        """When each WebSocket last carried something, and whether that came from its server."""
         self._passed: dict[tuple[str, int], float] = {}
         self.proxy = Proxy(self._dial, allowance)
         self.context: BrowserContext | None = None
@@ -213,7 +216,7 @@ class Fence:
         self.phase, self.proxy.offline, self.query, self.sockets = Phase.READING, False, "", 0
         self.crashed = False
         self.held.clear()
-        self._unanswered.clear()
+        self._sockets.clear()
 
     @contextmanager
     def act(self) -> Iterator[None]:
@@ -244,10 +247,14 @@ class Fence:
     def pending(self, page: Page, *, within: float = PATIENCE) -> bool:
         """Say whether ``page`` waits for content that it asked for at most ``within`` seconds ago.
 
-        A WebSocket waits from when it is opened, or last sent something, until its server says something.
+        A WebSocket waits once it is opened, or has sent something, for its server's word, and TALKING seconds for more.
         """
-        since = time.monotonic() - within
-        return any(begun >= since for begun in self._unanswered.values()) or any(begun >= since and _asker(request)[0] is page for request, begun in list(self._waiting.items()))
+        now = time.monotonic()
+        since = now - within
+        talks = any(at >= (now - TALKING if heard else since) for at, heard in self._sockets.values())
+        return talks or any(
+            begun >= since and _asker(request)[0] is page for request, begun in list(self._waiting.items())
+        )
 
     def _asked(self, request: Request) -> None:
         if request.resource_type in CONTENT and self.phase is not Phase.SHUT:
@@ -375,14 +382,14 @@ class Fence:
             await socket.close()
             return
         self.sockets += 1
-        self._unanswered[socket] = time.monotonic()
+        self._sockets[socket] = time.monotonic(), False
         server, sent = socket.connect_to_server(), 0
 
         async def said(message: str | bytes) -> None:
             nonlocal sent
             sent += len(message)
             if self.phase is Phase.READING and sent <= SOCKET:
-                self._unanswered[socket] = time.monotonic()
+                self._sockets[socket] = time.monotonic(), False
                 server.send(message)
                 return
             self._hold("FRAME", socket.url, "limit" if sent > SOCKET else "socket")
@@ -390,7 +397,7 @@ class Fence:
                 await socket.close()
 
         def heard(message: str | bytes) -> None:
-            self._unanswered.pop(socket, None)
+            self._sockets[socket] = time.monotonic(), True
             socket.send(message)
 
         socket.on_message(lambda message: asyncio.ensure_future(said(message)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from typing import Final
-from urllib.parse import unquote, urldefrag
+from urllib.parse import unquote, urldefrag, urlsplit
 
 from aui_tui.model.tasks import BLOCKED, DONE
 from aui_tui.tasks.outline import DIALOGS, Node, Outline
@@ -66,9 +66,16 @@ async def _in_turn(visit: Visit, nodes: list[Node]) -> list[Ending]:
 
 
 def _without_address(visit: Visit) -> list[Node]:
-    """Return links without an address of their own (``#``, ``javascript:``), which only a script can follow."""
+    """Return links without an address of their own (``#``, ``javascript:``), which only a script can follow.
+
+    One to a mail program or a telephone leads to no page, and is none of them.
+    """
     own = words(visit.home.title)
-    links = (node for node in visit.home.main() if node.role == "link" and not node.framed)
+    links = (
+        node
+        for node in visit.home.main()
+        if node.role == "link" and not node.framed and urlsplit(node.url).scheme in ("", "http", "https", "javascript")
+    )
     bare = (node for node in links if not _address(visit, node) and names_an_item(node, own))
     return [node for node in bare if unquote(urldefrag(node.url)[1]) not in visit.anchors - {""}]
 

@@ -242,9 +242,7 @@ COVERS: Final = {
 }
 
 SPINNER: Final = "<div id=app role=status>Loading…</div><script>{}</script>"
-SOCKET: Final = (
-    "const s=new WebSocket('ws://'+location.host+'/live');s.onopen=()=>s.send('run');s.onmessage=e=>app.innerHTML=e.data"
-)
+SOCKET: Final = "const s=new WebSocket('ws://'+location.host+'/live');s.onopen=()=>s.send('run');s.onmessage=e=>app.innerHTML=e.data"
 READS: Final = {
     "a page over a socket of a busy server": Case(
         SPINNER.format(SOCKET), {"read": "done", "follow": "done"}, slow={"/live": 8.0}, said=HOME
@@ -297,6 +295,9 @@ FOLLOWS: Final = {
         HOME.replace("<li>", "<li><h2>").replace("</li>", "</h2></li>"),
         {"follow": "blocked follow-elsewhere"},
         dict.fromkeys(ROOMS.values(), html(HOME.replace("<li>", "<li><h2>").replace("</li>", "</h2></li>"))),
+    ),
+    "a link to a mail program alone": Case(
+        f"<main>{INTRO}<a href=mailto:ada@harbour.example>Write to the keeper</a></main>", {"follow": "absent"}
     ),
     "links in the head of the page alone": Case(
         f"<header><h1>Rooms</h1><a href=/rooms/pier>Pier flat</a></header><main>{INTRO}</main>", {"follow": "done"}
