@@ -10,8 +10,8 @@ from collections.abc import Collection, Generator, Mapping
 from typing import Final, NamedTuple
 
 from aui_tui.model.observations import BROWSER, Cause
-from aui_tui.scan import probes
-from aui_tui.scan.probes import Fields, Profile
+from aui_tui.scan import profiles
+from aui_tui.scan.profiles import Fields, Profile
 from aui_tui.scan.target import Origin
 
 NAME: Final = "user-agent"
@@ -56,7 +56,7 @@ def trials(name: str, alike: Collection[str], served: Collection[str], wire: Wir
 
     ``alike``: the agents that it stands for, ``served``: those that got the homepage.
     """
-    agent, browser = probes.profile(name), probes.profile(BROWSER)
+    agent, browser = profiles.profile(name), profiles.profile(BROWSER)
     agents = tuple(sorted(alike))
     by_name = not (yield Trial(_named(browser, agent), "the agent's name with a browser's fields"))
     by_fields = not (yield Trial(_named(agent, browser), "a browser's name with the agent's fields"))
@@ -83,13 +83,13 @@ def _different(name: str, wire: Wire) -> list[str]:
 
 
 def _value(group: str, name: str, wire: Wire) -> Fields | bool:
-    profile = probes.profile(name)
+    profile = profiles.profile(name)
     if group == VERSION:
         return wire.http2 and profile.http2
     if group == "priority" and not (wire.http2 and profile.http2):
         return ()
     return tuple(
-        (field, value) for field, value in probes.over(profile.fields, wire.origin) if field.lower() in GROUPS[group]
+        (field, value) for field, value in profiles.over(profile.fields, wire.origin) if field.lower() in GROUPS[group]
     )
 
 

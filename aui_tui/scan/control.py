@@ -9,9 +9,10 @@ from typing import Final, Protocol
 from aui_tui.model.observations import REFUSED, SERVED, Arm, Exchange
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import AWAY, INVENTED, SEARCH
-from aui_tui.scan import probes
+from aui_tui.scan import profiles
 from aui_tui.scan.policy import ScanPolicy
-from aui_tui.scan.probes import Answer, Profile, Url
+from aui_tui.scan.probes import Answer, Url
+from aui_tui.scan.profiles import Profile
 
 OWN: Final = "aui-tui"
 """The client of the arms that no real browser speaks for."""
@@ -82,7 +83,7 @@ async def by_name(agent: str, ask: Ask, *, search: bool, pause: float) -> tuple[
     """
     arms = []
     for name in (INVENTED, SEARCH) if search else (INVENTED,):
-        profile = _called(probes.profile(agent), NAMES[name])
+        profile = _called(profiles.profile(agent), NAMES[name])
         for _ in range(2):
             await asyncio.sleep(pause)
             found = await ask(profile)

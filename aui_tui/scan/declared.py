@@ -46,10 +46,11 @@ from aui_tui.model.observations import (
 )
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import Rendered
-from aui_tui.scan import agent_files, exchanges, markup, probes, robots, target, walls
+from aui_tui.scan import agent_files, exchanges, markup, probes, profiles, robots, target, walls
 from aui_tui.scan.network import Network
 from aui_tui.scan.policy import ScanPolicy
-from aui_tui.scan.probes import Answer, Plan, Profile, Unfollowed, Url, probe
+from aui_tui.scan.probes import Answer, Plan, Unfollowed, Url, probe
+from aui_tui.scan.profiles import Profile
 from aui_tui.scan.retry import LEAST, LIMIT_STATUS, ROUNDS
 from aui_tui.text import clean, count
 
@@ -380,7 +381,7 @@ class DeclarationScan:
         named = self._addresses([self._seen.files.mcp_server])
         if not named:
             return
-        usual = _accepting(probes.profile(FILE_PROBES[0]), "application/json, text/event-stream")
+        usual = _accepting(profiles.profile(FILE_PROBES[0]), "application/json, text/event-stream")
         client = usual._replace(fields=(*usual.fields, ("Content-Type", "application/json")))
         answer = await self._ask(BROWSER, named[0], client, self._limits.file, body=GREETING)
         if answer is None or answer.limited or answer.status == 0:
@@ -460,7 +461,7 @@ class DeclarationScan:
 
     async def _ask_place(self, name: str, url: Url, pause: float = 0.0) -> PlaceAnswer | None:
         """Return what ``name`` gets at a place."""
-        profile = probes.profile(self._agent if name == self._agent else FILE_PROBES[0])
+        profile = profiles.profile(self._agent if name == self._agent else FILE_PROBES[0])
         return await self._ask(name, url, profile, self._limits.file, pause)
 
     def _take_lines(self) -> None:
@@ -474,7 +475,7 @@ class DeclarationScan:
     async def _ask_homepage(self) -> None:
         """Ask for the homepage in another format; mostly the page itself comes, and else it is asked for too."""
         state = next(state for state in self._states.values() if state.row.accept)
-        usual = probes.profile(BROWSER)
+        usual = profiles.profile(BROWSER)
         other = _accepting(usual, f"{state.row.accept}, text/html;q=0.8")
         first = await self._ask(BROWSER, self._url, other, self._limits.page)
         html = first is not None and first.outcome == SERVED and first.content_type == "text/html"

@@ -1,7 +1,4 @@
-"""One probe: who asks, redirects, and the body as far as it may be read, within one time limit (method.md "Probes").
-
-A probe sends what the client under its name is known to send (``profiles.toml``). An agent's name with a browser's
-other fields would be neither of the two: a filter may refuse the mixture and let the agent in, or the reverse.
+"""One probe: its request, redirects, and the body as far as it may be read, within one time limit (method.md "Probes").
 
 Redirects are resolved as browsers do it (WHATWG URL 4.4; RFC 9110 15.4): backslashes are slashes, any number of slashes
 begins an authority, dot segments go. Stricter than they are in what is dialled (threats 5, 16): user names (also after
@@ -16,110 +13,23 @@ import asyncio
 import http.cookiejar
 import re
 import time
-import tomllib
 import urllib.request
 from collections.abc import Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from email.message import Message
-from functools import cache
-from importlib.resources import files
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import quote, unquote
 
 from aui_tui.errors import BadValue, InvalidHost
 from aui_tui.model.exchanges import joined_fields
-from aui_tui.model.observations import BROWSER, FILE_PROBES, REDIRECTS, Hop
-from aui_tui.model.registry import registry
+from aui_tui.model.observations import REDIRECTS, Hop
 from aui_tui.scan import decode, markup, target, walls
 from aui_tui.scan.network import Client, NetworkError, Reply
 from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.profiles import Fields, over
 from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target
 from aui_tui.text import clean
-
-Fields = tuple[tuple[str, str], ...]
-
-FILE_PROFILE: Final = "file"
-_PLATFORMS: Final = (("Android", "Android"), ("Windows", "Windows"), ("Macintosh", "macOS"), ("Linux", "Linux"))
-_CHROME: Final = re.compile(r"\bChrome/(\d+)")
-_SECURE_ENCODINGS: Final = "gzip, deflate, br, zstd"
-"""Encodings that a browser offers over TLS."""
-_GREASE_CHARACTERS: Final = (" ", "(", ":", "-", ".", "/", ")", ";", "=", "?", "_")
-_GREASE_VERSIONS: Final = ("8", "99", "24")
-_BRAND_ORDERS: Final = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
-
-
-class Profile(NamedTuple):
-    """What one client sends: ``fields`` in sending order without Host; ``http2``: it speaks HTTP/2 where offered."""
-
-    fields: Fields
-    http2: bool
-
-
-def user_agent(name: str) -> str:
-    """Return the User-Agent of the probe ``name``: the agent's own for an agent slot, else the browser's."""
-    return next((agent.user_agent for agent in registry().live if agent.key == name), registry().browser_user_agent)
-
-
-@cache
-def profile(name: str) -> Profile:
-    """Return what the probe ``name`` sends: ``browser``, an agent slot or a name of FILE_PROBES."""
-    tables = _tables()
-    key = next((agent.token for agent in registry().live if agent.key == name), BROWSER)
-    table = tables[FILE_PROFILE if name in FILE_PROBES else key]
-    table = tables[table["like"]] if "like" in table else table
-    agent = user_agent(name)
-    facts = {"{user-agent}": agent, "{brands}": brands(_major(agent)), "{platform}": f'"{_platform(agent)}"'}
-    fields: list[tuple[str, str]] = []
-    for line in table["fields"]:
-        field, _, value = line.partition(": ")
-        fields.append((field, facts.get(value, value)))
-    return Profile(tuple(fields), table["http2"])
-
-
-def brands(major: int) -> str:
-    """Return ``sec-ch-ua`` of Chrome ``major``: the made-up brand and the order change with each version.
-
-    The rule is Chromium's (``components/embedder_support/user_agent_utils.cc``, ``GenerateBrandVersionList``).
-    """
-    first, second = (_GREASE_CHARACTERS[(major + step) % len(_GREASE_CHARACTERS)] for step in (0, 1))
-    made_up = (f"Not{first}A{second}Brand", _GREASE_VERSIONS[major % len(_GREASE_VERSIONS)])
-    listed = [made_up] * 3
-    for entry, place in zip(
-        (made_up, ("Chromium", str(major)), ("Google Chrome", str(major))),
-        _BRAND_ORDERS[major % len(_BRAND_ORDERS)],
-        strict=True,
-    ):
-        listed[place] = entry
-    return ", ".join(f'"{brand}";v="{version}"' for brand, version in listed)
-
-
-def _major(agent: str) -> int:
-    found = _CHROME.search(agent)
-    return int(found[1]) if found else 0
-
-
-def _platform(agent: str) -> str:
-    return next((label for word, label in _PLATFORMS if word in agent), "Unknown")
-
-
-def over(fields: Fields, origin: Origin) -> Fields:
-    """Return what of ``fields`` is sent to ``origin``: to an insecure one no client hints, Sec-Fetch, br nor zstd.
-
-    A browser treats this machine as secure over plain HTTP too (W3C Secure Contexts 3.1).
-    """
-    host = origin.host
-    local = host == "localhost" or host.endswith(".localhost") or host.startswith("127.") or host == "::1"
-    if origin.scheme == "https" or local:
-        return fields
-    kept = ((name, value) for name, value in fields if not name.lower().startswith(("sec-ch-", "sec-fetch-")))
-    return tuple((name, "gzip, deflate" if value == _SECURE_ENCODINGS else value) for name, value in kept)
-
-
-@cache
-def _tables() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(files("aui_tui.scan").joinpath("profiles.toml").read_text(encoding="utf-8"))
-
 
 MAX_LOCATION: Final = 8192
 _PATH_SAFE: Final = "/%:@!$&'()*+,;=-._~[]|"

@@ -33,7 +33,7 @@ from aui_tui.model.observations import (
 )
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import OWN_ROBOTS, REAL, REAL_AGENT, REFUSED
-from aui_tui.scan import cause, control, exchanges, probes, retry, signing, walls
+from aui_tui.scan import cause, control, exchanges, probes, profiles, retry, signing, walls
 from aui_tui.scan.agent_files import PATHS
 from aui_tui.scan.control import RealBrowser
 from aui_tui.scan.exchanges import PageComparison
@@ -279,7 +279,7 @@ class _Scan:
         """Return every exchange by name; None when ``tentative`` and nothing listened for any of them."""
         async with AsyncExitStack() as stack:
             clients = {
-                name: await stack.enter_async_context(self._network.client(http2=probes.profile(name).http2))
+                name: await stack.enter_async_context(self._network.client(http2=profiles.profile(name).http2))
                 for name in (BROWSER, *self._agents)
             }
             clients |= dict.fromkeys(self._names[len(clients) :], clients[BROWSER])
@@ -308,7 +308,7 @@ class _Scan:
 
     async def _ask_own_robots(self, client: Client, name: str) -> None:
         """Ask for robots.txt as an agent that may follow it, over its connection."""
-        plan = replace(self._plan("robots", PATHS["robots"]), fields=probes.profile(name).fields)
+        plan = replace(self._plan("robots", PATHS["robots"]), fields=profiles.profile(name).fields)
         answer = await probe(client, plan, self._access, limit=self._access.limits.again)
         if answer.error != "timeout" and not answer.cut:
             self._own_robots[name] = answer
@@ -326,14 +326,14 @@ class _Scan:
         for name, answer in self._own_robots.items():
             if await self._own_policy(name, answer) and time.monotonic() + self._access.limits.probe < end:
                 await asyncio.sleep(self._access.limits.pause / 4)
-                _, again = await self._ask_as(name, probes.profile(name), url=url)
+                _, again = await self._ask_as(name, profiles.profile(name), url=url)
                 policy = await self._own_policy(name, again)
                 if policy and again.status == answer.status:
                     outcome = SERVED if 200 <= again.status <= 299 else REFUSED
                     arm = Arm(name=OWN_ROBOTS, agent=name, outcome=outcome, status=again.status, client=control.OWN)
                     found.append(msgspec.structs.replace(arm, detail=policy))
         if found:
-            _, browser = await self._ask_as(BROWSER, probes.profile("robots"), url=url)
+            _, browser = await self._ask_as(BROWSER, profiles.profile("robots"), url=url)
             if not any([await self._own_policy(arm.agent, browser) for arm in found]):
                 self.arms += tuple(found)
 
@@ -377,7 +377,7 @@ class _Scan:
 
     def _plan(self, name: str, path: str) -> Plan:
         limits = self._access.limits
-        fields = probes.profile(name).fields
+        fields = profiles.profile(name).fields
         url = Url(self.origin, path)
         if name in FILE_PROBES:
             cap = limits.robots if name == "robots" else limits.file
@@ -425,7 +425,7 @@ class _Scan:
                 done[name] = await self._comparison.mark(done[name], self._pages[name])
 
     async def _ask_as(
-        self, name: str, profile: probes.Profile, *, url: Url | None = None, limit: float | None = None
+        self, name: str, profile: profiles.Profile, *, url: Url | None = None, limit: float | None = None
     ) -> tuple[Exchange, Answer]:
         """Return what a client with ``profile`` gets at the homepage or ``url``, alone and on a fresh connection."""
         cap = self._access.limits.page
@@ -455,7 +455,7 @@ class _Scan:
             resolver = self._access.resolver or system_resolver()
             own = self._access.search_engine or await self._access.owns(self._target, resolver)
 
-            async def ask(profile: probes.Profile) -> Exchange:
+            async def ask(profile: profiles.Profile) -> Exchange:
                 self._tell_again(group[0], "under another name, to see what the site goes by")
                 found, answer = await self._ask_as(group[0], profile)
                 other = found.outcome == SERVED and not await self._comparison.serves(found, answer)
@@ -469,7 +469,7 @@ class _Scan:
         """Return what a real browser gets, under its own name or that of ``agent``; its page is taken for the facts."""
         assert self.real is not None
         self._tell_again(agent or BROWSER, "with a real browser")
-        name = probes.user_agent(agent) if agent else ""
+        name = profiles.user_agent(agent) if agent else ""
         answer = await self.real.fetch(Url(self.origin, "/"), self._access, name)
         found = self._exchange(answer, judged=True)
         if not agent and found.outcome == SERVED:
@@ -560,7 +560,7 @@ class _Scan:
 
     async def _again(self, first: Exchange, ask: Ask, end: float) -> Exchange:
         """Return the answer to ``ask``, asked alone on a fresh connection, with ``first`` among its attempts."""
-        name, speaks = ask.name, probes.profile(ask.name).http2
+        name, speaks = ask.name, profiles.profile(ask.name).http2
         again = ProbeEvent(
             name=name, state="retrying", status=first.status, outcome=first.outcome, wait=ask.pause, note=ask.why
         )
@@ -587,7 +587,7 @@ class _Scan:
     async def _signed(self, first: Exchange, signer: Signer) -> Exchange:
         """Ask again with signatures for an agent that was turned away, each time alone and on a fresh connection."""
         self._tell_again(first.name, "with signatures")
-        profile = probes.profile(first.name)
+        profile = profiles.profile(first.name)
         url = probes.follow(Url(self.origin, "/"), first.url, self._access)
         served: list[Exchange] = []
 

@@ -37,7 +37,7 @@ from aui_tui.model.tasks import (
     TaskReport,
     TaskResult,
 )
-from aui_tui.scan import probes, robots, walls
+from aui_tui.scan import profiles, robots, walls
 from aui_tui.scan.exchanges import redact
 from aui_tui.scan.network import Network
 from aui_tui.scan.policy import ScanPolicy
@@ -319,7 +319,7 @@ async def _rules(access: ScanPolicy, site: str, origin: str) -> robots.Robots | 
     plan = Plan(
         "robots",
         Url(own, "/robots.txt"),
-        probes.profile("robots").fields,
+        profiles.profile("robots").fields,
         access.limits.robots,
         whole_lines=True,
         site=parse(site, allow_private=True).origin,

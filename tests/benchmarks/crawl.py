@@ -29,7 +29,7 @@ import trustme
 
 from aui_tui.model.observations import BROWSER
 from aui_tui.model.registry import registry
-from aui_tui.scan import probes
+from aui_tui.scan import profiles
 from aui_tui.scan.network import Client, Network
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.scan import MCP_PATHS, PATHS
@@ -83,11 +83,11 @@ def hosts(count: int, prefix: str) -> list[str]:
 async def bare(access: ScanPolicy, names: list[str]) -> Measured:
     """Send the GETs of a scan and read the answers."""
     places = asyncio.Semaphore(IN_FLIGHT)
-    agents = [probes.profile(agent.key).fields for agent in registry().live]
-    browser = probes.profile(BROWSER).fields
-    plain = probes.profile("robots").fields
+    agents = [profiles.profile(agent.key).fields for agent in registry().live]
+    browser = profiles.profile(BROWSER).fields
+    plain = profiles.profile("robots").fields
 
-    async def get(client: Client, origin: Origin, path: str, fields: probes.Fields) -> None:
+    async def get(client: Client, origin: Origin, path: str, fields: profiles.Fields) -> None:
         encoded = [(name.encode(), value.encode()) for name, value in fields]
         async with client.get(origin, path, encoded) as reply:
             async for _ in reply.chunks:
@@ -137,8 +137,8 @@ async def crawl(access: ScanPolicy, names: list[str], processes: int, in_flight:
 
 def scrapy(port: int, names: list[str]) -> Measured:
     """Send the same GETs by Scrapy, in a process of its own that measures itself."""
-    agents = [probes.user_agent(agent.key) for agent in registry().live]
-    plan = {"port": port, "hosts": names, "agents": [probes.user_agent(BROWSER), *agents]}
+    agents = [profiles.user_agent(agent.key) for agent in registry().live]
+    plan = {"port": port, "hosts": names, "agents": [profiles.user_agent(BROWSER), *agents]}
     done = subprocess.run(
         [sys.executable, "-m", "tests.benchmarks.scrapy_side"],
         input=json.dumps(plan | {"files": FILES, "in_flight": IN_FLIGHT}),

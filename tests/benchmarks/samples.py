@@ -20,7 +20,7 @@ from aui_tui.model.observations import (
 )
 from aui_tui.model.registry import registry
 from aui_tui.model.vocabulary import CATEGORIES
-from aui_tui.scan import probes
+from aui_tui.scan import profiles
 
 START = 1_795_000_000
 """The newest time of a sample, in seconds since the epoch."""
@@ -79,7 +79,7 @@ def observations(random_: random.Random, name: str) -> Observations:
             bytes=60_000,
             http_version="HTTP/2",
             challenge=challenge,
-            request=probes.profile(probe).fields,
+            request=profiles.profile(probe).fields,
             text=_text(name) if probe == "browser" else "",
             same_text=status == 200 and probe.startswith("agent"),
         )

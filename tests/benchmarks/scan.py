@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 from aui_tui.model.observations import BROWSER
-from aui_tui.scan import probes
+from aui_tui.scan import profiles
 from aui_tui.scan.network import Network
 from aui_tui.scan.parser_pool import Parser
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
@@ -36,7 +36,7 @@ async def measure(port: int) -> tuple[float, float]:
     """Return the median seconds of one request and of one scan."""
     access = ScanPolicy(connect_to=(ConnectTo("", None, "127.0.0.1", port),))
     target = parse("http://shop.test", allow_private=True)
-    fields = probes.profile(BROWSER).fields
+    fields = profiles.profile(BROWSER).fields
 
     async def request() -> None:
         async with Network(access) as network, network.client() as client:

@@ -12,7 +12,7 @@ import pytest
 
 from aui_tui.model.observations import BROWSER
 from aui_tui.model.registry import registry
-from aui_tui.scan import probes
+from aui_tui.scan import profiles
 from aui_tui.scan.parser_pool import Parser
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.scan import observe
@@ -65,15 +65,15 @@ async def test_over_http_1_1_each_client_sends_its_own_fields_in_its_own_order(p
     assert {name: names(asked) for name, asked in seen.items()} == ORDERS | insecure
     for name, asked in seen.items():
         assert asked.fields[0] == ("Host", "shop.test")
-        sent = probes.over(probes.profile(name).fields, Origin("http", "shop.test", 80))
+        sent = profiles.over(profiles.profile(name).fields, Origin("http", "shop.test", 80))
         assert [value for _, value in asked.fields[1:]] == [value for field, value in sent if field != "priority"]
     assert seen[BROWSER].field("accept-encoding") == "gzip, deflate"
 
 
 def test_this_machine_counts_as_secure_over_plain_http() -> None:
-    fields = probes.profile(BROWSER).fields
+    fields = profiles.profile(BROWSER).fields
     for host in ("localhost", "shop.localhost", "127.0.0.1", "::1"):
-        assert probes.over(fields, Origin("http", host, 8000)) == fields
+        assert profiles.over(fields, Origin("http", host, 8000)) == fields
 
 
 async def by_chromium(url: str, folder: Path) -> None:
@@ -159,24 +159,24 @@ async def test_all_identities_at_once_offer_the_protocols_of_their_own(parser: P
 def test_chromes_version_stands_in_one_place() -> None:
     major = registry().chrome_version.partition(".")[0]
     for name in (BROWSER, GOOGLE, "robots"):
-        fields = dict(probes.profile(name).fields)
+        fields = dict(profiles.profile(name).fields)
         assert set(re.findall(r"Chrome/(\d+)", fields["User-Agent"])) == {major}
         assert f'"Chromium";v="{major}"' in fields["sec-ch-ua"]
 
 
 def test_brands_are_made_up_as_chromium_does() -> None:
-    assert probes.brands(156) == '"Not:A-Brand";v="8", "Chromium";v="156", "Google Chrome";v="156"'
-    assert probes.brands(152).split(", ")[0] == '"Chromium";v="152"'
-    assert probes.brands(152).split(", ")[2] == '"Google Chrome";v="152"'
+    assert profiles.brands(156) == '"Not:A-Brand";v="8", "Chromium";v="156", "Google Chrome";v="156"'
+    assert profiles.brands(152).split(", ")[0] == '"Chromium";v="152"'
+    assert profiles.brands(152).split(", ")[2] == '"Google Chrome";v="152"'
 
 
 def test_the_platform_is_that_of_the_user_agent() -> None:
-    assert dict(probes.profile(BROWSER).fields)["sec-ch-ua-platform"] == '"Windows"'
-    assert dict(probes.profile(GOOGLE).fields)["sec-ch-ua-platform"] == '"Linux"'
+    assert dict(profiles.profile(BROWSER).fields)["sec-ch-ua-platform"] == '"Windows"'
+    assert dict(profiles.profile(GOOGLE).fields)["sec-ch-ua-platform"] == '"Linux"'
 
 
 def test_every_probed_agent_has_a_profile() -> None:
     for agent in registry().live:
-        fields = dict(probes.profile(agent.key).fields)
+        fields = dict(profiles.profile(agent.key).fields)
         assert fields["User-Agent"] == agent.user_agent
         assert not any("{" in value for value in fields.values())
