@@ -250,7 +250,7 @@ def _facts(card: ReportCard) -> Iterator[tuple[str, str]]:
     yield (
         "Agents",
         f"robots.txt tells {card.agents_disallowed} of {card.agents_total} to stay out and closes some pages to "
-        f"{card.agents_partial}",
+        f"{card.agents_partial} by name",
     )
     yield "Crawlers", f"{card.crawlers_blocked} of {card.crawlers_total} told no; shown, not scored"
     yield "Signal", "Content-Signal stated" if card.content_signal else "no Content-Signal"

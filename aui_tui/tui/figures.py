@@ -172,7 +172,10 @@ def assistants(figures: Overview, moves: Moves, size: int) -> list[Entry]:
         for word, part in _parts(fates, room):
             row.add(part, sign(word).tone, of_agent(surface, word) if part.strip() and word else "")
         inside = fates["in"] + fates["part"]
-        row.add(_percent(inside, known).rjust(8), "good", of_agent(surface, "gets in"))
+        if known_by(surface):
+            row.add(_percent(inside, known).rjust(8), "good", of_agent(surface, "gets in"))
+        else:  # where everybody is turned away it is too: no share of all hosts
+            row.add(glyphs.DASH.rjust(8), "muted")
         for _, *cell in cells:
             row.add(*cell)
         out.append(row.entry(size))
@@ -300,7 +303,7 @@ def movers(figures: Overview, changes: Changes, size: int) -> list[Entry]:
         .add(f"{glyphs.RISING} up {found.risen:,}", "good")
         .add(f"  {glyphs.FALLING} down {found.fallen:,}", "critical")
     )
-    same = "no change" if changes.since else "same or new"
+    same = "no change" if changes.since or found.unknown else "same or new"
     out = [row.add(f"  {same} {found.same:,}", "muted").entry(size)]
     if found.unknown:
         out.append(_Row().add(f"{found.unknown:,} without a scan from before", "muted").entry(size))

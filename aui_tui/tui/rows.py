@@ -113,6 +113,12 @@ def title(words: str, note: str = "") -> Entry:
     return Entry(text((words, "title"), (f"  {note}", "muted")))
 
 
+def rule(words: str, note: str, size: int) -> Entry:
+    """Return a heading on a line across ``size`` cells."""
+    head = text(("── ", "rest"), (words, "title"), (f"  {note} " if note else " ", "muted"))
+    return Entry(cut(text(head, ("─" * max(size - head.cell_length, 0), "rest")), size))
+
+
 def in_full(values: Iterable[tuple[str, str]], size: int) -> list[Entry]:
     """Return values in full, each under its name."""
     out = [entry for name, value in values for entry in (blank(), title(name), paragraph(value, size))]

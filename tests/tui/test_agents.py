@@ -18,7 +18,7 @@ from aui_tui.model.visits import visit_rows
 from aui_tui.text import cells
 from aui_tui.tui import cardrows
 from aui_tui.tui.rows import Entry
-from aui_tui.tui.screens.exchange import opened
+from aui_tui.tui.screens.exchange import around_difference, opened
 from aui_tui.tui.screens.help import help_sections
 from aui_tui.tui.state import CardState
 from tests.scan import situations
@@ -99,6 +99,28 @@ def test_visits_stand_beside_what_the_probe_got() -> None:
     assert all(fit_in(cardrows.visits(report, size), size) for size in (60, 76, 120))
     shown = words_of(cardrows.visits(report, 120))
     assert all(row.label[:8] in shown for row in visit_rows(record, report.card))
+
+
+async def test_the_exchange_says_answer_cause_request_and_command_on_the_first_screen() -> None:
+    async with stage(MemoryService.of(3), (80, 24)) as pilot:
+        pilot.app.push_screen(opened(refused_claude(), registry().live[1].key))
+        await settle(pilot)
+        shown = text_of(pilot).replace("│", "")
+        told = ("status", "title", "── why", "The site decides by the name", "User-Agent", "── asked")
+        places = [" ".join(shown.split()).find(words) for words in told]
+        assert -1 not in places, shown
+        assert places == sorted(places)
+        assert "Claude-" in shown[shown.index("User-Agent  ") :].split("\n")[0]
+        await press(pilot, "end")
+        assert "curl -sS" in text_of(pilot)
+
+
+@pytest.mark.parametrize("room", [25, 40, 300])
+def test_a_long_value_is_cut_to_the_words_that_the_other_side_does_not_have(room: int) -> None:
+    browser, agent = "Mozilla/5.0 (X11) Gecko Chrome/156", "Mozilla/5.0 Gecko (compatible; Claude-User/1.0)"
+    cut = ("…X11) Gecko Chrome/156", "…compatible; Claude-User/1.0)")
+    assert around_difference(browser, agent, room) == (cut if room < 300 else (browser, agent))
+    assert around_difference(agent, agent, room) == (agent, agent)
 
 
 async def test_tab_turns_the_sides_of_an_exchange_and_its_help_says_so() -> None:

@@ -23,7 +23,7 @@ from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import COMPARE
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import Page
-from aui_tui.tui.rows import Entry, blank, in_full, paragraph, spread, term, text, title
+from aui_tui.tui.rows import Entry, blank, in_full, paragraph, rule, spread, term, text
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.widgets.listing import Listing
 
@@ -140,16 +140,19 @@ def compare(cards: Sequence[ReportCard], size: int, now: float, *, every: bool =
     out.append(Entry(text(" " * (label + 4), (heads, "title"))))
     out += [_row(row, glyphs.DISAGREE, label, room) for row in differ]
     more = "a folds them" if every else "a shows them"
-    out += [blank(), title(f"{glyphs.ALIKE} alike: {count(len(alike), 'line')}", more)]
+    out += [blank(), rule(f"{glyphs.ALIKE} alike: {count(len(alike), 'line')}", more, size)]
     if every:
         return [*out, *(_row(row, glyphs.ALIKE, label, room) for row in alike)]
-    said = (_said(row.name, row.values[0]) for row in alike if row.values[0].text != glyphs.DASH)
+    names: dict[Value, list[str]] = {}
+    for row in alike:
+        names.setdefault(row.values[0], []).append(row.name)
+    said = (_said(", ".join(names[value]), value) for value in names if value.text != glyphs.DASH)
     return [*out, paragraph(" · ".join(said), size, "muted")]
 
 
-def _said(name: str, value: Value) -> str:
-    """Return what all cards say in a line: ``Score 24 F``, and of a fix ``to do: Add an /llms.txt file``."""
-    return f"{value.text}: {name}" if value == TO_DO else f"{name} {value.text}"
+def _said(names: str, value: Value) -> str:
+    """Return what all cards say in some lines: ``Claude, Amazon ✓ in``, of fixes ``to do: Add an /llms.txt file``."""
+    return f"{value.text}: {names}" if value == TO_DO else f"{names} {value.text}"
 
 
 def _row(row: Compared, mark: str, label: int, room: int) -> Entry:

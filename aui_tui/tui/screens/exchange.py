@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from shlex import quote
 from typing import ClassVar, Final
 
@@ -15,13 +16,13 @@ from aui_tui.model.agents import label_of, probe_of
 from aui_tui.model.exchanges import Compared, FieldRow, as_text, compared, curl, names, status_line
 from aui_tui.model.observations import BROWSER, Exchange, Observations
 from aui_tui.model.view import HostReport
-from aui_tui.text import cells, fit
+from aui_tui.text import cells, count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import EXCHANGE
 from aui_tui.tui.cardrows import every_agent, unasked, why
 from aui_tui.tui.context import ExportJob, file_name
 from aui_tui.tui.dashboard import Page
-from aui_tui.tui.rows import Entry, blank, cut, hang, in_full, paragraph, spread, term, text, title
+from aui_tui.tui.rows import Entry, blank, cut, hang, in_full, paragraph, rule, spread, term, text
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.widgets.bars import Bar, FindBar, acting
 from aui_tui.tui.widgets.listing import Listing
@@ -72,7 +73,7 @@ class ExchangeScreen(Page[None]):
 
     def _draw(self) -> None:
         found, side, block = self.found, SIDES[self._side], self.query_one("#exchange", Listing)
-        because = why(self._report, self._exchange)
+        because = " ".join((why(self._report, self._exchange), *self._cause())).strip()
         one = found.left if side == "left" else found.right
         if side == "both":
             block.show(lambda size: side_by_side(found, because, size), top=True)
@@ -84,6 +85,12 @@ class ExchangeScreen(Page[None]):
         block.border_title = Content(sides)
         block.border_subtitle = Content(LEGEND)
         self.draw_lines()
+
+    def _cause(self) -> list[str]:
+        """Return by what the site turns this agent away, where the scan has found that out."""
+        cause = self._seen.cause
+        known = cause is not None and self._exchange in cause.agents
+        return [one.text for one in self._report.card.findings if known and one.id.startswith("cause-")]
 
     def title_line(self, size: int) -> Content:
         place = self._known.index(self._exchange) + 1 if self._exchange in self._known else 0
@@ -109,9 +116,9 @@ class ExchangeScreen(Page[None]):
 
     def on_listing_chosen(self, message: Listing.Chosen) -> None:
         found, row = self.found, self._row()
-        if message.key == "more":
-            one_sided = [one for one in found.rows if _one_sided(one)]
-            window = ReadScreen("Sent by one side only", lambda size: [_field(one, 0, size, 24) for one in one_sided])
+        if message.key in MORE:
+            rows = [one for one in found.rows if _place(one) == message.key]
+            window = ReadScreen(f"Fields {MORE[message.key]}", lambda size: [_field(one, 0, size, 24) for one in rows])
             self.app.push_screen(window)
         elif row is not None:
             self.app.push_screen(ReadScreen(row.name, lambda size: whole(row, found, size)))
@@ -156,31 +163,53 @@ ONE_SIDE: Final = 66
 SIGNS: Final = {True: glyphs.DISAGREE, False: glyphs.ALIKE, None: " "}
 TEXT_ROLES: Final = {"=": "muted", "-": "", "+": "strong"}
 NOT_SENT: Final = frozenset({"", "not sent", glyphs.DASH})
+WORD: Final = re.compile(r"[\w./+@-]+")
+QUOTED: Final = "the id to quote"
+TOLD: Final = ("status", "hops", "text", "title", "wall", "reference", "Server")
+"""What of an answer always has a row, in this order; then the ids to quote."""
+MORE: Final = {"more answered": "of the answer", "more asked": "sent by one side only"}
+"""Rows that are only counted, by the key of the row that lists them."""
 
 
 def side_by_side(found: Compared, because: str, size: int) -> list[Entry]:
     """Return the answer, its cause, the request, and a command that asks the same; what differs first in each."""
-    numbered = list(enumerate(found.rows))
-    numbered.sort(key=lambda pair: pair[1].differs is False)
-    name = max(NAME, min(max((cells(row.name) + 1 for row in found.rows), default=NAME), 28 if size >= 110 else NAME))
-    out = [title("the answer")]
-    out += [_field(row, number, size, name) for number, row in numbered if row.part in ("answered", "page")]
-    changed = [one for one in found.text if one.side != "="]
-    for one in changed:
-        out.append(Entry(hang(text((f"  {one.side} ", "accent")), one.text, size, TEXT_ROLES[one.side])))
-    if because:
-        out += [blank(), title("why"), paragraph(because, size)]
-    asked = [(number, row) for number, row in numbered if row.part == "asked"]
-    sided = [row for _, row in asked if _one_sided(row)]
-    out += [blank(), title("asked")]
-    out += [_field(row, number, size, name) for number, row in asked if row not in sided]
-    if sided:
-        out.append(
-            Entry(
-                text(f"  {len(sided)} more fields are sent by one side only", ("   enter lists them", "muted")), "more"
-            )
-        )
-    return [*out, blank(), title("ask it yourself"), paragraph(curl(found.right), size, "code")]
+    parts: dict[str, list[tuple[int, FieldRow]]] = {"answer": [], "name": [], "asked": [], **{key: [] for key in MORE}}
+    for number, row in enumerate(found.rows):
+        parts[_place(row)].append((number, row))
+    parts["answer"].sort(key=lambda pair: TOLD.index(pair[1].name) if pair[1].name in TOLD else len(TOLD))
+    parts["asked"].sort(key=lambda pair: pair[1].differs is False)
+    shown = [row for part in ("answer", "name", "asked") for _, row in parts[part]]
+    longest = max((cells(row.name) + 1 for row in shown), default=NAME)
+    name = max(NAME, min(longest, 28 if size >= 110 else 16))
+    fields = {part: [_field(row, number, size, name) for number, row in rows] for part, rows in parts.items()}
+    for key, words in MORE.items():
+        if fields[key]:
+            more = text(f"  {count(len(fields[key]), 'more field')} {words}", ("   enter lists them", "muted"))
+            fields[key] = [Entry(cut(more, size), key)]
+    cause = [hang(text("  "), because, size)] if because else []
+    return [
+        rule("the answer", "", size),
+        *fields["answer"],
+        *fields["more answered"],
+        rule("why", "", size),
+        *map(Entry, cause),
+        *fields["name"],
+        rule("asked", "", size),
+        *fields["asked"],
+        *fields["more asked"],
+        rule("ask it yourself", "y copies it", size),
+        Entry(hang(text("  "), curl(found.right), size, "code")),
+    ]
+
+
+def _place(row: FieldRow) -> str:
+    """Return the part of the comparison in which a row stands: one that seldom says anything is only counted."""
+    if row.name == "User-Agent":
+        return "name"
+    if row.part == "asked":
+        return "more asked" if _one_sided(row) else "asked"
+    told = row.part == "page" or row.note == QUOTED or row.name in TOLD
+    return "answer" if told and (row.name != "hops" or row.differs) else "more answered"
 
 
 def _one_sided(row: FieldRow) -> bool:
@@ -191,7 +220,7 @@ def _field(row: FieldRow, number: int, size: int, name: int) -> Entry:
     both = size >= ONE_SIDE
     room = max((size - name - 8) // 2, 8)
     left, right = around_difference(row.left, row.right, room) if row.name == "User-Agent" else (row.left, row.right)
-    role = "code" if row.note == "the id to quote" else "muted" if row.differs is False else ""
+    role = "code" if row.note == QUOTED else "muted" if row.differs is False else ""
     sign = (f"{SIGNS[row.differs]} ", "accent" if row.differs else "muted")
     shown = (fit(left, room) + "  ", role) if both else ""
     note = (f"   {row.note}" if row.note else "", "muted")
@@ -199,12 +228,16 @@ def _field(row: FieldRow, number: int, size: int, name: int) -> Entry:
 
 
 def around_difference(left: str, right: str, room: int) -> tuple[str, str]:
-    """Return two texts, each cut at its beginning so that where they differ is in sight."""
-    same = next((n for n, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
-    start = max(same - 8, 0)
-    if start < 4 or max(len(left), len(right)) <= room:
+    """Return two texts, those too long for ``room`` from the first word on that the other one does not have."""
+    if max(len(left), len(right)) <= room:
         return left, right
-    return f"…{left[start:]}", f"…{right[start:]}"
+    return _own_part(left, right), _own_part(right, left)
+
+
+def _own_part(text: str, other: str) -> str:
+    known = set(WORD.findall(other))
+    start = next((word.start() for word in WORD.finditer(text) if word[0] not in known), 0)
+    return f"…{text[start:]}" if start else text
 
 
 def raw(one: Exchange, size: int) -> list[Entry]:
