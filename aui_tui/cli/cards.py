@@ -11,7 +11,7 @@ import typer
 
 from aui_tui.cli import complete, options, sources, streams
 from aui_tui.cli.gating import Gating
-from aui_tui.cli.output import CardForm, emit, format_for, path_of
+from aui_tui.cli.output import CardForm, Result, emit, format_for, path_of
 from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.reach import site_of
 from aui_tui.cli.run import Run, fail
@@ -83,9 +83,10 @@ def site(
 
     report, outcome = run.wait(work())
     scans = len(report.history)
-    notes = {report.card.host: f"scan {scans} of this host"} if scans > 1 else {}
+    note = f"scan {scans} of this host" if scans > 1 else ""
     if not (details and form.record):
-        emit(form.chunks([report], notes=notes, gates=gating.by_host([outcome])), form.path)
+        result = Result(report, note=note, outcome=outcome if gating.gates else None)
+        emit(form.chunks([result]), form.path)
     if details:
         emit(exchanges(report, as_json=form.record), form.path if form.record else None)
     return outcome.exit_code
@@ -250,7 +251,7 @@ def regrade_cards(
     run = run_for(context)
     form = CardForm.of(run, context.params)
     method = options.method_of(method) or run.settings.method
-    found: list[HostReport] = []
+    found: list[Result] = []
     codes: list[int] = []
 
     def of_file(name: str) -> None:
@@ -258,7 +259,7 @@ def regrade_cards(
             try:
                 base = run.settings.base_url.rstrip("/")
                 card = only_under(card, method) if seen is None else _again(card, seen, method, base)
-                found.append(HostReport(card=card, observations=seen))
+                found.append(Result(HostReport(card=card, observations=seen)))
             except AuiError as error:
                 codes.append(fail(error))
 
@@ -266,7 +267,7 @@ def regrade_cards(
         async with opened(run) as service:
             for name in names:
                 try:
-                    found.append(await report_of(service, name, method=method))
+                    found.append(Result(await report_of(service, name, method=method)))
                 except AuiError as error:
                     codes.append(fail(error))
 

@@ -46,7 +46,8 @@ class FileExporter:
         if job.kind == "snippet":
             return [job.text.rstrip("\n") + "\n"]
         from aui_tui.cli.output import format_of
-        from aui_tui.report.formats import CARD_FORMATS, LIST_FORMATS, write_cards, write_listing
+        from aui_tui.report.formats import write_cards, write_listing
+        from aui_tui.report.forms import CARD_FORMATS, LIST_FORMATS
 
         if job.kind == "card":
             form = format_of(path, CARD_FORMATS)

@@ -67,10 +67,6 @@ class Gating:
         tell(outcome)
         return outcome
 
-    def by_host(self, outcomes: Iterable[Outcome]) -> dict[str, Outcome]:
-        """Return ``outcomes`` by host for a writer; nothing when no gate was asked for."""
-        return {outcome.host: outcome for outcome in outcomes} if self.gates else {}
-
     async def _before(self, service: Service, card: ReportCard, known: HostReport | None) -> ReportCard | None:
         if self.baseline != LAST:
             return _same(self.cards, card)

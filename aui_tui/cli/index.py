@@ -24,6 +24,7 @@ from aui_tui.model.codec import Keys, encode_summary
 from aui_tui.model.query import Query
 from aui_tui.model.signs import sign
 from aui_tui.model.view import IndexView, Row, rows
+from aui_tui.report.forms import CARD_FORMATS, LIST_FORMATS
 from aui_tui.service.protocol import Service
 from aui_tui.text import count, fit
 
@@ -230,7 +231,7 @@ def export(
     run = run_for(context)
     options.one_of(json=as_json, format=format_name)
     path = path_of(output)
-    formats = (*options.DOCUMENTS, *(options.REPORTS if cards else ()), PARQUET)
+    formats = (*(CARD_FORMATS if cards else LIST_FORMATS), PARQUET)
     chosen = format_for(path, "json" if as_json else format_name, formats) or "json"
     if chosen == PARQUET and (path is None or fields):
         raise BadValue("Parquet is written into a file, whole: --output FILE.parquet, without --fields.")

@@ -14,11 +14,8 @@ from aui_tui.errors import BadValue
 from aui_tui.model.methods import METHODS
 from aui_tui.model.query import SORTS
 from aui_tui.model.vocabulary import CATEGORIES, GRADES, SEVERITIES, STANCES, choose
+from aui_tui.report.forms import CARD_FORMATS
 from aui_tui.text import clean
-
-DOCUMENTS: Final = ("json", "ndjson", "csv", "markdown", "html")
-REPORTS: Final = ("junit", "sarif")
-"""Formats of a list, and those of cards alone; the table of ``report`` is not loaded for a help."""
 
 FILTERS, REACH, OUTPUT = "Filters", "How to reach the site", "Output"
 GATES: Final = "Gates (exit code 1 when one fails, 3 when one is inconclusive)"
@@ -127,7 +124,7 @@ File = Annotated[
     str,
     _output("--output", "-o", metavar="FILE", help="Write to FILE; its ending is the format, such as .md."),
 ]
-Format = Annotated[str, _output("--format", "-f", metavar="NAME", **words((*DOCUMENTS, *REPORTS), "Print as"))]
+Format = Annotated[str, _output("--format", "-f", metavar="NAME", **words(CARD_FORMATS, "Print as"))]
 Fields = Annotated[
     str,
     _output("--fields", metavar="A,B.C", help="Only these fields (json, ndjson, csv).", autocompletion=complete.fields),

@@ -7,9 +7,8 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aui_tui.cli import streams
 from aui_tui.cli.options import one_of
@@ -19,6 +18,7 @@ from aui_tui.errors import BadValue, ConfigError
 from aui_tui.model.codec import Keys, encode_card
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import choose
+from aui_tui.report.forms import CARD_FORMATS, FORMATS
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
@@ -99,8 +99,6 @@ def format_for(path: Path | None, name: str, allowed: Sequence[str]) -> str:
 
 def format_of(path: Path, allowed: Sequence[str]) -> str:
     """Return which of the formats ``allowed`` the ending of ``path`` means. Raises BadValue naming the endings."""
-    from aui_tui.report.formats import FORMATS
-
     suffixes = {name: entry.suffix for name, entry in FORMATS.items()} | {"parquet": ".parquet"}
     known = {suffixes[name]: name for name in allowed if name in suffixes}
     ending = path.suffix.lower()
@@ -108,6 +106,18 @@ def format_of(path: Path, allowed: Sequence[str]) -> str:
         what = f"The ending {clean(ending, 20)} is not a format" if ending else "The name has no ending"
         raise BadValue(f"{what}; use {', '.join(known)}.", allowed=tuple(known))
     return known[ending]
+
+
+class Result(NamedTuple):
+    """What came of one host: its report, or why there is none.
+
+    ``note`` says how the report came about, ``outcome`` what the gates said, where gates were asked for.
+    """
+
+    report: HostReport | None = None
+    refusal: Refusal | None = None
+    note: str = ""
+    outcome: Outcome | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +133,7 @@ class CardForm:
     @classmethod
     def of(cls, run: Run, params: Mapping[str, Any]) -> CardForm:
         """Return the form that the options ``params`` ask for. Raises BadValue or ConfigError."""
-        from aui_tui.report.formats import CARD_FORMATS, write_cards
+        from aui_tui.report.formats import write_cards
 
         as_json, text, fields = params["as_json"], params.get("text", False), params.get("fields", "")
         format_name = params.get("format_name", "")
@@ -147,55 +157,41 @@ class CardForm:
         """Whether cards are printed as records of one line."""
         return self.name == RECORD
 
-    def chunks(
-        self,
-        reports: Sequence[HostReport],
-        *,
-        notes: Mapping[str, str] | None = None,
-        gates: Mapping[str, Outcome] | None = None,
-        many: bool = False,
-        refused: Sequence[Refusal] = (),
-    ) -> Iterator[str]:
-        """Yield ``reports`` in this form, then the hosts that were ``refused``.
-
-        ``notes`` say by host how a card came about, ``gates`` what the gates said.
-        """
-        if self.name not in PRINTED:
-            from aui_tui.report.formats import write_cards
-
-            yield from write_cards(
-                self.name,
-                reports,
-                fields=self.fields,
-                keys=keys_of(self.run),
-                deterministic=self.run.settings.deterministic,
-                many=many,
-                gates=gates or {},
-                refused=refused,
-                locate=located,
-            )
+    def chunks(self, results: Sequence[Result], *, many: bool = False, below: bool = False) -> Iterator[str]:
+        """Yield ``results`` in this form; ``many``: as a list even of one, ``below``: others stand above."""
+        if self.name in PRINTED:
+            for number, one in enumerate(results):
+                yield "\n" if (number or below) and not self.record else ""
+                yield from (line + "\n" for line in self._lines(one))
             return
-        cards = (self._card(one, (notes or {}).get(one.card.host, "")) for one in reports)
-        for number, lines in enumerate(chain(cards, map(self._refused, refused))):
-            yield "\n" if number and not self.record else ""
-            yield from (line + "\n" for line in lines)
+        from aui_tui.report.formats import write_cards
 
-    def _refused(self, one: Refusal) -> Iterable[str]:
-        if self.record:
-            return [json.dumps({"found": False, **one._asdict()}, ensure_ascii=False, separators=(",", ":"))]
-        if self.name == TEXT:
-            return [f"{one.host} was not scanned. {one.detail}"]
-        paint = self._paint()
-        return [one.host, *paint.hanging(f"{paint.glyph('critical')} Not scanned: ", one.detail, style="bad")]
+        yield from write_cards(
+            self.name,
+            [one.report for one in results if one.report is not None],
+            fields=self.fields,
+            keys=keys_of(self.run),
+            deterministic=self.run.settings.deterministic,
+            many=many,
+            gates={one.outcome.host: one.outcome for one in results if one.outcome is not None},
+            refused=[one.refusal for one in results if one.refusal is not None],
+            locate=located,
+        )
 
-    def _paint(self) -> Paint:
-        return Paint.for_output(ascii_only=self.run.settings.ascii) if self.path is None else Paint()
-
-    def _card(self, one: HostReport, note: str) -> Iterable[str]:
+    def _lines(self, one: Result) -> Iterable[str]:
         from aui_tui.cli.cardview import lines, sentences
 
+        paint = Paint.for_output(ascii_only=self.run.settings.ascii) if self.path is None else Paint()
+        report, refusal = one.report, one.refusal
+        if report is not None:
+            if self.record:
+                return [encode_card(report.card, keys_of(self.run)).decode()]
+            if self.name == TEXT:
+                return sentences(report, note=one.note)
+            return lines(report, paint, note=one.note, details=self.details, now=time.time())
+        assert refusal is not None
         if self.record:
-            return [encode_card(one.card, keys_of(self.run)).decode()]
+            return [json.dumps({"found": False, **refusal._asdict()}, ensure_ascii=False, separators=(",", ":"))]
         if self.name == TEXT:
-            return sentences(one, note=note)
-        return lines(one, self._paint(), note=note, details=self.details, now=time.time())
+            return [f"{refusal.host} was not scanned. {refusal.detail}"]
+        return [refusal.host, *paint.hanging(f"{paint.glyph('critical')} Not scanned: ", refusal.detail, style="bad")]

@@ -16,22 +16,6 @@ if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
 
 
-def checked(run: Run) -> None:
-    """Check the settings ``control`` and ``via`` before any request. Raises BadValue or ConfigError."""
-    settings = run.settings
-    if settings.via:
-        from aui_tui.scan.policy import Via
-
-        Via.parse(settings.via)
-    if settings.source and (settings.via or settings.control != "auto"):
-        raise ConfigError("The settings control and via scan from here; leave out --source, or these settings.")
-    if settings.control == "chromium":
-        from aui_tui.tasks.browser import available
-
-        if missing := available():
-            raise BadValue(f"The setting control = chromium needs {missing}; install it, or choose auto.")
-
-
 def policy_of(
     run: Run,
     url: str = "",
@@ -51,6 +35,11 @@ def policy_of(
     relaxed = settings.cacert or settings.insecure or settings.pace or settings.sign or settings.root_browser
     if not (allow_private or connect_to or site or relaxed or pages or settings.via or settings.control != "auto"):
         return None
+    if settings.control == "chromium":
+        from aui_tui.tasks.browser import available
+
+        if missing := available():
+            raise BadValue(f"The setting control = chromium needs {missing}; install it, or choose auto.")
     from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy, Via
 
     policy = ScanPolicy(

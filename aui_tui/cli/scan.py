@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
 from aui_tui.cli import options, progress, streams
 from aui_tui.cli.gating import Gating
-from aui_tui.cli.output import CardForm, emit, path_of
+from aui_tui.cli.output import CardForm, Result, emit, path_of
 from aui_tui.cli.parser import App, run_for
-from aui_tui.cli.reach import checked, pages_of, policy_of
+from aui_tui.cli.reach import pages_of, policy_of
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import opened
 from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost, PrivateHost
@@ -23,12 +22,9 @@ from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import CATEGORIES, choose
-from aui_tui.report.gates import Outcome, worst
+from aui_tui.report.gates import worst
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
-
-if TYPE_CHECKING:
-    from aui_tui.report.formats import Refusal
 
 app = App()
 
@@ -100,50 +96,31 @@ def recording_of(answer: HostReport) -> bytes:
 
 
 class Batch:
-    """The results of the scans of one command, printed as it comes or at the end, as ``form`` can."""
+    """The results of the scans of one command, printed as they come or at the end, as ``form`` can."""
 
-    def __init__(self, form: CardForm, gating: Gating, *, many: bool) -> None:
-        self._form, self._gating, self._many = form, gating, many
-        self.reports: list[HostReport] = []
-        self._outcomes: list[Outcome] = []
-        self._refused: list[Refusal] = []
+    def __init__(self, form: CardForm, *, many: bool) -> None:
+        self._form, self._many = form, many
+        self.results: list[Result] = []
         self.codes: list[int] = []
 
-    def add(self, answer: HostReport, outcome: Outcome) -> None:
-        """Take in one finished scan and what the gates said of it."""
+    def add(self, result: Result) -> None:
+        """Take in what came of one host."""
         if self._form.streams:
-            self._emit(self._form.chunks([answer], notes={answer.card.host: note_of(answer)}))
-        self.reports.append(answer)
-        self._outcomes.append(outcome)
-        self.codes.append(outcome.exit_code)
+            emit(self._form.chunks([result], below=bool(self.results)), None)
+        self.results.append(result)
 
     def refuse(self, url: str, error: AuiError) -> None:
         """Report that ``url`` gave no card; one of several hosts gets an entry of its own."""
         from aui_tui.report.formats import Refusal
 
         self.codes.append(fail(error))
-        if not self._many:
-            return
-        refused = Refusal(clean(url, 253), error.title, error.http_status, str(error))
-        if self._form.streams:
-            self._emit(self._form.chunks((), refused=[refused]))
-        self._refused.append(refused)
-
-    def _emit(self, chunks: Iterator[str]) -> None:
-        between = (self.reports or self._refused) and not self._form.record
-        emit(chain(["\n"] if between else [], chunks), None)
+        if self._many:
+            self.add(Result(refusal=Refusal(clean(url, 253), error.title, error.http_status, str(error))))
 
     def end(self) -> int:
         """Print what had to wait for the last scan, and return the exit code of the command."""
-        if (self.reports or self._refused) and not self._form.streams:
-            chunks = self._form.chunks(
-                self.reports,
-                notes={one.card.host: note_of(one) for one in self.reports},
-                gates=self._gating.by_host(self._outcomes),
-                many=self._many,
-                refused=self._refused,
-            )
-            emit(chunks, self._form.path)
+        if self.results and not self._form.streams:
+            emit(self._form.chunks(self.results, many=self._many), self._form.path)
         return worst(self.codes)
 
 
@@ -197,7 +174,6 @@ def scan(
     run = run_for(context)
     if act and not tasks:
         raise BadValue("--act is for the tasks: add --tasks.")
-    checked(run)
     pages = {one: pages_of(one, page or ()) for one in url}
     gating = Gating.of(run, context.params)
     recording = output.endswith(RECORDING)
@@ -213,7 +189,7 @@ def scan(
         act=act,
         declared=run.settings.declared,
     )
-    batch = Batch(form, gating, many=len(url) > 1)
+    batch = Batch(form, many=len(url) > 1)
 
     async def work() -> None:
         for one in url:
@@ -227,10 +203,12 @@ def scan(
             except AuiError as error:
                 batch.refuse(one, error)
             else:
-                batch.add(found, outcome)
+                batch.codes.append(outcome.exit_code)
+                batch.add(Result(found, note=note_of(found), outcome=outcome if gating.gates else None))
 
     run.wait(work())
     code = batch.end()
-    for report in batch.reports if open_ else ():
-        show_in_browser(run, report, form.path)
+    for one in batch.results if open_ else ():
+        if one.report is not None:
+            show_in_browser(run, one.report, form.path)
     return code

@@ -33,7 +33,9 @@ def service_of(run: Run, access: ScanPolicy | None = None) -> Service:
     if not run.settings.source:
         return local_of(run, access)
     if access is not None:
-        raise ConfigError("Connection options cannot be used with --source; leave out --source, or these options.")
+        raise ConfigError(
+            "Options and settings on how to reach a site cannot be used with --source: leave these out, or --source."
+        )
     from aui_tui.service.remote import open_source
 
     return open_source(run.settings.source, folder=run.settings.data_dir / "sources")

@@ -1,13 +1,11 @@
-"""The formats by name, what a writer is given, and writing records in one of them."""
+"""What a writer of documents is given, and writing reports and lists in a format."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from itertools import chain
-from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -17,6 +15,7 @@ from aui_tui.model.codec import Keys
 from aui_tui.model.view import HostReport, IndexView, Row, rows
 from aui_tui.model.vocabulary import choose
 from aui_tui.report.fields import Path, Tree, card_tree, row_tree, select
+from aui_tui.report.forms import CARD_FORMATS, FORMATS, LIST_FORMATS, Format
 from aui_tui.report.gates import Outcome
 from aui_tui.report.sections import Section, sections
 
@@ -98,41 +97,6 @@ def reasons(unreachable: Iterable[Row]) -> Iterator[tuple[str, str]] | None:
     if first is None:
         return None
     return ((row.summary.host, row.summary.top_evidence) for row in chain([first], seen))
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A format: its name and file suffix.
-
-    ``module`` of this package holds its writers, ``NAME_cards`` and, where an index has this format, ``NAME_listing``;
-    it is loaded when something is written. ``listing``: whether an index has it. ``fields``: whether single fields can
-    be chosen.
-    """
-
-    name: str
-    suffix: str
-    module: str
-    listing: bool = True
-    fields: bool = False
-
-    def writer(self, what: Literal["cards", "listing"]) -> Any:
-        """Return the function that writes ``what``."""
-        return getattr(import_module(f"aui_tui.report.{self.module}"), f"{self.name}_{what}")
-
-
-_ALL: Final = (
-    Format("json", ".json", "data", fields=True),
-    Format("ndjson", ".ndjson", "data", fields=True),
-    Format("csv", ".csv", "data", fields=True),
-    Format("markdown", ".md", "markdown"),
-    Format("html", ".html", "page"),
-    Format("junit", ".xml", "ci", listing=False),
-    Format("sarif", ".sarif", "ci", listing=False),
-)
-
-FORMATS: Final = MappingProxyType({entry.name: entry for entry in _ALL})
-CARD_FORMATS: Final = tuple(FORMATS)
-LIST_FORMATS: Final = tuple(name for name, entry in FORMATS.items() if entry.listing)
 
 
 def write_cards(name: str, cards: Iterable[ReportCard | HostReport], *, fields: str = "", **how: Any) -> Iterator[str]:
