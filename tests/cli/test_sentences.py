@@ -103,7 +103,7 @@ ON_A_SOURCE = [
     ("diff tickets.example", "no earlier scan"),
     ("diff tickets.example 2026-11-12 last", "no earlier scan"),
     ("scan shop.example --page /a", "cannot be used with --source"),
-    ("AUI_TUI_VIA=http://127.0.0.1:9 scan shop.example", "settings on how to reach a site cannot be used with --source"),
+    ("AUI_TUI_VIA=http://127.0.0.1:9 scan shop.example", "settings on how to reach a site cannot be used"),
     ("AUI_TUI_DECLARED=1 scan shop.example", "The setting declared cannot be used with --source"),
 ]
 NO_CARD = [
