@@ -42,16 +42,38 @@ def _open_zstd(raw: Any) -> Any:
     return zstd.open(raw, options={zstd.DecompressionParameter.window_log_max: WINDOW.bit_length() - 1})
 
 
-def _open_xz(raw: Any) -> Any:
-    lzma.LZMADecompressor(memlimit=2 * WINDOW).decompress(raw.peek(BLOCK), 1)
-    return lzma.open(raw)
+class _Xz:
+    """An xz file, each stream of which gets 2 * WINDOW bytes of memory; the library's own has no limit."""
+
+    def __init__(self, raw: Any) -> None:
+        self._raw = raw
+        self._stream = lzma.LZMADecompressor(memlimit=2 * WINDOW)
+
+    def read1(self, size: int) -> bytes:
+        """Return at most ``size`` bytes, none at the end. Raises EOFError, LZMAError."""
+        while True:
+            packed = b""
+            if self._stream.eof:
+                packed = self._stream.unused_data.lstrip(b"\0")
+                while not packed:
+                    more = self._raw.read1(BLOCK)
+                    if not more:
+                        return b""
+                    packed = more.lstrip(b"\0")
+                self._stream = lzma.LZMADecompressor(memlimit=2 * WINDOW)
+            elif self._stream.needs_input:
+                packed = self._raw.read1(BLOCK)
+                if not packed:
+                    raise EOFError
+            if data := self._stream.decompress(packed, size):
+                return data
 
 
 PACKED: Final[Mapping[bytes, Callable[[Any], Any]]] = {
     b"\x1f\x8b": gzip.open,
     b"\x28\xb5\x2f\xfd": _open_zstd,
     b"BZh": bz2.open,
-    b"\xfd7zXZ\0": _open_xz,
+    b"\xfd7zXZ\0": _Xz,
 }
 """What unpacks a file, by the bytes with which it begins; none takes much more memory than WINDOW."""
 

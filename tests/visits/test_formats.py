@@ -486,6 +486,14 @@ def test_packed_data_that_asks_for_much_memory_is_not_unpacked(tmp_path: Path) -
     record = read(tmp_path / "access.log.xz")
     assert record.lines == 0
     assert "access.log.xz" in record.notes[0]
+    sound = lzma.compress(line() * 10)
+    (tmp_path / "access.log.xz").write_bytes(sound + lzma.compress(line() * 10, filters=hungry))
+    record = read(tmp_path / "access.log.xz")
+    assert record.lines == 10
+    assert "access.log.xz" in record.notes[0]
+    (tmp_path / "access.log.xz").write_bytes(sound + bytes(8) + sound)
+    record = read(tmp_path / "access.log.xz")
+    assert (record.lines, record.notes) == (20, ())
 
 
 @pytest.mark.parametrize(
