@@ -173,10 +173,9 @@ UNREACHABLE: Final = sentence_list(
     critical unreachable-tls
         <<host>> could not be judged: <<reasons>>. A browser warns its user there, and an agent stops.
     critical unreachable-chain
-        <<host>> could not be judged: <<reasons>>. The certificate names an issuer that the server does not send and
-        that is not known here. If the chain is incomplete, a browser fetches what is missing by itself and an agent
-        stops: send the whole chain (fullchain.pem). If an authority of your own issued it, name its file by cacert in
-        the settings.
+        <<host>> could not be judged: <<reasons>>. The server does not send the certificate of its issuer, and it was
+        not found where its own certificate says: send the whole chain (fullchain.pem). If an authority of your own
+        issued it, name its file by cacert in the settings.
     critical closed
         <<host>> turns everybody away: a browser and every agent get <<what>>. So nothing follows about agents, and
         nothing is graded. <<step>>.

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, compress
+from itertools import chain
 from typing import Final
 
 from aui_tui.model.observations import RobotsFacts, RobotsPolicy
@@ -32,7 +32,6 @@ _HEX: Final = frozenset(b"0123456789ABCDEFabcdef")
 _BLANK: Final = b" \t"
 _WILD: Final = b"*$"
 _PLAIN: Final = bytes(code for code in _UNRESERVED + _RESERVED if code not in _WILD)
-_PLAIN_OR_STAR: Final = _PLAIN + b"*"
 _PERCENT, _STAR, _DOLLAR = b"%*$"
 _KEPT: Final = frozenset(_PLAIN + b"%")
 _DECODED: Final = frozenset(_UNRESERVED)
@@ -82,11 +81,8 @@ class Rule:
     def __init__(self, allow: bool, value: bytes, line: int, text: bytes) -> None:
         self.allow, self.value, self.line, self.text = allow, value, line, text
         self.anchored = value.endswith(b"$")
-        parts = value.removesuffix(b"$").split(b"*")
-        if value.removesuffix(b"$").translate(None, _PLAIN_OR_STAR):
-            parts = [normal(part) for part in parts]
-        self.parts = parts
-        self.weight = (sum(map(len, parts)) + len(parts) - 1 + self.anchored, allow)
+        self.parts = [normal(part) for part in value.removesuffix(b"$").split(b"*")]
+        self.weight = (sum(map(len, self.parts)) + len(self.parts) - 1 + self.anchored, allow)
 
     def matches(self, path: bytes) -> bool:
         """Tell whether the rule matches the beginning (with ``$``: the whole) of ``path`` in its normal form.
@@ -244,11 +240,6 @@ _BOM: Final = b"\xef\xbb\xbf"
 _TOKEN: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-")
 _TOKEN_OCTETS: Final = bytes(sorted(_TOKEN))
 _AGENT, _ALLOW, _DISALLOW, _SIGNAL = b"user-agent", b"allow", b"disallow", b"content-signal"
-_USUAL: Final = {
-    written: key for key in (_AGENT, _ALLOW, _DISALLOW) for written in (key, key.capitalize(), key.title())
-}
-"""Keys as they are usually written."""
-_SHORTEST: Final = len(b"allow:")
 _MARKUP: Final = (b"<!doctype", b"<html", b"<head", b"<body", b"<script", b"<title", b"<meta", b"<!--", b"<?xml")
 
 
@@ -350,8 +341,7 @@ def parse(body: bytes) -> Robots:
     spellings: dict[bytes, bytes] = {}
     named: list[bytes] = []
     rules: list[Line] | None = None
-    lines = body.splitlines()
-    for number, line in compress(enumerate(lines, 1), map(_SHORTEST.__le__, map(len, lines))):
+    for number, line in enumerate(body.splitlines(), 1):
         key, value = record(line)
         if key in (_ALLOW, _DISALLOW):
             if rules is None:
@@ -378,7 +368,7 @@ def record(line: bytes) -> tuple[bytes, bytes]:
     """Return key, in lower case, and value of a line; two empty ones for a line that is not a record."""
     text = line.partition(b"#")[0] if b"#" in line else line
     written, colon, value = text.partition(b":")
-    key = _USUAL.get(written) or written.strip(_BLANK).lower()
+    key = written.strip(_BLANK).lower()
     if not colon:
         words = key.split()
         if len(words) != 2 or words[0] not in (_AGENT, _ALLOW, _DISALLOW):
@@ -433,8 +423,6 @@ def _kept(body: bytes) -> str:
 def token_of(value: bytes) -> bytes:
     """Return the product token that a User-agent value names, in lower case; the whole value when it names none."""
     folded = value.lower()
-    if not folded.translate(None, _TOKEN_OCTETS):
-        return folded
     first = folded.replace(b"\t", b" ").partition(b" ")[0]
     if first == b"*":
         return first
