@@ -59,7 +59,7 @@ FLOORS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 MAY_IMPORT = {part: (part, *(f"aui_tui.{name}" for name in below)) for part, below in FLOORS}
 
-EXCEPTIONS = {"aui_tui.cli.dashboard": ("aui_tui.tui",), "aui_tui.cli.exporter": ("aui_tui.tui.context",)}
+EXCEPTIONS = {"aui_tui.cli.dashboard": ("aui_tui.tui",), "aui_tui.cli.exporter": ("aui_tui.tui.export",)}
 """The one door to the dashboard, opened only when it is asked for."""
 
 FOREIGN = {

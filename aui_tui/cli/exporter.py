@@ -15,7 +15,7 @@ from aui_tui.text import clean, count
 
 if TYPE_CHECKING:
     from aui_tui.report.formats import Listing
-    from aui_tui.tui.context import ExportJob
+    from aui_tui.tui.export import ExportJob
 
 
 class FileExporter:

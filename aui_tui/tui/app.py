@@ -18,11 +18,12 @@ from textual.screen import Screen
 
 from aui_tui.model.query import Query
 from aui_tui.tui.bindings import APP, checked, written
-from aui_tui.tui.context import Context, TypeAhead, start
+from aui_tui.tui.context import Context, start
 from aui_tui.tui.dashboard import Dashboard, Page
 from aui_tui.tui.glyphs import WARN
 from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.themes import UNUSABLE
+from aui_tui.tui.typeahead import TypeAhead
 from aui_tui.tui.widgets.filters import AsciiFilter, NoColorFilter
 
 if TYPE_CHECKING:

@@ -30,7 +30,8 @@ from aui_tui.model.tasks import TaskEvent
 from aui_tui.model.view import HostReport, Quota
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean, count
-from aui_tui.tui.context import Context, ExportJob, Feed, attempt, hint, run_concurrently, sentence, start
+from aui_tui.tui.context import Context, Feed, attempt, run_concurrently, sentence, start
+from aui_tui.tui.export import ExportJob, already_there, hint
 from aui_tui.tui.glyphs import CRITICAL, WARN
 from aui_tui.tui.scans import Scan, TaskRun, ended_words
 from aui_tui.tui.screens.windows import AskScreen, confirm
@@ -482,15 +483,6 @@ def _points_of(answer: HostReport) -> str:
         return answer.warnings[-1] if answer.warnings else f"{card.host}: no task was run."
     got, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
     return f"{card.host}: {got} of {possible} points for tasks; score {card.score}."
-
-
-def already_there(path: str) -> str:
-    """Return that there is a file of this name, empty when there is none."""
-    try:
-        there = Path(path).expanduser().exists()
-    except (OSError, RuntimeError, ValueError):
-        return ""
-    return f"{Path(path).name} is there already: enter replaces it, esc leaves it." if there else ""
 
 
 def has_browser(environ: Mapping[str, str]) -> bool:

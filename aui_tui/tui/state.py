@@ -17,7 +17,7 @@ from aui_tui.model.registry import registry
 from aui_tui.model.view import HistoryPoint, HostReport, IndexView, Moves, Window
 from aui_tui.text import clean
 from aui_tui.tui.columns import RANKED, UNREACHABLE, Mode
-from aui_tui.tui.context import query_options
+from aui_tui.tui.export import query_options
 
 
 class ListState(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ from aui_tui.cli.exporter import FileExporter
 from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned
 from aui_tui.model.query import Query
 from aui_tui.service.local import LocalService
-from aui_tui.tui.context import ExportJob
+from aui_tui.tui.export import ExportJob
 from tests.cli.stored import fill
 
 

@@ -14,7 +14,8 @@ from textual.screen import Screen
 from aui_tui.model.query import Query
 from aui_tui.service.protocol import Service
 from aui_tui.tui.app import AuiApp
-from aui_tui.tui.context import Context, at_rest
+from aui_tui.tui.context import Context
+from aui_tui.tui.typeahead import at_rest
 
 from .cards import NOW
 

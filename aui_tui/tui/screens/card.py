@@ -23,8 +23,9 @@ from aui_tui.tui import cardrows, glyphs
 from aui_tui.tui.bindings import CARD
 from aui_tui.tui.bindings import FIXES as FIX_KEYS
 from aui_tui.tui.cardrows import AGENTS, EVIDENCE, FIXES, NUMBERS, SCAN_LOG, SUMMARY, TASK_RUN, VISITS, Place
-from aui_tui.tui.context import ExportJob, attempt, file_name, start
+from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import Page
+from aui_tui.tui.export import ExportJob, file_name
 from aui_tui.tui.rows import Entry, paragraph
 from aui_tui.tui.scans import Scan, TaskRun, scan_rows
 from aui_tui.tui.screens.exchange import opened

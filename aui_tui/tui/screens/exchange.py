@@ -20,8 +20,8 @@ from aui_tui.text import cells, count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import EXCHANGE
 from aui_tui.tui.cardrows import every_agent, unasked, why
-from aui_tui.tui.context import ExportJob, file_name
 from aui_tui.tui.dashboard import Page
+from aui_tui.tui.export import ExportJob, file_name
 from aui_tui.tui.rows import Entry, blank, cut, hang, in_full, paragraph, rule, spread, term, text
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.widgets.bars import Bar, FindBar, acting

@@ -18,8 +18,9 @@ from aui_tui.model.view import HostReport, IndexView, Quota
 from aui_tui.model.vocabulary import CATEGORIES
 from aui_tui.tui.bindings import INDEX
 from aui_tui.tui.columns import RANKED, cell
-from aui_tui.tui.context import DEMO, ExportJob, attempt, list_name, start
+from aui_tui.tui.context import DEMO, attempt, start
 from aui_tui.tui.dashboard import Page
+from aui_tui.tui.export import ExportJob, list_name
 from aui_tui.tui.rows import cut, text
 from aui_tui.tui.screens.listparts import (
     chips_line,

@@ -22,7 +22,7 @@ from aui_tui.model.view import Row
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import TABLE
-from aui_tui.tui.columns import Cell, Column, Mode, cell, columns
+from aui_tui.tui.columns import Cell, Column, cell, columns
 from aui_tui.tui.state import ListState
 
 LARGEST_FIRST: Final = frozenset({"score", "change"})
@@ -133,7 +133,8 @@ class HostTable(ScrollView, can_focus=True):
     @property
     def _columns(self) -> tuple[Column, ...]:
         """The columns for the width that the table has now: the first frame comes before it knows a width."""
-        return _chosen(self._state.mode, self.scrollable_content_region.width, self._most, self._wanted)
+        width = self.scrollable_content_region.width
+        return columns(self._state.mode, width, self._most, self._wanted) if width > 0 else ()
 
     @property
     def column(self) -> Column | None:
@@ -260,7 +261,7 @@ class HostTable(ScrollView, can_focus=True):
         out = [Cell(lead, "accent")]
         for column in self._shown:
             found = cell(column, row, self._now)
-            out.append(Cell(_fitted(found.text, column.width, column.right) + " ", found.role))
+            out.append(Cell(fit(found.text, column.width, right=column.right) + " ", found.role))
         return out
 
 
@@ -287,14 +288,3 @@ def _color(text: str) -> RichColor | None:
         return Color.parse(text).rich_color if text else None
     except ColorParseError:
         return None
-
-
-@lru_cache(maxsize=64)
-def _chosen(mode: Mode, width: int, rows: int, wanted: tuple[str, ...]) -> tuple[Column, ...]:
-    return columns(mode, width, rows, wanted) if width > 0 else ()
-
-
-@lru_cache(maxsize=8192)
-def _fitted(text: str, width: int, right: bool) -> str:
-    """Return ``text`` in exactly ``width`` cells; most cells of a list say the same few words."""
-    return fit(text, width, right=right)
