@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +12,7 @@ import typer
 from aui_tui.cli import streams
 from aui_tui.cli.index import json_parts
 from aui_tui.cli.parser import App, run_for
-from aui_tui.cli.progress import bar, task_steps
+from aui_tui.cli.progress import task_steps
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import only_local
 from aui_tui.errors import ConfigError
@@ -56,20 +53,20 @@ def play(run: Run, *, headless: bool = False, tasks: bool = False) -> int:
         from aui_tui.service.tasks import TaskRuns
 
         TaskRuns.require_browser()
-    served = (*sites(), *shops()) if tasks else sites()
-    with tempfile.TemporaryDirectory(prefix="aui-tui-demo-") as name, DemoWeb(served) as web:
+    with (
+        tempfile.TemporaryDirectory(prefix="aui-tui-demo-") as name,
+        DemoWeb((*sites(), *shops()) if tasks else sites()) as web,
+    ):
+        service = service_of(web, Path(name), base_url=settings.base_url, method=settings.method)
 
-        def step(host: str, event: TaskEvent) -> None:
-            if tell := task_steps(host, quiet=run.quiet):
-                tell(event)
+        async def scans(on_card: Callable[[ReportCard], None], *, told: bool = False) -> None:
+            await fill(service, web, on_card)
+            if tasks:
+                await try_tasks(service, web, _say_step if told else _say_nothing)
 
-        async def work() -> None:
-            service = service_of(web, Path(name), base_url=settings.base_url, method=settings.method)
+        async def print_index() -> None:
             try:
-                with _progress(rounds(web), quiet=run.quiet) as on_card:
-                    await fill(service, web, on_card)
-                if tasks:
-                    await try_tasks(service, web, step)
+                await scans(_say_nothing if run.quiet else _say_score, told=not run.quiet)
                 for part in json_parts(await service.index(Query())):
                     streams.write(part)
                 streams.flush()
@@ -77,32 +74,22 @@ def play(run: Run, *, headless: bool = False, tasks: bool = False) -> int:
                 await service.aclose()
 
         if headless:
-            run.wait(work())
+            run.wait(print_index())
             return 0
         from aui_tui.cli.dashboard import Stream, open_on
 
-        service = service_of(web, Path(name), base_url=settings.base_url, method=settings.method)
-
-        async def stream(on_card: Callable[[object], None]) -> None:
-            await fill(service, web, on_card)
-            if tasks:
-                await try_tasks(service, web, lambda host, event: None)
-
         return open_on(
-            run, service, query=Query.of(sort="rank", descending=True), feed=Stream("demo", rounds(web), stream)
+            run, service, query=Query.of(sort="rank", descending=True), feed=Stream("demo", rounds(web), scans)
         )
 
 
-@contextmanager
-def _progress(total: int, *, quiet: bool) -> Iterator[Callable[[ReportCard], None]]:
-    """Yield what is called with every finished scan: a bar on a terminal, a line elsewhere, nothing when ``quiet``."""
-    if not quiet and sys.stderr is not None and not sys.stderr.isatty():
-        streams.say(f"serving and scanning a small web on this machine, {total} scans")
-        yield _say_score
-        return
-    with bar("Scanning a small web here, 15 s", quiet=quiet) as tell:
-        number = itertools.count(1)
-        yield lambda card: tell(next(number), total)
+def _say_nothing(*_: object) -> None:
+    """Take in what is shown elsewhere."""
+
+
+def _say_step(host: str, event: TaskEvent) -> None:
+    if tell := task_steps(host, quiet=False):
+        tell(event)
 
 
 def _say_score(card: ReportCard) -> None:

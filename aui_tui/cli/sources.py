@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from contextlib import AbstractAsyncContextManager, aclosing
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, aclosing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from aui_tui.cli import streams
 from aui_tui.cli.run import Run
@@ -111,16 +112,25 @@ def is_file(name: str) -> bool:
     )
 
 
-def read_bytes(name: str) -> bytes:
-    """Return what the file ``name`` holds, ``-`` for standard input. Raises ConfigError."""
+@contextmanager
+def reading(name: str) -> Iterator[BinaryIO]:
+    """Open the file ``name`` while the block runs, ``-`` for standard input. Raises ConfigError."""
+    if name == STDIN:
+        yield streams.source()
+        return
     try:
-        if name == STDIN:
-            return streams.source().read(MAX_BYTES + 1)
-        with Path(name).expanduser().open("rb") as file:
-            return file.read(MAX_BYTES + 1)
+        file = Path(name).expanduser().open("rb")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(f"Cannot read {clean(name, 200)}: {clean(reason, 200)}.") from None
+    with file:
+        yield file
+
+
+def read_bytes(name: str) -> bytes:
+    """Return what the file ``name`` holds, as far as a file of records goes; raises as :func:`reading`."""
+    with reading(name) as file:
+        return file.read(MAX_BYTES + 1)
 
 
 def read(name: str) -> tuple[ReportCard, ...]:

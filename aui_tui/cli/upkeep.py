@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated
 
 import typer
 
@@ -15,8 +15,8 @@ from aui_tui.cli.output import report
 from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.progress import bar
 from aui_tui.cli.run import Run, fail
-from aui_tui.cli.sources import STDIN, local, local_of, only_local, read_bytes
-from aui_tui.errors import AuiError, ConfigError
+from aui_tui.cli.sources import local, local_of, only_local, read_bytes, reading
+from aui_tui.errors import AuiError
 from aui_tui.index.folder import damaged
 from aui_tui.index.reports import Reports
 from aui_tui.model.vocabulary import choose
@@ -63,16 +63,6 @@ def validate(
     return code
 
 
-def _opened(name: str, stack: ExitStack) -> BinaryIO:
-    if name == STDIN:
-        return streams.source()
-    try:
-        return stack.enter_context(Path(name).expanduser().open("rb"))
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"Cannot read {clean(name, 200)}: {clean(reason, 200)}.") from None
-
-
 @app.command("import", epilog="Example: curl -s https://index.example/api/index.json | aui-tui import -")
 def import_records(
     context: typer.Context,
@@ -86,7 +76,7 @@ def import_records(
     only_local(run, "An import")
     code = 0
     with ExitStack() as stack:
-        sources = [(name, _opened(name, stack)) for name in file]
+        sources = [(name, stack.enter_context(reading(name))) for name in file]
         reports = stack.enter_context(_opened_index(run))
         for name, stream in sources:
             with bar("Reading records", quiet=run.quiet) as progress:
