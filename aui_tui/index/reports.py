@@ -48,9 +48,10 @@ SETTLED: Final = 1.5
 """Seconds after a write from which its time identifies the state of the index."""
 
 TEXT_DELETE: Final = "INSERT INTO site_text (site_text, rowid, hay) VALUES ('delete', ?, ?)"
+CHANGED: Final = ", ".join(f"{column} = excluded.{column}" for column in COLUMNS if column != "host")
 PUT: Final = (
     f"INSERT INTO site ({', '.join(COLUMNS)}, scans) VALUES (:{', :'.join(COLUMNS)}, 1) "
-    f"ON CONFLICT (host) DO UPDATE SET {', '.join(f'{column} = excluded.{column}' for column in COLUMNS)} RETURNING id"
+    f"ON CONFLICT (host) DO UPDATE SET {CHANGED} RETURNING id"
 )
 KEEP: Final = (
     "INSERT OR REPLACE INTO scan "
