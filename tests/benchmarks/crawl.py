@@ -30,9 +30,9 @@ import trustme
 from aui_tui.model.observations import BROWSER
 from aui_tui.model.registry import registry
 from aui_tui.scan import profiles
+from aui_tui.scan.agent_files import MCP_PATHS, PATHS
 from aui_tui.scan.network import Client, Network
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
-from aui_tui.scan.scan import MCP_PATHS, PATHS
 from aui_tui.scan.target import Origin, parse
 from aui_tui.service.crawl import BadRow, Crawl, CrawlSettings, Here, Row
 from aui_tui.service.crawl.cluster import Cluster
