@@ -32,9 +32,9 @@ from aui_tui.errors import AuiError, ConfigError
 from aui_tui.service.protocol import Service
 from aui_tui.web import ApiConfig, address_of, listen, problems, serves_tools
 from aui_tui.web.guard import LOGGING, Connection, GuardMiddleware
-from aui_tui.web.messages import is_cross_site
 from aui_tui.web.pages import Pages
 from aui_tui.web.problems import Problem, problem
+from aui_tui.web.requests import is_cross_site
 from aui_tui.web.routes import Endpoints
 
 EXPOSED: Final = ("ETag", "Last-Modified", "RateLimit", "RateLimit-Policy", "Retry-After", "Cache-Status")

@@ -33,8 +33,9 @@ from aui_tui.web import (
     Network,
     problems,
 )
-from aui_tui.web.messages import identify, is_inside, target_of
+from aui_tui.web.answers import target_of
 from aui_tui.web.problems import AGAIN, Problem, problem
+from aui_tui.web.requests import identify, is_inside
 
 BAD_REQUEST: Final = msgspec.json.encode(
     {"type": "about:blank", "title": "Bad Request", "status": 400, "detail": "This is not a valid HTTP request."}

@@ -20,10 +20,11 @@ from aui_tui.model.agents import gets_in
 from aui_tui.model.query import Query
 from aui_tui.model.view import IndexView, Overview
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
-from aui_tui.web import messages, problems
-from aui_tui.web.messages import Parameters, Representation
+from aui_tui.web import problems, records
+from aui_tui.web.answers import Representation
 from aui_tui.web.problems import KINDS, Problem, problem
 from aui_tui.web.rendering import markdown_html
+from aui_tui.web.requests import Parameters
 from aui_tui.web.routes import Endpoints, fixed, fixed_route
 
 HTML: Final = "text/html; charset=utf-8"
@@ -151,7 +152,7 @@ class Pages:
         if found.observations is not None and found.observations.unresolved:
             detail = f"The name {found.card.host} does not resolve, so no card is kept."
             return self.problem(problem("not-found", detail))
-        return RedirectResponse(messages.site_url(self._config.root, found.card.host), status_code=303)
+        return RedirectResponse(records.site_url(self._config.root, found.card.host), status_code=303)
 
     async def topic(self, request: Request) -> ASGIApp:
         """GET /help/<topic>: one page of the documentation."""

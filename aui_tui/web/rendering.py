@@ -17,7 +17,7 @@ from aui_tui.model.points import gain
 from aui_tui.model.tasks import rows as task_rows
 from aui_tui.model.vocabulary import VERDICT_RANK
 from aui_tui.report import page as pictures
-from aui_tui.web import NAME, SUMMARY, ApiConfig, messages, serves_tools
+from aui_tui.web import NAME, SUMMARY, ApiConfig, records, serves_tools
 
 MARKS: Final = {
     "allowed": "✓",
@@ -57,11 +57,11 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         version=__version__,
         tools=serves_tools(),
         scans=scans,
-        site_path=lambda host: messages.site_url(root, host),
-        site_url=lambda host: messages.site_url(base, host),
-        record_path=lambda kind, host: messages.record_url(root, kind, host),
-        badge_path=lambda host: messages.badge_url(root, host),
-        badge_url=lambda host: messages.badge_url(base, host),
+        site_path=lambda host: records.site_url(root, host),
+        site_url=lambda host: records.site_url(base, host),
+        record_path=lambda kind, host: records.record_url(root, kind, host),
+        badge_path=lambda host: records.badge_url(root, host),
+        badge_url=lambda host: records.badge_url(base, host),
         served=lambda matrix: sum(VERDICT_RANK.get(verdict, 0) > 0 for verdict in matrix.values()),
         tested=lambda matrix: sum(verdict != "untested" for verdict in matrix.values()),
         gain=gain,

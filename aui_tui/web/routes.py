@@ -37,20 +37,11 @@ from aui_tui.report.data import csv_listing
 from aui_tui.report.formats import Listing, Options
 from aui_tui.report.page import badge
 from aui_tui.service.protocol import Service
-from aui_tui.web import ApiConfig, messages, problems, serves_tools
-from aui_tui.web.messages import (
-    NOTHING,
-    Key,
-    Parameters,
-    Representation,
-    Shelf,
-    is_cross_site,
-    is_current,
-    tag,
-    validators,
-)
+from aui_tui.web import ApiConfig, problems, records, serves_tools
+from aui_tui.web.answers import NOTHING, Key, Representation, Shelf, is_current, tag, validators
 from aui_tui.web.problems import problem
 from aui_tui.web.rendering import environment
+from aui_tui.web.requests import Parameters, is_cross_site
 
 JSON: Final = "application/json"
 DIRECTORY: Final = "application/http-message-signatures-directory+json"
@@ -177,7 +168,7 @@ class Endpoints:
             modified = await self._modified()
             view = await self.service.index(query)
             longer = max(len(view.ranked), len(view.unreachable))
-            chunks = messages.index_chunks(view, self.config.base_url, offset, limit)
+            chunks = records.index_chunks(view, self.config.base_url, offset, limit)
             if longer > WHOLE and not limit:
                 return self._stream(request, chunks, tag(stamp, *key) if stamp else "", modified)
             following = self._page(query, limit, offset + limit) if limit and offset + limit < longer else ""
@@ -211,7 +202,7 @@ class Endpoints:
         host: str = request.path_params["host"]
 
         async def made() -> bytes:
-            return messages.card_bytes((await self.report(host)).card, self.config.base_url)
+            return records.card_bytes((await self.report(host)).card, self.config.base_url)
 
         return await self.kept(request, ("site", host), JSON, made)
 
@@ -249,7 +240,7 @@ class Endpoints:
             if refused.status == 429:
                 refusal.headers.update(await self._quota_fields(request))
             return refusal
-        made = Representation(messages.card_bytes(found.card, self.config.base_url), JSON, cache="no-store")
+        made = Representation(records.card_bytes(found.card, self.config.base_url), JSON, cache="no-store")
         fields = await self._quota_fields(request) | {"Cache-Status": cache_status(found, force=force)}
         return partial(made, fields=fields)
 
@@ -304,7 +295,7 @@ class Endpoints:
         return StreamingResponse(chunks, media_type=CSV, headers=fields)
 
     def _named(self, row: Row) -> Row:
-        url = messages.site_url(self.config.base_url, row.summary.host)
+        url = records.site_url(self.config.base_url, row.summary.host)
         return msgspec.structs.replace(row, summary=msgspec.structs.replace(row.summary, url=url))
 
     async def atom(self, request: Request) -> ASGIApp:

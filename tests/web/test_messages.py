@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from aui_tui.web.messages import identify
+from aui_tui.web.requests import identify
 from tests.cards import RICH_OPEN, WALLED
 from tests.memory_service import MemoryService
 from tests.service.serving import Running, serving
