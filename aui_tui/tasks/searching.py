@@ -79,18 +79,26 @@ def queries(visit: Visit) -> list[tuple[str, bool]]:
     around = [node.name for node in home.nodes if {"navigation", "banner"} & set(node.path) and node.role == "link"]
     title, menu = words(home.title), words(" ".join(around))
     offered = items(visit, home)[:8]
-    named = " ".join(node.name for node in offered) or " ".join(home.headings())
+    names = [node.name for node in offered] or home.headings()
     prose = " ".join(node.text for node in home.main() if node.text)[:600]
-    links = _WORD.findall(named)
-    plain = [*links, *_WORD.findall(prose)]
-    fresh = dict.fromkeys(word for word in plain if words(word) and not words(word) & title)
-    # a word of the menu stands on every page, so it tells less than others; words of the prose come last
+    source: dict[str, int] = {}
+    """The name in which a word stands first; the prose comes last."""
+    for place, text in enumerate((*names, prose)):
+        for word in _WORD.findall(text):
+            if words(word) and not words(word) & title:
+                source.setdefault(word, place)
 
     def rank(word: str) -> tuple[bool, bool, int]:
-        return plain.index(word) >= len(links), bool(words(word) & menu), -min(len(word), 8)
+        # a word of the menu stands on every page, so it tells less than others
+        return source[word] == len(names), bool(words(word) & menu), -min(len(word), 8)
 
-    ordered = sorted(fresh, key=rank)
-    return [(word, bool(offered) and plain.index(word) < len(links)) for word in ordered[:QUERIES]]
+    ordered = sorted(source, key=rank)
+    best: dict[int, str] = {}
+    for word in ordered:
+        best.setdefault(source[word], word)
+    # words of several names: where one name is not searched for, its other words are not either
+    chosen = list(dict.fromkeys((*best.values(), *ordered)))[:QUERIES]
+    return [(word, bool(offered) and source[word] < len(names)) for word in chosen]
 
 
 def _hits(nodes: Iterable[Node]) -> Counter[Hit]:

@@ -77,6 +77,12 @@ FILTER: Final = (
     "li.hidden=!li.textContent.toLowerCase().includes(q.value.toLowerCase())}</script>"
 )
 SEARCHES: Final = {
+    "an item that the search does not know": Case(
+        f"<nav><ul>{LIST}</ul></nav><form role=search action=/search>{FIELD}</form><main>{INTRO}<ul><li><a href=/markup>Show"
+        f" Markup</a></li>{LIST}</ul></main>",
+        {"search": "done"},
+        {"/search": listed},
+    ),
     "a debounce script": Case(live(450) + HOME, {"search": "done"}, {"/hits": hits}),
     "a debounce script on a slow server": Case(live(450) + HOME, {"search": "done"}, {"/hits": hits}, {"/hits": 1.5}),
     "a script that asks by POST": Case(live(100, method="POST") + HOME, {"search": "done"}, {"/hits": hits}),
