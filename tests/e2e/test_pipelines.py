@@ -179,7 +179,7 @@ def test_the_action_in_a_clean_environment(clean: Path, tmp_path: Path, site: tu
     (public / "robots.txt").write_text("User-agent: Claude-User\nDisallow: /\n")
     worse = Job(clean, tmp_path, {**given, "must-serve": "", "fail-grade": "", "baseline": "agents.json"})
     assert worse.run() == 1
-    assert "Claude: went from allowed to disallowed." in worse.error
+    assert "Claude: went from in to told no." in worse.error
 
     # the forge's own client stands for a forge here: it hands over the artifact of the run it names
     shutil.copy(tmp_path / "agents.json", tmp_path / "aui-tui-card.json")
