@@ -59,10 +59,10 @@ SENTENCES: Final = sentence_list(
         AI agents are shut out: <<agents>> <<get>> <<what>> while a browser gets the homepage (<<browser>>)<<proof>>.
         <<robots>>Users who send an agent see an error.
     critical everybody-challenged
-        Everybody meets a wall: the browser probe and <<agents>> get <<what>>, which a person can pass and an agent
+        Everybody meets a wall: the browser probe and <<agents>> get <<what>>, which a person may pass and an agent
         cannot.
     critical browser-walled
-        The browser probe gets <<what>>, which a person can pass and an agent cannot, and no agent gets the homepage.
+        The browser probe gets <<what>>, which a person may pass and an agent cannot, and no agent gets the homepage.
     critical programs
         Programs are shut out, whatever their name: <<agents>> <<get>> <<what>>, and so does this scan under a
         browser’s name, while a real browser (<<client>>) gets the homepage<<named>>. Users who send an agent see an

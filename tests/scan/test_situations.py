@@ -61,7 +61,7 @@ GOLDEN = (
         site.wall_for_all, "Walled", "walled walled walled walled walled walled walled walled",
         (9, 0, 24), (16, 0, 0, 0, 23),
         "Everybody meets a wall: the browser probe and all 4 probed agents get a Cloudflare challenge page (403, known"
-        " by “Just a moment...”), which a person can pass and an agent cannot.",
+        " by “Just a moment...”), which a person may pass and an agent cannot.",
     ),
     Golden(
         site.wall_for_agents, "Walled", "untested walled walled walled walled walled walled untested",
