@@ -318,6 +318,8 @@ def _place() -> str:
 LIMIT: Final = 10
 WINDOW: Final = 3600.0
 """Seconds of the rolling window."""
+TRIES: Final = 6
+"""How often a scan is counted in a file that is locked: a count that is given up may be one scan too many."""
 UNSAVED: Final = 10_000
 """Clients whose scans are counted in memory; then whoever has not scanned for the longest time is forgotten."""
 
@@ -364,19 +366,18 @@ class QuotaStore:
         Returns what they were, and whether the file could be used.
         """
         with self._guard:
-            try:
-                with self._file.writing() as entries:
+            for _ in range(TRIES):
+                with suppress(Unavailable), self._file.writing() as entries:
                     before = self._times(client, entries.get(_client_key(client)))
                     entries.set(_client_key(client), change(before), WINDOW)
-            except Unavailable:
-                before = self._times(client, None)
-                self._unsaved.pop(client, None)
-                self._unsaved[client] = change(before)
-                if len(self._unsaved) > UNSAVED:
-                    del self._unsaved[next(iter(self._unsaved))]
-                return before, False
+                    self._unsaved.pop(client, None)
+                    return before, True
+            before = self._times(client, None)
             self._unsaved.pop(client, None)
-            return before, True
+            self._unsaved[client] = change(before)
+            if len(self._unsaved) > UNSAVED:
+                del self._unsaved[next(iter(self._unsaved))]
+            return before, False
 
     def _times(self, client: str, kept: Any) -> list[float]:
         """Return the times still in the window, in the file and in memory, oldest first, none in the future."""
