@@ -13,6 +13,7 @@ from aui_tui.scan import profiles
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.probes import Answer, Url
 from aui_tui.scan.profiles import Profile
+from aui_tui.scan.retry import BUSY, LIMIT_STATUS
 
 OWN: Final = "aui-tui"
 """The client of the arms that no real browser speaks for."""
@@ -76,19 +77,21 @@ def real(name: str, agent: str, client: str, found: Exchange) -> Arm:
     )
 
 
-async def by_name(agent: str, ask: Ask, *, search: bool, pause: float) -> tuple[Arm, ...]:
-    """Ask under an invented name in the shape of ``agent`` and, with ``search``, under a search engine's.
+async def by_name(refused: Exchange, ask: Ask, *, search: bool, pause: float) -> tuple[Arm, ...]:
+    """Ask under an invented name in the shape of the ``refused`` agent and, with ``search``, under a search engine's.
 
-    A refusal counts when it comes twice.
+    A refusal counts when it comes twice, and one by a limit only where the agent's is one.
     """
     arms = []
     for name in (INVENTED, SEARCH) if search else (INVENTED,):
-        profile = _called(profiles.profile(agent), NAMES[name])
+        profile = _called(profiles.profile(refused.name), NAMES[name])
         for _ in range(2):
             await asyncio.sleep(pause)
             found = await ask(profile)
             if found.outcome == SERVED:
                 break
+        if found.status in (LIMIT_STATUS, BUSY) and found.status != refused.status:
+            continue
         version = found.http_version
         arm = Arm(name=name, outcome=found.outcome, status=found.status, client=OWN, http_version=version)
         arms.append(arm)

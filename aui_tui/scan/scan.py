@@ -462,7 +462,7 @@ class _Scan:
                 return msgspec.structs.replace(found, status=403) if other else found
 
             pause = max(limits.pace, limits.pause / 4)
-            self.arms = await control.by_name(group[0], ask, search=own, pause=pause)
+            self.arms = await control.by_name(done[group[0]], ask, search=own, pause=pause)
             self._done(done[group[0]])
 
     async def _ask_real(self, agent: str = "") -> Exchange:

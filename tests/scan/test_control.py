@@ -209,6 +209,24 @@ async def test_other_names_say_what_a_refusal_goes_by(
     assert (grade_card(found).stance == "Walled") == (verdict == "blocked")
 
 
+async def test_another_name_that_meets_a_limit_says_nothing_of_a_refusal(parser: Parser) -> None:
+    async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        agent = asked.field("user-agent")
+        named = asked.path == "/" and "Ordinary" not in agent and ("-User" in agent or "-Agent" in agent)
+        limited = "Googlebot" in agent
+        if named or limited:
+            writer.write(answer(b"no", "403 Forbidden" if named else "429 Too Many Requests"))
+            await writer.drain()
+            return
+        await good(asked, writer)
+
+    async with Site(default=serve) as site:
+        access = site.access(QUICK)
+        found = await observe(access.target(site.url), parser=parser, access=access)
+    assert [(arm.name, arm.outcome) for arm in found.arms] == [("N", "served")]
+    assert grade_card(found).stance == "Walled"
+
+
 async def test_where_a_field_decides_no_other_name_is_asked_what_the_name_does(parser: Parser) -> None:
     async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
         if asked.path == "/" and "text/html" not in asked.field("accept"):
