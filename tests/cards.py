@@ -21,10 +21,10 @@ from aui_tui.checks.ledger import detail
 from aui_tui.checks.ledger import pillars as pillars_of
 from aui_tui.model.card import (
     AgentAccess,
-    Entry,
     Evidence,
     Index,
     Ledger,
+    LedgerEntry,
     Recommendation,
     ReportCard,
     Semantic,
@@ -125,7 +125,7 @@ def _ledger(method: Method, earned: dict[str, int], stance: str, score: int) -> 
         return min(raw, WALLED_CEILING) if stance == "Walled" and fix != "wba" else raw
 
     entries = tuple(
-        Entry(
+        LedgerEntry(
             component=check.fix,
             pillar=check.pillar[method.name],
             earned=earned[check.fix],

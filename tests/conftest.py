@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
-from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.parser_pool import ParserPool
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # programs that tests start in the background hear ctrl+c too
 
@@ -30,8 +30,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
-def parser() -> Iterator[Parser]:
+def parser() -> Iterator[ParserPool]:
     """The worker that reads what servers send; it starts once."""
-    found = Parser()
+    found = ParserPool()
     yield found
     asyncio.run(found.aclose())

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from aui_tui.checks import CHECKS, Check, Sentence, sentence_list
 from aui_tui.checks.judge import Judgement, judge
 from aui_tui.checks.wording import answer, clause, fill, joined, quoted, sentence, silence, status
-from aui_tui.model.card import Entry, Finding, Ledger, Points
+from aui_tui.model.card import Finding, Ledger, LedgerEntry, Points
 from aui_tui.model.methods import GRADE_FLOORS, MOST_AGENTS, REVISION, WALLED_CEILING, Method, Pillar, capped, grade_of
 from aui_tui.model.methods import method as method_called
 from aui_tui.model.observations import INCONCLUSIVE, NO_ISSUER, Exchange, Observations
@@ -55,7 +55,7 @@ TASK_SENTENCES: Final = sentence_list(
 )
 
 
-def task_entries(observations: Observations, pillar: Pillar) -> Iterator[Entry]:
+def task_entries(observations: Observations, pillar: Pillar) -> Iterator[LedgerEntry]:
     """Yield the entry of the tasks in the ledger when enough of them count."""
     runs = runs_of(observations.tasks)
     points = pillar_points(runs, pillar.maximum)
@@ -63,7 +63,7 @@ def task_entries(observations: Observations, pillar: Pillar) -> Iterator[Entry]:
         return
     counting = [run for run in runs if run.possible]
     done = sum(run.outcome == DONE for run in counting)
-    yield Entry(
+    yield LedgerEntry(
         component=TASKS,
         pillar=pillar.key,
         earned=points,
@@ -129,13 +129,13 @@ def ledger(observations: Observations, method: Method, judgement: Judgement | No
     )
 
 
-def _entry(check: Check, observations: Observations, judgement: Judgement, method: str) -> Entry:
+def _entry(check: Check, observations: Observations, judgement: Judgement, method: str) -> LedgerEntry:
     possible = check.points[method]
     if judgement.unreachable:
         points, reason = None, "The site gave no usable answer, so nothing was measured."
     else:
         points, reason = check.earned(observations, judgement, method)
-    return Entry(
+    return LedgerEntry(
         component=check.fix,
         pillar=check.pillar[method],
         earned=points or 0,
@@ -309,7 +309,7 @@ def _no_use(probe: Exchange) -> str:
     return silence(probe) if probe.outcome == INCONCLUSIVE else f"status {status(probe.status)}"
 
 
-class Section(NamedTuple):
+class MethodSection(NamedTuple):
     """A heading, paragraphs, and a table whose first column names what the second explains."""
 
     title: str
@@ -325,7 +325,7 @@ def _explanation() -> list[dict[str, Any]]:
     return found
 
 
-def sections(method: str) -> tuple[Section, ...]:
+def sections(method: str) -> tuple[MethodSection, ...]:
     """Return the explanation of ``method``. Raises BadValue naming the known methods."""
     chosen = method_called(method)
     facts = {
@@ -341,7 +341,7 @@ def sections(method: str) -> tuple[Section, ...]:
         "grades": ", ".join(f"{letter} from {floor}" if floor else f"{letter} below" for floor, letter in GRADE_FLOORS),
     }
     return tuple(
-        Section(
+        MethodSection(
             fill(section["title"], facts),
             tuple(fill(text, facts) for text in section.get("paragraphs", ())),
             _points(chosen)

@@ -17,9 +17,9 @@ from aui_tui.checks.judge import Judgement, judge, live_exchanges
 from aui_tui.checks.ledger import TASKS, detail, findings, ledger, pillars
 from aui_tui.model.card import (
     AgentAccess,
-    Entry,
     Evidence,
     Ledger,
+    LedgerEntry,
     PageAccess,
     PageAnswer,
     Recommendation,
@@ -66,7 +66,7 @@ def _whole(observations: Observations, judgement: Judgement, method: Method) -> 
     """
     book = ledger(observations, method, judgement)
 
-    def score_with(*done: Entry) -> int:
+    def score_with(*done: LedgerEntry) -> int:
         after = apply(observations, (entry.fix for entry in done))
         same = after.exchanges is observations.exchanges and after.robots is observations.robots
         stance = judgement.stance if same else judge(after).stance

@@ -11,7 +11,7 @@ import typer
 
 from aui_tui.cli import complete, options, sources, streams
 from aui_tui.cli.gating import Gating
-from aui_tui.cli.output import CardForm, Result, emit, format_for, path_of
+from aui_tui.cli.output import CardForm, HostResult, emit, format_for, path_of
 from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.reach import site_of
 from aui_tui.cli.run import Run, fail
@@ -21,7 +21,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import GRADES, choose
-from aui_tui.report.gates import Outcome, worst
+from aui_tui.report.gates import GateOutcome, worst
 from aui_tui.text import clean
 
 app = App()
@@ -76,7 +76,7 @@ def site(
     gating = Gating.of(run, context.params)
     method = options.method_of(method)
 
-    async def work() -> tuple[HostReport, Outcome]:
+    async def work() -> tuple[HostReport, GateOutcome]:
         async with opened(run) as service:
             report = await sources.at(service, host, when, method=method)
             return report, await gating.judge(service, report.card, report)
@@ -85,7 +85,7 @@ def site(
     scans = len(report.history)
     note = f"scan {scans} of this host" if scans > 1 else ""
     if not (details and form.record):
-        result = Result(report, note=note, outcome=outcome if gating.gates else None)
+        result = HostResult(report, note=note, outcome=outcome if gating.gates else None)
         emit(form.chunks([result]), form.path)
     if details:
         emit(exchanges(report, as_json=form.record), form.path if form.record else None)
@@ -251,7 +251,7 @@ def regrade_cards(
     run = run_for(context)
     form = CardForm.of(run, context.params)
     method = options.method_of(method) or run.settings.method
-    found: list[Result] = []
+    found: list[HostResult] = []
     codes: list[int] = []
 
     def of_file(name: str) -> None:
@@ -259,7 +259,7 @@ def regrade_cards(
             try:
                 base = run.settings.base_url.rstrip("/")
                 card = only_under(card, method) if seen is None else _again(card, seen, method, base)
-                found.append(Result(HostReport(card=card, observations=seen)))
+                found.append(HostResult(HostReport(card=card, observations=seen)))
             except AuiError as error:
                 codes.append(fail(error))
 
@@ -267,7 +267,7 @@ def regrade_cards(
         async with opened(run) as service:
             for name in names:
                 try:
-                    found.append(Result(await report_of(service, name, method=method)))
+                    found.append(HostResult(await report_of(service, name, method=method)))
                 except AuiError as error:
                     codes.append(fail(error))
 

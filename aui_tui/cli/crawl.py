@@ -23,7 +23,7 @@ from aui_tui.text import count
 
 if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
-    from aui_tui.service.crawl import BadRow, Crawl, CrawlSettings, Done, Row, Workers
+    from aui_tui.service.crawl import BadRow, Crawl, CrawlSettings, Done, ListedHost, Workers
     from aui_tui.service.local import LocalService
 
 app = App()
@@ -207,7 +207,7 @@ def _total(file: str) -> int | None:
     return count_lines(file) if file else len(starter())
 
 
-def _rows(file: str, access: ScanPolicy) -> Iterable[Row | BadRow]:
+def _rows(file: str, access: ScanPolicy) -> Iterable[ListedHost | BadRow]:
     """Return the rows of the list ``file``, of the packaged one for no name."""
     from aui_tui.service.crawl import read_file, starter_rows
 

@@ -24,7 +24,7 @@ FRAMES: Final = "120"
 """Drawings in a second at most: an answer that comes just after one waits half as long as with Textual's 60."""
 
 
-class Stream(NamedTuple):
+class Filling(NamedTuple):
     """What fills the index while it is looked at: a name, how many scans there are, what makes them.
 
     ``ready`` says why they cannot begin.
@@ -42,8 +42,8 @@ def open_on(
     *,
     host: str = "",
     query: Query | None = None,
-    feed: Stream | None = None,
-    starter: Stream | None = None,
+    feed: Filling | None = None,
+    starter: Filling | None = None,
     open_source: Callable[[str], None] | None = None,
 ) -> int:
     """Run the dashboard on ``service``, close both, and return its status: an exit code, or how it was left.

@@ -76,10 +76,10 @@ def play(run: Run, *, headless: bool = False, tasks: bool = False) -> int:
         if headless:
             run.wait(print_index())
             return 0
-        from aui_tui.cli.dashboard import Stream, open_on
+        from aui_tui.cli.dashboard import Filling, open_on
 
         return open_on(
-            run, service, query=Query.of(sort="rank", descending=True), feed=Stream("demo", rounds(web), scans)
+            run, service, query=Query.of(sort="rank", descending=True), feed=Filling("demo", rounds(web), scans)
         )
 
 

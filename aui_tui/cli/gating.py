@@ -18,7 +18,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.registry import Agent, registry
 from aui_tui.model.view import HostReport
 from aui_tui.model.visits import Visitor, Visits
-from aui_tui.report.gates import Failure, Gates, Outcome, check
+from aui_tui.report.gates import Failure, GateOutcome, Gates, check
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
@@ -53,7 +53,7 @@ class Gating:
         cards = () if missing or baseline in ("", LAST) else sources.read(baseline)
         return cls(gates, baseline, cards, first_run)
 
-    async def judge(self, service: Service, card: ReportCard, known: HostReport | None = None) -> Outcome:
+    async def judge(self, service: Service, card: ReportCard, known: HostReport | None = None) -> GateOutcome:
         """Return what the gates say of ``card``, having reported each failure; ``known``: what the service knows.
 
         Raises AuiError.
@@ -86,7 +86,7 @@ def _same(cards: Sequence[ReportCard], card: ReportCard) -> ReportCard | None:
     return found[-1] if found else None
 
 
-def tell(outcome: Outcome) -> None:
+def tell(outcome: GateOutcome) -> None:
     """Say each failure on standard error, one line each."""
     for failure in outcome.failures:
         word = "is inconclusive" if failure.inconclusive else "failed"
@@ -134,10 +134,10 @@ def _tokens_of(name: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def refused_too_often(record: Visits, asked: Iterable[Limit]) -> Outcome:
+def refused_too_often(record: Visits, asked: Iterable[Limit]) -> GateOutcome:
     """Return which limits ``record`` breaks. No visits, or a log that cannot tell, is inconclusive, never a pass."""
     failures = (failure for limit in asked for failure in _judged(record, limit))
-    return Outcome(host=record.host or record.log, failures=tuple(failures))
+    return GateOutcome(host=record.host or record.log, failures=tuple(failures))
 
 
 def _judged(record: Visits, limit: Limit) -> Iterator[Failure]:

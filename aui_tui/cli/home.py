@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from aui_tui.cli import streams
-from aui_tui.cli.dashboard import LEFT_FOR_DEMO, Stream, open_on
+from aui_tui.cli.dashboard import LEFT_FOR_DEMO, Filling, open_on
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import service_of
 from aui_tui.errors import ConfigError
@@ -68,7 +68,7 @@ async def network_problem() -> str:
     return "This machine has no network: no name resolves. Nothing was scanned; choose it again once there is one."
 
 
-def known_sites(run: Run) -> Stream:
+def known_sites(run: Run) -> Filling:
     """Return the scans of the packaged list of known sites, which begin only when the user asks.
 
     They run in a process of their own, so that the dashboard stays quick; cancelling ends that in order.
@@ -96,4 +96,4 @@ def known_sites(run: Run) -> Stream:
                 crawl.terminate()
                 await crawl.wait()
 
-    return Stream("known sites", len(starter()), scans, network_problem)
+    return Filling("known sites", len(starter()), scans, network_problem)

@@ -23,7 +23,7 @@ from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from aui_tui.report.formats import Refusal
-    from aui_tui.report.gates import Outcome
+    from aui_tui.report.gates import GateOutcome
 
 READABLE, TEXT, RECORD = PRINTED = ("readable", "text", "record")
 """Forms beside the formats of files: for a terminal, plain sentences, one line of JSON."""
@@ -108,7 +108,7 @@ def format_of(path: Path, allowed: Sequence[str]) -> str:
     return known[ending]
 
 
-class Result(NamedTuple):
+class HostResult(NamedTuple):
     """What came of one host: its report, or why there is none.
 
     ``note`` says how the report came about, ``outcome`` what the gates said, where gates were asked for.
@@ -117,7 +117,7 @@ class Result(NamedTuple):
     report: HostReport | None = None
     refusal: Refusal | None = None
     note: str = ""
-    outcome: Outcome | None = None
+    outcome: GateOutcome | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +157,7 @@ class CardForm:
         """Whether cards are printed as records of one line."""
         return self.name == RECORD
 
-    def chunks(self, results: Sequence[Result], *, many: bool = False, below: bool = False) -> Iterator[str]:
+    def chunks(self, results: Sequence[HostResult], *, many: bool = False, below: bool = False) -> Iterator[str]:
         """Yield ``results`` in this form; ``many``: as a list even of one, ``below``: others stand above."""
         if self.name in PRINTED:
             for number, one in enumerate(results):
@@ -178,7 +178,7 @@ class CardForm:
             locate=located,
         )
 
-    def _lines(self, one: Result) -> Iterable[str]:
+    def _lines(self, one: HostResult) -> Iterable[str]:
         from aui_tui.cli.cardview import lines, sentences
 
         paint = Paint.for_output(ascii_only=self.run.settings.ascii) if self.path is None else Paint()

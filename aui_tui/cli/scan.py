@@ -11,7 +11,7 @@ import typer
 
 from aui_tui.cli import options, progress, streams
 from aui_tui.cli.gating import Gating
-from aui_tui.cli.output import CardForm, Result, emit, path_of
+from aui_tui.cli.output import CardForm, HostResult, emit, path_of
 from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.reach import pages_of, policy_of
 from aui_tui.cli.run import Run, fail
@@ -100,10 +100,10 @@ class Batch:
 
     def __init__(self, form: CardForm, *, many: bool) -> None:
         self._form, self._many = form, many
-        self.results: list[Result] = []
+        self.results: list[HostResult] = []
         self.codes: list[int] = []
 
-    def add(self, result: Result) -> None:
+    def add(self, result: HostResult) -> None:
         """Take in what came of one host."""
         if self._form.streams:
             emit(self._form.chunks([result], below=bool(self.results)), None)
@@ -115,7 +115,7 @@ class Batch:
 
         self.codes.append(fail(error))
         if self._many:
-            self.add(Result(refusal=Refusal(clean(url, 253), error.title, error.http_status, str(error))))
+            self.add(HostResult(refusal=Refusal(clean(url, 253), error.title, error.http_status, str(error))))
 
     def end(self) -> int:
         """Print what had to wait for the last scan, and return the exit code of the command."""
@@ -204,7 +204,7 @@ def scan(
                 batch.refuse(one, error)
             else:
                 batch.codes.append(outcome.exit_code)
-                batch.add(Result(found, note=note_of(found), outcome=outcome if gating.gates else None))
+                batch.add(HostResult(found, note=note_of(found), outcome=outcome if gating.gates else None))
 
     run.wait(work())
     code = batch.end()

@@ -28,7 +28,7 @@ from aui_tui.text import clean
 if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
     from aui_tui.service.local import LocalService
-    from aui_tui.visits.counting import Options
+    from aui_tui.visits.counting import LogOptions
     from aui_tui.visits.ranges import RangeBook, Updated
 
 app = App()
@@ -139,14 +139,14 @@ class NotRead(NeverScanned):
         self.host = host
 
 
-def _reading_of(run: Run, host: str) -> Options:
+def _reading_of(run: Run, host: str) -> LogOptions:
     """Return how to read the logs of ``host`` (empty: of any). Raises BadValue, InvalidHost."""
-    from aui_tui.visits.counting import Options
+    from aui_tui.visits.counting import LogOptions
 
     settings = run.settings
     if settings.log_kind not in ("", *KINDS):
         raise BadValue(f"log_kind takes {', '.join(KINDS)}, not {clean(settings.log_kind, 40)!r}.", allowed=KINDS)
-    return Options(
+    return LogOptions(
         kind=settings.log_kind or None,  # type: ignore[arg-type]  # one of KINDS, as checked above
         host=_site(host) if host else "",
         trusted=settings.trusted_proxy,
@@ -191,7 +191,7 @@ def _beside_card(run: Run, host: str, record: Visits | None) -> tuple[Visits | N
     return run.wait(work())
 
 
-def _read(run: Run, names: list[str], options: Options, book: RangeBook) -> Visits:
+def _read(run: Run, names: list[str], options: LogOptions, book: RangeBook) -> Visits:
     """Return the figures of the logs, having told what is no part of them: lines that were not understood."""
     from aui_tui.visits import logs
     from aui_tui.visits.reader import files_of
@@ -219,7 +219,7 @@ async def read_for(run: Run, service: LocalService, host: str, path: str) -> str
     return f"{kept.lines:,} lines of {clean(path, 200)} were read; {kept.agent_lines:,} name an agent."
 
 
-def _follow(run: Run, names: list[str], options: Options, book: RangeBook, form: str, path: Path | None) -> Visits:
+def _follow(run: Run, names: list[str], options: LogOptions, book: RangeBook, form: str, path: Path | None) -> Visits:
     """Print the figures as the logs grow, until ctrl+c; what was counted is kept from time to time and at the end.
 
     On a terminal the table is drawn again in its place.

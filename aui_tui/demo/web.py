@@ -57,7 +57,7 @@ WELL_KNOWN: Final = {
 EVERYBODY, BROWSER, AGENTS = "everybody", "browser", "agents"
 
 
-class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CannedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A canned answer of a wall, a limiter or a broken server."""
 
     status: int
@@ -65,7 +65,7 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     headers: dict[str, str] = {}
 
 
-class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DemoRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who gets something else than the page.
 
     ``to``: ``everybody``, ``browser``, ``agents`` or the token of one agent. ``answer``: a key of ``answers.toml``;
@@ -80,16 +80,16 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     per_second: int = 0
 
 
-class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class EarlierState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What was different at a site at the scan before."""
 
     page: str | UnsetType = UNSET
     robots: str | UnsetType = UNSET
     files: tuple[str, ...] | UnsetType = UNSET
-    rule: tuple[Rule, ...] | UnsetType = UNSET
+    rule: tuple[DemoRule, ...] | UnsetType = UNSET
 
 
-class Site(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DemoSite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One site: what ``sites.toml`` explains at its head."""
 
     host: str
@@ -107,40 +107,40 @@ class Site(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     catch_all: bool = False
     mode: str = "serve"
     shop: tuple[str, ...] = ()
-    rule: tuple[Rule, ...] = ()
-    before: Change | None = None
+    rule: tuple[DemoRule, ...] = ()
+    before: EarlierState | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every host name the site answers under."""
         return (self.host, self.canonical) if self.canonical else (self.host,)
 
-    def earlier(self) -> Site:
+    def earlier(self) -> DemoSite:
         """Return the site as it was at the scan before; itself when nothing changed."""
         if self.before is None:
             return self
         changes = {
-            name: value for name in Change.__struct_fields__ if (value := getattr(self.before, name)) is not UNSET
+            name: value for name in EarlierState.__struct_fields__ if (value := getattr(self.before, name)) is not UNSET
         }
         return msgspec.structs.replace(self, **changes)
 
 
 @cache
-def sites() -> tuple[Site, ...]:
+def sites() -> tuple[DemoSite, ...]:
     """Return every site of the demo, in the order of the table."""
-    return convert(_table("sites.toml")["site"], tuple[Site, ...])
+    return convert(_table("sites.toml")["site"], tuple[DemoSite, ...])
 
 
 @cache
-def shops() -> tuple[Site, ...]:
+def shops() -> tuple[DemoSite, ...]:
     """Return the shops of ``demo --tasks``; ``Site.shop`` names FAULTS of ``demo.shop``."""
-    return convert(_table("shops.toml")["site"], tuple[Site, ...])
+    return convert(_table("shops.toml")["site"], tuple[DemoSite, ...])
 
 
 @cache
-def answers() -> dict[str, Answer]:
+def answers() -> dict[str, CannedAnswer]:
     """Return the canned answers by name."""
-    return convert(_table("answers.toml"), dict[str, Answer])
+    return convert(_table("answers.toml"), dict[str, CannedAnswer])
 
 
 def _table(name: str) -> dict[str, Any]:
@@ -204,9 +204,9 @@ class _Handler(BaseHTTPRequestHandler):
 class Behaviour:
     """One site as it behaves; ``site`` may be exchanged between requests."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: DemoSite) -> None:
         self.site = site
-        self._recent: dict[Rule, list[float]] = {}
+        self._recent: dict[DemoRule, list[float]] = {}
         self._lock = threading.Lock()
 
     def respond(self, asked: Asked) -> Response | None:
@@ -216,14 +216,14 @@ class Behaviour:
             return self.answer(asked)
         return None if rule.action == "hang" else _canned(rule.answer)
 
-    def _matching(self, asked: Asked) -> Rule | None:
+    def _matching(self, asked: Asked) -> DemoRule | None:
         for rule in self.site.rule:
             plain = asked.path not in WELL_KNOWN and asked.path != "/robots.txt"
             if (rule.everywhere or plain) and _concerns(rule, _agent_of(asked)) and not self._passes(rule):
                 return rule
         return None
 
-    def _passes(self, rule: Rule) -> bool:
+    def _passes(self, rule: DemoRule) -> bool:
         """Whether one more request stays within the rule's allowance of the last second."""
         with self._lock:
             now = time.monotonic()
@@ -270,7 +270,7 @@ class Behaviour:
         )
 
 
-def _concerns(rule: Rule, agent: str) -> bool:
+def _concerns(rule: DemoRule, agent: str) -> bool:
     if rule.to == EVERYBODY:
         return True
     if rule.to == BROWSER:
@@ -308,7 +308,7 @@ class DemoWeb:
     Raises Unavailable when the loopback interface cannot be listened on.
     """
 
-    def __init__(self, served: Sequence[Site] | None = None) -> None:
+    def __init__(self, served: Sequence[DemoSite] | None = None) -> None:
         self.sites = tuple(sites() if served is None else served)
         self._behaviours = {site.host: Behaviour(site) for site in self.sites if site.mode == "serve"}
         self._answers: dict[str, Respond] = {}
@@ -353,7 +353,7 @@ class DemoWeb:
             for rule in (f"{name}:80:127.0.0.1:{self.ports[site.host]}", f"{name}:443:127.0.0.1:{self._refused}")
         )
 
-    def show(self, site: Site) -> None:
+    def show(self, site: DemoSite) -> None:
         """Serve ``site`` from now on under its host."""
         self._behaviours[site.host].site = site
 
@@ -389,13 +389,13 @@ def service_of(web: DemoWeb, folder: Path, *, base_url: str, method: str) -> Loc
 async def fill(service: LocalService, web: DemoWeb, on_card: OnCard) -> None:
     """Scan every site as it is now, one that has changed as it was before first."""
 
-    async def scan(site: Site) -> None:
+    async def scan(site: DemoSite) -> None:
         options = ScanOptions(force=True, category=site.category, name=site.name, free=True)
         on_card((await service.scan(f"http://{site.host}", options)).card)
 
     places = asyncio.Semaphore(AT_ONCE)
 
-    async def both(site: Site) -> None:
+    async def both(site: DemoSite) -> None:
         async with places:
             if site.before is not None:
                 web.show(site.earlier())

@@ -11,7 +11,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aui_tui.checks.ledger import Section, sections
+from aui_tui.checks.ledger import MethodSection, sections
 from aui_tui.model import query
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.registry import PURPOSES, Client, registry
@@ -143,31 +143,31 @@ def _plain(token: Token) -> str:
     return "".join(" " if part.type == "softbreak" else part.content for part in token.children or ())
 
 
-def query_sections() -> tuple[Section, ...]:
+def query_sections() -> tuple[MethodSection, ...]:
     """Return the explanation of the query language."""
     return (
-        Section(query.TITLE, query.INTRODUCTION),
-        Section("Terms", rows=query.TERMS),
-        Section("Joining terms", rows=query.JOINING),
-        Section("For example", rows=query.EXAMPLES),
+        MethodSection(query.TITLE, query.INTRODUCTION),
+        MethodSection("Terms", rows=query.TERMS),
+        MethodSection("Joining terms", rows=query.JOINING),
+        MethodSection("For example", rows=query.EXAMPLES),
     )
 
 
-def name_sections() -> tuple[Section, ...]:
+def name_sections() -> tuple[MethodSection, ...]:
     """Return the clients that are known, by what they are for."""
     known = registry()
     rows: dict[str, list[tuple[str, str]]] = {purpose: [] for purpose in PURPOSES.values()}
     for client in (*known.agents, *known.crawlers, *known.others):
         rows[client.purpose].append((client.token, " · ".join(_about(client, known.version))))
     return (
-        Section(
+        MethodSection(
             "Names of agents and crawlers",
             (
                 "Each row says who sends the name, whether robots.txt is read and followed, whether the addresses are "
                 "published, and the source. Operators change this; the date says when it was looked at.",
             ),
         ),
-        *(Section(PURPOSE_TITLES[purpose], rows=tuple(found)) for purpose, found in rows.items()),
+        *(MethodSection(PURPOSE_TITLES[purpose], rows=tuple(found)) for purpose, found in rows.items()),
     )
 
 
@@ -184,7 +184,7 @@ def _about(client: Client, version: str) -> Iterator[str]:
         yield client.doc
 
 
-def _page(page: tuple[Section, ...], *, code: bool = False) -> Iterator[str]:
+def _page(page: tuple[MethodSection, ...], *, code: bool = False) -> Iterator[str]:
     """Yield the lines of a page in Markdown; the first column of its tables is ``code``, else strong."""
     for number, section in enumerate(page):
         yield f"{'#' if number == 0 else '##'} {section.title}"

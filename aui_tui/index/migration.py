@@ -56,7 +56,7 @@ OLD: Final = (
 )
 
 
-class Line(msgspec.Struct, frozen=True, array_like=True):
+class OldRow(msgspec.Struct, frozen=True, array_like=True):
     """What the table ``line`` held. ``matrix``: our eight verdicts as digits, or a map with other keys or words."""
 
     name: str
@@ -75,7 +75,7 @@ class Line(msgspec.Struct, frozen=True, array_like=True):
     live: tuple[int, ...] = ()
 
 
-_LINES: Final = msgpack_decoder(Line)
+_LINES: Final = msgpack_decoder(OldRow)
 
 
 def migrate(db: sqlite3.Connection, version: int) -> None:
@@ -144,7 +144,7 @@ def _of_bits(bits: int) -> dict[str, rows.Value]:
     }
 
 
-def _of_line(line: Line) -> dict[str, rows.Value]:
+def _of_line(line: OldRow) -> dict[str, rows.Value]:
     foreign = isinstance(line.matrix, dict)
     return {
         "name": line.name,

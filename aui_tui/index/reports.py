@@ -63,7 +63,7 @@ State = tuple[int, int]
 """Which file, and how many transactions have changed it."""
 
 
-class Scan(NamedTuple):
+class KeptScan(NamedTuple):
     """A kept scan: the card and, where they are kept, the observations."""
 
     card: ReportCard
@@ -223,7 +223,7 @@ class Reports:
 
     # One host
 
-    def get(self, host: str, at: str = "") -> Scan:
+    def get(self, host: str, at: str = "") -> KeptScan:
         """Return the latest scan of ``host``, or the kept one with ``scanned_at`` equal to ``at``.
 
         Raises NeverScanned; NoCard where only a summary is known.
@@ -231,13 +231,13 @@ class Reports:
         when, values = ("scan.at = ?", (host, epoch_ms(at))) if at else ("scan.at = site.at", (host,))
         return self._scan(host, f"{when} LIMIT 1", values)
 
-    def previous(self, host: str, at: str) -> Scan | None:
+    def previous(self, host: str, at: str) -> KeptScan | None:
         """Return the kept scan of ``host`` before the one at ``at``; None when there is none."""
         with suppress(NeverScanned):
             return self._scan(host, "scan.at < ? AND dead = 0 ORDER BY scan.at DESC LIMIT 1", (host, epoch_ms(at)))
         return None
 
-    def _scan(self, host: str, when: str, values: Sequence[object]) -> Scan:
+    def _scan(self, host: str, when: str, values: Sequence[object]) -> KeptScan:
         found = self._read(f"SELECT {BLOBS} FROM site JOIN scan ON site = site.id WHERE host = ? AND {when}", values)
         if not found:
             raise NeverScanned(host)
@@ -248,7 +248,7 @@ class Reports:
         with suppress(RecordError):
             kept = None if observations is None else blobs.unpack_observations(observations)
         try:
-            return Scan(blobs.unpack_card(card), kept)
+            return KeptScan(blobs.unpack_card(card), kept)
         except RecordError:
             raise NeverScanned(host) from None
 

@@ -13,7 +13,7 @@ VERSION: Final = 7
 TABLES: Final = ("site", "scan", "line", "edge", "visits", "meta", "tally", "site_text")
 
 
-class Part(NamedTuple):
+class Statement(NamedTuple):
     """A statement of ``schema.sql``, and what it makes; ``kind`` is empty for a statement that makes nothing."""
 
     kind: str
@@ -22,7 +22,7 @@ class Part(NamedTuple):
 
 
 @cache
-def schema() -> tuple[Part, ...]:
+def schema() -> tuple[Statement, ...]:
     """Return the statements that create an empty index."""
     parts, pending = [], ""
     for line in Path(__file__).with_name("schema.sql").read_text(encoding="utf-8").splitlines():
@@ -31,7 +31,7 @@ def schema() -> tuple[Part, ...]:
             words = pending.replace("VIRTUAL ", "").split(maxsplit=3)
             made = words[0] == "CREATE"
             sql = pending.strip().removesuffix(";")
-            parts.append(Part(words[1].lower() if made else "", words[2] if made else "", sql))
+            parts.append(Statement(words[1].lower() if made else "", words[2] if made else "", sql))
             pending = ""
     return tuple(parts)
 

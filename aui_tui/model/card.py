@@ -214,7 +214,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     unreachable: tuple[SiteSummary, ...]
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One component of the score, called by the key of its fix: points ``earned`` of ``possible``.
 
     ``pillar``: its wire key. ``reason``: why so many.
@@ -242,7 +242,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     method: str
-    entries: tuple[Entry, ...]
+    entries: tuple[LedgerEntry, ...]
     earned: int
     possible: int
     raw: int

@@ -62,7 +62,7 @@ class TextLine(msgspec.Struct, frozen=True):
     text: str
 
 
-class Compared(msgspec.Struct, frozen=True, kw_only=True):
+class ComparedExchanges(msgspec.Struct, frozen=True, kw_only=True):
     """Two exchanges held against one another: the browser's at the left, as far as there is one."""
 
     name: str
@@ -89,7 +89,7 @@ def names(seen: Observations) -> tuple[str, ...]:
     return tuple(one.name for one in seen.exchanges if one.name != BROWSER)
 
 
-def compared(seen: Observations, name: str) -> Compared:
+def compared(seen: Observations, name: str) -> ComparedExchanges:
     """Return the browser's exchange beside the one called ``name``; a file has no other side. Raises BadValue."""
     known = (BROWSER, *names(seen))
     if name not in known:
@@ -97,7 +97,7 @@ def compared(seen: Observations, name: str) -> Compared:
     right = seen.exchange(name)
     left = seen.browser if name not in FILE_PROBES else right
     texts = (left.text, left.text if right.same_text else right.text)
-    return Compared(
+    return ComparedExchanges(
         name=name,
         left_label=labels.probe(left.name),
         right_label=labels.probe(name),
@@ -246,7 +246,7 @@ def encode_exchanges(seen: Observations) -> bytes:
     return msgspec.json.encode(rows)
 
 
-def as_text(found: Compared) -> str:
+def as_text(found: ComparedExchanges) -> str:
     """Return both sides as lines of text: a mark, the name, browser, agent."""
     out = [f"{found.left_label} and {found.right_label}: {found.differing} differ, {found.alike} are alike"]
     part = ""

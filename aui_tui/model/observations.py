@@ -22,7 +22,7 @@ from msgspec import Meta
 from aui_tui.errors import RecordError
 from aui_tui.model.decoding import decode, from_json
 from aui_tui.model.registry import registry
-from aui_tui.model.tasks import Rendered, TaskReport
+from aui_tui.model.tasks import Record, Rendered, TaskReport
 from aui_tui.model.verdicts import CHALLENGED as CHALLENGED
 from aui_tui.model.verdicts import INCONCLUSIVE as INCONCLUSIVE
 from aui_tui.model.verdicts import REFUSED as REFUSED
@@ -76,10 +76,6 @@ CauseKind = Annotated[str, _one_of(CAUSES)]
 Host = Annotated[str, Meta(pattern=r"^(https?://)?[a-z0-9._:\[\]-]{1,300}$")]
 Origin = Annotated[str, Meta(pattern=r"^https?://[a-z0-9._:\[\]-]{1,300}$")]
 Timestamp = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")]
-
-
-class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Base of the observation types: absent fields of a stored record read as their defaults."""
 
 
 class Hop(Record, frozen=True):

@@ -33,7 +33,7 @@ PURPOSES: Final[Mapping[str, str]] = {
 """What a client is for, in one word, by its role."""
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class RegistryEntry(msgspec.Struct, frozen=True, kw_only=True):
     """What every entry has: its position, its names and the company."""
 
     key: str
@@ -42,7 +42,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     short: str = ""
 
 
-class Client(Entry, frozen=True, kw_only=True):
+class Client(RegistryEntry, frozen=True, kw_only=True):
     """What sends requests under a robots.txt product token.
 
     ``honours_robots``: yes, no, reserved (where the operator decides), unstated. ``confidence``: who says all this,
@@ -79,7 +79,7 @@ class Crawler(Client, frozen=True, kw_only=True):
     """A training or search crawler: reported, not scored."""
 
 
-class Surface(Entry, frozen=True, kw_only=True):
+class Surface(RegistryEntry, frozen=True, kw_only=True):
     """A matrix key: ``source`` is ``none``, ``live`` (probe ``live``) or ``robots`` (policy of ``agents``)."""
 
     slug: str

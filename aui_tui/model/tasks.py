@@ -71,7 +71,7 @@ class TaskRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Base of the transcript types: absent fields of a stored record read as their defaults."""
+    """Base of what a scan keeps: absent fields of a stored record read as their defaults."""
 
 
 class Step(Record, frozen=True):

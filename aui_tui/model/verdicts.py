@@ -48,7 +48,7 @@ class Reading(NamedTuple):
     why: str
 
 
-class Row(NamedTuple):
+class VerdictRow(NamedTuple):
     """One row: what browser, agent and arms may have got; ``peer``: whether another agent is served (None: either)."""
 
     browser: frozenset[str]
@@ -59,19 +59,19 @@ class Row(NamedTuple):
 
 
 TABLE: Final = (
-    Row(ANY, frozenset({INCONCLUSIVE}), Reading(INCONCLUSIVE, "untested", "silent")),
-    Row(_SERVED, _SERVED, Reading(SERVED, "", "agrees")),
-    Row(ANY, _SERVED, Reading(SERVED, "", "greeting"), arms={REAL: _SERVED}),
-    Row(ANY, _SERVED, Reading(SERVED, "", "alone")),
-    Row(_SERVED, AWAY, Reading(INCONCLUSIVE, "untested", "address"), arms={INVENTED: _SERVED, SEARCH: AWAY}),
-    Row(_SERVED, AWAY, Reading(REFUSED, "blocked", "list"), arms={INVENTED: AWAY}),
-    Row(_SERVED, AWAY, Reading(REFUSED, "blocked", "name")),
-    Row(ANY, AWAY, Reading(REFUSED, "blocked", "name"), peer=True),
-    Row(frozenset({CHALLENGED}), AWAY, Reading(REFUSED, "walled", "interstitial")),
-    Row(ANY, AWAY, Reading(REFUSED, "walled", "programs-and-name"), arms={REAL: _SERVED, REAL_AGENT: AWAY}),
-    Row(ANY, AWAY, Reading(REFUSED, "walled", "programs"), arms={REAL: _SERVED}),
-    Row(ANY, AWAY, Reading(INCONCLUSIVE, "untested", "everybody"), arms={REAL: AWAY}),
-    Row(ANY, AWAY, Reading(INCONCLUSIVE, "untested", "untold"), arms={REAL: _UNPROVEN}),
+    VerdictRow(ANY, frozenset({INCONCLUSIVE}), Reading(INCONCLUSIVE, "untested", "silent")),
+    VerdictRow(_SERVED, _SERVED, Reading(SERVED, "", "agrees")),
+    VerdictRow(ANY, _SERVED, Reading(SERVED, "", "greeting"), arms={REAL: _SERVED}),
+    VerdictRow(ANY, _SERVED, Reading(SERVED, "", "alone")),
+    VerdictRow(_SERVED, AWAY, Reading(INCONCLUSIVE, "untested", "address"), arms={INVENTED: _SERVED, SEARCH: AWAY}),
+    VerdictRow(_SERVED, AWAY, Reading(REFUSED, "blocked", "list"), arms={INVENTED: AWAY}),
+    VerdictRow(_SERVED, AWAY, Reading(REFUSED, "blocked", "name")),
+    VerdictRow(ANY, AWAY, Reading(REFUSED, "blocked", "name"), peer=True),
+    VerdictRow(frozenset({CHALLENGED}), AWAY, Reading(REFUSED, "walled", "interstitial")),
+    VerdictRow(ANY, AWAY, Reading(REFUSED, "walled", "programs-and-name"), arms={REAL: _SERVED, REAL_AGENT: AWAY}),
+    VerdictRow(ANY, AWAY, Reading(REFUSED, "walled", "programs"), arms={REAL: _SERVED}),
+    VerdictRow(ANY, AWAY, Reading(INCONCLUSIVE, "untested", "everybody"), arms={REAL: AWAY}),
+    VerdictRow(ANY, AWAY, Reading(INCONCLUSIVE, "untested", "untold"), arms={REAL: _UNPROVEN}),
 )
 """First match. An answer of nobody's own, such as a refusal of everybody, says nothing about agents."""
 

@@ -27,7 +27,7 @@ from aui_tui.model.points import gain
 from aui_tui.model.registry import registry
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import VERDICT_RANK
-from aui_tui.report.formats import Options, Refusal
+from aui_tui.report.formats import ExportOptions, Refusal
 from aui_tui.report.markdown import fenced
 from aui_tui.text import clean
 
@@ -54,7 +54,7 @@ PATHS: Final = MappingProxyType(
 """The path on the site that a fix is about; others are about the homepage."""
 
 
-class Rule(NamedTuple):
+class ProblemRule(NamedTuple):
     """A kind of problem: its id, level, a short text, help, and where to read on."""
 
     id: str
@@ -64,14 +64,14 @@ class Rule(NamedTuple):
     uri: str = HTTP
 
 
-class Problem(NamedTuple):
+class ReportedProblem(NamedTuple):
     """One problem of one host. ``text``: sentences; ``code``: a snippet to paste, may be empty.
 
     ``path``: where on the site, empty for the homepage. ``fingerprint``: the same in another run while only figures
     change. ``about``: figures for a program.
     """
 
-    rule: Rule
+    rule: ProblemRule
     text: str
     code: str
     path: str
@@ -79,7 +79,7 @@ class Problem(NamedTuple):
     about: dict[str, Any]
 
 
-def problems(card: ReportCard, options: Options) -> Iterator[Problem]:
+def problems(card: ReportCard, options: ExportOptions) -> Iterator[ReportedProblem]:
     """Yield the findings of ``card`` with the fix of each, fixes that no finding speaks of, and failed gates."""
     seen: Counter[str] = Counter()
     fixes = {} if card.unreachable else {fix.k: fix for fix in card.recommendations}
@@ -90,7 +90,7 @@ def problems(card: ReportCard, options: Options) -> Iterator[Problem]:
             yield _problem(card, _rule_of(found), found.text, identity, key=found.fix, fix=fixes.pop(found.fix, None))
     outcome = options.gates.get(card.host)
     for failure in outcome.failures if outcome else ():
-        rule = Rule(
+        rule = ProblemRule(
             f"gate/{failure.gate}",
             ERROR,
             f"The condition --{failure.gate} is not met.",
@@ -100,18 +100,18 @@ def problems(card: ReportCard, options: Options) -> Iterator[Problem]:
         about = {"inconclusive": failure.inconclusive}
         yield _problem(card, rule, f"{failure.gate}: {failure.message}", identity, about=about)
     for key, fix in fixes.items():
-        rule = Rule(f"fix/{clean(key, 60)}", NOTE, clean(fix.title), _help(key), HELP.get(key, HTTP))
+        rule = ProblemRule(f"fix/{clean(key, 60)}", NOTE, clean(fix.title), _help(key), HELP.get(key, HTTP))
         yield _problem(card, rule, "", "", key=key, fix=fix)
 
 
-def _rule_of(finding: Finding) -> Rule:
+def _rule_of(finding: Finding) -> ProblemRule:
     level, line = LEVELS[finding.severity], sentences().get(finding.id)
     if line is None:
         name = f"finding/{finding.id or finding.severity}"
         about = "A finding of another index or of an earlier version."
-        return Rule(name, level, f"A finding of severity {finding.severity}.", about)
+        return ProblemRule(name, level, f"A finding of severity {finding.severity}.", about)
     text = clean(PLACE.sub("...", line.text))
-    return Rule(f"finding/{finding.id}", level, text, _help(finding.fix), HELP.get(finding.fix, HTTP))
+    return ProblemRule(f"finding/{finding.id}", level, text, _help(finding.fix), HELP.get(finding.fix, HTTP))
 
 
 def _help(key: str) -> str:
@@ -120,14 +120,14 @@ def _help(key: str) -> str:
 
 def _problem(
     card: ReportCard,
-    rule: Rule,
+    rule: ProblemRule,
     text: str,
     identity: str,
     *,
     key: str = "",
     fix: Recommendation | None = None,
     about: dict[str, Any] | None = None,
-) -> Problem:
+) -> ReportedProblem:
     text, code, about = clean(text), "", about or {}
     if fix:
         advice = f"{clean(fix.title)} (+{fix.pts} {clean(fix.pillar)}). {clean(fix.body)}"
@@ -135,13 +135,13 @@ def _problem(
         about = {"points": fix.pts, "pillar": clean(fix.pillar)}
     stable = "\n".join((card.host, rule.id, identity)).encode("utf-8", "replace")
     fingerprint = hashlib.sha256(stable).hexdigest()[:32]
-    return Problem(rule, text or rule.id, code, PATHS.get(key, ""), fingerprint, about)
+    return ReportedProblem(rule, text or rule.id, code, PATHS.get(key, ""), fingerprint, about)
 
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
-def sarif_cards(reports: Iterable[HostReport], options: Options) -> Iterator[str]:
+def sarif_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[str]:
     """Yield one log with a run a card, and a host without a card."""
     yield f'{{\n  "$schema": "{SCHEMA}",\n  "version": "2.1.0",\n  "runs": ['
     separator = "\n    "
@@ -152,7 +152,7 @@ def sarif_cards(reports: Iterable[HostReport], options: Options) -> Iterator[str
     yield "\n  ]\n}\n" if separator.startswith(",") else "]\n}\n"
 
 
-def _run(card: ReportCard, options: Options) -> dict[str, Any]:
+def _run(card: ReportCard, options: ExportOptions) -> dict[str, Any]:
     found = tuple(problems(card, options))
     rules = list(dict.fromkeys(problem.rule for problem in found))
     reason = (clean(card.top_evidence) or "Nothing was measured.") if card.unreachable else ""
@@ -169,7 +169,7 @@ def _failed_run(refused: Refusal) -> dict[str, Any]:
     return _log_of(refused.host, clean(refused.detail), (), {"host": clean(refused.host)})
 
 
-def _log_of(host: str, failed: str, rules: Sequence[Rule], figures: dict[str, Any]) -> dict[str, Any]:
+def _log_of(host: str, failed: str, rules: Sequence[ProblemRule], figures: dict[str, Any]) -> dict[str, Any]:
     """Return a run without results; ``failed`` says why nothing was measured, empty where something was."""
     invocation: dict[str, Any] = {"executionSuccessful": not failed}
     if failed:
@@ -194,7 +194,7 @@ def _log_of(host: str, failed: str, rules: Sequence[Rule], figures: dict[str, An
     }
 
 
-def _result(card: ReportCard, found: Problem, index: int, options: Options) -> dict[str, Any]:
+def _result(card: ReportCard, found: ReportedProblem, index: int, options: ExportOptions) -> dict[str, Any]:
     message = {"text": found.text}
     if found.code:
         markdown = f"{found.text}\n\n{fenced(found.code).rstrip()}"
@@ -241,7 +241,7 @@ class Case(NamedTuple):
     message: str = ""
 
 
-def junit_cards(reports: Iterable[HostReport], options: Options) -> Iterator[str]:
+def junit_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[str]:
     """Yield one document with a suite a card, and a host without a card."""
     suites = chain((_suite(report.card, options) for report in reports), map(_refused, options.refused))
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
@@ -251,7 +251,7 @@ def junit_cards(reports: Iterable[HostReport], options: Options) -> Iterator[str
     yield "</testsuites>\n"
 
 
-def _suite(card: ReportCard, options: Options) -> ElementTree.Element:
+def _suite(card: ReportCard, options: ExportOptions) -> ElementTree.Element:
     names = ("method",) if card.unreachable else ("method", "score", "grade", "stance")
     said = "\n".join(f"{item.t}: {item.text}" for item in card.evidence)
     suite = _suite_of(card.host, list(_cases(card, options)), {name: str(getattr(card, name)) for name in names}, said)
@@ -294,7 +294,7 @@ def _line(text: str) -> str:
     return " ".join(clean(text).split()) or "none"
 
 
-def _cases(card: ReportCard, options: Options) -> Iterator[Case]:
+def _cases(card: ReportCard, options: ExportOptions) -> Iterator[Case]:
     if card.unreachable:
         yield Case("agents", ANSWERS, "error", "unreachable", card.top_evidence or "Nothing was measured.")
     else:

@@ -40,7 +40,7 @@ from aui_tui.report.fields import (
     row_tree,
     value_at,
 )
-from aui_tui.report.formats import Listing, Options, Refusal
+from aui_tui.report.formats import ExportOptions, Listing, Refusal
 
 Record = dict[str, Any]
 """A card or a row by field, or a row of a table by column."""
@@ -51,7 +51,7 @@ UNMEASURED: Final = frozenset({"score", "grade", "stance", "pillars", "detail", 
 INDENT: Final = 2
 
 
-def _whole(record: ReportCard | SiteSummary, options: Options) -> Record:
+def _whole(record: ReportCard | SiteSummary, options: ExportOptions) -> Record:
     """Return the fields of ``record``; deterministic output leaves out what changes from run to run."""
     fields: Record = msgspec.to_builtins(keyed(record, options.keys))
     for name in VOLATILE if options.deterministic else ():
@@ -69,11 +69,11 @@ def _listed(fields: Record, listed: str) -> Record:
     return fields
 
 
-def _of_card(card: ReportCard, options: Options) -> Record:
+def _of_card(card: ReportCard, options: ExportOptions) -> Record:
     return _listed(_whole(card, options) | _grade(card), "unreachable" if card.unreachable else "ranked")
 
 
-def _of_row(row: Row, listed: str, options: Options) -> Record:
+def _of_row(row: Row, listed: str, options: ExportOptions) -> Record:
     extras = {name: getattr(row, name) for name in ROW_EXTRAS[1:]} | {"rank": row.rank or None}
     return _listed(_whole(row.summary, options) | _grade(row.summary), listed) | extras
 
@@ -83,12 +83,12 @@ def _grade(record: ReportCard | SiteSummary) -> Record:
     return {"grade": None if record.grade == NO_GRADE else record.grade}
 
 
-def _chosen(record: Record, options: Options) -> Record:
+def _chosen(record: Record, options: ExportOptions) -> Record:
     """Return the chosen fields of ``record``, all when none were chosen."""
     return project(_ours(record, options), in_keys(options.paths, options.keys)) if options.paths else record
 
 
-def _ours(record: Record, options: Options) -> Record:
+def _ours(record: Record, options: ExportOptions) -> Record:
     """Return ``record`` with our names in the maps that another index has its own names in: their order counts."""
     for name in MAPS if options.keys == "names" else ():
         if name in record:
@@ -118,7 +118,7 @@ def _slot_of(token: str) -> str:
     return next((entry.key for entry in entries if entry.token == token), token + "_2")
 
 
-def json_cards(reports: Iterable[HostReport], options: Options) -> Iterator[str]:
+def json_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[str]:
     """Yield one card as a JSON object, several (or ``options.many``) as an array, indented."""
     of_card = _of_card if options.paths else _whole
     records = (_chosen(of_card(report.card, options), options) for report in reports)
@@ -131,7 +131,7 @@ def json_cards(reports: Iterable[HostReport], options: Options) -> Iterator[str]
     yield "\n"
 
 
-def json_listing(listing: Listing, options: Options) -> Iterator[str]:
+def json_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
     """Yield an Index (specification 4.1), indented, row by row."""
     yield "{\n"
     if not options.deterministic:
@@ -146,7 +146,7 @@ def json_listing(listing: Listing, options: Options) -> Iterator[str]:
     yield "}\n"
 
 
-def ndjson_cards(reports: Iterable[HostReport], options: Options) -> Iterator[str]:
+def ndjson_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[str]:
     """Yield one card a line; ``list`` says whether its host was reached."""
     for report in reports:
         yield _compact(distinct(_chosen(_of_card(report.card, options), options))) + "\n"
@@ -154,7 +154,7 @@ def ndjson_cards(reports: Iterable[HostReport], options: Options) -> Iterator[st
         yield _compact(refusal(refused)) + "\n"
 
 
-def ndjson_listing(listing: Listing, options: Options) -> Iterator[str]:
+def ndjson_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
     """Yield one row a line, the ranked ones first; ``list`` tells them apart."""
     for name, rows in (("ranked", listing.ranked), ("unreachable", listing.unreachable)):
         for row in rows:
@@ -218,7 +218,7 @@ VISIT_FIELDS: Final = (
 """Columns of visits as CSV: of a record's visitor, and what log and probe say together."""
 
 
-def csv_cards(reports: Iterable[HostReport], options: Options) -> Iterator[str]:
+def csv_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[str]:
     """Yield a header line and one line a card; a field of several values is one cell of several lines.
 
     The last column, ``list``, says ``ranked`` or ``unreachable``. Of a host without a card there are its name and, as
@@ -232,7 +232,7 @@ def csv_cards(reports: Iterable[HostReport], options: Options) -> Iterator[str]:
     yield from _csv(chain(records, gone), options, card_tree(), ())
 
 
-def csv_listing(listing: Listing, options: Options) -> Iterator[str]:
+def csv_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
     """Yield a header line and one line a row; the last column, ``list``, says ``ranked`` or ``unreachable``."""
     records = (
         _ours(_of_row(row, name, options), options)
@@ -243,7 +243,7 @@ def csv_listing(listing: Listing, options: Options) -> Iterator[str]:
     yield from _csv(records, options, row_tree(), usual)
 
 
-def _csv(records: Iterable[Record], options: Options, tree: Tree, usual: Sequence[Path]) -> Iterator[str]:
+def _csv(records: Iterable[Record], options: ExportOptions, tree: Tree, usual: Sequence[Path]) -> Iterator[str]:
     volatile = VOLATILE if options.deterministic else ()
     paths = [path for path in columns(options.paths or usual, tree) if path[0] not in volatile]
     paths = list(in_keys(paths, options.keys))

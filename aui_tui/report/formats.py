@@ -16,7 +16,7 @@ from aui_tui.model.view import HostReport, IndexView, Row, rows
 from aui_tui.model.vocabulary import choose
 from aui_tui.report.fields import Path, Tree, card_tree, row_tree, select
 from aui_tui.report.forms import CARD_FORMATS, FORMATS, LIST_FORMATS, Format
-from aui_tui.report.gates import Outcome
+from aui_tui.report.gates import GateOutcome
 from aui_tui.report.sections import Section, sections
 
 
@@ -35,7 +35,7 @@ def not_scanned(refused: Refusal) -> list[Section]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class ExportOptions:
     """``keys``: product names or slots. ``paths``: the chosen fields, empty for all. ``deterministic``: no times.
 
     ``many``: several cards are written as a list even when there is one. ``gates``: what the gates said, per host.
@@ -47,7 +47,7 @@ class Options:
     paths: tuple[Path, ...] = ()
     deterministic: bool = False
     many: bool = False
-    gates: Mapping[str, Outcome] = field(default_factory=dict)
+    gates: Mapping[str, GateOutcome] = field(default_factory=dict)
     refused: Sequence[Refusal] = ()
     locate: Callable[[str], str] = lambda path: ""
 
@@ -106,7 +106,7 @@ def write_cards(name: str, cards: Iterable[ReportCard | HostReport], *, fields: 
     together.
     """
     chosen = FORMATS[choose("format", name, CARD_FORMATS)]
-    options = Options(paths=_paths(chosen, fields, card_tree()), **how)
+    options = ExportOptions(paths=_paths(chosen, fields, card_tree()), **how)
     reports = (one if isinstance(one, HostReport) else HostReport(card=one) for one in cards)
     if options.deterministic:
         reports = (replace(one, card=card_without_volatile(one.card)) for one in reports)
@@ -117,7 +117,9 @@ def write_cards(name: str, cards: Iterable[ReportCard | HostReport], *, fields: 
 def write_listing(name: str, listing: Listing, *, fields: str = "", **how: Any) -> Iterator[str]:
     """Return an index in the format called ``name``, chunk by chunk; else as :func:`write_cards`."""
     chosen = FORMATS[choose("format", name, LIST_FORMATS)]
-    found: Iterator[str] = chosen.writer("listing")(listing, Options(paths=_paths(chosen, fields, row_tree()), **how))
+    found: Iterator[str] = chosen.writer("listing")(
+        listing, ExportOptions(paths=_paths(chosen, fields, row_tree()), **how)
+    )
     return found
 
 

@@ -99,7 +99,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
         return "?" if self.inconclusive else sign("failed").sign
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class GateOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What the gates said of one host; ``unreachable``: no probe was answered, which never is a success."""
 
     host: str
@@ -114,13 +114,13 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         return INCONCLUSIVE if self.failures or self.unreachable else PASSED
 
 
-def check(card: ReportCard, gates: Gates, baseline: ReportCard | None = None) -> Outcome:
+def check(card: ReportCard, gates: Gates, baseline: ReportCard | None = None) -> GateOutcome:
     """Return which of ``gates`` ``card`` fails, and by how much; ``baseline`` is the card of ``no_regress``."""
     if not gates:
-        return Outcome(host=card.host, unreachable=card.unreachable)
+        return GateOutcome(host=card.host, unreachable=card.unreachable)
     if card.unreachable:
         message = "The site could not be measured: no probe of its homepage got an answer that counts."
-        return Outcome(host=card.host, failures=(_unclear("reachable", message),))
+        return GateOutcome(host=card.host, failures=(_unclear("reachable", message),))
     failures = [
         *_score(card, gates),
         *_grade(card, gates),
@@ -130,7 +130,7 @@ def check(card: ReportCard, gates: Gates, baseline: ReportCard | None = None) ->
     ]
     if gates.no_regress:
         failures.extend(_regress(card, baseline))
-    return Outcome(host=card.host, failures=tuple(failures))
+    return GateOutcome(host=card.host, failures=tuple(failures))
 
 
 def worst(codes: Iterable[int]) -> int:

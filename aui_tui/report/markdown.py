@@ -11,7 +11,7 @@ from typing import Final
 from aui_tui.model import labels
 from aui_tui.model.signs import sign
 from aui_tui.model.view import HostReport, Row
-from aui_tui.report.formats import HEADER, Listing, Options, not_scanned, reasons, row_texts
+from aui_tui.report.formats import HEADER, ExportOptions, Listing, not_scanned, reasons, row_texts
 from aui_tui.report.sections import Item, Section
 from aui_tui.text import clean
 
@@ -67,7 +67,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[
         yield f"| {' | '.join(cell or ' ' for cell in cells)} |\n"
 
 
-def markdown_cards(reports: Iterable[HostReport], options: Options) -> Iterator[str]:
+def markdown_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[str]:
     """Yield the sections of each report."""
     between = ""
     for parts in chain((options.sections(report) for report in reports), map(not_scanned, options.refused)):
@@ -113,7 +113,7 @@ def _with_code(item: Item) -> Iterator[str]:
         yield fenced(item.code, FENCES.get(item.key, "text")) + "\n"
 
 
-def markdown_listing(listing: Listing, options: Options) -> Iterator[str]:
+def markdown_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
     """Yield the ranked and the unreachable hosts as two tables."""
     yield f"# Agentic Usability Index{': ' + escape(listing.title) if listing.title else ''}\n\n"
     times = not options.deterministic

@@ -20,7 +20,7 @@ from aui_tui.model import labels
 from aui_tui.model.card import ReportCard, epoch_ms
 from aui_tui.model.signs import sign
 from aui_tui.model.view import HistoryPoint, HostReport, Row
-from aui_tui.report.formats import HEADER, Listing, Options, not_scanned, reasons, row_texts
+from aui_tui.report.formats import HEADER, ExportOptions, Listing, not_scanned, reasons, row_texts
 from aui_tui.report.sections import Item, Section
 from aui_tui.text import cells, clean
 
@@ -29,7 +29,7 @@ WIDE: Final = frozenset({"Finding", "Host", "Value", "Why", "What happened", "ro
 """Columns of long text, which may break anywhere."""
 
 
-def html_cards(reports: Iterable[HostReport], options: Options) -> Iterator[str]:
+def html_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[str]:
     """Yield one document with an article a report."""
     source = chain((options.sections(report) for report in reports), map(not_scanned, options.refused))
     first = next(source, None)
@@ -90,7 +90,7 @@ def _fix(item: Item) -> str:
     return f'<h3>{_text(item.label)}</h3>\n<p class="soft">{_text(facts)}</p>\n<p>{_text(item.text)}</p>\n{code}'
 
 
-def html_listing(listing: Listing, options: Options) -> Iterator[str]:
+def html_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
     """Yield one document with the ranked and the unreachable hosts."""
     title = f"{TITLE}: {listing.title}" if listing.title else TITLE
     yield from _head(title)

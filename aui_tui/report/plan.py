@@ -34,7 +34,7 @@ WhatIf = Callable[[frozenset[str]], Standing]
 """Reckons where a site would stand with the named fixes done."""
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class PlanStep(msgspec.Struct, frozen=True, kw_only=True):
     """One fix of a plan, and where the site stands with it and those before it.
 
     ``promised``: False where somebody else must be asked for it, so that it counts for nothing.
@@ -62,7 +62,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     graded: bool = True
     target: int
     goal: str
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PlanStep, ...] = ()
     reached: bool = True
     granted: int = 0
 
@@ -190,10 +190,10 @@ def _keys(fixes: Iterable[Recommendation]) -> frozenset[str]:
     return frozenset(fix.k for fix in fixes)
 
 
-def _steps(fixes: list[Recommendation], asked: frozenset[str], reckon: WhatIf) -> Iterator[Step]:
+def _steps(fixes: list[Recommendation], asked: frozenset[str], reckon: WhatIf) -> Iterator[PlanStep]:
     for number, fix in enumerate(fixes, 1):
         standing = reckon(_keys(fixes[:number]) - asked)
-        yield Step(
+        yield PlanStep(
             fix=fix,
             score=standing.score,
             grade=standing.grade,
@@ -240,7 +240,7 @@ def _gains(found: Plan) -> Iterator[str]:
         score = step.score
 
 
-class Action(NamedTuple):
+class FileAction(NamedTuple):
     """What a program does with a file of a plan.
 
     ``write`` puts it at ``target``, a path on the site. ``insert`` puts it ``position`` (before, after) the ``anchor``
@@ -255,9 +255,9 @@ class Action(NamedTuple):
 
 
 INSERTED: Final = {
-    "homepage/head.html": Action("insert", "/", "before", "</head>"),
-    "homepage/body-start.html": Action("insert", "/", "after", "<body>"),
-    "homepage/body-end.html": Action("insert", "/", "before", "</body>"),
+    "homepage/head.html": FileAction("insert", "/", "before", "</head>"),
+    "homepage/body-start.html": FileAction("insert", "/", "after", "<body>"),
+    "homepage/body-end.html": FileAction("insert", "/", "before", "</body>"),
 }
 
 
@@ -268,14 +268,14 @@ LEFT_OUT: Final = (
 )
 
 
-def action_of(path: str) -> Action:
+def action_of(path: str) -> FileAction:
     """Return what to do with the file of a plan at ``path`` (see ``Piece``)."""
     folder = path.rpartition("/")[0]
     if path in INSERTED:
         return INSERTED[path]
     if folder in ("", ".well-known"):
-        return Action("write", f"/{path}")
-    return Action("configure" if folder == "server" else "by-hand")
+        return FileAction("write", f"/{path}")
+    return FileAction("configure" if folder == "server" else "by-hand")
 
 
 def as_json(found: Plan, site: Site) -> str:

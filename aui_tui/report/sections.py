@@ -24,7 +24,7 @@ from aui_tui.model.vocabulary import NO_GRADE, STANCES
 from aui_tui.text import clean, count
 
 if TYPE_CHECKING:
-    from aui_tui.report.gates import Outcome
+    from aui_tui.report.gates import GateOutcome
 
 
 class Item(NamedTuple):
@@ -90,7 +90,7 @@ LIMIT: Final = (
 )
 
 
-def sections(report: HostReport, *, gates: Outcome | None = None, now: float | None = None) -> list[Section]:
+def sections(report: HostReport, *, gates: GateOutcome | None = None, now: float | None = None) -> list[Section]:
     """Return what ``report`` says, part by part in the order of NAMES; parts with nothing to say are left out.
 
     A report with a card alone gives the same words as far as they go. ``now`` (epoch seconds): ages are told from it;
@@ -392,7 +392,7 @@ def pages(report: HostReport) -> Section | None:
     return Section("pages", "Pages, not scored", items=items)
 
 
-def gate_results(outcome: Outcome) -> Section:
+def gate_results(outcome: GateOutcome) -> Section:
     """Return the gates that did not pass, or that all did. Key: the gate's option."""
     items = tuple(
         Item(

@@ -49,7 +49,7 @@ from aui_tui.model.tasks import Rendered
 from aui_tui.scan import agent_files, exchanges, markup, probes, profiles, robots, target, walls
 from aui_tui.scan.network import Network
 from aui_tui.scan.policy import ScanPolicy
-from aui_tui.scan.probes import Answer, Plan, Unfollowed, Url, probe
+from aui_tui.scan.probes import Answer, ProbePlan, Unfollowed, Url, probe
 from aui_tui.scan.profiles import Profile
 from aui_tui.scan.retry import LEAST, LIMIT_STATUS, ROUNDS
 from aui_tui.text import clean, count
@@ -79,7 +79,7 @@ _SHORT: Final = 80
 OK, PAYMENT_STATUS, MISSING = 200, 402, (404, 405, 406, 410)
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DeclarationRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One declaration of ``declared.toml``, which explains the fields."""
 
     key: str
@@ -110,10 +110,10 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 @cache
-def rows() -> tuple[Row, ...]:
+def rows() -> tuple[DeclarationRow, ...]:
     """Return the table."""
     text = packaged("aui_tui.scan").joinpath("declared.toml").read_text(encoding="utf-8")
-    return convert(tomllib.loads(text)["declaration"], tuple[Row, ...])
+    return convert(tomllib.loads(text)["declaration"], tuple[DeclarationRow, ...])
 
 
 class PlaceAnswer(NamedTuple):
@@ -165,7 +165,7 @@ def read(answer: Answer, access: ScanPolicy) -> PlaceAnswer:
     )
 
 
-def recognised(row: Row, got: PlaceAnswer) -> bool:
+def recognised(row: DeclarationRow, got: PlaceAnswer) -> bool:
     """Tell whether ``got``, the answer at a place of ``row``, is what the place promises."""
     if row.terms and payment_terms(got):
         return True
@@ -178,7 +178,7 @@ def recognised(row: Row, got: PlaceAnswer) -> bool:
     return _reads_as(row, got)
 
 
-def _reads_as(row: Row, got: PlaceAnswer) -> bool:
+def _reads_as(row: DeclarationRow, got: PlaceAnswer) -> bool:
     """Tell whether the text of ``got`` begins, or is marked up, as a document of ``row``."""
     text = agent_files.text_of(got.body, got.content_type)
     if row.begins and got.cut:
@@ -213,27 +213,27 @@ def short(value: object) -> str:
     return clean(" ".join(value[:2000].split()), _SHORT) if isinstance(value, str) else ""
 
 
-class Line(NamedTuple):
+class DeclaredLine(NamedTuple):
     """A line of robots.txt, or a link: where it stands, and what it says or leads to."""
 
     where: str
     value: str
 
 
-def robots_lines(text: str) -> dict[str, Line]:
+def robots_lines(text: str) -> dict[str, DeclaredLine]:
     """Return by row the first line of robots.txt that declares it; a comment or a line without a proper value does not.
 
     One pass, whatever the file is like.
     """
     wanted = {row.robots.encode(): row for row in rows() if row.robots}
-    found: dict[str, Line] = {}
+    found: dict[str, DeclaredLine] = {}
     for number, line in enumerate(text.splitlines(), 1):
         key, value = robots.record(line.encode()) if ":" in line else (b"", b"")
         row = wanted.get(key)
         if row is not None and row.key not in found:
             said = value.decode("utf-8", "replace")
             if re.search(row.value, said, re.IGNORECASE):
-                found[row.key] = Line(f"robots.txt, line {number}", said)
+                found[row.key] = DeclaredLine(f"robots.txt, line {number}", said)
     return found
 
 
@@ -245,8 +245,8 @@ class _State:
     not settled.
     """
 
-    row: Row
-    line: Line | None = None
+    row: DeclarationRow
+    line: DeclaredLine | None = None
     url: Url | None = None
     got: PlaceAnswer | None = None
     status: int = 0
@@ -275,11 +275,11 @@ async def look(
     return exchanges.redact(found, access.secrets)
 
 
-def _field_line(row: Row, fields: Sequence[Mapping[str, str]]) -> Line | None:
+def _field_line(row: DeclarationRow, fields: Sequence[Mapping[str, str]]) -> DeclaredLine | None:
     """Return the header field of the homepage that declares ``row``."""
     value = next((some[row.header] for some in fields if row.header and some.get(row.header)), "")
     declares = value and re.search(row.value, value, re.IGNORECASE)
-    return Line(f"{row.header.title()} field of the homepage", value) if declares else None
+    return DeclaredLine(f"{row.header.title()} field of the homepage", value) if declares else None
 
 
 def _links(fields: Sequence[Mapping[str, str]], elements: Sequence[markup.Link]) -> list[tuple[markup.Link, str]]:
@@ -290,15 +290,15 @@ def _links(fields: Sequence[Mapping[str, str]], elements: Sequence[markup.Link])
     ]
 
 
-def _link_line(row: Row, links: Sequence[tuple[markup.Link, str]]) -> Line | None:
+def _link_line(row: DeclarationRow, links: Sequence[tuple[markup.Link, str]]) -> DeclaredLine | None:
     """Return the link of the homepage that declares ``row``."""
     for (relations, kind, href), where in links:
         if set(relations.split()) & set(row.link) and row.link_type in ("", kind) and href:
-            return Line(where, href)
+            return DeclaredLine(where, href)
     return None
 
 
-def _lacking(row: Row, url: Url, got: PlaceAnswer, *, promised: bool) -> str:
+def _lacking(row: DeclarationRow, url: Url, got: PlaceAnswer, *, promised: bool) -> str:
     """Return why ``got``, the answer at a place of ``row``, is not what it promises; empty where nobody said it is."""
     if got.outcome == SERVED and row.shapes and not got.cut and got.body.lstrip()[:1] == b"{" and got.data is None:
         return f"{url.path} is no valid JSON"
@@ -309,16 +309,16 @@ def _lacking(row: Row, url: Url, got: PlaceAnswer, *, promised: bool) -> str:
     return f"{url.path} does not have it" if promised else ""
 
 
-def _tools_line(page: markup.Declares, browser: Rendered | None) -> Line | None:
+def _tools_line(page: markup.Declares, browser: Rendered | None) -> DeclaredLine | None:
     """Return the WebMCP tools of the homepage: as a browser saw them registered, else as its HTML names them."""
     seen = browser.tools if browser is not None else None
     if seen:
-        return Line("the homepage in a browser", ", ".join(seen))
+        return DeclaredLine("the homepage in a browser", ", ".join(seen))
     if not (page.tools or page.registers):
         return None
     names = ", ".join(map(short, page.tools[:5])) or "registered by a script"
     names += f", by an outdated name: {page.outdated}" if page.outdated else ""
-    return Line("the homepage", f"{names}; a browser saw none" if seen is not None else names)
+    return DeclaredLine("the homepage", f"{names}; a browser saw none" if seen is not None else names)
 
 
 class DeclarationScan:
@@ -337,7 +337,7 @@ class DeclarationScan:
         self._url = self._homepage()
         self._states = {row.key: _State(row) for row in rows()}
         self._answers: dict[tuple[str, str], PlaceAnswer] = {}
-        self._terms: list[Line] = []
+        self._terms: list[DeclaredLine] = []
         self._end = ""
         self._budget = MAX_REQUESTS
         self.tried: list[Tried] = []
@@ -440,7 +440,7 @@ class DeclarationScan:
         limit = min(self._limits.probe, self._deadline - time.monotonic())
         async with self._network.client(http2=profile.http2) as client:
             answer = await probe(
-                client, Plan(name, url, profile.fields, cap, site=self._site, body=body), self._access, limit=limit
+                client, ProbePlan(name, url, profile.fields, cap, site=self._site, body=body), self._access, limit=limit
             )
         got = read(answer, self._access)
         self._tell(
@@ -456,7 +456,7 @@ class DeclarationScan:
         if got.status == LIMIT_STATUS:
             self._end = "the site limits requests (429)"
         elif payment_terms(got):
-            self._terms.append(Line(f"{url.path} (402)", ""))
+            self._terms.append(DeclaredLine(f"{url.path} (402)", ""))
         return got
 
     async def _ask_place(self, name: str, url: Url, pause: float = 0.0) -> PlaceAnswer | None:
@@ -470,7 +470,7 @@ class DeclarationScan:
             self._states[key].line = line
         for exchange in self._seen.homepages:
             if exchange.status == PAYMENT_STATUS and walls.x402(dict(exchange.headers).get("payment-required", "")):
-                self._terms.append(Line("the homepage (402)", ""))
+                self._terms.append(DeclaredLine("the homepage (402)", ""))
 
     async def _ask_homepage(self) -> None:
         """Ask for the homepage in another format; mostly the page itself comes, and else it is asked for too."""
@@ -484,7 +484,7 @@ class DeclarationScan:
         if first is not None and first.outcome == SERVED:
             text = agent_files.text_of(first.body, first.content_type)
             if first.content_type == state.row.accept and text and not agent_files.is_markup(text):
-                state.line = Line("the homepage", state.row.accept)
+                state.line = DeclaredLine("the homepage", state.row.accept)
         elif served is None:
             state.why = "the homepage was not served"
         self._take_page(served, [got.headers for got in (page, first) if got is not None])
@@ -563,7 +563,7 @@ class DeclarationScan:
             for entry in listed if isinstance(listed, list) else ():
                 said = agent_files.value_at(entry, "uri")
                 if isinstance(said, str) and state.row.uri in said.lower():
-                    state.line = Line(whole.url.path, said)
+                    state.line = DeclaredLine(whole.url.path, said)
 
     def entries(self) -> tuple[Declaration, ...]:
         """Return what was found, in the order of the table."""
@@ -593,7 +593,7 @@ def _accepting(profile: Profile, accept: str) -> Profile:
     return profile._replace(fields=tuple(fields))
 
 
-def _verdict(row: Row, got: PlaceAnswer) -> tuple[str, str]:
+def _verdict(row: DeclarationRow, got: PlaceAnswer) -> tuple[str, str]:
     """Return the verdict of an agent that got ``got`` where the browser got what ``row`` is, and what it leaves open.
 
     A refusal is one only when rounds with the browser confirm it.

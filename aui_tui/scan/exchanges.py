@@ -32,7 +32,7 @@ from aui_tui.model.observations import (
 from aui_tui.scan import markup, page, walls
 from aui_tui.scan.agent_files import media_type
 from aui_tui.scan.page import PageText
-from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.parser_pool import ParserPool
 from aui_tui.scan.policy import Limits
 from aui_tui.scan.probes import HIDDEN, MAX_URL, Answer
 from aui_tui.text import clean
@@ -202,7 +202,7 @@ _TEXT_OF_PROBLEM: Final = 50_000
 class PageComparison:
     """The browser's answers of one scan, and what each agent was served beside them."""
 
-    def __init__(self, reader: Parser) -> None:
+    def __init__(self, reader: ParserPool) -> None:
         self._reader = reader
         self._first: Answer | None = None
         self._title = ""

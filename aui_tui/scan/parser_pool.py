@@ -157,7 +157,7 @@ def _close(thread: ThreadPoolExecutor, worker: _Worker) -> None:
     thread.shutdown(wait=False)
 
 
-class Parser:
+class ParserPool:
     """Reads homepages and robots.txt bodies without ever stalling the event loop; one large body at a time.
 
     ``limit``: seconds that a body may take. May be used from several event loops. Ends its process at :meth:`aclose`,
@@ -170,7 +170,7 @@ class Parser:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="aui-parser")
         self._finalizer = weakref.finalize(self, _close, self._thread, self._worker)
 
-    async def __aenter__(self) -> Parser:
+    async def __aenter__(self) -> ParserPool:
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -25,7 +25,7 @@ from aui_tui.errors import BadValue, InvalidHost
 from aui_tui.model.exchanges import joined_fields
 from aui_tui.model.observations import REDIRECTS, Hop
 from aui_tui.scan import decode, markup, target, walls
-from aui_tui.scan.network import Client, NetworkError, Reply
+from aui_tui.scan.network import HttpClient, NetworkError, Reply
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.profiles import Fields, over
 from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target
@@ -213,7 +213,7 @@ _RAW_FACTOR: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ProbePlan:
     """What to ask: ``name`` of the probe, first ``url``, header ``fields`` and ``cap``, the body's limit in bytes.
 
     ``whole_lines``: a body that is cut ends with its last whole line. ``site``: the scanned origin, which
@@ -270,7 +270,7 @@ class Answer:
         return _header(self, "content-type")
 
 
-async def probe(client: Client, plan: Plan, access: ScanPolicy, *, limit: float | None = None) -> Answer:
+async def probe(client: HttpClient, plan: ProbePlan, access: ScanPolicy, *, limit: float | None = None) -> Answer:
     """Return the answer to ``plan``; ``limit`` is in seconds, redirects and body included. Never raises for a peer."""
     answer = Answer(plan.name, plan.url)
     limit = access.limits.probe if limit is None else limit
@@ -297,7 +297,7 @@ async def probe(client: Client, plan: Plan, access: ScanPolicy, *, limit: float 
     return answer
 
 
-async def _run(client: Client, plan: Plan, access: ScanPolicy, answer: Answer) -> None:
+async def _run(client: HttpClient, plan: ProbePlan, access: ScanPolicy, answer: Answer) -> None:
     jar = CookieJar()
     cookie = ""
     visited = {(str(plan.url), cookie)}
@@ -342,7 +342,7 @@ def _header(answer: Answer, name: str) -> str:
     return next((value for known, value in answer.headers if known == name), "")
 
 
-def _refresh(plan: Plan, answer: Answer) -> str:
+def _refresh(plan: ProbePlan, answer: Answer) -> str:
     """Return where a page sends its reader by itself, empty for nowhere; a test for humans is where the way ends."""
     if not plan.page or not 200 <= answer.status <= 299:
         return ""
@@ -371,7 +371,7 @@ def _text(value: bytes) -> str:
         return value.decode("latin-1")
 
 
-async def _take_body(reply: Reply, plan: Plan, answer: Answer) -> None:
+async def _take_body(reply: Reply, plan: ProbePlan, answer: Answer) -> None:
     """Read the body into ``answer`` up to the cap; what was read stays when the rest is late, broken or too long."""
     chain = decode.decoders(answer.mapping().get("content-encoding", ""))
     if chain is None:

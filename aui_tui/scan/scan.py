@@ -38,10 +38,10 @@ from aui_tui.scan.agent_files import PATHS
 from aui_tui.scan.control import RealBrowser
 from aui_tui.scan.exchanges import PageComparison
 from aui_tui.scan.file_answers import FileAnswers
-from aui_tui.scan.network import NO_TLS, Client, Network, system_resolver
-from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.network import NO_TLS, HttpClient, Network, system_resolver
+from aui_tui.scan.parser_pool import ParserPool
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
-from aui_tui.scan.probes import MAX_URL, Answer, Plan, Url, probe
+from aui_tui.scan.probes import MAX_URL, Answer, ProbePlan, Url, probe
 from aui_tui.scan.retry import Ask, Retry, Seen
 from aui_tui.scan.signing import Signer
 from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target
@@ -62,7 +62,7 @@ SIGNED_PAUSE: Final = 0.2
 async def observe(
     target: Target,
     *,
-    parser: Parser,
+    parser: ParserPool,
     access: ScanPolicy = PUBLIC,
     real: RealBrowser | None = None,
     progress: Progress | None = None,
@@ -151,7 +151,7 @@ class _Scan:
         self,
         target: Target,
         network: Network,
-        parser: Parser,
+        parser: ParserPool,
         access: ScanPolicy,
         progress: Progress,
         *,
@@ -306,7 +306,7 @@ class _Scan:
         done = {name: found for name, task in tasks.items() if (found := task.result()) is not None}
         return done if len(done) == len(clients) else None
 
-    async def _ask_own_robots(self, client: Client, name: str) -> None:
+    async def _ask_own_robots(self, client: HttpClient, name: str) -> None:
         """Ask for robots.txt as an agent that may follow it, over its connection."""
         plan = replace(self._plan("robots", PATHS["robots"]), fields=profiles.profile(name).fields)
         answer = await probe(client, plan, self._access, limit=self._access.limits.again)
@@ -346,7 +346,7 @@ class _Scan:
         own, known = (one.policies([token])[0].effective for one in (facts, self.robots))
         return own if (facts.kind, own) != (self.robots.kind, known) else ""
 
-    async def _one_by_one(self, clients: Mapping[str, Client], tentative: bool) -> dict[str, Exchange] | None:
+    async def _one_by_one(self, clients: Mapping[str, HttpClient], tentative: bool) -> dict[str, Exchange] | None:
         """Return every exchange by name, each asked ``pace`` seconds after the one before; None as ``_probe_all``."""
         done: dict[str, Exchange] = {}
         pace = self._access.limits.pace
@@ -367,7 +367,7 @@ class _Scan:
         self._plain |= plain
         return answer.silent or plain
 
-    async def _ask(self, client: Client, name: str, limit: float, *, alone: bool = False) -> Answer:
+    async def _ask(self, client: HttpClient, name: str, limit: float, *, alone: bool = False) -> Answer:
         async def at(path: str) -> Answer:
             return await probe(client, self._plan(name, path), self._access, limit=limit)
 
@@ -375,14 +375,14 @@ class _Scan:
             return await self.files.ask_mcp(at, self.origin, alone=alone, pace=self._access.limits.pace)
         return await at(PATHS.get(name, self._path))
 
-    def _plan(self, name: str, path: str) -> Plan:
+    def _plan(self, name: str, path: str) -> ProbePlan:
         limits = self._access.limits
         fields = profiles.profile(name).fields
         url = Url(self.origin, path)
         if name in FILE_PROBES:
             cap = limits.robots if name == "robots" else limits.file
-            return Plan(name, url, fields, cap, whole_lines=name == "robots", site=self.origin)
-        return Plan(name, url, fields, limits.page, site=self.origin, page=True)
+            return ProbePlan(name, url, fields, cap, whole_lines=name == "robots", site=self.origin)
+        return ProbePlan(name, url, fields, limits.page, site=self.origin, page=True)
 
     async def _take(self, answer: Answer) -> Exchange:
         """Return the record of ``answer`` after its facts are taken."""
@@ -429,7 +429,7 @@ class _Scan:
     ) -> tuple[Exchange, Answer]:
         """Return what a client with ``profile`` gets at the homepage or ``url``, alone and on a fresh connection."""
         cap = self._access.limits.page
-        plan = Plan(name, url or Url(self.origin, "/"), profile.fields, cap, site=self.origin, page=url is None)
+        plan = ProbePlan(name, url or Url(self.origin, "/"), profile.fields, cap, site=self.origin, page=url is None)
         async with self._network.client(http2=profile.http2) as client:
             answer = await probe(client, plan, self._access, limit=limit)
         return self._exchange(answer, judged=True), answer

@@ -42,8 +42,8 @@ from aui_tui.scan.target import Target
 from aui_tui.service.grading import Grading
 
 if TYPE_CHECKING:
-    from aui_tui.scan.parser_pool import Parser
-    from aui_tui.tasks.control import RealBrowser
+    from aui_tui.scan.parser_pool import ParserPool
+    from aui_tui.tasks.control import InstalledChromium
 
 T = TypeVar("T")
 
@@ -68,27 +68,27 @@ class Scanner:
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._parser: Parser | None = None
-        self._real: RealBrowser | None = None
+        self._parser: ParserPool | None = None
+        self._real: InstalledChromium | None = None
 
     async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
         """Return what ``target`` answers (see ``scan.scan.observe``)."""
         if self._parser is None:
             await asyncio.to_thread(_load, access)
         from aui_tui.scan.network import save_tls_memory
-        from aui_tui.scan.parser_pool import Parser
+        from aui_tui.scan.parser_pool import ParserPool
         from aui_tui.scan.scan import observe
 
         if self._parser is None:
             save_tls_memory()
-            self._parser = Parser()
+            self._parser = ParserPool()
             asyncio.get_running_loop().call_later(PRESTART_AFTER, self._parser.prestart)
         real = await self._browser(target, access)
         return await observe(
             target, parser=self._parser, access=access, real=real, progress=progress, clock=self._clock
         )
 
-    async def _browser(self, target: Target, access: ScanPolicy) -> RealBrowser | None:
+    async def _browser(self, target: Target, access: ScanPolicy) -> InstalledChromium | None:
         """Return the real browser that may be asked for ``target``: as root, without its sandbox, for few hosts."""
         if not access.keyboard or access.control == "plain":
             return None
@@ -98,9 +98,9 @@ class Scanner:
             if not await access.owns(target, access.resolver or system_resolver()):
                 return None
         if self._real is None:
-            from aui_tui.tasks.control import RealBrowser
+            from aui_tui.tasks.control import InstalledChromium
 
-            self._real = RealBrowser()
+            self._real = InstalledChromium()
         return self._real
 
     async def aclose(self) -> None:

@@ -30,7 +30,7 @@ PASS_SECONDS: Final = 10.0
 ALLOWANCE: Final = Allowance(requests=120, bytes=15_000_000, host=PAGE_SECONDS + PASS_SECONDS)
 
 
-class RealBrowser:
+class InstalledChromium:
     """The installed Chromium, started when it is first asked; ``missing`` says what there is not, empty for nothing."""
 
     def __init__(self) -> None:

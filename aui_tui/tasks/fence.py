@@ -64,7 +64,7 @@ Fetch = Callable[[str], Awaitable[Robots | None]]
 """robots.txt of an origin: None when it could not be read, so that nothing may be opened there."""
 
 
-class Phase(Enum):
+class NetworkPhase(Enum):
     """What may leave: anything that a page loads, GET and HEAD, or nothing."""
 
     READING = "reading"
@@ -72,16 +72,16 @@ class Phase(Enum):
     SHUT = "shut"
 
 
-def objection(phase: Phase, method: str, url: str, *, document: bool, query: bool = False) -> str:
+def objection(phase: NetworkPhase, method: str, url: str, *, document: bool, query: bool = False) -> str:
     """Return why a request must not leave: ``shut``, ``method`` or ``acts``; empty when it may.
 
     ``document``: it asks for a page. ``query``: it is a search whose body carries the word that was typed.
     """
-    if phase is Phase.SHUT:
+    if phase is NetworkPhase.SHUT:
         return "shut"
     if document and method != "GET":
         return "method"
-    if phase is Phase.READING:
+    if phase is NetworkPhase.READING:
         return ""
     if acts(url):
         return "acts"
@@ -138,7 +138,7 @@ class Fence:
         self.context: BrowserContext | None = None
         self.crashed = False
         """A page has crashed since the last one was opened."""
-        self.phase = Phase.READING
+        self.phase = NetworkPhase.READING
         self.opening = ""
         """The address that the run itself is opening."""
         self.query = ""
@@ -199,21 +199,21 @@ class Fence:
 
     async def press(self, *, workers: bool = False) -> None:
         """Let nothing but GET and HEAD leave from now on. ``workers``: what they hold open is cut."""
-        if self.phase is Phase.READING and not self._acting:
-            self.phase = Phase.PRESSED
+        if self.phase is NetworkPhase.READING and not self._acting:
+            self.phase = NetworkPhase.PRESSED
             self._passed.clear()
             if workers:
                 await self.proxy.cut()
 
     async def shut(self) -> None:
         """Let nothing leave from now on, and end what is open."""
-        self.phase = Phase.SHUT
+        self.phase = NetworkPhase.SHUT
         self.proxy.offline = True
         await self.proxy.cut()
 
     def reopen(self) -> None:
         """Let pages load again. Every tab that was pressed must be gone."""
-        self.phase, self.proxy.offline, self.query, self.sockets = Phase.READING, False, "", 0
+        self.phase, self.proxy.offline, self.query, self.sockets = NetworkPhase.READING, False, "", 0
         self.crashed = False
         self.held.clear()
         self._sockets.clear()
@@ -221,7 +221,7 @@ class Fence:
     @contextmanager
     def act(self) -> Iterator[None]:
         """Let everything leave meanwhile: the one press that the user has asked for."""
-        phase, self.phase, self._acting = self.phase, Phase.READING, True
+        phase, self.phase, self._acting = self.phase, NetworkPhase.READING, True
         try:
             yield
         finally:
@@ -257,7 +257,7 @@ class Fence:
         )
 
     def _asked(self, request: Request) -> None:
-        if request.resource_type in CONTENT and self.phase is not Phase.SHUT:
+        if request.resource_type in CONTENT and self.phase is not NetworkPhase.SHUT:
             self._waiting[request] = time.monotonic()
 
     def _answered(self, response: Response) -> None:
@@ -338,7 +338,7 @@ class Fence:
 
     async def _route(self, route: Route) -> None:
         request = route.request
-        self.requests += self.phase is not Phase.SHUT
+        self.requests += self.phase is not NetworkPhase.SHUT
         with suppress(Exception):  # the page may have gone meanwhile
             if self.exhausted:
                 await route.abort("blockedbyclient")
@@ -377,7 +377,7 @@ class Fence:
 
     async def _socket(self, socket: WebSocketRoute) -> None:
         """Carry a WebSocket; what its page sends ends here once something was pressed, or after SOCKET bytes."""
-        if self.phase is not Phase.READING or self.exhausted:
+        if self.phase is not NetworkPhase.READING or self.exhausted:
             self._hold("FRAME", socket.url, "socket")
             await socket.close()
             return
@@ -388,7 +388,7 @@ class Fence:
         async def said(message: str | bytes) -> None:
             nonlocal sent
             sent += len(message)
-            if self.phase is Phase.READING and sent <= SOCKET:
+            if self.phase is NetworkPhase.READING and sent <= SOCKET:
                 self._sockets[socket] = time.monotonic(), False
                 server.send(message)
                 return
@@ -411,7 +411,7 @@ class Fence:
 
     def _pass(self, method: str, url: str) -> None:
         parts = urlsplit(url)
-        if self.phase is Phase.PRESSED or self._acting:
+        if self.phase is NetworkPhase.PRESSED or self._acting:
             self.writes += method not in SAFE
         if parts.scheme == "https":
             self._passed[parts.hostname or "", parts.port or 443] = time.monotonic()
@@ -437,7 +437,7 @@ class Fence:
 
         A tunnel to the port of plain HTTP carries a WebSocket; any other leads where a request that may leave goes.
         """
-        if self.phase is Phase.READING or self._acting:
+        if self.phase is NetworkPhase.READING or self._acting:
             return True
         if wanted.path:
             url = f"http://{wanted.host}:{wanted.port}{wanted.path}"

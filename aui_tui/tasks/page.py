@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from aui_tui.scan.exchanges import redact
-from aui_tui.tasks.fence import Fence, Held, Phase
+from aui_tui.tasks.fence import Fence, Held, NetworkPhase
 from aui_tui.tasks.outline import ACTIONABLE, FIELDS, NAME, Node, Outline, parse
 from aui_tui.tasks.proxy import Allowance
 from aui_tui.text import clean
@@ -113,7 +113,7 @@ class Page:
         """
         fence = self.fence
         kept = any(one.own and one.why in ("method", "socket") for one in fence.held)
-        fresh = fresh or kept or fence.phase is Phase.SHUT
+        fresh = fresh or kept or fence.phase is NetworkPhase.SHUT
         await fence.shut()
         if fresh:
             context = await fence.fresh()
@@ -243,7 +243,7 @@ class Page:
 
         Raises Closed, Stuck.
         """
-        if self.fence.phase is not Phase.READING or self.fence.crashed or self._broken:
+        if self.fence.phase is not NetworkPhase.READING or self.fence.crashed or self._broken:
             await self.leave()
         self.touched = False
         begun = len(self.fence.held)

@@ -41,7 +41,7 @@ from aui_tui.scan import profiles, robots, walls
 from aui_tui.scan.exchanges import redact
 from aui_tui.scan.network import Network
 from aui_tui.scan.policy import ScanPolicy
-from aui_tui.scan.probes import Plan, Url, probe
+from aui_tui.scan.probes import ProbePlan, Url, probe
 from aui_tui.scan.target import DEFAULT_PORTS, Origin, parse
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.contact import contact
@@ -316,7 +316,7 @@ async def _rules(access: ScanPolicy, site: str, origin: str) -> robots.Robots | 
     except InvalidHost:
         return None
     own = Origin(target.origin.scheme, target.host, target.port or DEFAULT_PORTS[target.origin.scheme])
-    plan = Plan(
+    plan = ProbePlan(
         "robots",
         Url(own, "/robots.txt"),
         profiles.profile("robots").fields,

@@ -45,7 +45,7 @@ Hit = tuple[str, str]
 
 
 @dataclass
-class Asked:
+class SearchResult:
     """How asking the site for a word ended: ``outline`` is the page then, ``before`` the one before.
 
     ``box``: the field. ``found``: the results. ``why``: the reason where it could not be asked. ``failed``: an answer
@@ -148,8 +148,8 @@ async def search(visit: Visit) -> Ending:
     asked_for = queries(visit)
     if not asked_for:
         return Ending("search-no-query", url=visit.home.url)
-    tries: list[Asked] = []
-    control: Asked | None = None
+    tries: list[SearchResult] = []
+    control: SearchResult | None = None
     for query, _ in asked_for:
         asked = await _ask(visit, query)
         if asked.why:
@@ -163,7 +163,7 @@ async def search(visit: Visit) -> Ending:
     return await _failed(visit, tries, named=any(in_name for _, in_name in asked_for))
 
 
-def _controlled(visit: Visit, asked: Asked, control: Asked) -> Ending | None:
+def _controlled(visit: Visit, asked: SearchResult, control: SearchResult) -> Ending | None:
     """Return the ending of a search beside the ``control`` for a nonsense word; None when that gives the same."""
     noise = set(appeared(control.outline, control.before))
     if vanished(asked.outline, asked.before):
@@ -180,7 +180,7 @@ def _controlled(visit: Visit, asked: Asked, control: Asked) -> Ending | None:
     return None
 
 
-def _jumped(visit: Visit, asked: Asked) -> bool:
+def _jumped(visit: Visit, asked: SearchResult) -> bool:
     """Say whether a search led straight to a page of that name."""
     outline = asked.outline
     told = words(" ".join([*outline.headings()[:1], outline.title])) - words(visit.home.title)
@@ -188,7 +188,7 @@ def _jumped(visit: Visit, asked: Asked) -> bool:
     return elsewhere and bool(words(asked.query) & told)
 
 
-async def _ask(visit: Visit, query: str) -> Asked:
+async def _ask(visit: Visit, query: str) -> SearchResult:
     """Type a query; if results do not appear by themselves, send it."""
     page, fence = visit.page, visit.page.fence
     before, _ = await visit.clear(await page.open(visit.url))
@@ -197,24 +197,24 @@ async def _ask(visit: Visit, query: str) -> Asked:
     if box is None:
         # what would have opened the search may need what was held back
         kept = any(one.own and one.sends for one in fence.held[begun:])
-        return Asked(query, nameless, before, why="unnamed" if nameless else "held" if kept else "none")
+        return SearchResult(query, nameless, before, why="unnamed" if nameless else "held" if kept else "none")
     about = await page.ask(box, "search-form") or {}
     if about.get("readonly"):
         before, box = await behind(visit, before, box)
         about = await page.ask(box, "search-form") or {}
     visit.step("found", box, outline=before)
     if not await page.type(box, query) and not await page.type(box, query):
-        return Asked(query, box, before, why="type")
+        return SearchResult(query, box, before, why="type")
     visit.step("typed", box, note=f"“{query}”")
     if box.role == "searchbox" or "search" in box.path:
         fence.query = query
     failures, held = fence.failures, len(fence.held)
-    asked = Asked(query, box, before, before)
+    asked = SearchResult(query, box, before, before)
     if not await _while_typing(visit, asked):
         action = str(about.get("action") or "")
         post = about.get("method") == "post" and not visit.act
         if post or (action.startswith("http") and not visit.same_site(action)):
-            return Asked(query, box, page.outline, before, why="post" if post else "elsewhere")
+            return SearchResult(query, box, page.outline, before, why="post" if post else "elsewhere")
         with fence.act() if visit.act else nullcontext():
             await _send(visit, asked)
     asked.failed = fence.failures > failures or page.waits()
@@ -222,7 +222,7 @@ async def _ask(visit: Visit, query: str) -> Asked:
     return asked
 
 
-async def _while_typing(visit: Visit, asked: Asked) -> bool:
+async def _while_typing(visit: Visit, asked: SearchResult) -> bool:
     """Wait for results that appear by themselves; say whether any did."""
     page, begin = visit.page, time.monotonic()
     while True:
@@ -238,7 +238,7 @@ async def _while_typing(visit: Visit, asked: Asked) -> bool:
             return False
 
 
-async def _send(visit: Visit, asked: Asked) -> None:
+async def _send(visit: Visit, asked: SearchResult) -> None:
     """Press Enter, then a button that searches if nothing came of it."""
     page, fence, box = visit.page, visit.page.fence, asked.box
     begun, tabs = len(fence.held), set(page.tab.context.pages)
@@ -268,7 +268,7 @@ def _searches(node: Node) -> bool:
     return SEARCH.search(node.name) is not None or (node.name.casefold() in ("go", "ok") and "search" in node.path)
 
 
-async def _refused(visit: Visit, asked: Asked) -> Ending:
+async def _refused(visit: Visit, asked: SearchResult) -> Ending:
     """Return the ending where the field could not be used, or where there is none."""
     if asked.why == "none":
         return await _by_address(visit, asked.query)
@@ -279,7 +279,7 @@ async def _refused(visit: Visit, asked: Asked) -> Ending:
     return Ending(f"search-{asked.why}", {"queries": "a word"}, node=node, url=visit.home.url, snippet=snippet)
 
 
-async def _failed(visit: Visit, tries: list[Asked], *, named: bool) -> Ending:
+async def _failed(visit: Visit, tries: list[SearchResult], *, named: bool) -> Ending:
     """Return the ending where no query brought a result: blocked where it is seen why, else inconclusive."""
     last = tries[-1]
     facts = {"query": tries[0].query, "queries": " or ".join(f"“{one.query}”" for one in tries)}
@@ -307,7 +307,7 @@ async def _failed(visit: Visit, tries: list[Asked], *, named: bool) -> Ending:
     return Ending(reason or "search-nothing", facts, node=last.box, url=last.outline.url, snippet=snippet)
 
 
-async def _unlinked(visit: Visit, last: Asked) -> str:
+async def _unlinked(visit: Visit, last: SearchResult) -> str:
     """Return what shows the results without links: a drawing, or text that only a mouse can press."""
     drawn = await pictures(visit)
     if drawn:

@@ -19,7 +19,7 @@ from textual.screen import Screen
 from aui_tui.model.query import Query
 from aui_tui.tui.bindings import APP, checked, written
 from aui_tui.tui.context import Context, start
-from aui_tui.tui.dashboard import Dashboard, Page
+from aui_tui.tui.dashboard import Dashboard, DashboardScreen
 from aui_tui.tui.glyphs import WARN
 from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.themes import UNUSABLE
@@ -125,8 +125,9 @@ class AuiApp(Dashboard):
         screen = self.screen
         active = screen.active_bindings.get(event.key)
         if active is None or not active.enabled:
+            why_not = screen.why_not if isinstance(screen, DashboardScreen) else lambda _: ""
             held = (b for b in type(screen).BINDINGS if isinstance(b, Binding) and event.key in b.key.split(","))
-            reasons = (screen.why_not(b.action.partition("(")[0]) for b in held) if isinstance(screen, Page) else ()
+            reasons = (why_not(b.action.partition("(")[0]) for b in held)
             unknown = f"{written(event.key)} does nothing here. ? lists the keys that do."
             self.notice(next(filter(None, reasons), unknown))
 

@@ -25,7 +25,7 @@ from aui_tui.report.sections import Item
 from aui_tui.text import cells, count, fit, wrap
 from aui_tui.tui import glyphs
 from aui_tui.tui.rows import (
-    Entry,
+    ListEntry,
     bar,
     blank,
     cut,
@@ -67,7 +67,7 @@ def sentence(report: HostReport) -> str:
     return sections.verdict(report).text
 
 
-def strip(report: HostReport, size: int, margin: str = " ") -> list[Entry]:
+def strip(report: HostReport, size: int, margin: str = " ") -> list[ListEntry]:
     """Return one row per outcome, worst first, the names of its assistants folded; chosen by its first key.
 
     ``margin``: room for the cursor.
@@ -81,7 +81,7 @@ def strip(report: HostReport, size: int, margin: str = " ") -> list[Entry]:
         room = max(size - names - lead.cell_length - 2, 8)
         beside = zip_longest(wrap(item.label, names), wrap(item.text, room), fillvalue="")
         rows = [text(fit(label, names), (f"  {why}", "muted")) for label, why in beside]
-        out.append(Entry(text(lead, Content("\n" + " " * lead.cell_length).join(rows)), item.key))
+        out.append(ListEntry(text(lead, Content("\n" + " " * lead.cell_length).join(rows)), item.key))
     return out
 
 
@@ -131,7 +131,7 @@ def _measured(report: HostReport, size: int) -> list[Content]:
 # The panes
 
 
-def rows(number: int, state: CardState, report: HostReport, size: int, now: float) -> list[Entry]:
+def rows(number: int, state: CardState, report: HostReport, size: int, now: float) -> list[ListEntry]:
     """Return what pane ``number`` says of ``report``, that of ``state``, in ``size`` cells."""
     match number:
         case 1:
@@ -150,18 +150,22 @@ def rows(number: int, state: CardState, report: HostReport, size: int, now: floa
             return visits(report, size)
 
 
-def absent(host: str, problem: str, size: int, can_scan: bool) -> list[Entry]:
+def absent(host: str, problem: str, size: int, can_scan: bool) -> list[ListEntry]:
     """Return why there is no card, and what can be done."""
     keys = [("s", "scans it now")] if can_scan else []
     keys += [("r", "looks again"), ("esc", "goes back to the list")]
     out = [paragraph(f"There is no report card of {host}.", size, "strong"), blank()]
     out += [paragraph(problem, size, "warn"), blank()]
-    out += [Entry(text((key, "key"), f" {words}")) for key, words in keys]
-    shell = [blank(), Entry(text(("In the shell:", "muted"))), paragraph(f"aui-tui scan {quote(host)}", size, "code")]
+    out += [ListEntry(text((key, "key"), f" {words}")) for key, words in keys]
+    shell = [
+        blank(),
+        ListEntry(text(("In the shell:", "muted"))),
+        paragraph(f"aui-tui scan {quote(host)}", size, "code"),
+    ]
     return [*out, *(shell if can_scan else [])]
 
 
-def facts(report: HostReport, size: int, now: float) -> list[Entry]:
+def facts(report: HostReport, size: int, now: float) -> list[ListEntry]:
     """Return what the scan saw of the site."""
     found = sections.facts(report)
     asked = [part for part in (sections.declared(report), sections.pages(report)) if part is not None]
@@ -180,7 +184,7 @@ def history(points: tuple[HistoryPoint, ...], now: float, room: int = 12) -> str
     return f"{glyphs.spark(comparable_scores(points[-room:]))} {count(len(points), 'scan')}{since}"
 
 
-def ledger(report: HostReport, size: int) -> list[Entry]:
+def ledger(report: HostReport, size: int) -> list[ListEntry]:
     """Return how the score came about; a source without a ledger says so."""
     book = sections.ledger(report)
     if book is None:
@@ -190,7 +194,7 @@ def ledger(report: HostReport, size: int) -> list[Entry]:
     return [*table(book, size), blank(), paragraph(book.text, size, "strong")]
 
 
-def agent_rows(state: CardState, report: HostReport, size: int) -> list[Entry]:
+def agent_rows(state: CardState, report: HostReport, size: int) -> list[ListEntry]:
     """Return each agent, those alike folded; crawlers below them where they were asked for."""
     section = sections.every_agent(report)
     if section is None:
@@ -206,7 +210,7 @@ def agent_rows(state: CardState, report: HostReport, size: int) -> list[Entry]:
         )
         rest = table(section._replace(items=items), size)[1:]
         heading = title("Crawlers, for training and search", "shown, not scored")
-        out += [blank(), Entry(cut(heading.content, size)), *rest]
+        out += [blank(), ListEntry(cut(heading.content, size)), *rest]
     return out
 
 
@@ -217,13 +221,13 @@ def _with_sign(item: Item) -> Item:
     return item._replace(cells=tuple(cells))
 
 
-def evidence(report: HostReport, size: int) -> list[Entry]:
+def evidence(report: HostReport, size: int) -> list[ListEntry]:
     """Return the findings, worst first."""
     found = sections.findings(report)
     return table(found, size) if found is not None else [paragraph("The card carries no evidence.", size, "muted")]
 
 
-def fixes(state: CardState, report: HostReport, size: int) -> list[Entry]:
+def fixes(state: CardState, report: HostReport, size: int) -> list[ListEntry]:
     """Return the fixes, those that let assistants in first, with what each gains; the chosen one explained."""
     items = state.fixes
     if report.card.unreachable:
@@ -236,18 +240,18 @@ def fixes(state: CardState, report: HostReport, size: int) -> list[Entry]:
         takes = f"  {BY_FIX[fix.k].takes:7}" if size >= 46 and fix.k in BY_FIX else ""
         tick = (f"{marked('good')[0]} ", "good") if fix.k in state.done else ""
         lead = text("  ", tick, fix.title, " ")
-        out.append(Entry(spread(lead, text((f"{gains:>9}", "good"), (takes, "muted")), size), f"fix {fix.k}"))
+        out.append(ListEntry(spread(lead, text((f"{gains:>9}", "good"), (takes, "muted")), size), f"fix {fix.k}"))
     fix = state.fix or items[0]
     out += [blank(), paragraph(fix.body, size), blank()]
-    return out + [Entry(text("  ", (row or " ", "code"))) for row in fix.code.split("\n")]
+    return out + [ListEntry(text("  ", (row or " ", "code"))) for row in fix.code.split("\n")]
 
 
-def tasks(report: HostReport, size: int, now: float) -> list[Entry]:
+def tasks(report: HostReport, size: int, now: float) -> list[ListEntry]:
     """Return the tasks with their outcomes and points, then what was done where one got stuck."""
     section = sections.tasks(report, now=now)
     if section is None:
         words = "Not run. a tries six tasks in a browser on this machine; it reads and searches, and sends no form."
-        known = [Entry(text("  ", fit(task.label, 26), (f"{task.weight:2} points", "muted"))) for task in TASKS]
+        known = [ListEntry(text("  ", fit(task.label, 26), (f"{task.weight:2} points", "muted"))) for task in TASKS]
         return [paragraph(words, size, "muted"), blank(), *known]
     run = report.observations.tasks if report.observations is not None else None
     out = [paragraph(section.text, size, "muted"), *table(section, size)]
@@ -257,21 +261,23 @@ def tasks(report: HostReport, size: int, now: float) -> list[Entry]:
     return out
 
 
-def _steps(result: TaskResult, size: int) -> list[Entry]:
+def _steps(result: TaskResult, size: int) -> list[ListEntry]:
     label = TASK[result.task].label if result.task in TASK else result.task
     out = [title(label, "step by step")]
     for number, step in enumerate(result.steps, 1):
         sign, tone = marked({"part": "half"}.get(step.mark, step.mark))
         named = f" “{step.name}”" if step.name else ""
         lead = text(f"{number:2} ", (f"{sign} ", tone), fit(step.verb, 9))
-        out.append(Entry(hang(lead, " ".join(part for part in (step.role + named, step.note) if part.strip()), size)))
-    return out + ([Entry(hang(text(("To change: ", "accent")), result.change, size))] if result.change else [])
+        out.append(
+            ListEntry(hang(lead, " ".join(part for part in (step.role + named, step.note) if part.strip()), size))
+        )
+    return out + ([ListEntry(hang(text(("To change: ", "accent")), result.change, size))] if result.change else [])
 
 
 NO_VISITS: Final = "No access log read. ctrl+p, “Read an access log”, shows what real agents got; only counts are kept."
 
 
-def visits(report: HostReport, size: int) -> list[Entry]:
+def visits(report: HostReport, size: int) -> list[ListEntry]:
     """Return what the logs say per agent beside what the probe got, disagreements first."""
     section = sections.visitors(report)
     if section is None:
@@ -282,7 +288,7 @@ def visits(report: HostReport, size: int) -> list[Entry]:
 TONES: Final = {"Better": "good", "Worse": "critical", "New findings": "critical", "Resolved findings": "good"}
 
 
-def changes(before: ReportCard | None, after: ReportCard, size: int, now: float) -> list[Entry]:
+def changes(before: ReportCard | None, after: ReportCard, size: int, now: float) -> list[ListEntry]:
     """Return what differs from an earlier scan."""
     from aui_tui.report.diff import diff, text_lines
 
@@ -290,12 +296,12 @@ def changes(before: ReportCard | None, after: ReportCard, size: int, now: float)
         words = "There is no earlier scan of this host to compare with. Press s to scan it again."
         return [paragraph(words, size, "muted")]
     since = (day(before.scanned_at, now), "strong")
-    out = [Entry(text(("Since ", "muted"), since, (f", {ago(before.scanned_at, now)}", "muted")))]
+    out = [ListEntry(text(("Since ", "muted"), since, (f", {ago(before.scanned_at, now)}", "muted")))]
     role = ""
     for place, line in enumerate(text_lines(diff(before, after), deterministic=True)):
         words = line.strip().replace(" -> ", f" {glyphs.ARROW} ")
         if line.startswith(" "):
-            out.append(Entry(hang(text("   "), words, size, role), f"change {place}"))
+            out.append(ListEntry(hang(text("   "), words, size, role), f"change {place}"))
         elif words in TONES or words == "Changed":
             role = TONES.get(words, "")
             out.append(title(words))
@@ -321,7 +327,7 @@ def why(report: HostReport, key: str) -> str:
     return " ".join(_sentences(row)) if row is not None else ""
 
 
-def unasked(report: HostReport, key: str, size: int) -> list[Entry]:
+def unasked(report: HostReport, key: str, size: int) -> list[ListEntry]:
     """Return what is known of an assistant, agent or crawler that no probe stands for: its lines of robots.txt."""
     surface = registry().surface(key)
     wanted = surface.agents if surface is not None else (key,)

@@ -30,7 +30,7 @@ SKIPPED: Final = frozenset(
 """Keys that are no commands."""
 
 
-class Command(NamedTuple):
+class PaletteCommand(NamedTuple):
     """A title, what it means, and what to do."""
 
     title: str
@@ -57,26 +57,28 @@ def views() -> Iterator[tuple[str, Query]]:
 class Palette(Provider):
     """Finds commands by title, words by their meaning too, and hosts by a part of their name."""
 
-    def commands(self) -> Iterator[Command]:
+    def commands(self) -> Iterator[PaletteCommand]:
         """Yield everything that is shown while nothing is typed."""
         app, screen = cast("Dashboard", self.app), self.screen
         for one in live(screen):
             if one.binding.id not in SKIPPED:
                 words = f"{app.get_key_display(one.binding)}   {one.binding.tooltip}"
-                yield Command(one.binding.description, words, partial(app.run_action, one.binding.action, one.node))
+                yield PaletteCommand(
+                    one.binding.description, words, partial(app.run_action, one.binding.action, one.node)
+                )
         for name, title in SETTINGS.items():
-            yield Command(f"Setting {title}", "settings", partial(change_setting, app, name))
+            yield PaletteCommand(f"Setting {title}", "settings", partial(change_setting, app, name))
         state = getattr(screen, "state", None)
         if isinstance(state, CardState):
             words = "what the real agents got, beside this card"
-            yield Command("Read an access log", words, partial(app.ask_visits, state.host))
+            yield PaletteCommand("Read an access log", words, partial(app.ask_visits, state.host))
         for name in app.context.preferences.views:
-            yield Command(f"List {name}", "saved list", partial(choose_view, app, name))
+            yield PaletteCommand(f"List {name}", "saved list", partial(choose_view, app, name))
         for title, query in views():
             matrix = query.sort.startswith("matrix.")
-            yield Command(title, "view", partial(app.show_list, query, matrix=matrix))
+            yield PaletteCommand(title, "view", partial(app.show_list, query, matrix=matrix))
         for name in sorted(app.available_themes):
-            yield Command(f"Theme {name}", "theme", partial(app.choose_theme, name))
+            yield PaletteCommand(f"Theme {name}", "theme", partial(app.choose_theme, name))
 
     async def discover(self) -> Hits:
         """Show everything while nothing is typed."""
@@ -100,7 +102,7 @@ class Palette(Provider):
     def _explain(self, name: str, words: str) -> None:
         self.app.push_screen(ReadScreen(name, lambda size: [paragraph(words, size)]))
 
-    async def _hosts(self, query: str) -> list[Command]:
+    async def _hosts(self, query: str) -> list[PaletteCommand]:
         """Return the hosts whose name has what is typed, best first."""
         app, words = cast("Dashboard", self.app), query.replace('"', " ").strip()
         try:
@@ -110,7 +112,7 @@ class Palette(Provider):
         view, _ = await attempt(app.context.service.index(asked)) if words else (None, "")
         found = [*view.ranked[:HOSTS], *view.unreachable[:HOSTS]][:HOSTS] if view is not None else []
         return [
-            Command(
+            PaletteCommand(
                 row.summary.host,
                 f"{row.summary.score} {row.summary.grade} {row.summary.stance}" if row.rank else "unreachable",
                 partial(open_card, self.screen, row.summary.host),

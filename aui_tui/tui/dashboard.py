@@ -33,7 +33,7 @@ from aui_tui.text import clean, count
 from aui_tui.tui.context import Context, Feed, attempt, run_concurrently, sentence, start
 from aui_tui.tui.export import ExportJob, already_there, hint
 from aui_tui.tui.glyphs import CRITICAL, WARN
-from aui_tui.tui.scans import Scan, TaskRun, ended_words
+from aui_tui.tui.scans import RunningTasks, Scan, ended_words
 from aui_tui.tui.screens.windows import AskScreen, confirm
 from aui_tui.tui.themes import ROLES, first, hard_to_read, packaged
 from aui_tui.tui.widgets.bars import Bar, KeyBar
@@ -52,7 +52,7 @@ KEPT_SCANS: Final = 20
 KEPT_ACTIONS: Final = 200
 
 
-class Action(NamedTuple):
+class LoggedAction(NamedTuple):
     """Something that was done: hour and minute, and the command line that does the same."""
 
     at: str
@@ -64,7 +64,7 @@ class Dashboard(App[Any]):
 
     scans: reactive[list[Scan]] = reactive(list, init=False, repaint=False)
     quota: reactive[Quota | None] = reactive(None, init=False, repaint=False)
-    task_run: reactive[TaskRun | None] = reactive(None, init=False, repaint=False)
+    task_run: reactive[RunningTasks | None] = reactive(None, init=False, repaint=False)
     stored: reactive[int] = reactive(0, init=False, repaint=False)
     aged: reactive[int] = reactive(0, init=False, repaint=False)
     """How often time has passed that is worth a look at the clock."""
@@ -83,7 +83,7 @@ class Dashboard(App[Any]):
         self.context = context
         self.feed = context.feed
         self.set_reactive(Dashboard.fed, -1 if context.feed is None else 0)
-        self.actions: list[Action] = []
+        self.actions: list[LoggedAction] = []
         self._stamp: str | None = None
 
     def show_list(self, query: Query, *, matrix: bool = False, unreachable: bool = False) -> None:
@@ -106,7 +106,7 @@ class Dashboard(App[Any]):
     def did(self, command: str) -> None:
         """Remember an action by the command line that does the same."""
         if not self.actions or self.actions[-1].command != command:
-            self.actions = [*self.actions, Action(local_time(self.context.clock()), command)][-KEPT_ACTIONS:]
+            self.actions = [*self.actions, LoggedAction(local_time(self.context.clock()), command)][-KEPT_ACTIONS:]
 
     def remember(self, *name: str, value: Any, what: str) -> None:
         """Write one setting and say where; ``what`` begins the sentence."""
@@ -310,7 +310,7 @@ class Dashboard(App[Any]):
         if scan.own and scan.limited:
             self._offer_unlimited(scan)
         elif isinstance(problem, InvalidHost) and not scan.listed:
-            (page.refuse if isinstance(page, Page) else self.ask_address)(scan.url, scan.words)
+            (page.refuse if isinstance(page, DashboardScreen) else self.ask_address)(scan.url, scan.words)
         elif scan.state != "done" or not scan.quiet:
             self.notice(scan.words, "error" if error else "information")
         self.read_quota()
@@ -318,7 +318,7 @@ class Dashboard(App[Any]):
             self.stored += 1
         for warning in answer.warnings if answer is not None else ():
             self.notice(warning, "warning")
-        if answer is not None and scan.page is page and isinstance(page, Page):
+        if answer is not None and scan.page is page and isinstance(page, DashboardScreen):
             page.scanned(answer)
 
     def _offer_unlimited(self, scan: Scan) -> None:
@@ -343,7 +343,7 @@ class Dashboard(App[Any]):
         elif self.task_run is not None and self.task_run.running:
             self.notice(f"The tasks are being tried on {self.task_run.host}; esc on its card stops them.")
         else:
-            self.task_run = TaskRun(host)
+            self.task_run = RunningTasks(host)
             self.did(f"aui-tui scan {quote(host)} --tasks")
             start(self, "tasks", self._run_tasks, service, host)
 
@@ -416,7 +416,7 @@ class Dashboard(App[Any]):
         self.push_screen(AskScreen("Read an access log", words, "", "/var/log/nginx/access.log"), chosen)
 
 
-class Page(Screen[ScreenResultType]):
+class DashboardScreen(Screen[ScreenResultType]):
     """A screen of the dashboard: a title, what ``inside`` yields, a line on what is under the cursor, the keys."""
 
     def compose(self) -> ComposeResult:

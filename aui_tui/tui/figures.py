@@ -19,7 +19,7 @@ from aui_tui.model.view import Move, Moves, Overview
 from aui_tui.model.vocabulary import FIXES, STANCES
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.rows import Entry, Stop, cut, paragraph, text
+from aui_tui.tui.rows import ListEntry, Stop, cut, paragraph, text
 from aui_tui.tui.state import Changes
 
 NAMES: Final = ("", "Who gets in", "Scores", "Stances", "Served by", "What sites lack most", "Since")
@@ -85,11 +85,11 @@ def decade(place: int) -> str:
     return f"{10 * place}..{100 if place == 9 else 10 * place + 9}"
 
 
-def pane(number: int, figures: Overview, changes: Changes, size: int) -> list[Entry]:
+def pane(number: int, figures: Overview, changes: Changes, size: int) -> list[ListEntry]:
     """Return pane ``number`` in ``size`` cells."""
     if not figures.hosts:
         return [paragraph("No host matches, so there is nothing to count.", size, "muted")]
-    makers: dict[int, Callable[[], list[Entry]]] = {
+    makers: dict[int, Callable[[], list[ListEntry]]] = {
         1: lambda: assistants(figures, changes.moves, size),
         2: lambda: scores(figures, size),
         3: lambda: stances(figures, size),
@@ -128,12 +128,12 @@ class _Row:
             self._stops.append(Stop(key, start, start + len(words)))
         return self
 
-    def entry(self, size: int) -> Entry:
+    def entry(self, size: int) -> ListEntry:
         """Return the row."""
-        return Entry(cut(self._content, size), self._stops[0].key if self._stops else "", tuple(self._stops))
+        return ListEntry(cut(self._content, size), self._stops[0].key if self._stops else "", tuple(self._stops))
 
 
-def bar_row(name: str, part: int, whole: int, size: int, key: str, width: int) -> Entry:
+def bar_row(name: str, part: int, whole: int, size: int, key: str, width: int) -> ListEntry:
     """Return one value: its name in ``width`` cells, a bar that ends where the value ends, number and percent."""
     room = max(min(size - width - 20, 40), 4)
     full, _ = glyphs.bar(part, whole, room)
@@ -155,12 +155,12 @@ Cell = tuple[str, str, str, str]
 """A heading, the words below it, their tone, and the key of the figure; empty for none."""
 
 
-def assistants(figures: Overview, moves: Moves, size: int) -> list[Entry]:
+def assistants(figures: Overview, moves: Moves, size: int) -> list[ListEntry]:
     """Return one row per assistant: a bar of what it gets, the share that lets it in, who is out, what changed."""
     found = {surface: list(_cells(figures, moves, surface, size)) for surface in surfaces()}
     heads = "gets in" + "".join(cell[0] for cell in next(iter(found.values())))
     room = max(min(size - 21 - len(heads), 60), 8)
-    out = [Entry(cut(text((" " * (18 + room) + heads, "header")), size))]
+    out = [ListEntry(cut(text((" " * (18 + room) + heads, "header")), size))]
     for surface, cells in found.items():
         fates = fates_of(figures, surface)
         known = sum(number for word, number in fates.items() if word not in ("not tested", "unclear"))
@@ -237,7 +237,7 @@ def _parts(found: Counter[str], room: int) -> list[tuple[str, str]]:
     return [*out, ("", " " * (room - used))]
 
 
-def scores(figures: Overview, size: int) -> list[Entry]:
+def scores(figures: Overview, size: int) -> list[ListEntry]:
     """Return the hosts per grade, then per ten points, the most first."""
     out = []
     for grade, number in figures.grades.items():
@@ -249,7 +249,7 @@ def scores(figures: Overview, size: int) -> list[Entry]:
     return out
 
 
-def stances(figures: Overview, size: int) -> list[Entry]:
+def stances(figures: Overview, size: int) -> list[ListEntry]:
     """Return one row per category: a bar of its stances, and how many hosts have each."""
     out = []
     room = max(min(size - 42, 40), 4)
@@ -270,7 +270,7 @@ def stances(figures: Overview, size: int) -> list[Entry]:
     return out
 
 
-def servers(figures: Overview, size: int) -> list[Entry]:
+def servers(figures: Overview, size: int) -> list[ListEntry]:
     """Return for each server its sites as a bar, how many of them turn an assistant away, and their share."""
     out = []
     width = max(15, min(size - 32, 26))
@@ -285,7 +285,7 @@ def servers(figures: Overview, size: int) -> list[Entry]:
     return out or [paragraph("nothing recognised", size, "muted")]
 
 
-def lacking(figures: Overview, size: int) -> list[Entry]:
+def lacking(figures: Overview, size: int) -> list[ListEntry]:
     """Return how many hosts fail each check that has a fix."""
     out = []
     width = 44 if size >= 90 else 32 if size >= 60 else 15
@@ -295,7 +295,7 @@ def lacking(figures: Overview, size: int) -> list[Entry]:
     return out or [paragraph("nothing", size, "muted")]
 
 
-def movers(figures: Overview, changes: Changes, size: int) -> list[Entry]:
+def movers(figures: Overview, changes: Changes, size: int) -> list[ListEntry]:
     """Return how many hosts rose and fell, what contradicts itself, and the hosts that moved most."""
     found = changes.moves
     row = (
@@ -319,7 +319,7 @@ def movers(figures: Overview, changes: Changes, size: int) -> list[Entry]:
     return out + [_mover(move, size) for move in (*found.up, *found.down)]
 
 
-def _mover(move: Move, size: int) -> Entry:
+def _mover(move: Move, size: int) -> ListEntry:
     change = move.after - move.before
     mark, role = (glyphs.RISING, "good") if change > 0 else (glyphs.FALLING, "critical")
     room = max(size - 21, 8)

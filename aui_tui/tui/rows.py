@@ -38,7 +38,7 @@ class Stop(NamedTuple):
     end: int
 
 
-class Entry(NamedTuple):
+class ListEntry(NamedTuple):
     """A row of a list; one with a ``key`` can be chosen. ``stops``: its figures, the first of which has that key."""
 
     content: Content
@@ -46,7 +46,7 @@ class Entry(NamedTuple):
     stops: tuple[Stop, ...] = ()
 
 
-Build = Callable[[int], Sequence[Entry]]
+Build = Callable[[int], Sequence[ListEntry]]
 """Rows for a width in cells."""
 
 
@@ -93,9 +93,9 @@ def hang(head: Content, words: str, size: int, role: str = "") -> Content:
     return text(head, (("\n" + " " * indent).join(rows), role))
 
 
-def paragraph(words: str, size: int, role: str = "") -> Entry:
+def paragraph(words: str, size: int, role: str = "") -> ListEntry:
     """Return ``words`` wrapped to ``size`` cells."""
-    return Entry(hang(Content(""), words, size, role))
+    return ListEntry(hang(Content(""), words, size, role))
 
 
 def term(name: str, size: int, sentence: str = "") -> Content:
@@ -103,23 +103,23 @@ def term(name: str, size: int, sentence: str = "") -> Content:
     return cut(text(" ", (name, "strong"), "  ", sentence or TERMS.get(name, "")), size)
 
 
-def blank() -> Entry:
+def blank() -> ListEntry:
     """Return an empty row."""
-    return Entry(Content(" "))
+    return ListEntry(Content(" "))
 
 
-def title(words: str, note: str = "") -> Entry:
+def title(words: str, note: str = "") -> ListEntry:
     """Return a heading between rows."""
-    return Entry(text((words, "title"), (f"  {note}", "muted")))
+    return ListEntry(text((words, "title"), (f"  {note}", "muted")))
 
 
-def rule(words: str, note: str, size: int) -> Entry:
+def rule(words: str, note: str, size: int) -> ListEntry:
     """Return a heading on a line across ``size`` cells."""
     head = text(("── ", "rest"), (words, "title"), (f"  {note} " if note else " ", "muted"))
-    return Entry(cut(text(head, ("─" * max(size - head.cell_length, 0), "rest")), size))
+    return ListEntry(cut(text(head, ("─" * max(size - head.cell_length, 0), "rest")), size))
 
 
-def in_full(values: Iterable[tuple[str, str]], size: int) -> list[Entry]:
+def in_full(values: Iterable[tuple[str, str]], size: int) -> list[ListEntry]:
     """Return values in full, each under its name."""
     out = [entry for name, value in values for entry in (blank(), title(name), paragraph(value, size))]
     return out[1:]
@@ -143,7 +143,7 @@ MARGIN: Final = 3
 """Cells for the cursor and the sign of a row; where no row has a sign the cursor needs two."""
 
 
-def table(section: Section, size: int) -> list[Entry]:
+def table(section: Section, size: int) -> list[ListEntry]:
     """Return the items of a section: a heading, then sign, cells and sentences of each; all can be chosen.
 
     Columns take what they need, the widest yields first; sentences that have no room beside them go below.
@@ -151,13 +151,13 @@ def table(section: Section, size: int) -> list[Entry]:
     margin = MARGIN if any(item.word for item in section.items) else 2
     widths = _widths(section, size - margin)
     beside = size - margin - sum(width + 2 for width in widths) >= LEAST or not widths
-    out: list[Entry] = []
+    out: list[ListEntry] = []
     if section.columns:
         heads = [fit(name, width) for name, width in zip(section.columns, widths, strict=False)]
         more = section.columns[len(widths)] if beside and len(section.columns) > len(widths) else ""
-        out.append(Entry(cut(text((" " * margin + "  ".join((*heads, more)), "header")), size)))
+        out.append(ListEntry(cut(text((" " * margin + "  ".join((*heads, more)), "header")), size)))
     for place, item in enumerate(section.items):
-        out.append(Entry(_row(item, widths, size, margin, beside=beside), item.key or f"{section.name} {place}"))
+        out.append(ListEntry(_row(item, widths, size, margin, beside=beside), item.key or f"{section.name} {place}"))
     return out
 
 

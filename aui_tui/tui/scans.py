@@ -17,7 +17,7 @@ from aui_tui.model.tasks import TASK, WORDS, TaskEvent, mark_of, run_of
 from aui_tui.model.view import HostReport
 from aui_tui.text import clean, count, fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.rows import Entry, blank, cut, hang, marked, pad, paragraph, spread, text, title
+from aui_tui.tui.rows import ListEntry, blank, cut, hang, marked, pad, paragraph, spread, text, title
 from aui_tui.tui.words import clock, seconds, span
 
 PROBE_LIMIT: Final = 12.0
@@ -105,33 +105,33 @@ class Scan(msgspec.Struct, eq=False):
         return self.url == host or (self.answer is not None and self.answer.card.host == host)
 
 
-class TaskRun(msgspec.Struct, frozen=True):
+class RunningTasks(msgspec.Struct, frozen=True):
     """A run of the tasks on ``host`` that is under way, or has just ended: what it reported so far."""
 
     host: str
     events: tuple[TaskEvent, ...] = ()
     running: bool = True
 
-    def rows(self, size: int) -> list[Entry]:
+    def rows(self, size: int) -> list[ListEntry]:
         """Return the tasks that have ended, then the steps of the one under way."""
-        ended: list[Entry] = []
-        steps: list[Entry] = []
+        ended: list[ListEntry] = []
+        steps: list[ListEntry] = []
         task = ""
         for event in self.events:
             label = TASK[event.task].label if event.task in TASK else event.task
             if event.state == "ended" and event.result is not None:
                 word = mark_of(run_of(event.result))
-                ended.append(Entry(text(f"{fit(label, 26)} ", marked(word), (f" {WORDS[word]}", "muted"))))
+                ended.append(ListEntry(text(f"{fit(label, 26)} ", marked(word), (f" {WORDS[word]}", "muted"))))
                 steps, task = [], ""
             elif event.state == "started":
                 task = label
             elif event.state == "step" and event.step is not None:
                 named = f" “{event.step.name}”" if event.step.name else ""
                 words = f"    {event.step.verb} {event.step.role}{named} {event.step.note}"
-                steps.append(Entry(cut(text((words, "muted")), size)))
+                steps.append(ListEntry(cut(text((words, "muted")), size)))
         waiting = task or "The browser is starting; it reads and searches, and sends no form."
-        now = [Entry(text((f"{glyphs.WAIT} ", "accent"), waiting)), *steps] if self.running else []
-        return [*ended, *now, Entry(text(("esc stops and keeps the results", "muted")))] if self.running else ended
+        now = [ListEntry(text((f"{glyphs.WAIT} ", "accent"), waiting)), *steps] if self.running else []
+        return [*ended, *now, ListEntry(text(("esc stops and keeps the results", "muted")))] if self.running else ended
 
 
 # The end of a scan
@@ -194,26 +194,26 @@ def checklist(scan: Scan, width: int, now: float) -> list[Content]:
 # The log
 
 
-def scan_log(report: HostReport, size: int) -> list[Entry]:
+def scan_log(report: HostReport, size: int) -> list[ListEntry]:
     """Return the kept exchanges of a scan, chosen by the name of their probe."""
     card, seen = report.card, report.observations
     made = f"{card.scanned_at[:10]} {clock(card.scanned_at)}  {seconds(card.elapsed_ms)} in all, from {card.vantage}"
-    out = [Entry(cut(text((made, "muted")), size))]
+    out = [ListEntry(cut(text((made, "muted")), size))]
     if seen is None:
         return [*out, blank(), paragraph("This source keeps no probes. Press s to scan the host from here.", size)]
     for exchange in seen.exchanges:
         out += _exchange(exchange, size)
-    return out + [Entry(hang(text(("! ", "warn")), words, size)) for words in (*seen.warnings, *seen.files.notes)]
+    return out + [ListEntry(hang(text(("! ", "warn")), words, size)) for words in (*seen.warnings, *seen.files.notes)]
 
 
-def scan_rows(scan: Scan, size: int, now: float) -> list[Entry]:
+def scan_rows(scan: Scan, size: int, now: float) -> list[ListEntry]:
     """Return a scan of this session."""
     tail = scan.words or f"{scan.finished} of {len(scan.probes)} probes {glyphs.DOT} esc cancels"
-    probes = [Entry(cut(probe.row(now), size)) for probe in scan.probes.values()]
+    probes = [ListEntry(cut(probe.row(now), size)) for probe in scan.probes.values()]
     return [title(scan.url), *probes, blank(), paragraph(tail, size, "muted")]
 
 
-def _exchange(exchange: Exchange, size: int) -> list[Entry]:
+def _exchange(exchange: Exchange, size: int) -> list[ListEntry]:
     is_file = exchange.name in FILE_PROBES
     quiet = is_file and exchange.outcome in ("refused", "inconclusive") and exchange.status in (404, 410)
     outcome = exchange.outcome
@@ -224,16 +224,16 @@ def _exchange(exchange: Exchange, size: int) -> list[Entry]:
         (f"{exchange.status or 'none':>4}", role),
         (f"{seconds(exchange.elapsed_ms):>9}  {_notes(exchange)}", "muted"),
     )
-    out = [Entry(cut(head, size), exchange.name)]
+    out = [ListEntry(cut(head, size), exchange.name)]
     if exchange.detail:
-        out.append(Entry(hang(text("    "), exchange.detail, size, "muted")))
+        out.append(ListEntry(hang(text("    "), exchange.detail, size, "muted")))
     if exchange.challenge is not None:
         found = exchange.challenge
         words = [found.vendor, "challenge:", found.signal]
         if exchange.another_page:
             words = ["another page than the browser’s:", found.signal]
         words += ["reference", found.reference] if found.reference else []
-        out.append(Entry(hang(text("    "), " ".join(words), size, "warn")))
+        out.append(ListEntry(hang(text("    "), " ".join(words), size, "warn")))
     return out
 
 

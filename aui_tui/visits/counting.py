@@ -17,9 +17,9 @@ from aui_tui.model.registry import Client
 from aui_tui.model.visits import Kind
 from aui_tui.text import clean
 from aui_tui.visits.clients import Answers, Names, Proxies, Ranges, address_of, place
-from aui_tui.visits.formats import DOUBT, Clf, Format, JsonLines, client_keys, detect
+from aui_tui.visits.formats import DOUBT, Clf, JsonLines, LogFormat, client_keys, detect
 from aui_tui.visits.lines import LogLine
-from aui_tui.visits.tally import HOUR, Row, Spans
+from aui_tui.visits.tally import HOUR, ClientFigures, Spans
 
 HEAD: Final = 1000
 """Lines at the beginning of each file that are all parsed, to see whether the format is right."""
@@ -35,7 +35,7 @@ NAMELESS: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class LogOptions:
     """How logs are read.
 
     ``kind`` and ``host`` are what the user says of the log, empty when not. ``trusted``: networks of the proxies that
@@ -76,7 +76,7 @@ class Count:
     virtual hosts than the one asked for.
     """
 
-    rows: dict[str, Row] = field(default_factory=dict)
+    rows: dict[str, ClientFigures] = field(default_factory=dict)
     lines: int = 0
     examined: int = 0
     unparsable: int = 0
@@ -101,13 +101,13 @@ class Count:
         return found
 
 
-class Reading:
+class LineCounter:
     """Counts the lines of one log, whose blocks come in order, into ``count``.
 
     ``name`` stands in errors; ``ranges``: published ranges by their address.
     """
 
-    def __init__(self, name: str, count: Count, options: Options, ranges: Mapping[str, Ranges]) -> None:
+    def __init__(self, name: str, count: Count, options: LogOptions, ranges: Mapping[str, Ranges]) -> None:
         self._name = clean(name, 100)
         self._count = count
         self._options = options
@@ -115,7 +115,7 @@ class Reading:
         self._names = Names()
         self._places = Answers(self._placed)
         self._host = _plain_host(options.host)
-        self._form: Format | None = None
+        self._form: LogFormat | None = None
         self._worth: Mapping[bytes, bool] = {}
         """Whether a cut-out User-Agent calls for parsing its line."""
         self._others = (JsonLines(options.keys), Clf(options.keys))
@@ -147,7 +147,7 @@ class Reading:
                 self._visit(client, entry)
         self._cover(form, block)
 
-    def _begin(self, head: bytes) -> Format:
+    def _begin(self, head: bytes) -> LogFormat:
         """Return the format of the log by its first block. Raises RecordError when none fits."""
         lines = [line for line in head.splitlines(keepends=True)[:HEAD] if line.strip()]
         form = detect(lines, self._options.keys)
@@ -179,7 +179,7 @@ class Reading:
                 f"understood; expected were {self._form.expected}."
             )
 
-    def _examine(self, form: Format, line: bytes) -> bool:
+    def _examine(self, form: LogFormat, line: bytes) -> bool:
         """Count one line that may be of another format, or of none; say whether it was not understood."""
         if not form.is_line(line):
             return False
@@ -215,7 +215,7 @@ class Reading:
         count.places[places] += 1
         row = count.rows.get(client.token)
         if row is None:
-            row = count.rows[client.token] = Row()
+            row = count.rows[client.token] = ClientFigures()
         row.add(entry, inside=inside)
 
     def _placed(self, where: tuple[str, str, str]) -> tuple[tuple[str, str], bool | None]:
@@ -229,7 +229,7 @@ class Reading:
         inside = None if ranges is None or parsed is None else ranges.holds(parsed)
         return (place(peer), place(address)), inside
 
-    def _cover(self, form: Format, block: bytes) -> None:
+    def _cover(self, form: LogFormat, block: bytes) -> None:
         """Note the times that ``block`` covers; all of its lines are looked at only when it covers over an hour."""
 
         def moment(line: bytes) -> int | None:

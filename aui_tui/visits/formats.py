@@ -62,7 +62,7 @@ def client_keys(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((name, dashed, joined, f"http_{joined}", f"request_{dashed}", f"cs({dashed})")))
 
 
-class Format:
+class LogFormat:
     """A format of lines. ``name`` stands in the record, ``expected`` describes a line in words.
 
     ``kind`` is where such logs are written. ``nameless``: the log has no User-Agent, as ``learn`` has seen.
@@ -150,7 +150,7 @@ _REQUEST_TIME: Final = re.compile(rb'(?:^|[ "=])(\d{1,6}\.\d{3})(?=$|[ "])|(?:^|
 _FURTHER: Final = re.compile(_TEXT, re.DOTALL)
 
 
-class Clf(Format):
+class Clf(LogFormat):
     """Common and combined (Apache, nginx, Traefik), with a virtual host first and further fields at the end.
 
     The client's address stands in the further field that holds addresses, whatever ``client`` names.
@@ -228,7 +228,7 @@ def _further(rest: bytes) -> list[bytes]:
     return [unescaped(text) for text in _FURTHER.findall(rest)]
 
 
-class JsonLines(Format):
+class JsonLines(LogFormat):
     """One JSON object a line (Caddy, nginx, Traefik, Cloudflare Logpush, others by their key names)."""
 
     name = "json"
@@ -296,7 +296,7 @@ def _flat(record: dict[str, Any], client: Sequence[str]) -> dict[str, Any]:
     return flat
 
 
-class W3c(Format):
+class W3c(LogFormat):
     """W3C extended log file format (IIS, CloudFront); a ``#Fields`` line may come again and change the columns."""
 
     name = "w3c"
@@ -353,18 +353,18 @@ class W3c(Format):
             return None
 
 
-FORMATS: Final[tuple[Callable[[Sequence[str]], Format], ...]] = (JsonLines, W3c, Clf)
+FORMATS: Final[tuple[Callable[[Sequence[str]], LogFormat], ...]] = (JsonLines, W3c, Clf)
 """Every format, in the order in which they are tried."""
 SAMPLE: Final = 200
 """Lines by which a format is recognised."""
 
 
-def detect(lines: Sequence[bytes], client: Sequence[str] = ()) -> Format | None:
+def detect(lines: Sequence[bytes], client: Sequence[str] = ()) -> LogFormat | None:
     """Return the format that most of ``lines`` fit, ready to read on; None when none fits a single line.
 
     Directives alone are a W3C log of a time without requests, and no lines at all one of any format.
     """
-    best: Format | None = None
+    best: LogFormat | None = None
     most = 0
     for made in (form(client) for form in FORMATS):
         fitting = sum(made.is_line(line) and made.parse(line) is not None for line in lines[:SAMPLE])

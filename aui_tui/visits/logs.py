@@ -13,10 +13,10 @@ from aui_tui.model.card import stamp
 from aui_tui.model.visits import Addresses, Kind, RangeList, Visitor, Visits
 from aui_tui.text import clean
 from aui_tui.visits.clients import Ranges, clients, is_silent, range_lists
-from aui_tui.visits.counting import Count, Options, Reading
+from aui_tui.visits.counting import Count, LineCounter, LogOptions
 from aui_tui.visits.ranges import RangeBook
 from aui_tui.visits.reader import STDIN, Log, files_of, identity
-from aui_tui.visits.tally import Row
+from aui_tui.visits.tally import ClientFigures
 
 POLL: Final = 0.25
 """Seconds between two looks at growing files."""
@@ -32,13 +32,13 @@ def read(logs: Sequence[str], host: str, ranges: Path) -> Visits:
 
     ``ranges``: folder of the published ranges. Raises BadValue, ConfigError, RecordError.
     """
-    files, options = files_of(logs), Options(host=host)
+    files, options = files_of(logs), LogOptions(host=host)
     networks, fetched = RangeBook(ranges).ranges()
     return record(count(files, options, networks), files, options, fetched)
 
 
 def count(
-    files: Sequence[str], options: Options, ranges: Mapping[str, Ranges], *, progress: Progress | None = None
+    files: Sequence[str], options: LogOptions, ranges: Mapping[str, Ranges], *, progress: Progress | None = None
 ) -> Count:
     """Return the figures of ``files``.
 
@@ -47,7 +47,7 @@ def count(
     whole, done = Count(), 0
     sizes = {name: 0 if name == STDIN else Path(name).stat().st_size for name in files}
     for name in files:
-        log, reading, at = Log(name), Reading(name, whole, options, ranges), 0
+        log, reading, at = Log(name), LineCounter(name, whole, options, ranges), 0
         try:
             while block := log.read():
                 reading.read(block)
@@ -65,19 +65,19 @@ def count(
 
 
 def follow(
-    files: Sequence[str], options: Options, ranges: Mapping[str, Ranges], *, wait: Callable[[], bool]
+    files: Sequence[str], options: LogOptions, ranges: Mapping[str, Ranges], *, wait: Callable[[], bool]
 ) -> Iterator[Count]:
     """Yield the figures after each change, while ``files`` grow, through rotation (a new file) and truncation.
 
     All of each file is counted first. ``wait`` pauses between two looks and returns False to end. Raises as ``count``.
     """
     whole = Count()
-    open_logs: dict[tuple[int, int] | str, tuple[Log, Reading]] = {}
+    open_logs: dict[tuple[int, int] | str, tuple[Log, LineCounter]] = {}
     while True:
         named = {identity(name): name for name in files}
         for key in named.keys() - open_logs.keys() if open_logs else named:
             with suppress(*(ConfigError,) if open_logs else ()):  # a name that rotation has not filled again yet
-                open_logs[key] = Log(named[key], growing=True), Reading(named[key], whole, options, ranges)
+                open_logs[key] = Log(named[key], growing=True), LineCounter(named[key], whole, options, ranges)
         changed = False
         for key, (log, reading) in list(open_logs.items()):
             while block := log.read():
@@ -96,7 +96,7 @@ def follow(
             return
 
 
-def record(whole: Count, files: Sequence[str], options: Options, fetched: Mapping[str, RangeList]) -> Visits:
+def record(whole: Count, files: Sequence[str], options: LogOptions, fetched: Mapping[str, RangeList]) -> Visits:
     """Return the record of what was counted. ``fetched``: the lists of ranges that visits were compared with.
 
     Raises RecordError when more than half of the examined lines could not be parsed, or when the log names other
@@ -132,7 +132,7 @@ def record(whole: Count, files: Sequence[str], options: Options, fetched: Mappin
     )
 
 
-def _check(whole: Count, options: Options) -> None:
+def _check(whole: Count, options: LogOptions) -> None:
     """Raise RecordError where most lines could not be parsed, BadValue where the log is of other sites."""
     if 2 * whole.unparsable > whole.examined:
         raise RecordError(
@@ -151,7 +151,7 @@ def _period(whole: Count) -> tuple[str, str]:
     return (stamp(min(moments)), stamp(max(moments))) if moments else ("", "")
 
 
-def _visitor(token: str, row: Row, off: str, fetched: Mapping[str, RangeList]) -> Visitor:
+def _visitor(token: str, row: ClientFigures, off: str, fetched: Mapping[str, RangeList]) -> Visitor:
     client = clients()[token.lower()]
     state: Addresses = "checked" if client.ip_ranges in fetched else "not fetched"
     if not client.ip_ranges:
@@ -162,7 +162,7 @@ def _visitor(token: str, row: Row, off: str, fetched: Mapping[str, RangeList]) -
     return row.visitor(client, state, [other.token for other in same if other != client])
 
 
-def _kind(whole: Count, options: Options) -> tuple[Kind, str]:
+def _kind(whole: Count, options: LogOptions) -> tuple[Kind, str]:
     """Return where the log was written, and why that is assumed."""
     if options.kind is not None:
         return options.kind, "as you said"
@@ -190,7 +190,7 @@ def _most(places: set[str], seen: Mapping[str, int]) -> tuple[str, float]:
     return max(places, key=lambda name: seen.get(name, 0)), sum(seen.get(name, 0) for name in places) / total
 
 
-def _off(whole: Count, options: Options) -> str:
+def _off(whole: Count, options: LogOptions) -> str:
     """Return why addresses cannot be compared with published ranges; empty when they can."""
     sources = whole.of_place(1)
     name, share = _most({"private", *_cdns(sources)}, sources)

@@ -26,7 +26,7 @@ from aui_tui.visits.clients import Ranges, group_of, range_lists
 
 if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
-    from aui_tui.scan.probes import Answer, Plan
+    from aui_tui.scan.probes import Answer, ProbePlan
 
 SHORTEST: Final = {4: 8, 6: 19}
 """Prefix lengths below which a published range would cover a large part of the Internet: such a list is refused."""
@@ -206,8 +206,8 @@ class RangeBook:
             raise ConfigError(f"Cannot write the ranges to {shown}: {error.strerror or error}.") from None
 
 
-def _plan(url: str, known: Kept | None, access: ScanPolicy) -> Plan:
-    from aui_tui.scan.probes import Plan, Url
+def _plan(url: str, known: Kept | None, access: ScanPolicy) -> ProbePlan:
+    from aui_tui.scan.probes import ProbePlan, Url
     from aui_tui.scan.target import parse
 
     parts = urlsplit(url)
@@ -216,7 +216,7 @@ def _plan(url: str, known: Kept | None, access: ScanPolicy) -> Plan:
     if known is not None and known.etag.isascii() and known.etag:
         fields.append(("If-None-Match", known.etag))
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Plan("ranges", Url(origin, path), tuple(fields), LARGEST)
+    return ProbePlan("ranges", Url(origin, path), tuple(fields), LARGEST)
 
 
 class AllowList(NamedTuple):

@@ -111,7 +111,7 @@ class Paths:
 
 
 @dataclass(slots=True)
-class Row:
+class ClientFigures:
     """The figures of one client; see ``aui_tui.model.visits.Visitor``.
 
     ``pending`` holds visits that are not in the figures yet, by path, status, whether the address is published, whether

@@ -33,7 +33,7 @@ from aui_tui.service.protocol import Service
 from aui_tui.web import ApiConfig, address_of, listen, problems, serves_tools
 from aui_tui.web.guard import LOGGING, Connection, GuardMiddleware
 from aui_tui.web.pages import Pages
-from aui_tui.web.problems import Problem, problem
+from aui_tui.web.problems import HttpProblem, problem
 from aui_tui.web.requests import is_cross_site
 from aui_tui.web.routes import Endpoints
 
@@ -73,7 +73,7 @@ def create_app(service: Service, config: ApiConfig) -> ASGIApp:
     return GuardMiddleware(layered, config)
 
 
-def problem_of(request: Request, error: Exception) -> Problem:
+def problem_of(request: Request, error: Exception) -> HttpProblem:
     """Return what ``request`` is answered after ``error``."""
     if isinstance(error, AuiError):
         return problems.of(error)

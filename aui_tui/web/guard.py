@@ -34,7 +34,7 @@ from aui_tui.web import (
     problems,
 )
 from aui_tui.web.answers import target_of
-from aui_tui.web.problems import AGAIN, Problem, problem
+from aui_tui.web.problems import AGAIN, HttpProblem, problem
 from aui_tui.web.requests import identify, is_inside
 
 BAD_REQUEST: Final = msgspec.json.encode(
@@ -260,7 +260,7 @@ class GuardMiddleware:
             said = f'{client} "{clean(method, 20)} {target}" {status} {body} {took:.1f}ms'
             sys.stderr.write(log_line("aui_tui.access", said, time.time()) + "\n")
 
-    def _refusal(self, scope: Scope) -> Problem | None:
+    def _refusal(self, scope: Scope) -> HttpProblem | None:
         headers = scope["headers"]
         fields = dict(headers)
         if len(Connection.open_now) > Connection.most:
@@ -280,7 +280,7 @@ class GuardMiddleware:
         server = scope.get("server") or ("",)
         return self._host_refusal(fields.get(b"host", b""), server[0])
 
-    def _refuse_host(self, field: bytes, server: str) -> Problem | None:
+    def _refuse_host(self, field: bytes, server: str) -> HttpProblem | None:
         """Return what is wrong with a Host ``field`` of a request to the address ``server``; None when it is ours."""
         host = field.decode("latin-1")
         asked = clean(host, 80)

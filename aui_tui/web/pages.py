@@ -22,7 +22,7 @@ from aui_tui.model.view import IndexView, Overview
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.web import problems, records
 from aui_tui.web.answers import Representation
-from aui_tui.web.problems import KINDS, Problem, problem
+from aui_tui.web.problems import KINDS, HttpProblem, problem
 from aui_tui.web.rendering import markdown_html
 from aui_tui.web.requests import Parameters
 from aui_tui.web.routes import Endpoints, fixed, fixed_route
@@ -163,7 +163,7 @@ class Pages:
         body = self._endpoints.render("topic.html", heading=docs.title(name), about=docs.TOPICS[name], text=text)
         return fixed(body, HTML, self._fields)
 
-    def problem(self, found: Problem) -> Response:
+    def problem(self, found: HttpProblem) -> Response:
         """Return an error as a page."""
         headers = {"Cache-Control": "no-store", **self._fields, **found.headers}
         body = self._endpoints.render("problem.html", problem=found)

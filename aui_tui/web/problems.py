@@ -71,7 +71,7 @@ AGAIN: Final = MappingProxyType({"Retry-After": "5"})
 """The advice to try again in a moment."""
 
 
-class Problem(msgspec.Struct, frozen=True, kw_only=True):
+class HttpProblem(msgspec.Struct, frozen=True, kw_only=True):
     """One error: ``kind`` is a key of KINDS, ``extra`` are further members, ``headers`` further fields."""
 
     kind: str
@@ -82,15 +82,15 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str] = NOTHING
 
 
-def problem(kind: str, detail: str = "", *, status: int = 0, headers: Mapping[str, str] = NOTHING) -> Problem:
+def problem(kind: str, detail: str = "", *, status: int = 0, headers: Mapping[str, str] = NOTHING) -> HttpProblem:
     """Return a problem of ``kind``, with its usual status and its meaning where nothing else is said."""
     known = KINDS[kind]
-    return Problem(
+    return HttpProblem(
         kind=kind, status=status or known.status, title=known.title, detail=detail or known.meaning, headers=headers
     )
 
 
-def of(error: AuiError) -> Problem:
+def of(error: AuiError) -> HttpProblem:
     """Return the problem that reports ``error`` to a remote client.
 
     What failed inside the service stays inside: it may name paths and addresses of the operator.
@@ -106,7 +106,7 @@ def of(error: AuiError) -> Problem:
         headers = {"Retry-After": str(wait)}
     elif isinstance(error, BadValue) and error.allowed:
         extra = {"allowed": list(error.allowed)}
-    return Problem(
+    return HttpProblem(
         kind=error.title.lower().replace(" ", "-"),
         status=error.http_status,
         title=error.title,
@@ -116,13 +116,13 @@ def of(error: AuiError) -> Problem:
     )
 
 
-def not_allowed(method: str, allow: str) -> Problem:
+def not_allowed(method: str, allow: str) -> HttpProblem:
     """Return the problem of a method that an address does not take (RFC 9110 section 15.5.6)."""
     sentence = f"This address does not take {method}; allowed are: {allow}."
     return problem("method-not-allowed", sentence, headers={"Allow": allow})
 
 
-def cross_site(base_url: str) -> Problem:
+def cross_site(base_url: str) -> HttpProblem:
     """Return the problem of a request that another site's page may have caused and that would run a scan."""
     sentence = f"A page of another site may have asked for this, so nothing is scanned; scan from {base_url}/ instead."
     return problem("cross-site-request-refused", sentence)
@@ -141,7 +141,7 @@ class ProblemDetails(msgspec.Struct, kw_only=True):
     reset_at: str | msgspec.UnsetType = msgspec.UNSET
 
 
-def response(problem: Problem, base_url: str) -> Response:
+def response(problem: HttpProblem, base_url: str) -> Response:
     """Return ``problem`` as an answer of the API."""
     details = ProblemDetails(
         type=f"{base_url}/problems#{problem.kind}",

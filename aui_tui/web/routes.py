@@ -34,7 +34,7 @@ from aui_tui.model.view import HostReport, Row
 from aui_tui.model.visits import Visits, encode_visits
 from aui_tui.model.vocabulary import CATEGORIES, FIXES, SEVERITIES, STANCES, VERDICTS
 from aui_tui.report.data import csv_listing
-from aui_tui.report.formats import Listing, Options
+from aui_tui.report.formats import ExportOptions, Listing
 from aui_tui.report.page import badge
 from aui_tui.service.protocol import Service
 from aui_tui.web import ApiConfig, problems, records, serves_tools
@@ -291,7 +291,7 @@ class Endpoints:
         fields = {"Content-Disposition": 'attachment; filename="index.csv"', "Cache-Control": "no-cache"}
         if request.method == "HEAD":
             return Response(media_type=CSV, headers=fields)
-        chunks = _in_turn(self._streams, iterate_in_threadpool(_gathered(csv_listing(named, Options()))))
+        chunks = _in_turn(self._streams, iterate_in_threadpool(_gathered(csv_listing(named, ExportOptions()))))
         return StreamingResponse(chunks, media_type=CSV, headers=fields)
 
     def _named(self, row: Row) -> Row:

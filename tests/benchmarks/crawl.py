@@ -31,10 +31,10 @@ from aui_tui.model.observations import BROWSER
 from aui_tui.model.registry import registry
 from aui_tui.scan import profiles
 from aui_tui.scan.agent_files import MCP_PATHS, PATHS
-from aui_tui.scan.network import Client, Network
+from aui_tui.scan.network import HttpClient, Network
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.target import Origin, parse
-from aui_tui.service.crawl import BadRow, Crawl, CrawlSettings, Here, Row
+from aui_tui.service.crawl import BadRow, Crawl, CrawlSettings, Here, ListedHost
 from aui_tui.service.crawl.cluster import Cluster
 from aui_tui.service.crawl.listing import GROUP
 from aui_tui.service.crawl.work import QUEUE_PATIENCE, raise_file_limit
@@ -87,7 +87,7 @@ async def bare(access: ScanPolicy, names: list[str]) -> Measured:
     browser = profiles.profile(BROWSER).fields
     plain = profiles.profile("robots").fields
 
-    async def get(client: Client, origin: Origin, path: str, fields: profiles.Fields) -> None:
+    async def get(client: HttpClient, origin: Origin, path: str, fields: profiles.Fields) -> None:
         encoded = [(name.encode(), value.encode()) for name, value in fields]
         async with client.get(origin, path, encoded) as reply:
             async for _ in reply.chunks:
@@ -111,10 +111,13 @@ async def bare(access: ScanPolicy, names: list[str]) -> Measured:
     return Measured(len(names) / (time.perf_counter() - began), (cpu_seconds() - spent) / len(names) * 1000)
 
 
-async def listed(names: Sequence[str]) -> AsyncIterator[list[Row | BadRow]]:
+async def listed(names: Sequence[str]) -> AsyncIterator[list[ListedHost | BadRow]]:
     """Yield rows in groups as a list is read."""
     for begin in range(0, len(names), GROUP):
-        yield [Row(line, f"https://{name}", name) for line, name in enumerate(names[begin : begin + GROUP], begin + 1)]
+        yield [
+            ListedHost(line, f"https://{name}", name)
+            for line, name in enumerate(names[begin : begin + GROUP], begin + 1)
+        ]
 
 
 async def crawl(access: ScanPolicy, names: list[str], processes: int, in_flight: int = IN_FLIGHT) -> Measured:

@@ -14,9 +14,9 @@ from collections.abc import Awaitable, Callable
 from aui_tui.model.observations import BROWSER
 from aui_tui.scan import profiles
 from aui_tui.scan.network import Network
-from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.parser_pool import ParserPool
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
-from aui_tui.scan.probes import Plan, Url, probe
+from aui_tui.scan.probes import ProbePlan, Url, probe
 from aui_tui.scan.scan import observe
 from aui_tui.scan.target import parse
 from tests.cli.runner import helper
@@ -40,10 +40,10 @@ async def measure(port: int) -> tuple[float, float]:
 
     async def request() -> None:
         async with Network(access) as network, network.client() as client:
-            found = await probe(client, Plan(BROWSER, Url(target.origin, "/"), fields, access.limits.page), access)
+            found = await probe(client, ProbePlan(BROWSER, Url(target.origin, "/"), fields, access.limits.page), access)
         assert found.status == 200
 
-    async with Parser() as parser:
+    async with ParserPool() as parser:
 
         async def scan() -> None:
             observed = await observe(target, parser=parser, access=access)

@@ -15,7 +15,7 @@ from aui_tui.checks.ledger import ledger
 from aui_tui.checks.scoring import Labels, apply, grade_card, what_if
 from aui_tui.errors import BadValue
 from aui_tui.model import points
-from aui_tui.model.card import Entry
+from aui_tui.model.card import LedgerEntry
 from aui_tui.model.codec import encode_card
 from aui_tui.model.methods import METHODS, Method, round_half_up
 from aui_tui.model.observations import BROWSER, Observations, PageFacts
@@ -132,7 +132,7 @@ def test_one_disallowed_agent_costs_a_point_and_has_its_fix() -> None:
     assert (fix.pts, points.totals(card)[1]) == (1, 50)
 
 
-def ledger_of(seen: Observations) -> dict[str, Entry]:
+def ledger_of(seen: Observations) -> dict[str, LedgerEntry]:
     return {entry.component: entry for entry in ledger(seen, METHODS["v0.2"]).entries}
 
 

@@ -11,11 +11,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from aui_tui.checks.scoring import grade_card
-from aui_tui.demo.web import DemoWeb, Site, sites
+from aui_tui.demo.web import DemoSite, DemoWeb, sites
 from aui_tui.model.codec import encode_card, encode_summary
 from aui_tui.model.observations import Observations
 from aui_tui.model.vocabulary import STANCES
-from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.parser_pool import ParserPool
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.scan import observe
 
@@ -78,12 +78,12 @@ def schema(name: str) -> Draft202012Validator:
     return Draft202012Validator(json.loads(text))
 
 
-async def scan(web: DemoWeb, wanted: list[Site], limits: Limits) -> dict[str, Observations]:
+async def scan(web: DemoWeb, wanted: list[DemoSite], limits: Limits) -> dict[str, Observations]:
     access = ScanPolicy(connect_to=tuple(ConnectTo.parse(rule) for rule in web.connect_to), limits=limits)
     places = asyncio.Semaphore(AT_ONCE)
-    async with Parser() as parser:
+    async with ParserPool() as parser:
 
-        async def one(site: Site) -> Observations:
+        async def one(site: DemoSite) -> Observations:
             async with places:
                 return await observe(access.target(site.host), parser=parser, access=access)
 

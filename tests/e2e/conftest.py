@@ -7,9 +7,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from aui_tui.demo.web import DemoWeb, Rule, Site
+from aui_tui.demo.web import DemoRule, DemoSite, DemoWeb
 
-RICH = Site(
+RICH = DemoSite(
     host="rich.test",
     name="Rich & Plain",
     category="Retail",
@@ -22,7 +22,7 @@ RICH = Site(
 )
 """A site that earns every point."""
 
-GUARDED = Site(
+GUARDED = DemoSite(
     host="guarded.test",
     name="Guarded Goods",
     category="Retail",
@@ -30,11 +30,11 @@ GUARDED = Site(
     tagline="Shop as a person, or not at all.",
     headers={"server": "cloudflare", "cf-ray": "8f1a2b3c4d5e6f70-FRA"},
     robots="User-agent: *\nAllow: /\n",
-    rule=(Rule(to="agents", answer="cloudflare-challenge"),),
+    rule=(DemoRule(to="agents", answer="cloudflare-challenge"),),
 )
 """A shop that serves browsers and challenges every agent."""
 
-DEAD = Site(host="dead.test", name="Gone", category="Tech", page="plain", mode="closed")
+DEAD = DemoSite(host="dead.test", name="Gone", category="Tech", page="plain", mode="closed")
 
 Options = list[str]
 
@@ -44,7 +44,7 @@ def serve() -> Iterator[Callable[..., Options]]:
     """Serve the sites given and return the options that lead a scan to them."""
     with ExitStack() as stack:
 
-        def start(*wanted: Site) -> Options:
+        def start(*wanted: DemoSite) -> Options:
             web = stack.enter_context(DemoWeb(wanted))
             return [word for rule in web.connect_to for word in ("--connect-to", rule)]
 

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
-from aui_tui.demo.web import Rule
+from aui_tui.demo.web import DemoRule
 from tests.cli.runner import (
     Result,
     aui,
@@ -222,7 +222,7 @@ def test_a_reader_that_leaves_does_not_let_a_gate_pass(tmp_path: Path, serve: Se
             assert process.wait(30) == code
 
 
-HANGING = msgspec.structs.replace(RICH, host="slow.test", rule=(Rule(to="everybody", action="hang"),))
+HANGING = msgspec.structs.replace(RICH, host="slow.test", rule=(DemoRule(to="everybody", action="hang"),))
 
 
 @pytest.mark.ci
@@ -240,7 +240,7 @@ def test_interrupt_ends_a_scan_at_once_and_keeps_nothing(tmp_path: Path, serve: 
 def test_interrupt_after_the_page_of_the_browser_keeps_what_was_seen_marked_incomplete(
     tmp_path: Path, serve: Serve
 ) -> None:
-    hanging = msgspec.structs.replace(RICH, host="half.test", rule=(Rule(to="agents", action="hang"),))
+    hanging = msgspec.structs.replace(RICH, host="half.test", rule=(DemoRule(to="agents", action="hang"),))
     with start(tmp_path, "scan", "http://half.test", *serve(hanging)) as process:
         read_until(process.stderr, "browser: 200")
         process.send_signal(signal.SIGINT)
@@ -275,7 +275,7 @@ def test_live_checklist_on_a_terminal(tmp_path: Path, serve: Serve) -> None:
 
 @pytest.mark.pty
 def test_a_probe_that_waits_shows_its_time_and_its_limit(tmp_path: Path, serve: Serve) -> None:
-    hanging = msgspec.structs.replace(RICH, host="half.test", rule=(Rule(to="agents", action="hang"),))
+    hanging = msgspec.structs.replace(RICH, host="half.test", rule=(DemoRule(to="agents", action="hang"),))
     ours, theirs = pty.openpty()
     with start(
         tmp_path,

@@ -11,7 +11,7 @@ from aui_tui.model.observations import BROWSER, ERRORS
 from aui_tui.scan import exchanges
 from aui_tui.scan.network import Network
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
-from aui_tui.scan.probes import Answer, Plan, Url, probe
+from aui_tui.scan.probes import Answer, ProbePlan, Url, probe
 from aui_tui.scan.target import Origin
 from tests.faults.lab import check_clean
 from tests.faults.site import PAGE, answer
@@ -53,7 +53,7 @@ async def probed(data: bytes) -> Answer:
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     access = ScanPolicy(connect_to=(ConnectTo("", None, "127.0.0.1", port),), limits=LIMITS)
-    plan = Plan(BROWSER, Url(Origin("http", "shop.com", 80), "/"), (("User-Agent", "x"),), 1000)
+    plan = ProbePlan(BROWSER, Url(Origin("http", "shop.com", 80), "/"), (("User-Agent", "x"),), 1000)
     async with Network(access) as network, network.client() as client:
         found = await probe(client, plan, access)
     server.close()

@@ -17,12 +17,12 @@ import pytest
 
 from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED
 from aui_tui.scan import page
-from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.parser_pool import ParserPool
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.probes import Url
 from aui_tui.scan.scan import observe
 from aui_tui.scan.target import Origin
-from aui_tui.tasks.control import RealBrowser
+from aui_tui.tasks.control import InstalledChromium
 from tests.applied.servers import KeepingAlive
 from tests.faults.authority import Authority
 from tests.faults.site import PAGE, QUICK, TITLE
@@ -223,9 +223,9 @@ async def listening(port: int) -> None:
 
 
 @pytest.fixture
-async def real() -> AsyncIterator[RealBrowser]:
+async def real() -> AsyncIterator[InstalledChromium]:
     """The installed Chromium."""
-    browser = RealBrowser()
+    browser = InstalledChromium()
     if browser.missing:
         pytest.skip("no Chromium is installed")
     yield browser
@@ -236,7 +236,13 @@ async def real() -> AsyncIterator[RealBrowser]:
     ("server", "h2", "oddity"), MATRIX, ids=lambda value: value if isinstance(value, str) else f"h{1 + value}"
 )
 async def test_a_scan_sees_what_chromium_shows(
-    server: str, h2: bool, oddity: str, parser: Parser, authority: Authority, real: RealBrowser, tmp_path: Path
+    server: str,
+    h2: bool,
+    oddity: str,
+    parser: ParserPool,
+    authority: Authority,
+    real: InstalledChromium,
+    tmp_path: Path,
 ) -> None:
     with serving(server, h2, MATRIX[server, h2, oddity], tmp_path, authority) as port:
         await listening(port)
@@ -254,7 +260,7 @@ async def test_a_scan_sees_what_chromium_shows(
 @pytest.mark.parametrize("http2", [False, True])
 @pytest.mark.parametrize("settings", ["keepalive_timeout 0;", "keepalive_requests 1;", "keepalive_time 1ms;", ""])
 async def test_connections_that_nginx_ends_early_lose_no_answer(
-    settings: str, http2: bool, parser: Parser, authority: Authority, tmp_path: Path
+    settings: str, http2: bool, parser: ParserPool, authority: Authority, tmp_path: Path
 ) -> None:
     with serving("nginx", http2, settings, tmp_path, authority) as port:
         await listening(port)

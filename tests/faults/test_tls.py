@@ -14,7 +14,7 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.observations import SERVED, Observations
-from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.parser_pool import ParserPool
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.scan import observe
 from tests.faults.authority import CERTIFICATES, HANDSHAKES, Authority, blocking_server
@@ -40,7 +40,7 @@ def every_probe_failed(observed: Observations, reason: str) -> None:
 
 @pytest.mark.parametrize("fault", CERTIFICATES)
 async def test_a_bad_certificate_is_a_finding_and_no_reason_to_fall_back(
-    fault: str, authority: Authority, parser: Parser
+    fault: str, authority: Authority, parser: ParserPool
 ) -> None:
     make, reason = CERTIFICATES[fault]
     async with Site(tls=make(authority)) as secure, Site() as plain:
@@ -58,7 +58,7 @@ async def test_a_bad_certificate_is_a_finding_and_no_reason_to_fall_back(
 
 
 @pytest.mark.parametrize("fault", HANDSHAKES)
-async def test_a_refused_handshake_is_a_finding_too(fault: str, authority: Authority, parser: Parser) -> None:
+async def test_a_refused_handshake_is_a_finding_too(fault: str, authority: Authority, parser: ParserPool) -> None:
     make, reason = HANDSHAKES[fault]
     with blocking_server(make(authority)) as port:
         access = ScanPolicy(connect_to=(ConnectTo("", 443, "127.0.0.1", port),), cafile=authority.cafile, limits=QUICK)
@@ -68,7 +68,7 @@ async def test_a_refused_handshake_is_a_finding_too(fault: str, authority: Autho
 
 
 @pytest.mark.ci
-async def test_a_stalled_handshake_ends_with_the_probe(authority: Authority, parser: Parser) -> None:
+async def test_a_stalled_handshake_ends_with_the_probe(authority: Authority, parser: ParserPool) -> None:
     async with Site(greeting=greeting(b"", 60)) as site:
         access = site.access(BRIEF, connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", site.port),))
         observed = await observe(access.target("https://shop.test"), parser=parser, access=access)
@@ -77,7 +77,7 @@ async def test_a_stalled_handshake_ends_with_the_probe(authority: Authority, par
     assert observed.elapsed_ms < 1000 * (BRIEF.probe + 1)
 
 
-async def test_plain_http_on_the_tls_port_is_named(parser: Parser) -> None:
+async def test_plain_http_on_the_tls_port_is_named(parser: ParserPool) -> None:
     async def bad_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
         await greeting(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", 0.2)(reader, writer)
@@ -88,14 +88,14 @@ async def test_plain_http_on_the_tls_port_is_named(parser: Parser) -> None:
     every_probe_failed(observed, "TLS handshake failed")
 
 
-async def test_a_server_that_speaks_first_is_no_tls_server(parser: Parser) -> None:
+async def test_a_server_that_speaks_first_is_no_tls_server(parser: ParserPool) -> None:
     async with Site(greeting=greeting(b"SSH-2.0-OpenSSH_9.6\r\n", 60)) as site:
         access = site.access(connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", site.port),))
         observed = await observe(access.target("https://shop.test"), parser=parser, access=access)
     assert {exchange.error for exchange in observed.exchanges} == {"tls"}
 
 
-async def test_a_good_certificate_is_accepted_and_the_name_is_sent(authority: Authority, parser: Parser) -> None:
+async def test_a_good_certificate_is_accepted_and_the_name_is_sent(authority: Authority, parser: ParserPool) -> None:
     names: list[str | None] = []
     context = authority.server()
     context.sni_callback = lambda _socket, name, _context: names.append(name)
@@ -107,21 +107,21 @@ async def test_a_good_certificate_is_accepted_and_the_name_is_sent(authority: Au
     assert {asked.field("host") for asked in site.asked} == {"shop.test"}
 
 
-async def test_insecure_accepts_any_certificate_and_says_so(authority: Authority, parser: Parser) -> None:
+async def test_insecure_accepts_any_certificate_and_says_so(authority: Authority, parser: ParserPool) -> None:
     async with Site(tls=authority.self_signed()) as site:
         observed = await scan(site, parser, site.access(insecure=True))
     assert observed.browser.status == 200
     assert "insecure" in observed.limits
 
 
-async def test_the_own_authority_is_trusted_only_when_named(authority: Authority, parser: Parser) -> None:
+async def test_the_own_authority_is_trusted_only_when_named(authority: Authority, parser: ParserPool) -> None:
     async with Site(tls=authority.server()) as site:
         observed = await scan(site, parser, site.access())
     assert {exchange.error for exchange in observed.exchanges} == {"tls"}
 
 
 @pytest.mark.ci
-async def test_a_redirect_to_a_bad_certificate_is_reported(authority: Authority, parser: Parser) -> None:
+async def test_a_redirect_to_a_bad_certificate_is_reported(authority: Authority, parser: ParserPool) -> None:
     async with (
         Site(tls=authority.expired()) as secure,
         Site(faults=dict.fromkeys(HOMEPAGES, redirect("https://shop.test/"))) as plain,
@@ -137,7 +137,7 @@ async def test_a_redirect_to_a_bad_certificate_is_reported(authority: Authority,
     assert not observed.probe_dead
 
 
-async def test_http_is_asked_where_nothing_listens_for_https(parser: Parser) -> None:
+async def test_http_is_asked_where_nothing_listens_for_https(parser: ParserPool) -> None:
     async with Site() as site:
         access = site.access(connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", 1),))
         observed = await observe(access.target("shop.test"), parser=parser, access=access)
@@ -147,7 +147,7 @@ async def test_http_is_asked_where_nothing_listens_for_https(parser: Parser) -> 
     assert "https://shop.test" in observed.warnings[0]
 
 
-async def test_nothing_listens_at_all(parser: Parser) -> None:
+async def test_nothing_listens_at_all(parser: ParserPool) -> None:
     async with Site() as site:
         access = site.access(connect_to=(ConnectTo("dead.test", None, "127.0.0.1", 1),))
     observed = await observe(access.target("dead.test"), parser=parser, access=access)
@@ -157,7 +157,7 @@ async def test_nothing_listens_at_all(parser: Parser) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux drops connection attempts beyond the backlog")
-async def test_a_port_that_answers_no_connection_attempt(parser: Parser) -> None:
+async def test_a_port_that_answers_no_connection_attempt(parser: ParserPool) -> None:
     """A listener whose backlog is full drops further attempts: nothing can be said to listen there."""
     full = socket.create_server(("127.0.0.1", 0), backlog=0)
     port = full.getsockname()[1]
@@ -185,7 +185,9 @@ def client_sessions() -> list[ssl.SSLObject]:
 
 
 @pytest.mark.ci
-async def test_sessions_are_freed_with_their_scan_and_not_by_a_collection(authority: Authority, parser: Parser) -> None:
+async def test_sessions_are_freed_with_their_scan_and_not_by_a_collection(
+    authority: Authority, parser: ParserPool
+) -> None:
     async with Site(tls=authority.server()) as site:
         gc.collect()
         gc.disable()

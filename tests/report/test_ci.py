@@ -21,7 +21,7 @@ from aui_tui.cli.output import located
 from aui_tui.model.card import ReportCard
 from aui_tui.model.vocabulary import GRADES
 from aui_tui.report.ci import problems
-from aui_tui.report.formats import Options, Refusal, write_cards
+from aui_tui.report.formats import ExportOptions, Refusal, write_cards
 from aui_tui.report.gates import Gates, check
 from aui_tui.report.page import COLOURS, UNKNOWN, badge, svg
 from aui_tui.text import clean
@@ -165,7 +165,7 @@ def test_no_problem_is_shown_twice_and_each_has_its_snippet() -> None:
     """A fix stands with the finding that it is for, and alone only where no finding speaks of it."""
     seen = plain()
     card = grade_card(seen, "v0.2")
-    found = list(problems(card, Options()))
+    found = list(problems(card, ExportOptions()))
     assert len({one.fingerprint for one in found}) == len(found)
     titles = [fix.title for fix in card.recommendations]
     assert titles

@@ -16,7 +16,7 @@ from aui_tui.model.card import AgentAccess, Evidence, ReportCard
 from aui_tui.model.methods import METHODS, V01
 from aui_tui.model.observations import INCONCLUSIVE as SILENT
 from aui_tui.model.observations import Exchange, Observations
-from aui_tui.report.gates import FAILED, INCONCLUSIVE, PASSED, Gates, Outcome, check, worst
+from aui_tui.report.gates import FAILED, INCONCLUSIVE, PASSED, GateOutcome, Gates, check, worst
 from tests.cards import DEAD, RICH_OPEN, WALLED, sums, with_conclusive
 from tests.scan import situations
 from tests.strategies import observations
@@ -261,7 +261,7 @@ def test_the_worst_of_several_hosts_counts() -> None:
     assert worst([PASSED, INCONCLUSIVE]) == INCONCLUSIVE
     assert worst([INCONCLUSIVE, FAILED, PASSED]) == FAILED
     assert worst([PASSED, 4]) == 4
-    assert Outcome(host="x").exit_code == PASSED
+    assert GateOutcome(host="x").exit_code == PASSED
 
 
 def test_evidence_that_is_good_is_no_finding() -> None:

@@ -12,20 +12,20 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.observations import Observations
-from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.parser_pool import ParserPool
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.scan import observe
-from aui_tui.tasks.control import RealBrowser
+from aui_tui.tasks.control import InstalledChromium
 from tests.faults.authority import Authority
 from tests.faults.site import AGENTS, GOOD, PAGE, QUICK, TITLE, Asked, Site, answer, good
 
-pytestmark = pytest.mark.skipif(bool(RealBrowser().missing), reason="no Chromium is installed")
+pytestmark = pytest.mark.skipif(bool(InstalledChromium().missing), reason="no Chromium is installed")
 
 
 @pytest.fixture
-async def real() -> AsyncIterator[RealBrowser]:
+async def real() -> AsyncIterator[InstalledChromium]:
     """The installed Chromium."""
-    browser = RealBrowser()
+    browser = InstalledChromium()
     yield browser
     await browser.aclose()
 
@@ -94,7 +94,7 @@ async def greeted(authority: Authority, rule: Rule) -> AsyncIterator[ScanPolicy]
         listener.close()
 
 
-async def seen(authority: Authority, rule: Rule, parser: Parser, real: RealBrowser | None) -> Observations:
+async def seen(authority: Authority, rule: Rule, parser: ParserPool, real: InstalledChromium | None) -> Observations:
     async with greeted(authority, rule) as access:
         return await observe(access.target("https://shop.test"), parser=parser, access=access, real=real)
 
@@ -106,7 +106,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 
 async def test_a_site_that_admits_a_browsers_greeting_alone_walls_programs(
-    authority: Authority, parser: Parser, real: RealBrowser
+    authority: Authority, parser: ParserPool, real: InstalledChromium
 ) -> None:
     found = await seen(authority, lambda browser, agent: 200 if browser else 403, parser, real)
     assert {arm.name: arm.outcome for arm in found.arms} == {"R": "served", "RA": "served"}, found.arms
@@ -119,7 +119,7 @@ async def test_a_site_that_admits_a_browsers_greeting_alone_walls_programs(
 
 
 async def test_a_site_that_goes_by_greeting_and_name_walls_by_both(
-    authority: Authority, parser: Parser, real: RealBrowser
+    authority: Authority, parser: ParserPool, real: InstalledChromium
 ) -> None:
     found = await seen(authority, lambda browser, agent: 200 if browser and "-User" not in agent else 403, parser, real)
     outcomes = {arm.agent: arm.outcome for arm in found.arms if arm.name == "RA"}
@@ -128,7 +128,7 @@ async def test_a_site_that_goes_by_greeting_and_name_walls_by_both(
 
 
 async def test_a_site_that_refuses_a_false_chrome_limits_nobody(
-    authority: Authority, parser: Parser, real: RealBrowser
+    authority: Authority, parser: ParserPool, real: InstalledChromium
 ) -> None:
     found = await seen(
         authority,
@@ -146,7 +146,7 @@ async def test_a_site_that_refuses_a_false_chrome_limits_nobody(
 
 
 async def test_a_site_that_refuses_a_real_browser_too_says_nothing_of_agents(
-    authority: Authority, parser: Parser, real: RealBrowser
+    authority: Authority, parser: ParserPool, real: InstalledChromium
 ) -> None:
     found = await seen(authority, lambda browser, agent: 403, parser, real)
     card = grade_card(found)
@@ -154,12 +154,12 @@ async def test_a_site_that_refuses_a_real_browser_too_says_nothing_of_agents(
     assert "turned away too, so it may be this address" in card.top_evidence
 
 
-async def test_without_chromium_the_card_says_what_it_would_settle(authority: Authority, parser: Parser) -> None:
+async def test_without_chromium_the_card_says_what_it_would_settle(authority: Authority, parser: ParserPool) -> None:
     found = await seen(authority, lambda browser, agent: 403, parser, None)
     assert "A scan with Chromium" in grade_card(found).top_evidence
 
 
-async def test_a_challenge_that_a_browser_passes_is_waited_for(parser: Parser, real: RealBrowser) -> None:
+async def test_a_challenge_that_a_browser_passes_is_waited_for(parser: ParserPool, real: InstalledChromium) -> None:
     async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
         if asked.path == "/" and "pass=1" not in asked.field("cookie"):
             body = b"<title>Just a moment...</title><script>document.cookie='pass=1';location.reload()</script>"
@@ -189,7 +189,7 @@ async def test_a_challenge_that_a_browser_passes_is_waited_for(parser: Parser, r
     ],
 )
 async def test_other_names_say_what_a_refusal_goes_by(
-    admits: Callable[[str], bool], why: str, verdict: str, parser: Parser
+    admits: Callable[[str], bool], why: str, verdict: str, parser: ParserPool
 ) -> None:
     def passes(agent: str) -> bool:
         return "Ordinary-User" in agent if why == "address" and "Ordinary" in agent else admits(agent)
@@ -209,7 +209,7 @@ async def test_other_names_say_what_a_refusal_goes_by(
     assert (grade_card(found).stance == "Walled") == (verdict == "blocked")
 
 
-async def test_another_name_that_meets_a_limit_says_nothing_of_a_refusal(parser: Parser) -> None:
+async def test_another_name_that_meets_a_limit_says_nothing_of_a_refusal(parser: ParserPool) -> None:
     async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
         agent = asked.field("user-agent")
         named = asked.path == "/" and "Ordinary" not in agent and ("-User" in agent or "-Agent" in agent)
@@ -227,7 +227,7 @@ async def test_another_name_that_meets_a_limit_says_nothing_of_a_refusal(parser:
     assert grade_card(found).stance == "Walled"
 
 
-async def test_where_a_field_decides_no_other_name_is_asked_what_the_name_does(parser: Parser) -> None:
+async def test_where_a_field_decides_no_other_name_is_asked_what_the_name_does(parser: ParserPool) -> None:
     async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
         if asked.path == "/" and "text/html" not in asked.field("accept"):
             writer.write(answer(b"no", "406 Not Acceptable"))
@@ -245,7 +245,7 @@ async def test_where_a_field_decides_no_other_name_is_asked_what_the_name_does(p
 SECRET = (("X-Key", "s3cret-token"),)
 
 
-async def test_own_credentials_go_with_other_names_to_the_scanned_origin_alone(parser: Parser) -> None:
+async def test_own_credentials_go_with_other_names_to_the_scanned_origin_alone(parser: ParserPool) -> None:
     async def elsewhere(asked: Asked, writer: asyncio.StreamWriter) -> None:
         writer.write(answer(PAGE))
         await writer.drain()
@@ -274,7 +274,7 @@ async def test_own_credentials_go_with_other_names_to_the_scanned_origin_alone(p
 
 
 async def test_own_credentials_go_with_a_real_browser_to_the_scanned_origin_alone(
-    parser: Parser, real: RealBrowser
+    parser: ParserPool, real: InstalledChromium
 ) -> None:
     async with Site(host="other.test") as other:
         away = f"Location: {other.url}\r\n".encode()

@@ -11,7 +11,7 @@ from aui_tui.model.observations import Exchange
 from aui_tui.scan import charset, markup, page
 from aui_tui.scan.exchanges import PageComparison, exchange
 from aui_tui.scan.page import PageText
-from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.parser_pool import ParserPool
 from aui_tui.scan.policy import Limits
 from aui_tui.scan.probes import Answer, Url
 from aui_tui.scan.target import Origin
@@ -302,7 +302,7 @@ def seen(body: bytes, kind: str = "text/html") -> PageText:
 
 async def is_another(body: bytes, home: bytes, kind: str = "text/html") -> bool:
     """Return whether an agent's page is marked as another one than the browser's."""
-    async with Parser() as parser:
+    async with ParserPool() as parser:
         comparison = PageComparison(parser)
         got = [answered("browser", home), answered("agent_01", body, kind)]
         comparison.take(*got[0])
@@ -412,7 +412,7 @@ def test_much_less_text() -> None:
 
 async def test_text_is_taken_in_a_worker_where_a_page_may_hold_the_loop() -> None:
     large = html(prose(1, 20_000))
-    async with Parser() as parser:
+    async with ParserPool() as parser:
         assert await parser.text(HOME, "text/html") == page.text(HOME, "text/html")
         assert parser.pid is None
         assert await parser.text(large, "text/html") == page.text(large, "text/html")

@@ -16,7 +16,7 @@ from aui_tui.errors import InvalidHost
 from aui_tui.scan import target
 from aui_tui.scan.network import Network, streams
 from aui_tui.scan.policy import Limits, ScanPolicy
-from aui_tui.scan.probes import Plan, Url, probe
+from aui_tui.scan.probes import ProbePlan, Url, probe
 from aui_tui.scan.target import Origin
 from tests.faults.site import Asked, Site, answer
 from tests.scorecard import Row
@@ -76,13 +76,13 @@ async def _direct(text: str, access: ScanPolicy) -> None:
             for origin in target.origins:
                 for _ in range(2):
                     async with network.client() as client:
-                        await probe(client, Plan("browser", Url(origin, "/"), FIELDS, 1000), access)
+                        await probe(client, ProbePlan("browser", Url(origin, "/"), FIELDS, 1000), access)
 
 
 async def _redirected(site: Site) -> None:
     access = site.access(LIMITS, resolver=_loopback)
     async with Network(access) as network, network.client() as client:
-        await probe(client, Plan("browser", Url(Origin("http", site.host, 80), "/"), FIELDS, 1000), access)
+        await probe(client, ProbePlan("browser", Url(Origin("http", site.host, 80), "/"), FIELDS, 1000), access)
 
 
 class _Chain:

@@ -15,7 +15,7 @@ import pytest
 from aui_tui.model.tasks import Step
 from aui_tui.scan.exchanges import redact
 from aui_tui.tasks import browser
-from aui_tui.tasks.fence import Phase, carries, objection
+from aui_tui.tasks.fence import NetworkPhase, carries, objection
 from aui_tui.tasks.vocabulary import acts
 
 ACTING = """/cart/add?id=1 /panier/ajouter?id=0 /panier/supprimer/1 /compte/deconnexion /carrito/eliminar/1 /koszyk/dodaj/0
@@ -37,20 +37,20 @@ def test_an_address_that_reads(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("phase", "method", "document"), list(product(Phase, ("GET", "HEAD", "POST", "DELETE"), (True, False)))
+    ("phase", "method", "document"), list(product(NetworkPhase, ("GET", "HEAD", "POST", "DELETE"), (True, False)))
 )
-def test_what_leaves_in_which_phase(phase: Phase, method: str, document: bool) -> None:
+def test_what_leaves_in_which_phase(phase: NetworkPhase, method: str, document: bool) -> None:
     leaves = objection(phase, method, "https://shop.example/items", document=document) == ""
     safe = method in ("GET", "HEAD")
-    if document and phase is not Phase.SHUT:
+    if document and phase is not NetworkPhase.SHUT:
         assert leaves == (method == "GET")
     else:
-        assert leaves == (phase is Phase.READING or (phase is Phase.PRESSED and safe))
+        assert leaves == (phase is NetworkPhase.READING or (phase is NetworkPhase.PRESSED and safe))
 
 
 def test_a_search_may_send_its_word_and_nothing_that_acts() -> None:
     def search(url: str) -> str:
-        return objection(Phase.PRESSED, "POST", url, document=False, query=True)
+        return objection(NetworkPhase.PRESSED, "POST", url, document=False, query=True)
 
     assert search("https://shop.example/graphql") == ""
     assert search("https://shop.example/cart/add") == "acts"

@@ -17,7 +17,7 @@ from aui_tui.model.view import HostReport
 from aui_tui.model.visits import visit_rows
 from aui_tui.text import cells
 from aui_tui.tui import cardrows
-from aui_tui.tui.rows import Entry
+from aui_tui.tui.rows import ListEntry
 from aui_tui.tui.screens.exchange import around_difference, opened
 from aui_tui.tui.screens.help import help_sections
 from aui_tui.tui.state import CardState
@@ -40,11 +40,11 @@ SEARCH = TaskResult(
 READ = TaskResult(task="read", outcome="done", note="2,140 characters", elapsed_ms=4100)
 
 
-def words_of(entries: Sequence[Entry]) -> str:
+def words_of(entries: Sequence[ListEntry]) -> str:
     return "\n".join(entry.content.plain for entry in entries)
 
 
-def fit_in(entries: Sequence[Entry], size: int) -> bool:
+def fit_in(entries: Sequence[ListEntry], size: int) -> bool:
     return all(cells(row) <= size for entry in entries for row in entry.content.plain.split("\n"))
 
 

@@ -20,7 +20,7 @@ from aui_tui.tui.screens.card import CardScreen
 from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.screens.listparts import chips_line
 from aui_tui.tui.screens.windows import ReadScreen
-from aui_tui.tui.widgets.listing import Listing
+from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.widgets.querybar import DropDown, QueryLine
 
 from .cards import NOW, make_card
@@ -66,8 +66,8 @@ async def test_enter_shows_a_line_of_a_comparison_in_full() -> None:
     async with stage(MemoryService.of(60), (50, 15)) as pilot:
         await press(pilot, "space", "space", "equals_sign", "down", "enter")
         assert isinstance(pilot.app.screen, ReadScreen)
-        assert "…" not in "".join(pilot.app.screen.query_one(Listing).texts)
-        assert len(pilot.app.screen.query_one(Listing).texts) == 5
+        assert "…" not in "".join(pilot.app.screen.query_one(RowList).texts)
+        assert len(pilot.app.screen.query_one(RowList).texts) == 5
 
 
 @pytest.mark.ci
@@ -287,22 +287,22 @@ FIGURES = (
 )
 
 
-def panes(pilot: Pilot[int]) -> list[Listing]:
-    return list(pilot.app.screen.query(Listing))
+def panes(pilot: Pilot[int]) -> list[RowList]:
+    return list(pilot.app.screen.query(RowList))
 
 
-def here(pilot: Pilot[int]) -> Listing:
+def here(pilot: Pilot[int]) -> RowList:
     focused = pilot.app.focused
-    assert isinstance(focused, Listing)
+    assert isinstance(focused, RowList)
     return focused
 
 
-def keys_of(pane: Listing) -> list[str]:
+def keys_of(pane: RowList) -> list[str]:
     """Return the keys of all rows and figures that can be chosen, from top to bottom."""
     return [key for row in pane.rows for key in ([stop.key for stop in row.stops] or [row.key]) if key]
 
 
-def go_to(pilot: Pilot[int], key: str) -> Listing:
+def go_to(pilot: Pilot[int], key: str) -> RowList:
     pane = next(pane for pane in panes(pilot) if pane.go_to(key))
     pane.focus()
     return pane

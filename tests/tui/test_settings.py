@@ -16,7 +16,7 @@ from aui_tui.tui.columns import Column, every_column
 from aui_tui.tui.context import DEMO, Context, Feed, Preferences
 from aui_tui.tui.screens.histogram import HistogramScreen
 from aui_tui.tui.screens.index import IndexScreen
-from aui_tui.tui.widgets.listing import Listing
+from aui_tui.tui.widgets.listing import RowList
 
 from .cards import NOW, make_card
 from .memory import MemoryService
@@ -126,7 +126,7 @@ async def test_every_column_is_counted_and_a_value_opens_the_hosts_that_it_count
         await settle(pilot)
         app.push_screen(HistogramScreen(app.context, Query(), column), chosen.append)
         await settle(pilot)
-        block = app.screen.query_one(Listing)
+        block = app.screen.query_one(RowList)
         numbers = [int(row.split()[-3].replace(",", "")) for row in block.texts]
         assert any(numbers), block.texts
         place = next((n for n, row in enumerate(block.rows) if row.key and numbers[n]), None)

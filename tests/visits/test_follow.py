@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from aui_tui.visits import logs
-from aui_tui.visits.counting import Count, Options
+from aui_tui.visits.counting import Count, LogOptions
 from tests.cli.runner import ROOT, environment
 
 LINE = '198.51.100.7 - - [19/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 512 "-" "Claude-User/1.0"\n'
@@ -56,7 +56,7 @@ def test_figures_follow_the_file(tmp_path: Path) -> None:
     def total(count: Count) -> int:
         return sum(row.sums["requests"] for row in count.rows.values())
 
-    seen = [total(count) for count in logs.follow([str(path)], Options(), {}, wait=wait)]
+    seen = [total(count) for count in logs.follow([str(path)], LogOptions(), {}, wait=wait)]
     assert seen == [3, 5, 10, 11, 12]
 
 
@@ -70,7 +70,7 @@ def followed(names: list[Path], *steps: Callable[[], object]) -> list[int]:
             act()
         return act is not None
 
-    return [count.lines for count in logs.follow([str(name) for name in names], Options(), {}, wait=wait)]
+    return [count.lines for count in logs.follow([str(name) for name in names], LogOptions(), {}, wait=wait)]
 
 
 def test_a_server_may_write_to_the_old_file_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +119,7 @@ def test_rotation_among_followed_names_counts_no_line_twice(tmp_path: Path) -> N
 def test_what_a_log_cannot_show_is_said_while_it_is_followed(tmp_path: Path) -> None:
     path = tmp_path / "access.log"
     path.write_text(LINE.partition(' "-"')[0] + "\n")
-    (count,) = logs.follow([str(path)], Options(), {}, wait=lambda: False)
+    (count,) = logs.follow([str(path)], LogOptions(), {}, wait=lambda: False)
     assert "no User-Agent" in next(iter(count.notes))
 
 

@@ -17,7 +17,7 @@ from aui_tui.errors import BadValue, ConfigError, RecordError
 from aui_tui.model.visits import RangeList, Visits, decode_visits, encode_visits, remarks
 from aui_tui.visits import logs
 from aui_tui.visits.clients import Names, Ranges
-from aui_tui.visits.counting import Options, quote
+from aui_tui.visits.counting import LogOptions, quote
 from aui_tui.visits.reader import LINE_LIMIT, files_of
 from aui_tui.visits.tally import path_of
 
@@ -32,7 +32,7 @@ LINE = b'198.51.100.7 - - [19/Nov/2026:04:54:%02d +0000] "GET /%s HTTP/1.1" 200 
 
 
 def read(*files: Path | str, **options: object) -> Visits:
-    chosen = Options(**options)  # type: ignore[arg-type]
+    chosen = LogOptions(**options)  # type: ignore[arg-type]
     names = files_of([str(file) for file in files])
     return logs.record(logs.count(names, chosen, {}), names, chosen, {})
 
@@ -231,7 +231,7 @@ def test_forwarded_addresses_count_only_where_a_proxy_is_trusted(
     text = line().replace(b"198.51.100.7", b"192.0.2.1").rstrip() + b' "160.79.104.11, 198.51.100.8"\n'
     (tmp_path / "access.log").write_bytes(text * 20)
     url = clients()["claude-user"].ip_ranges
-    chosen = Options(**options)  # type: ignore[arg-type]
+    chosen = LogOptions(**options)  # type: ignore[arg-type]
     files = [str(tmp_path / "access.log")]
     for address, verified in ((inside, 20), ("160.79.104.11", 0)):
         counted = logs.count(files, chosen, {url: Ranges([address])})
@@ -255,8 +255,8 @@ def test_a_trusted_proxy_may_name_the_client_in_any_field(tmp_path: Path, name: 
 
     (tmp_path / "access.log").write_bytes(text)
     files, url = [str(tmp_path / "access.log")], clients()["claude-user"].ip_ranges
-    believed = Options(trusted=("192.0.2.0/24",), client_field=name)
-    strangers = Options(trusted=("203.0.113.0/24",), client_field=name)
+    believed = LogOptions(trusted=("192.0.2.0/24",), client_field=name)
+    strangers = LogOptions(trusted=("203.0.113.0/24",), client_field=name)
     for options, published, verified in (
         (believed, "198.51.100.8", 1),
         (believed, "160.79.104.11", 0),
@@ -277,7 +277,7 @@ def test_a_field_that_the_log_lacks_is_named(tmp_path: Path) -> None:
         {"trusted": ("x",)},
     ):
         with pytest.raises(BadValue):
-            Options(**bad)  # type: ignore[arg-type]
+            LogOptions(**bad)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -399,7 +399,7 @@ def test_what_a_client_forges_in_x_forwarded_for_does_not_hide_what_the_proxy_ad
     path.write_text("".join(COMBINED % (left + address) for left in forged for address in added))
     networks = {"https://claude.com/crawling/bots.json": Ranges(["198.51.100.0/24", "2001:db8::/64"])}
     fetched = {url: RangeList(url=url, fetched_at="2026-11-22T00:00:00.000Z") for url in networks}
-    options = Options(trusted=("10.0.0.0/8",))
+    options = LogOptions(trusted=("10.0.0.0/8",))
     found = logs.record(logs.count([str(path)], options, networks), [str(path)], options, fetched).visitors[0]
     assert (found.verified, found.outside, found.unchecked) == (len(forged) * len(added), 0, 0)
 
@@ -410,7 +410,7 @@ def test_a_field_of_the_client_is_not_taken_for_the_one_of_the_proxy(tmp_path: P
     path.write_text(shown % ("de", "192.0.2.1") * 5 + shown % ("198.51.100.7", "192.0.2.1"))
     networks = {"https://claude.com/crawling/bots.json": Ranges(["198.51.100.0/24"])}
     fetched = {url: RangeList(url=url, fetched_at="2026-11-22T00:00:00.000Z") for url in networks}
-    options = Options(trusted=("10.0.0.0/8",))
+    options = LogOptions(trusted=("10.0.0.0/8",))
     found = logs.record(logs.count([str(path)], options, networks), [str(path)], options, fetched).visitors[0]
     assert (found.verified, found.outside) == (0, 6)
 
@@ -459,8 +459,8 @@ def test_what_a_visitor_sends_in_a_query_is_not_a_field_of_the_log(tmp_path: Pat
     )
     networks = {"https://claude.com/crawling/bots.json": Ranges(["160.79.104.0/23"])}
     fetched = {url: RangeList(url=url, fetched_at="2026-11-22T00:00:00.000Z") for url in networks}
-    whole = logs.count([str(path)], Options(), networks)
-    assert logs.record(whole, [str(path)], Options(), fetched).visitors[0].verified == 0
+    whole = logs.count([str(path)], LogOptions(), networks)
+    assert logs.record(whole, [str(path)], LogOptions(), fetched).visitors[0].verified == 0
 
 
 def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:

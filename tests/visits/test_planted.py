@@ -11,14 +11,14 @@ from aui_tui.model.card import stamp
 from aui_tui.model.visits import RangeList, Visits
 from aui_tui.visits import logs
 from aui_tui.visits.clients import Ranges
-from aui_tui.visits.counting import Options
+from aui_tui.visits.counting import LogOptions
 from tests.visits.planted import RANGES, Truth, plant
 
 FETCHED = {url: RangeList(url=url, fetched_at="2026-11-21T00:00:00.000Z") for url in RANGES}
 
 
 def read(files: list[str], **options: object) -> Visits:
-    chosen = Options(**options)  # type: ignore[arg-type]
+    chosen = LogOptions(**options)  # type: ignore[arg-type]
     whole = logs.count(files, chosen, {url: Ranges(found) for url, found in RANGES.items()})
     return logs.record(whole, files, chosen, FETCHED)
 

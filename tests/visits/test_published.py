@@ -18,7 +18,7 @@ from aui_tui.model.visits import Visits
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.visits import logs
 from aui_tui.visits.clients import address_of
-from aui_tui.visits.counting import Options
+from aui_tui.visits.counting import LogOptions
 from aui_tui.visits.ranges import RangeBook, allow_list, published
 from tests.loopback import QuietHandler, listening
 
@@ -82,7 +82,7 @@ async def verified(folder: Path, *addresses: str) -> Visits:
     log.write_text("".join(LINE.format(address=one) for one in addresses))
     ranges, fetched = RangeBook(folder / "ranges").ranges()
     files = [str(log)]
-    return logs.record(logs.count(files, Options(), ranges), files, Options(), fetched)
+    return logs.record(logs.count(files, LogOptions(), ranges), files, LogOptions(), fetched)
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -148,7 +148,7 @@ async def test_not_fetched_none_published_and_outside_are_three_words(
     assert (claude.addresses, claude.outside) == ("checked", 1)
     devin = tmp_path / "devin.log"
     devin.write_text(LINE.format(address="198.51.100.1").replace("Claude-User", "Devin"))
-    record = logs.record(logs.count([str(devin)], Options(), {}), [str(devin)], Options(), {})
+    record = logs.record(logs.count([str(devin)], LogOptions(), {}), [str(devin)], LogOptions(), {})
     assert record.visitors[0].addresses == "none published"
 
 

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Final
 
 from aui_tui.scan.network.chain import Chains
-from aui_tui.scan.network.client import Client, load, ssl_context
+from aui_tui.scan.network.client import HttpClient, load, ssl_context
 from aui_tui.scan.network.routes import Routes, settle, system_resolver
 from aui_tui.scan.network.streams import NO_TLS, NetworkError, Reply, Stream, save_tls_memory
 from aui_tui.scan.policy import ScanPolicy
@@ -20,7 +20,7 @@ from aui_tui.scan.target import Origin, is_public
 
 __all__ = [
     "NO_TLS",
-    "Client",
+    "HttpClient",
     "Network",
     "NetworkError",
     "Reply",
@@ -59,9 +59,9 @@ class Network:
         for _turn in range(_CLOSING_TURNS):
             await asyncio.sleep(0)
 
-    def client(self, *, http2: bool = True) -> Client:
+    def client(self, *, http2: bool = True) -> HttpClient:
         """Return a client for one identity, to be used as an async context manager; ``http2``: it offers HTTP/2."""
-        return Client(self._access, self._routes, self.chains, http2=http2)
+        return HttpClient(self._access, self._routes, self.chains, http2=http2)
 
     async def _download(self, origin: Origin, path: str, most: int) -> bytes:
         body = bytearray()

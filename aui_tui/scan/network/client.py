@@ -119,7 +119,7 @@ _NOT_SENT: Final = {
 """Fields that do not go out, by the event before they would."""
 
 
-class Client:
+class HttpClient:
     """Connections of one identity; an async context manager that leaves none open.
 
     ``http2``: whether HTTP/2 is offered.
@@ -146,7 +146,7 @@ class Client:
             )
         return self._pool
 
-    async def __aenter__(self) -> Client:
+    async def __aenter__(self) -> HttpClient:
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from aui_tui.service.crawl.crawl import Counts, Crawl, Done
-from aui_tui.service.crawl.listing import BadRow, Row, count_lines, groups, read_file, starter_rows
-from aui_tui.service.crawl.work import CrawlSettings, Here, Job, Result, Workers
+from aui_tui.service.crawl.listing import BadRow, ListedHost, count_lines, groups, read_file, starter_rows
+from aui_tui.service.crawl.work import CrawlSettings, Here, Job, JobResult, Workers
 
 __all__ = [
     "BadRow",
@@ -14,8 +14,8 @@ __all__ = [
     "Done",
     "Here",
     "Job",
-    "Result",
-    "Row",
+    "JobResult",
+    "ListedHost",
     "Workers",
     "count_lines",
     "groups",

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 from aui_tui.errors import MissingExtra, Unavailable
 from aui_tui.process import protect
-from aui_tui.scan.parser_pool import Parser
-from aui_tui.service.crawl.work import UNEXPECTED, CrawlSettings, Gate, Job, Result, failed, raise_file_limit, scan
+from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.service.crawl.work import UNEXPECTED, CrawlSettings, Gate, Job, JobResult, failed, raise_file_limit, scan
 from aui_tui.text import clean
 
 MOST: Final = 100
@@ -35,20 +35,20 @@ ATTEMPTS: Final = 3
 
 
 @cache
-def _parser() -> Parser:
+def _parser() -> ParserPool:
     raise_file_limit()
-    return Parser()
+    return ParserPool()
 
 
-def scan_batch(settings: CrawlSettings, jobs: list[Job]) -> list[Result]:
+def scan_batch(settings: CrawlSettings, jobs: list[Job]) -> list[JobResult]:
     """Scan the jobs of one batch side by side, here and now; runs on a worker."""
     return asyncio.run(_scan_all(settings, jobs))
 
 
-async def _scan_all(settings: CrawlSettings, jobs: list[Job]) -> list[Result]:
+async def _scan_all(settings: CrawlSettings, jobs: list[Job]) -> list[JobResult]:
     parser, gate = _parser(), Gate()
 
-    async def one(job: Job) -> Result:
+    async def one(job: Job) -> JobResult:
         await gate()
         return await scan(job, settings, parser)
 
@@ -72,7 +72,7 @@ class Cluster:
         self._most = most
         self._client: Any = None
         self._opened = AsyncExitStack()
-        self._queue: asyncio.Queue[tuple[Job, asyncio.Future[Result]]] = asyncio.Queue()
+        self._queue: asyncio.Queue[tuple[Job, asyncio.Future[JobResult]]] = asyncio.Queue()
         self._batches: set[asyncio.Task[None]] = set()
         self._gone: asyncio.Future[None]
         self._threads = 1
@@ -127,9 +127,9 @@ class Cluster:
         await asyncio.gather(*batches, return_exceptions=True)
         await self._opened.aclose()
 
-    async def scan(self, job: Job) -> Result:
+    async def scan(self, job: Job) -> JobResult:
         """Return what became of ``job``. Raises Unavailable when the cluster is gone."""
-        result: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        result: asyncio.Future[JobResult] = asyncio.get_running_loop().create_future()
         self._queue.put_nowait((job, result))
         await asyncio.wait((result, self._gone), return_when=asyncio.FIRST_COMPLETED)
         if not result.done():
@@ -153,7 +153,7 @@ class Cluster:
             for start in range(0, len(batch), size):
                 self._start(self._hand_out(batch[start : start + size], ATTEMPTS))
 
-    async def _hand_out(self, batch: list[tuple[Job, asyncio.Future[Result]]], attempts: int) -> None:
+    async def _hand_out(self, batch: list[tuple[Job, asyncio.Future[JobResult]]], attempts: int) -> None:
         """Have ``batch`` scanned and tell those who wait; when its worker was lost, each half by itself."""
         from distributed import KilledWorker
 

@@ -25,8 +25,8 @@ from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.registry import Known
 from aui_tui.model.vocabulary import UNCATEGORIZED
-from aui_tui.service.crawl.listing import BadRow, Row
-from aui_tui.service.crawl.work import Job, Result, Workers
+from aui_tui.service.crawl.listing import BadRow, ListedHost
+from aui_tui.service.crawl.work import Job, JobResult, Workers
 from aui_tui.service.local import LocalService
 from aui_tui.service.threads import abandonable
 
@@ -40,9 +40,9 @@ BAD: Final = "bad"
 class Done(NamedTuple):
     """What became of a row: one of the words above; ``result`` where it was scanned, ``saved`` once it is kept."""
 
-    row: Row | BadRow
+    row: ListedHost | BadRow
     kind: str
-    result: Result | None = None
+    result: JobResult | None = None
     saved: bool = False
 
 
@@ -150,7 +150,7 @@ class Crawl:
         self._reports: asyncio.Queue[list[Done]] = asyncio.Queue()
         self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="aui-crawl")
 
-    async def run(self, groups: AsyncIterator[list[Row | BadRow]]) -> Counts:
+    async def run(self, groups: AsyncIterator[list[ListedHost | BadRow]]) -> Counts:
         """Deal with every row of ``groups`` and return the counts.
 
         Raises Unavailable when the index cannot be written or nobody is left to scan, and whatever ``groups`` raises.
@@ -173,10 +173,10 @@ class Crawl:
             await asyncio.shield(self._finish(reporter))
         return self.counts
 
-    async def _feed(self, groups: AsyncIterator[list[Row | BadRow]], rows: asyncio.TaskGroup) -> None:
+    async def _feed(self, groups: AsyncIterator[list[ListedHost | BadRow]], rows: asyncio.TaskGroup) -> None:
         async for group in groups:
             await self._reports.join()
-            listed = [row for row in group if isinstance(row, Row)]
+            listed = [row for row in group if isinstance(row, ListedHost)]
             kept = await self._patiently(self._service.reports.recent, [row.site for row in listed])
             due = [row for row in listed if not self._is_fresh(kept.get(row.site))]
             self._hand_over([Done(row, BAD if isinstance(row, BadRow) else FRESH) for row in group if row not in due])
@@ -203,7 +203,7 @@ class Crawl:
             return seen if seen is not None and seen.tasks is not None else None
         return None
 
-    async def _deal_with(self, row: Row, claim: Claim | None) -> None:
+    async def _deal_with(self, row: ListedHost, claim: Claim | None) -> None:
         """Scan one row when its turn comes, and keep what comes of it."""
         lane = self._lanes.setdefault(_lane(row.site), asyncio.Lock())
         await lane.acquire()
@@ -224,7 +224,7 @@ class Crawl:
             asyncio.get_running_loop().call_later(pause, lane.release)
             self._room.release()
 
-    async def _scan(self, row: Row, claim: Claim) -> Done:
+    async def _scan(self, row: ListedHost, claim: Claim) -> Done:
         known = self._service.known.get(row.site, Known())
         kept = claim.recent.category if claim.recent is not None else ""
         category = row.category or known.category or kept or UNCATEGORIZED
@@ -249,7 +249,7 @@ class Crawl:
 
     async def _write(self, done: Done) -> None:
         """Have ``done`` written, together with the results that come within GATHER seconds of each other."""
-        assert isinstance(done.row, Row)
+        assert isinstance(done.row, ListedHost)
         self._unwritten[done.row.site] = done
         async with self._writing:
             if done.row.site not in self._unwritten:  # somebody else has written it

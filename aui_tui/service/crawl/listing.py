@@ -28,7 +28,7 @@ HOST_COLUMNS: Final = ("host", "hostname", "domain", "site", "url", "website")
 _SHOWN: Final = 60
 
 
-class Row(NamedTuple):
+class ListedHost(NamedTuple):
     """A host to scan: ``line`` in the list, ``url`` as given, ``site`` under which its card is kept."""
 
     line: int
@@ -52,13 +52,13 @@ class _Columns(NamedTuple):
     category: int = 2
 
 
-def starter_rows() -> Iterator[Row | BadRow]:
+def starter_rows() -> Iterator[ListedHost | BadRow]:
     """Yield the packaged starter list."""
     for line, (host, known) in enumerate(starter().items(), 1):
-        yield Row(line, host, host, known.name, known.category)
+        yield ListedHost(line, host, host, known.name, known.category)
 
 
-def read(file: IO[bytes], target: Callable[[str], Target]) -> Iterator[Row | BadRow]:
+def read(file: IO[bytes], target: Callable[[str], Target]) -> Iterator[ListedHost | BadRow]:
     """Yield the rows of the list in ``file``; ``target`` reads a host and raises InvalidHost.
 
     Blank lines, lines that begin with ``#`` and a byte-order mark are passed over. A first row that names its columns
@@ -88,7 +88,7 @@ def read(file: IO[bytes], target: Callable[[str], Target]) -> Iterator[Row | Bad
             columns = header
             continue
         row = _row(number, text, cells, columns, target)
-        if isinstance(row, Row):
+        if isinstance(row, ListedHost):
             earlier = seen.setdefault(row.site, number)
             if earlier != number:
                 row = BadRow(number, _shown(row.site), f"The same host as in line {earlier}.")
@@ -117,7 +117,9 @@ def _header(cells: list[str]) -> _Columns | None:
     return _Columns(host, name, category)
 
 
-def _row(number: int, text: str, cells: list[str], columns: _Columns, target: Callable[[str], Target]) -> Row | BadRow:
+def _row(
+    number: int, text: str, cells: list[str], columns: _Columns, target: Callable[[str], Target]
+) -> ListedHost | BadRow:
     if columns == _Columns():
         if len(cells) > 1 and cells[0].isdecimal():
             cells = cells[1:]
@@ -131,7 +133,7 @@ def _row(number: int, text: str, cells: list[str], columns: _Columns, target: Ca
         site = target(url).site
     except AuiError as error:
         return BadRow(number, _shown(text), str(error))
-    return Row(number, url, site, clean(cells[columns.name], MAX_NAME), category)
+    return ListedHost(number, url, site, clean(cells[columns.name], MAX_NAME), category)
 
 
 def _shown(text: str) -> str:
@@ -145,7 +147,7 @@ WAITING: Final = 256
 """Rows that wait to be taken, at most."""
 
 
-def read_file(path: str, target: Callable[[str], Target]) -> Iterator[Row | BadRow]:
+def read_file(path: str, target: Callable[[str], Target]) -> Iterator[ListedHost | BadRow]:
     """Yield the rows of the list in the file ``path``, of standard input for ``-``. Raises ConfigError."""
     try:
         with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
@@ -174,13 +176,13 @@ def _unreadable(path: str, error: Exception) -> ConfigError:
     return ConfigError(f"Cannot read {clean(path, 200)}: {getattr(error, 'strerror', None) or error}.")
 
 
-async def groups(rows: Iterable[Row | BadRow]) -> AsyncIterator[list[Row | BadRow]]:
+async def groups(rows: Iterable[ListedHost | BadRow]) -> AsyncIterator[list[ListedHost | BadRow]]:
     """Yield rows in groups as they come, read on a thread of its own, which stops while nobody takes them."""
     loop = asyncio.get_running_loop()
-    queue: asyncio.Queue[Row | BadRow | Exception | None] = asyncio.Queue()
+    queue: asyncio.Queue[ListedHost | BadRow | Exception | None] = asyncio.Queue()
     places = threading.Semaphore(WAITING)
 
-    def hand(item: Row | BadRow | Exception | None) -> None:
+    def hand(item: ListedHost | BadRow | Exception | None) -> None:
         with suppress(RuntimeError):  # the loop has ended: nobody takes any more
             loop.call_soon_threadsafe(queue.put_nowait, item)
 
@@ -195,10 +197,10 @@ async def groups(rows: Iterable[Row | BadRow]) -> AsyncIterator[list[Row | BadRo
         hand(end)
 
     threading.Thread(target=work, name="aui-list", daemon=True).start()
-    item: Row | BadRow | Exception | None = await queue.get()
+    item: ListedHost | BadRow | Exception | None = await queue.get()
     while item is not None:
-        group: list[Row | BadRow] = []
-        while isinstance(item, Row | BadRow):
+        group: list[ListedHost | BadRow] = []
+        while isinstance(item, ListedHost | BadRow):
             group.append(item)
             places.release()
             if queue.empty() or len(group) == GROUP:

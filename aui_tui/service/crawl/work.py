@@ -17,7 +17,7 @@ from aui_tui.model.codec import Keys, encode_card
 from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
 from aui_tui.scan.network import save_tls_memory
-from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.parser_pool import ParserPool
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.scan import observe
 from aui_tui.text import clean
@@ -69,7 +69,7 @@ class Job(msgspec.Struct, frozen=True, array_like=True):
     before: Observations | None = None
 
 
-class Result(msgspec.Struct, frozen=True, array_like=True):
+class JobResult(msgspec.Struct, frozen=True, array_like=True):
     """The outcome of a job: ``packed`` is ready to be written; without it ``title`` and ``error`` say why.
 
     ``card``: the record as JSON where the settings ask for it. ``status``: the HTTP status of the error.
@@ -84,7 +84,7 @@ class Result(msgspec.Struct, frozen=True, array_like=True):
     status: int = 0
 
 
-async def scan(job: Job, settings: CrawlSettings, parser: Parser) -> Result:
+async def scan(job: Job, settings: CrawlSettings, parser: ParserPool) -> JobResult:
     """Scan one host, grade and pack it. Raises nothing but CancelledError: an error is a result."""
     policy, options = settings.policy, job.options
     try:
@@ -100,18 +100,18 @@ async def scan(job: Job, settings: CrawlSettings, parser: Parser) -> Result:
     except Exception as error:  # one host must not end a crawl: its row says what happened
         return failed(job, UNEXPECTED, f"{type(error).__name__}: {clean(str(error), 200)}")
     record = b"" if settings.keys is None else encode_card(card, settings.keys)
-    return Result(job.number, packed, record, card.unreachable)
+    return JobResult(job.number, packed, record, card.unreachable)
 
 
-def failed(job: Job, title: str, error: str, status: int = 500) -> Result:
+def failed(job: Job, title: str, error: str, status: int = 500) -> JobResult:
     """Return the result of a job that gave no card."""
-    return Result(job.number, title=title, error=error, status=status)
+    return JobResult(job.number, title=title, error=error, status=status)
 
 
 class Workers(Protocol):
     """Whoever scans for a crawl."""
 
-    async def scan(self, job: Job) -> Result:
+    async def scan(self, job: Job) -> JobResult:
         """Return what became of ``job``. Raises Unavailable when nobody is left to scan."""
         ...
 
@@ -159,7 +159,7 @@ class Here:
         self._gate = Gate()
         raise_file_limit()
         save_tls_memory()
-        self._parser = Parser()
+        self._parser = ParserPool()
         self.capacity = places()
 
     async def __aenter__(self) -> Here:
@@ -171,7 +171,7 @@ class Here:
         self._watch.cancel()
         await self._parser.aclose()
 
-    async def scan(self, job: Job) -> Result:
+    async def scan(self, job: Job) -> JobResult:
         """Return what became of ``job``."""
         await self._gate()
         return await scan(job, self._settings, self._parser)

@@ -29,7 +29,7 @@ from aui_tui.service.remote.transport import (
     INDEX,
     SCAN,
     SITE,
-    Reply,
+    HttpReply,
     Sleep,
     Transport,
     complaint,
@@ -273,7 +273,7 @@ class RemoteService(ImportedService):
             copy, notice = kept, self._offline(error, kept.at)
         return await self._read(lambda: self._carded(copy.body, host)), notice
 
-    async def _get(self, url: str, known: Copy | None, largest: int) -> Reply:
+    async def _get(self, url: str, known: Copy | None, largest: int) -> HttpReply:
         fields = {}
         if known is not None and known.etag:
             fields["If-None-Match"] = known.etag
@@ -281,7 +281,7 @@ class RemoteService(ImportedService):
             fields["If-Modified-Since"] = known.modified
         return await self._transport.get(url, fields=fields, seconds=READ_SECONDS, largest=largest)
 
-    def _check(self, reply: Reply, operation: str, asked: str) -> None:
+    def _check(self, reply: HttpReply, operation: str, asked: str) -> None:
         """Raise what ``reply`` means when it brings no record."""
         if reply.status != 200:
             raise complaint(reply, operation, self.label, asked, self._clock())

@@ -46,7 +46,7 @@ REASONS: Final = (
 Sleep = Callable[[float], Awaitable[None]]
 
 
-class Reply(NamedTuple):
+class HttpReply(NamedTuple):
     """An answer as received: status, fields with names in lower case, and the body."""
 
     status: int
@@ -72,7 +72,7 @@ class Transport:
 
     async def get(
         self, url: str, *, fields: Mapping[str, str], seconds: float, largest: int, again: bool = True
-    ) -> Reply:
+    ) -> HttpReply:
         """Return the answer to a GET of ``url``, its body decoded and at most ``largest`` bytes long.
 
         Within ``seconds`` in all. With ``again`` a failure that may pass is tried up to TRIES times; without it only
@@ -90,7 +90,7 @@ class Transport:
         if client is not None and self._loop is asyncio.get_running_loop():
             await client.aclose()
 
-    async def _tries(self, url: str, fields: Mapping[str, str], largest: int, again: bool) -> Reply:
+    async def _tries(self, url: str, fields: Mapping[str, str], largest: int, again: bool) -> HttpReply:
         for number in range(1, TRIES + 1):
             wait = 0.0
             try:
@@ -106,7 +106,7 @@ class Transport:
             await self._sleep(max(wait, PAUSE * 2 ** (number - 1) * random.uniform(0.5, 1.5)))  # noqa: S311 - no secret
         raise AssertionError("unreachable")
 
-    async def _once(self, url: str, fields: Mapping[str, str], largest: int) -> Reply:
+    async def _once(self, url: str, fields: Mapping[str, str], largest: int) -> HttpReply:
         client = self._open()
         request = client.build_request("GET", url, headers=dict(fields))
         for _ in range(HOPS):
@@ -120,7 +120,7 @@ class Transport:
                 await response.aclose()
         raise Unavailable(f"{self._label} redirects in circles.")
 
-    async def _whole(self, response: httpx.Response, limit: int) -> Reply:
+    async def _whole(self, response: httpx.Response, limit: int) -> HttpReply:
         """Return the answer with its body, of an error at most the beginning; a chunk unpacks to 64 MiB at most."""
         fields = {name.lower(): value for name, value in response.headers.items()}
         coding = fields.get("content-encoding", "identity").strip().lower()
@@ -133,7 +133,7 @@ class Transport:
                 raise Unavailable(f"{self._label} sends more than {limit >> 20} MiB; larger answers are not read.")
             if len(body) > limit:
                 break
-        return Reply(response.status_code, fields, bytes(body[:limit]))
+        return HttpReply(response.status_code, fields, bytes(body[:limit]))
 
     def _open(self) -> httpx.AsyncClient:
         if self._client is None or self._loop is not asyncio.get_running_loop():
@@ -170,7 +170,7 @@ def _reason(error: Exception) -> str:
     return text or "the connection broke off"
 
 
-def complaint(reply: Reply, operation: str, label: str, asked: str, now: float) -> AuiError:
+def complaint(reply: HttpReply, operation: str, label: str, asked: str, now: float) -> AuiError:
     """Return the error that ``reply`` means.
 
     ``operation``: INDEX, SITE or SCAN. ``label``: name of the source. ``asked``: the host or URL that was asked for.
@@ -200,7 +200,7 @@ def complaint(reply: Reply, operation: str, label: str, asked: str, now: float) 
     return Unavailable(f"{label} {trouble} ({status}){f': {detail}' if detail else '.'}")
 
 
-def _members(reply: Reply) -> dict[str, Any]:
+def _members(reply: HttpReply) -> dict[str, Any]:
     """Return the members of problem details; what is something else has none."""
     with suppress(ValueError, RecursionError):
         raw = msgspec.json.decode(reply.body)
@@ -216,7 +216,7 @@ def _detail(members: Mapping[str, Any]) -> str:
     return line if not line or line[-1] in ".!?…" else line + "."
 
 
-def _limited(reply: Reply, detail: str, label: str, now: float) -> RateLimited:
+def _limited(reply: HttpReply, detail: str, label: str, now: float) -> RateLimited:
     wait = _wait(reply, now)
     after = "It does not say when to try again." if wait is None else f"The next one is free in {spoken(wait)}."
     seconds = UNKNOWN_WAIT if wait is None else wait
@@ -224,7 +224,7 @@ def _limited(reply: Reply, detail: str, label: str, now: float) -> RateLimited:
     return RateLimited(text, retry_after=seconds, reset_at=now + seconds)
 
 
-def _wait(reply: Reply, now: float) -> int | None:
+def _wait(reply: HttpReply, now: float) -> int | None:
     """Return the seconds until the next try: Retry-After, a number or a date, else RateLimit's ``t``."""
     field = reply.fields.get("retry-after", "").strip()
     if field.isdecimal() and len(field) < 9:
@@ -243,7 +243,7 @@ def spoken(seconds: float) -> str:
     return f"{round(seconds)} s"
 
 
-def quota_of(reply: Reply, now: float) -> Quota | None:
+def quota_of(reply: HttpReply, now: float) -> Quota | None:
     """Return the scans left as RateLimit and RateLimit-Policy give them; None when they do not."""
     left = _parameter(reply.fields.get("ratelimit", ""), "r")
     if left is None:
@@ -261,7 +261,7 @@ def _parameter(field: str, name: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def source_of(reply: Reply, age: float) -> str:
+def source_of(reply: HttpReply, age: float) -> str:
     """Return where a card comes from: Cache-Status (RFC 9211) says so, else its age does."""
     status = reply.fields.get("cache-status", "").lower()
     if status:

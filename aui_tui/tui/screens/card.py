@@ -24,15 +24,15 @@ from aui_tui.tui.bindings import CARD
 from aui_tui.tui.bindings import FIXES as FIX_KEYS
 from aui_tui.tui.cardrows import AGENTS, EVIDENCE, FIXES, NUMBERS, SCAN_LOG, SUMMARY, TASK_RUN, VISITS, Place
 from aui_tui.tui.context import attempt, start
-from aui_tui.tui.dashboard import Page
+from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.export import ExportJob, file_name
-from aui_tui.tui.rows import Entry, paragraph
-from aui_tui.tui.scans import Scan, TaskRun, scan_rows
+from aui_tui.tui.rows import ListEntry, paragraph
+from aui_tui.tui.scans import RunningTasks, Scan, scan_rows
 from aui_tui.tui.screens.exchange import opened
 from aui_tui.tui.screens.windows import Choice, ChooseScreen, ReadScreen
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.bars import Bar, FindBar, ScanPanel
-from aui_tui.tui.widgets.listing import Listing
+from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.words import day
 
 OF_CARD: Final = frozenset({"copy", "export", "changes", "ledger", "method", "history", "find", "crawlers", "zoom"})
@@ -45,13 +45,13 @@ SHORT: Final = 16
 """Rows of a terminal below which the answer leaves out its score."""
 
 
-class FixList(Listing):
+class FixList(RowList):
     """The fixes, each of which may be supposed done."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*FIX_KEYS]
 
 
-class CardScreen(Page[str]):
+class CardScreen(DashboardScreen[str]):
     """Shows a :class:`CardState`; answers with the host on which it was left.
 
     ``window`` is the list that the card was opened from, ``index`` its place there, ``words`` the list's filters.
@@ -113,14 +113,14 @@ class CardScreen(Page[str]):
                 yield Static(id="stance", markup=False)
                 yield Static(id="sentence", markup=False)
             with Container(id="reasons"):
-                yield Listing(id="strip")
+                yield RowList(id="strip")
                 yield Bar(lambda size: cardrows.score(self.state, size), id="score")
         yield Bar(lambda size: cardrows.tabs(self.state, size), id="tabs")
         with Container(id="panes"):
             for number, column in enumerate(COLUMNS):
                 with Vertical(id=f"column-{number}", classes="column"):
                     for place in column:
-                        kind = FixList if place == FIXES else Listing
+                        kind = FixList if place == FIXES else RowList
                         yield kind(id=f"pane-{place}", classes="pane")
                         if place == AGENTS:
                             yield Static(id="why", classes="pane", markup=False)
@@ -170,14 +170,14 @@ class CardScreen(Page[str]):
     def _aged(self, _count: int) -> None:
         self.become(self.state)
 
-    def _task_run(self, _run: TaskRun | None) -> None:
+    def _task_run(self, _run: RunningTasks | None) -> None:
         self._draw(TASK_RUN)
 
     # What is drawn
 
-    def pane(self, number: int) -> Listing:
+    def pane(self, number: int) -> RowList:
         """Return pane ``number``."""
-        return self.query_one(f"#pane-{number}", Listing)
+        return self.query_one(f"#pane-{number}", RowList)
 
     def become(self, state: CardState, *, top: bool = False) -> None:
         """Take another state and draw it; ``top`` scrolls every pane to its first row."""
@@ -199,7 +199,7 @@ class CardScreen(Page[str]):
         pane.set_class(cardrows.amount(number, state) == glyphs.DASH, "-idle")
         pane.show(partial(self._rows, number), top=top)
 
-    def _rows(self, number: int, size: int) -> list[Entry]:
+    def _rows(self, number: int, size: int) -> list[ListEntry]:
         """Return what pane ``number`` says: what runs now, else what is known; without a card, why there is none."""
         state, scan, run, now = self.state, self.scan, self.app.task_run, self.context.clock()
         if number == SCAN_LOG and scan is not None and scan.state != "done":
@@ -221,7 +221,7 @@ class CardScreen(Page[str]):
         if report is not None:
             self.query_one("#stance", Static).update(cardrows.stance(report.card))
             self.query_one("#sentence", Static).update(Content(cardrows.sentence(report)))
-            self.query_one("#strip", Listing).show(partial(cardrows.strip, report), top=top)
+            self.query_one("#strip", RowList).show(partial(cardrows.strip, report), top=top)
             self.query_one("#score").refresh(layout=True)
 
     def on_resize(self, _event: events.Resize) -> None:
@@ -238,10 +238,10 @@ class CardScreen(Page[str]):
             self.query_one("#why", Static).update(Content(cardrows.why(report, key)))
 
     @property
-    def here(self) -> Listing:
+    def here(self) -> RowList:
         """The list with the focus, else the strip."""
         found = self.focused
-        return found if isinstance(found, Listing) else self.query_one("#strip", Listing)
+        return found if isinstance(found, RowList) else self.query_one("#strip", RowList)
 
     def on_listing_moved(self) -> None:
         """Let foot, explanation and the chosen fix follow the cursor."""
@@ -253,7 +253,7 @@ class CardScreen(Page[str]):
             self._draw(FIXES)
         self._explain()
 
-    def on_listing_chosen(self, message: Listing.Chosen) -> None:
+    def on_listing_chosen(self, message: RowList.Chosen) -> None:
         report, key = self.state.report, message.key
         if key.startswith("+"):
             self.become(replace(self.state, unfolded=self.state.unfolded | {key[1:]}))
@@ -476,7 +476,7 @@ def open_card(
     screen = CardScreen(host, window, index, words)
     if report is not None:
         screen.state = screen.state.with_report(report)
-    page.app.push_screen(screen, page.return_to if isinstance(page, Page) else None)
+    page.app.push_screen(screen, page.return_to if isinstance(page, DashboardScreen) else None)
 
 
 def _of_scan(point: HistoryPoint, now: float) -> Choice:

@@ -22,10 +22,10 @@ from aui_tui.text import count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import COMPARE
 from aui_tui.tui.context import attempt, start
-from aui_tui.tui.dashboard import Page
-from aui_tui.tui.rows import Entry, blank, in_full, paragraph, rule, spread, term, text
+from aui_tui.tui.dashboard import DashboardScreen
+from aui_tui.tui.rows import ListEntry, blank, in_full, paragraph, rule, spread, term, text
 from aui_tui.tui.screens.windows import ReadScreen
-from aui_tui.tui.widgets.listing import Listing
+from aui_tui.tui.widgets.listing import RowList
 
 
 class Value(NamedTuple):
@@ -35,7 +35,7 @@ class Value(NamedTuple):
     tone: str = ""
 
 
-class Compared(NamedTuple):
+class ComparedLine(NamedTuple):
     """One line: its name and what each card says."""
 
     name: str
@@ -47,11 +47,11 @@ class Compared(NamedTuple):
         return len({value.text for value in self.values}) > 1
 
 
-class CompareScreen(Page[None]):
+class CompareScreen(DashboardScreen[None]):
     """Reads the cards of ``hosts`` one after another and shows those that are there."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*COMPARE]
-    AUTO_FOCUS = "Listing"
+    AUTO_FOCUS = "RowList"
 
     def __init__(self, hosts: tuple[str, ...]) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class CompareScreen(Page[None]):
         self._every = False
 
     def inside(self) -> ComposeResult:
-        yield Listing(id="figures", classes="pane")
+        yield RowList(id="figures", classes="pane")
 
     def on_mount(self) -> None:
         self.watch(self.app, "aged", self._aged, init=False)
@@ -85,7 +85,7 @@ class CompareScreen(Page[None]):
 
     def _draw(self, *, top: bool = False) -> None:
         cards, now, every = self.cards, self.context.clock(), self._every
-        block = self.query_one(Listing)
+        block = self.query_one(RowList)
         block.border_title = Content(agents.and_list([card.host for card in cards]))
         block.border_subtitle = Content(LEGEND)
         block.show(lambda size: compare(cards, size, now, every=every), top=top)
@@ -98,12 +98,12 @@ class CompareScreen(Page[None]):
         return spread(left, text((words, "muted")), size)
 
     def foot_line(self, size: int) -> Content:
-        key = self.query_one(Listing).key
+        key = self.query_one(RowList).key
         found = next((row for row in lines(self.cards, self.context.clock()) if row.name == key), None)
         words = " · ".join(value.text for value in found.values) if found is not None else ""
         return term(key or "disagree", size, words or "What the sites do not have in common; a shows all lines.")
 
-    def on_listing_chosen(self, message: Listing.Chosen) -> None:
+    def on_listing_chosen(self, message: RowList.Chosen) -> None:
         """Show what each site says in full."""
         found = next((row for row in lines(self.cards, self.context.clock()) if row.name == message.key), None)
         if found is not None:
@@ -115,7 +115,7 @@ class CompareScreen(Page[None]):
         self._draw()
 
     def action_copy(self) -> None:
-        self.app.copy(self.query_one(Listing).row_text, "the row")
+        self.app.copy(self.query_one(RowList).row_text, "the row")
 
     def command(self) -> str:
         first, *others = map(quote, self._hosts)
@@ -127,7 +127,7 @@ LABEL: Final = 20
 LEGEND: Final = f"{glyphs.DISAGREE} differs  {glyphs.ALIKE} alike"
 
 
-def compare(cards: Sequence[ReportCard], size: int, now: float, *, every: bool = False) -> list[Entry]:
+def compare(cards: Sequence[ReportCard], size: int, now: float, *, every: bool = False) -> list[ListEntry]:
     """Return the cards side by side in ``size`` cells, what differs first; ``every``: also line by line what is not."""
     if not cards:
         return []
@@ -137,7 +137,7 @@ def compare(cards: Sequence[ReportCard], size: int, now: float, *, every: bool =
     differ, alike = [row for row in found if row.differs], [row for row in found if not row.differs]
     out = [paragraph(sentence(cards), size, "strong"), blank()]
     heads = "".join(fit(card.host, room) + " " for card in cards)
-    out.append(Entry(text(" " * (label + 4), (heads, "title"))))
+    out.append(ListEntry(text(" " * (label + 4), (heads, "title"))))
     out += [_row(row, glyphs.DISAGREE, label, room) for row in differ]
     more = "a folds them" if every else "a shows them"
     out += [blank(), rule(f"{glyphs.ALIKE} alike: {count(len(alike), 'line')}", more, size)]
@@ -155,10 +155,10 @@ def _said(names: str, value: Value) -> str:
     return f"{value.text}: {names}" if value == TO_DO else f"{names} {value.text}"
 
 
-def _row(row: Compared, mark: str, label: int, room: int) -> Entry:
+def _row(row: ComparedLine, mark: str, label: int, room: int) -> ListEntry:
     cells = ((fit(value.text, room) + " ", value.tone) for value in row.values)
     role = "accent" if mark == glyphs.DISAGREE else "muted"
-    return Entry(text("  ", (f"{mark} ", role), fit(row.name, label - 1) + " ", *cells), row.name)
+    return ListEntry(text("  ", (f"{mark} ", role), fit(row.name, label - 1) + " ", *cells), row.name)
 
 
 def sentence(cards: Sequence[ReportCard]) -> str:
@@ -177,13 +177,15 @@ def sentence(cards: Sequence[ReportCard]) -> str:
     return f"{words}."
 
 
-def lines(cards: Sequence[ReportCard], now: float) -> list[Compared]:
+def lines(cards: Sequence[ReportCard], now: float) -> list[ComparedLine]:
     """Return every line of a comparison: who gets in, points, facts, fixes."""
     said = [dict(_lines(card, now)) for card in cards]
     fixes = {fix.title for card in cards for fix in card.recommendations}
     nothing = Value(f"{sign('good').sign} nothing to do", "good")
     return [
-        Compared(name, tuple(one.get(name, nothing if name in fixes else Value(glyphs.DASH, "muted")) for one in said))
+        ComparedLine(
+            name, tuple(one.get(name, nothing if name in fixes else Value(glyphs.DASH, "muted")) for one in said)
+        )
         for name in dict.fromkeys(name for one in said for name in one)
     ]
 

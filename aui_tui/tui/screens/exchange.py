@@ -13,19 +13,19 @@ from textual.screen import Screen
 
 from aui_tui.model import labels
 from aui_tui.model.agents import label_of, probe_of
-from aui_tui.model.exchanges import Compared, FieldRow, as_text, compared, curl, names, status_line
+from aui_tui.model.exchanges import ComparedExchanges, FieldRow, as_text, compared, curl, names, status_line
 from aui_tui.model.observations import BROWSER, Exchange, Observations
 from aui_tui.model.view import HostReport
 from aui_tui.text import cells, count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import EXCHANGE
 from aui_tui.tui.cardrows import every_agent, unasked, why
-from aui_tui.tui.dashboard import Page
+from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.export import ExportJob, file_name
-from aui_tui.tui.rows import Entry, blank, cut, hang, in_full, paragraph, rule, spread, term, text
+from aui_tui.tui.rows import ListEntry, blank, cut, hang, in_full, paragraph, rule, spread, term, text
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.widgets.bars import Bar, FindBar, acting
-from aui_tui.tui.widgets.listing import Listing
+from aui_tui.tui.widgets.listing import RowList
 
 SIDES: Final = ("both", "left", "right", "text")
 EXPLAINED: Final = {
@@ -44,11 +44,11 @@ EXPLAINED: Final = {
 """What some rows mean."""
 
 
-class ExchangeScreen(Page[None]):
+class ExchangeScreen(DashboardScreen[None]):
     """Shows the exchange called ``name`` of one scan beside the browser's."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*EXCHANGE]
-    AUTO_FOCUS = "Listing"
+    AUTO_FOCUS = "RowList"
 
     def __init__(self, report: HostReport, seen: Observations, name: str) -> None:
         super().__init__()
@@ -60,19 +60,19 @@ class ExchangeScreen(Page[None]):
 
     def inside(self) -> ComposeResult:
         yield Bar(self._tabs, id="tabs-of-sides")
-        yield Listing(id="exchange", classes="pane -alone")
+        yield RowList(id="exchange", classes="pane -alone")
         yield FindBar()
 
     def on_mount(self) -> None:
         self._draw()
 
     @property
-    def found(self) -> Compared:
+    def found(self) -> ComparedExchanges:
         """The two sides."""
         return compared(self._seen, self._exchange)
 
     def _draw(self) -> None:
-        found, side, block = self.found, SIDES[self._side], self.query_one("#exchange", Listing)
+        found, side, block = self.found, SIDES[self._side], self.query_one("#exchange", RowList)
         because = " ".join((why(self._report, self._exchange), *self._cause())).strip()
         one = found.left if side == "left" else found.right
         if side == "both":
@@ -111,10 +111,10 @@ class ExchangeScreen(Page[None]):
         return term(row.name, size, EXPLAINED.get(row.name, row.note or "enter shows both values in full."))
 
     def _row(self) -> FieldRow | None:
-        key = self.query_one("#exchange", Listing).key
+        key = self.query_one("#exchange", RowList).key
         return self.found.rows[int(key)] if SIDES[self._side] == "both" and key.isdigit() else None
 
-    def on_listing_chosen(self, message: Listing.Chosen) -> None:
+    def on_listing_chosen(self, message: RowList.Chosen) -> None:
         found, row = self.found, self._row()
         if message.key in MORE:
             rows = [one for one in found.rows if _place(one) == message.key]
@@ -150,7 +150,7 @@ class ExchangeScreen(Page[None]):
         self.app.export(job)
 
     def action_find(self) -> None:
-        self.query_one(FindBar).open(self.query_one("#exchange", Listing))
+        self.query_one(FindBar).open(self.query_one("#exchange", RowList))
 
     def command(self) -> str:
         return f"aui-tui site {quote(self._report.card.host)} --details"
@@ -171,7 +171,7 @@ MORE: Final = {"more answered": "of the answer", "more asked": "sent by one side
 """Rows that are only counted, by the key of the row that lists them."""
 
 
-def side_by_side(found: Compared, because: str, size: int) -> list[Entry]:
+def side_by_side(found: ComparedExchanges, because: str, size: int) -> list[ListEntry]:
     """Return the answer, its cause, the request, and a command that asks the same; what differs first in each."""
     parts: dict[str, list[tuple[int, FieldRow]]] = {"answer": [], "name": [], "asked": [], **{key: [] for key in MORE}}
     for number, row in enumerate(found.rows):
@@ -185,20 +185,20 @@ def side_by_side(found: Compared, because: str, size: int) -> list[Entry]:
     for key, words in MORE.items():
         if fields[key]:
             more = text(f"  {count(len(fields[key]), 'more field')} {words}", ("   enter lists them", "muted"))
-            fields[key] = [Entry(cut(more, size), key)]
+            fields[key] = [ListEntry(cut(more, size), key)]
     cause = [hang(text("  "), because, size)] if because else []
     return [
         rule("the answer", "", size),
         *fields["answer"],
         *fields["more answered"],
         rule("why", "", size),
-        *map(Entry, cause),
+        *map(ListEntry, cause),
         *fields["name"],
         rule("asked", "", size),
         *fields["asked"],
         *fields["more asked"],
         rule("ask it yourself", "y copies it", size),
-        Entry(hang(text("  "), curl(found.right), size, "code")),
+        ListEntry(hang(text("  "), curl(found.right), size, "code")),
     ]
 
 
@@ -216,7 +216,7 @@ def _one_sided(row: FieldRow) -> bool:
     return row.part == "asked" and row.name != "User-Agent" and (row.left in NOT_SENT) is not (row.right in NOT_SENT)
 
 
-def _field(row: FieldRow, number: int, size: int, name: int) -> Entry:
+def _field(row: FieldRow, number: int, size: int, name: int) -> ListEntry:
     both = size >= ONE_SIDE
     room = max((size - name - 8) // 2, 8)
     left, right = around_difference(row.left, row.right, room) if row.name == "User-Agent" else (row.left, row.right)
@@ -224,7 +224,7 @@ def _field(row: FieldRow, number: int, size: int, name: int) -> Entry:
     sign = (f"{SIGNS[row.differs]} ", "accent" if row.differs else "muted")
     shown = (fit(left, room) + "  ", role) if both else ""
     note = (f"   {row.note}" if row.note else "", "muted")
-    return Entry(cut(text(f"  {fit(row.name, name)} ", shown, sign, (right, role), note), size), str(number))
+    return ListEntry(cut(text(f"  {fit(row.name, name)} ", shown, sign, (right, role), note), size), str(number))
 
 
 def around_difference(left: str, right: str, room: int) -> tuple[str, str]:
@@ -240,28 +240,30 @@ def _own_part(text: str, other: str) -> str:
     return f"…{text[start:]}" if start else text
 
 
-def raw(one: Exchange, size: int) -> list[Entry]:
+def raw(one: Exchange, size: int) -> list[ListEntry]:
     """Return one side as it went over the line, as far as it is kept."""
     sent, came = text(("> ", "muted")), text(("< ", "muted"))
-    out = [Entry(hang(sent, f"GET {one.url}", size, "strong"))]
-    out += [Entry(hang(sent, f"{name}: {value}", size)) for name, value in one.request]
+    out = [ListEntry(hang(sent, f"GET {one.url}", size, "strong"))]
+    out += [ListEntry(hang(sent, f"{name}: {value}", size)) for name, value in one.request]
     if not one.request:
         out.append(paragraph("The fields of this request were not kept; the next scan keeps them.", size, "muted"))
     out.append(blank())
-    out += [Entry(hang(came, f"{hop.status} {glyphs.ARROW} {hop.location}", size)) for hop in one.hops]
-    out.append(Entry(hang(came, f"{one.http_version} {status_line(one)}".strip(), size, "strong")))
-    return out + [Entry(hang(came, f"{name}: {value}", size)) for name, value in one.headers]
+    out += [ListEntry(hang(came, f"{hop.status} {glyphs.ARROW} {hop.location}", size)) for hop in one.hops]
+    out.append(ListEntry(hang(came, f"{one.http_version} {status_line(one)}".strip(), size, "strong")))
+    return out + [ListEntry(hang(came, f"{name}: {value}", size)) for name, value in one.headers]
 
 
-def page_text(found: Compared, size: int) -> list[Entry]:
+def page_text(found: ComparedExchanges, size: int) -> list[ListEntry]:
     """Return the readable text of both sides: what both have, what only one has."""
     if not found.text:
         return [paragraph("No text is kept of this answer; the next scan keeps it.", size, "muted")]
     signs = {"=": "  ", "-": "- ", "+": "+ "}
-    return [Entry(hang(text((signs[one.side], "accent")), one.text, size, TEXT_ROLES[one.side])) for one in found.text]
+    return [
+        ListEntry(hang(text((signs[one.side], "accent")), one.text, size, TEXT_ROLES[one.side])) for one in found.text
+    ]
 
 
-def whole(row: FieldRow, found: Compared, size: int) -> list[Entry]:
+def whole(row: FieldRow, found: ComparedExchanges, size: int) -> list[ListEntry]:
     """Return both values of a row in full."""
     both = in_full(((found.left_label, row.left), (found.right_label, row.right)), size)
     return [*both, blank(), paragraph(row.note, size, "muted")] if row.note else both

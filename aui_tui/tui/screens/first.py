@@ -16,7 +16,7 @@ from aui_tui.model.view import HostReport, Quota
 from aui_tui.text import fit
 from aui_tui.tui.bindings import ADDRESS, FIRST
 from aui_tui.tui.context import DEMO, OTHER, attempt, start
-from aui_tui.tui.dashboard import Page
+from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.rows import cut, text
 from aui_tui.tui.screens.windows import AskScreen
 from aui_tui.tui.widgets.bars import Bar, ScanPanel
@@ -51,7 +51,7 @@ class AddressInput(Input):
             self.screen.query_one(OptionList).focus()
 
 
-class FirstScreen(Page[None]):
+class FirstScreen(DashboardScreen[None]):
     """Lies over an empty list until something fills it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*FIRST]

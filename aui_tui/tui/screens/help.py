@@ -15,22 +15,22 @@ from aui_tui.model import query
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS
 from aui_tui.text import fit
 from aui_tui.tui.bindings import HELP, METHOD, live
-from aui_tui.tui.rows import Entry, blank, hang, paragraph, text, title
+from aui_tui.tui.rows import ListEntry, blank, hang, paragraph, text, title
 from aui_tui.tui.screens.windows import Choice, ChooseScreen, ReadScreen
-from aui_tui.tui.widgets.listing import Listing
+from aui_tui.tui.widgets.listing import RowList
 
 NAME: Final = 16
 KEYS: Final = 14
 
 
-def named(name: str, words: str, size: int, width: int = NAME, role: str = "accent") -> Entry:
+def named(name: str, words: str, size: int, width: int = NAME, role: str = "accent") -> ListEntry:
     """Return a name and the words on it, hanging beside it."""
-    return Entry(hang(text((fit(name, width) + " ", role)), words, size))
+    return ListEntry(hang(text((fit(name, width) + " ", role)), words, size))
 
 
-def prose(pieces: Sequence[docs.Block], size: int) -> list[Entry]:
+def prose(pieces: Sequence[docs.Block], size: int) -> list[ListEntry]:
     """Return a page of the documentation laid out to ``size`` cells."""
-    out: list[Entry] = []
+    out: list[ListEntry] = []
     before = ""
     for kind, words, name in pieces:
         if before and not before == kind in ("item", "row"):
@@ -39,9 +39,9 @@ def prose(pieces: Sequence[docs.Block], size: int) -> list[Entry]:
         if kind in ("title", "heading"):
             out.append(title(words))
         elif kind == "code":
-            out += [Entry(text((part, "code"))) for row in words.split("\n") for part in _parts(row, size)]
+            out += [ListEntry(text((part, "code"))) for row in words.split("\n") for part in _parts(row, size)]
         elif kind in ("row", "item"):
-            out.append(named(name, words, size) if kind == "row" else Entry(hang(text("- "), words, size)))
+            out.append(named(name, words, size) if kind == "row" else ListEntry(hang(text("- "), words, size)))
         else:
             out.append(paragraph(words, size))
     return out
@@ -64,12 +64,12 @@ class HelpScreen(ReadScreen):
         self._sections = help_sections(screen)
         self._note = note_of(type(screen).__name__, getattr(getattr(screen, "state", None), "pane", 0))
 
-    def rows(self, size: int) -> list[Entry]:
+    def rows(self, size: int) -> list[ListEntry]:
         """Return the text laid out to ``size`` cells."""
         out = [paragraph(self._note, size), blank()] if self._note else []
         if self._command:
-            shell = Entry(hang(text("  "), self._command, size, "code"))
-            out += [Entry(text(("In the shell, the same:", "muted"))), shell, blank()]
+            shell = ListEntry(hang(text("  "), self._command, size, "code"))
+            out += [ListEntry(text(("In the shell, the same:", "muted"))), shell, blank()]
         for heading, entries in self._sections:
             out.append(title(heading))
             out += [named(keys, words, size, KEYS, "key") for keys, words in entries]
@@ -95,20 +95,20 @@ class MethodScreen(ReadScreen):
         super().__init__("Method", self.rows, "M other method · esc closes")
         self._method = method if method in METHODS else DEFAULT_METHOD
 
-    def rows(self, size: int) -> list[Entry]:
+    def rows(self, size: int) -> list[ListEntry]:
         """Return the explanation laid out to ``size`` cells."""
-        out: list[Entry] = []
+        out: list[ListEntry] = []
         for section in sections(self._method):
             out.append(title(section.title))
             out += [paragraph(words, size) for words in section.paragraphs]
             out += [named(name, words, size) for name, words in section.rows]
             out.append(blank())
-        return [*out, Entry(text(("In the shell: ", "muted"), (f"aui-tui method {self._method}", "code")))]
+        return [*out, ListEntry(text(("In the shell: ", "muted"), (f"aui-tui method {self._method}", "code")))]
 
     def action_method(self) -> None:
         names = tuple(METHODS)
         self._method = names[(names.index(self._method) + 1) % len(names)]
-        self.query_one(Listing).show(self.rows, top=True)
+        self.query_one(RowList).show(self.rows, top=True)
 
 
 def help_sections(screen: Screen[Any]) -> list[tuple[str, list[tuple[str, str]]]]:

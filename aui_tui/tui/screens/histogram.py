@@ -21,8 +21,8 @@ from aui_tui.tui.columns import RANKED, Column, cell
 from aui_tui.tui.context import Context, attempt, start
 from aui_tui.tui.figures import COUNTED, bar_row, decade, figure, narrowed, of_agent
 from aui_tui.tui.rows import paragraph
-from aui_tui.tui.screens.windows import Window
-from aui_tui.tui.widgets.listing import Listing
+from aui_tui.tui.screens.windows import Dialog
+from aui_tui.tui.widgets.listing import RowList
 
 FILTERS: Final = "enter filters by the row · esc closes"
 MOST: Final = 40
@@ -39,11 +39,11 @@ Value = tuple[str, int, str]
 """A value in words, the hosts that have it, and the key of the figure that narrows the list to them, empty for none."""
 
 
-class HistogramScreen(Window[Query | None]):
+class HistogramScreen(Dialog[Query | None]):
     """Counts the values of one column of the list; answers with the query narrowed to the chosen one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*HISTOGRAM]
-    AUTO_FOCUS = "Listing"
+    AUTO_FOCUS = "RowList"
 
     def __init__(self, context: Context, query: Query, column: Column) -> None:
         super().__init__(f"Histogram of {SPOKEN.get(column.key, column.label or column.key)}", FILTERS)
@@ -52,7 +52,7 @@ class HistogramScreen(Window[Query | None]):
         self._column = column
 
     def inside(self) -> ComposeResult:
-        yield Listing(id="histogram")
+        yield RowList(id="histogram")
 
     def on_mount(self) -> None:
         start(self, "overview", self._read)
@@ -90,7 +90,7 @@ class HistogramScreen(Window[Query | None]):
         self.query_one(".window").border_subtitle = Content(words)
 
     def _show(self, found: Sequence[Value]) -> None:
-        block = self.query_one(Listing)
+        block = self.query_one(RowList)
         whole = sum(number for _, number, _ in found)
         self._say(FILTERS if any(key for *_, key in found) else "no term filters by this column · esc closes")
         if not whole:
@@ -101,7 +101,7 @@ class HistogramScreen(Window[Query | None]):
             top=True,
         )
 
-    def on_listing_chosen(self, message: Listing.Chosen) -> None:
+    def on_listing_chosen(self, message: RowList.Chosen) -> None:
         kind, _, value = message.key.partition(" ")
         self.dismiss(narrowed(self._asked, kind, value))
 

@@ -19,7 +19,7 @@ from aui_tui.model.vocabulary import CATEGORIES
 from aui_tui.tui.bindings import INDEX
 from aui_tui.tui.columns import RANKED, cell
 from aui_tui.tui.context import DEMO, attempt, start
-from aui_tui.tui.dashboard import Page
+from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.export import ExportJob, list_name
 from aui_tui.tui.rows import cut, text
 from aui_tui.tui.screens.listparts import (
@@ -47,7 +47,7 @@ FIRST: Final = 0.25
 """Seconds that the first frame waits for the list, so that it is drawn once; a slow source gets an empty frame."""
 
 
-class IndexScreen(Page[None]):
+class IndexScreen(DashboardScreen[None]):
     """Shows a :class:`ListState`; every key makes another state, a state with another query asks the service."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*INDEX]

@@ -17,12 +17,12 @@ from aui_tui.model.view import Move, Moves, Overview, Row
 from aui_tui.text import count
 from aui_tui.tui.bindings import OVERVIEW
 from aui_tui.tui.context import attempt, start
-from aui_tui.tui.dashboard import Page
+from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.figures import FATES_BY_TERM, FOOT, NAMES, legend, narrowed, pane
 from aui_tui.tui.rows import cut, term, text
 from aui_tui.tui.screens.windows import AskScreen, Choice, ChooseScreen
 from aui_tui.tui.state import Changes, ListState
-from aui_tui.tui.widgets.listing import Listing
+from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.words import day
 
 PANES: Final = 6
@@ -36,7 +36,7 @@ AGO: Final = (1, 7, 30, 90)
 """Days from which changes may be counted with one key."""
 
 
-class OverviewScreen(Page[Query | None]):
+class OverviewScreen(DashboardScreen[Query | None]):
     """Answers with a narrower query when a figure was chosen, else None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*OVERVIEW]
@@ -66,7 +66,7 @@ class OverviewScreen(Page[Query | None]):
     def inside(self) -> ComposeResult:
         with Container(id="figures"):
             for number in range(1, PANES + 1):
-                yield Listing(id=f"figures-{number}", classes="pane")
+                yield RowList(id=f"figures-{number}", classes="pane")
 
     def on_mount(self) -> None:
         start(self, "overview", self._read, "")
@@ -111,7 +111,7 @@ class OverviewScreen(Page[Query | None]):
 
     def _find_figure(self) -> None:
         """Put the cursor where it was when the list was opened from here."""
-        for block in self.query(Listing):
+        for block in self.query(RowList):
             if block.go_to(self.figure):
                 block.focus()
                 return
@@ -121,7 +121,7 @@ class OverviewScreen(Page[Query | None]):
         if figures is None or changes is None:
             return
         for number in range(1, PANES + 1):
-            block = self.query_one(f"#figures-{number}", Listing)
+            block = self.query_one(f"#figures-{number}", RowList)
             words = f"{number} {NAMES[number]}" + (f" {self._since()}" if number == PANES else "")
             block.border_title = Content(words)
             block.write_below(partial(legend, number))
@@ -129,10 +129,10 @@ class OverviewScreen(Page[Query | None]):
         self.draw_lines()
 
     @property
-    def here(self) -> Listing:
+    def here(self) -> RowList:
         """The pane with the focus."""
         found = self.focused
-        return found if isinstance(found, Listing) else self.query_one("#figures-1", Listing)
+        return found if isinstance(found, RowList) else self.query_one("#figures-1", RowList)
 
     def title_line(self, size: int) -> Content:
         words = self._asked.words()
@@ -157,14 +157,14 @@ class OverviewScreen(Page[Query | None]):
         fate = value.partition("=")[2]
         return term(FATES_BY_TERM.get(fate, fate) if kind == "agent" else name, size)
 
-    def on_listing_chosen(self, message: Listing.Chosen) -> None:
+    def on_listing_chosen(self, message: RowList.Chosen) -> None:
         """Go back to the list, narrowed to the chosen figure."""
         self.figure = message.key
         kind, _, value = message.key.partition(" ")
         self.dismiss(narrowed(self._asked, kind, value))
 
     def action_pane(self, number: int) -> None:
-        block = self.query_one(f"#figures-{number}", Listing)
+        block = self.query_one(f"#figures-{number}", RowList)
         block.focus()
         if self.has_class("-zoomed"):
             self._show_only(number)

@@ -19,9 +19,9 @@ from aui_tui.tui.columns import every_column
 from aui_tui.tui.context import SETTINGS as NAMES
 from aui_tui.tui.context import sentence
 from aui_tui.tui.dashboard import Dashboard
-from aui_tui.tui.rows import Entry, blank, paragraph, text
+from aui_tui.tui.rows import ListEntry, blank, paragraph, text
 from aui_tui.tui.screens.help import HelpScreen, MethodScreen
-from aui_tui.tui.screens.windows import AskScreen, Choice, ChooseScreen, ReadScreen, Window
+from aui_tui.tui.screens.windows import AskScreen, Choice, ChooseScreen, Dialog, ReadScreen
 from aui_tui.tui.state import CardState, ListState, list_of
 
 NAME: Final = 18
@@ -76,9 +76,9 @@ def show_keys(app: Dashboard) -> None:
     own, path = app.context.preferences.keys, app.context.preferences.path
     where = f'To change one, write its name under [keys] in {path}, such as scan = "n".' if path else ""
 
-    def rows(size: int) -> list[Entry]:
+    def rows(size: int) -> list[ListEntry]:
         named = ((glyphs.MARK if name in own else " ", name, row) for name, row in keys_by_id(own))
-        keys = [Entry(text(fit(f"{mark} {fit(name, NAME)} {row}", size))) for mark, name, row in named]
+        keys = [ListEntry(text(fit(f"{mark} {fit(name, NAME)} {row}", size))) for mark, name, row in named]
         return [paragraph(where, size, "muted"), blank(), *keys]
 
     app.push_screen(ReadScreen("Keys", rows))
@@ -99,7 +99,7 @@ def keys_by_id(own: Mapping[str, str]) -> list[tuple[str, str]]:
     ]
 
 
-class ColumnsScreen(Window[tuple[str, ...] | None]):
+class ColumnsScreen(Dialog[tuple[str, ...] | None]):
     """Answers with the keys of the columns that are marked, in their order; none for the usual ones."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*CHOOSE_MANY]

@@ -16,10 +16,10 @@ from textual.widgets.option_list import Option
 from aui_tui.text import fit
 from aui_tui.tui.bindings import CHOOSE, CLOSE
 from aui_tui.tui.rows import Build
-from aui_tui.tui.widgets.listing import Listing
+from aui_tui.tui.widgets.listing import RowList
 
 
-class Window(ModalScreen[ScreenResultType]):
+class Dialog(ModalScreen[ScreenResultType]):
     """A frame around what ``inside`` yields, with a title above and its keys below."""
 
     DEFAULT_CSS = """
@@ -27,8 +27,8 @@ class Window(ModalScreen[ScreenResultType]):
       border-title-color: $primary; padding: 0 1; }
     ChooseScreen .window, ColumnsScreen .window { width: 46; }
     ChooseScreen.-roomy .window { width: 96; }
-    .window Listing, .window Listing > .option-list--option-highlighted { background: $surface; }
-    .window Listing { height: auto; max-height: 100%; }
+    .window RowList, .window RowList > .option-list--option-highlighted { background: $surface; }
+    .window RowList { height: auto; max-height: 100%; }
     .window Input { border: none; height: 1; background: $panel; padding: 0 1; }
     .window OptionList, .window OptionList:focus { border: none; background: $surface; height: auto; max-height: 16;
       padding: 0; }
@@ -56,7 +56,7 @@ class Window(ModalScreen[ScreenResultType]):
         self.dismiss(None)
 
 
-class AskScreen(Window[str | None]):
+class AskScreen(Dialog[str | None]):
     """Answers with what was typed, None when the user leaves."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*CHOOSE]
@@ -117,7 +117,7 @@ class Choice(NamedTuple):
         return Option(Content(words), disabled=self.empty)
 
 
-class ChooseScreen(Window[str | None]):
+class ChooseScreen(Dialog[str | None]):
     """Answers with the chosen value, None when the user leaves without choosing.
 
     ``question`` stands above the choices, ``hint`` below; ``try_out`` is given each value that the cursor comes to.
@@ -168,7 +168,7 @@ def confirm(question: str, yes: str, no: str) -> ChooseScreen:
     return ChooseScreen("", [Choice("yes", yes), Choice("", no)], question=question)
 
 
-class ReadScreen(Window[None]):
+class ReadScreen(Dialog[None]):
     """Shows rows of text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*CLOSE]
@@ -178,4 +178,4 @@ class ReadScreen(Window[None]):
         self._build_text = build
 
     def inside(self) -> ComposeResult:
-        yield Listing(self._build_text)
+        yield RowList(self._build_text)

@@ -17,7 +17,7 @@ from aui_tui.text import count
 from aui_tui.tui.bindings import FIND, Live, live
 from aui_tui.tui.rows import text
 from aui_tui.tui.scans import Scan, checklist, strip
-from aui_tui.tui.widgets.listing import Listing
+from aui_tui.tui.widgets.listing import RowList
 
 Layout = Callable[[int], Content]
 
@@ -104,7 +104,7 @@ class FindBar(Horizontal):
 
     def __init__(self) -> None:
         super().__init__()
-        self._pane: Listing | None = None
+        self._pane: RowList | None = None
         self._found: list[int] = []
         self._place = 0
 
@@ -121,7 +121,7 @@ class FindBar(Horizontal):
         words = f"{self._place + 1} of {count(many, 'line')}" if many > 1 else "1 line"
         return text((words, "muted"))
 
-    def open(self, pane: Listing) -> None:
+    def open(self, pane: RowList) -> None:
         """Seek in ``pane``."""
         self.close()
         self._pane = pane

@@ -16,26 +16,26 @@ from textual.widgets.option_list import Option
 
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import LINES
-from aui_tui.tui.rows import Build, Entry, found_in
+from aui_tui.tui.rows import Build, ListEntry, found_in
 
 
-class Listing(OptionList):
+class RowList(OptionList):
     """Rows of a function of the width. The chosen row is known by its key, so that it stays when rows change."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*LINES]
     DEFAULT_CSS = """
-    Listing { height: 1fr; border: none; padding: 0; background: $background; color: $foreground; overflow-x: hidden;
+    RowList { height: 1fr; border: none; padding: 0; background: $background; color: $foreground; overflow-x: hidden;
       scrollbar-color: $role-rest; scrollbar-background: $background; scrollbar-size-vertical: 1;
       scrollbar-gutter: stable; }
-    Listing:focus { border: none; background-tint: $foreground 0%; }
-    Listing > .option-list--option, Listing > .option-list--option-disabled { padding: 0; color: $foreground; }
-    Listing > .option-list--option-hover { background: $background; }
-    Listing > .option-list--option-highlighted { color: $foreground; background: $background; text-style: none; }
-    Listing:focus > .option-list--option-highlighted { color: $role-cursor; background: $role-cursor-background;
+    RowList:focus { border: none; background-tint: $foreground 0%; }
+    RowList > .option-list--option, RowList > .option-list--option-disabled { padding: 0; color: $foreground; }
+    RowList > .option-list--option-hover { background: $background; }
+    RowList > .option-list--option-highlighted { color: $foreground; background: $background; text-style: none; }
+    RowList:focus > .option-list--option-highlighted { color: $role-cursor; background: $role-cursor-background;
       text-style: bold; }
-    Listing.pane { border: round $role-rest; border-title-color: $primary; border-subtitle-color: $role-muted;
+    RowList.pane { border: round $role-rest; border-title-color: $primary; border-subtitle-color: $role-muted;
       padding: 0 1; }
-    Listing.pane:focus { border: round $primary; border-title-style: bold reverse; }
+    RowList.pane:focus { border: round $primary; border-title-style: bold reverse; }
     """
 
     class Moved(Message):
@@ -45,13 +45,13 @@ class Listing(OptionList):
     class Chosen(Message):
         """A row was chosen with enter or the mouse."""
 
-        listing: Listing
+        listing: RowList
         key: str
 
     def __init__(self, build: Build = lambda _size: (), *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  # Textual's
         super().__init__(markup=False, id=id, classes=classes)
         self._build_rows = build
-        self.rows: tuple[Entry, ...] = ()
+        self.rows: tuple[ListEntry, ...] = ()
         self._laid_out = -1
         self._drawn: int | None = None
         self._stop = 0

@@ -14,16 +14,16 @@ from aui_tui.model.view import HostReport, Row
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.context import Context, attempt, start
-from aui_tui.tui.rows import Entry, blank, cut, hang, paragraph, text
+from aui_tui.tui.rows import ListEntry, blank, cut, hang, paragraph, text
 from aui_tui.tui.state import CardState
-from aui_tui.tui.widgets.listing import Listing
+from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.words import signed
 
 REST: Final = 0.15
 """Seconds that the cursor rests on a row before its whole card is read."""
 
 
-class PreviewPane(Listing, can_focus=False):
+class PreviewPane(RowList, can_focus=False):
     """Draws a row at once, and everything known of its host when the cursor rests."""
 
     def __init__(self, context: Context) -> None:
@@ -66,22 +66,22 @@ class PreviewPane(Listing, can_focus=False):
         self.show((lambda size: preview(row, report, size, now)) if row is not None else lambda _size: (), top=top)
 
 
-def preview(row: Row, report: HostReport | None, size: int, now: float) -> list[Entry]:
+def preview(row: Row, report: HostReport | None, size: int, now: float) -> list[ListEntry]:
     """Return the pane laid out to ``size`` cells; ``report`` is None until it has been read."""
     summary = row.summary
     if report is None:
-        return [Entry(_stance(row)), *_facts(summary, size, now), blank(), paragraph(summary.top_evidence, size)]
+        return [ListEntry(_stance(row)), *_facts(summary, size, now), blank(), paragraph(summary.top_evidence, size)]
     from aui_tui.tui import cardrows  # not for the first frame
 
     state = CardState(summary.host).with_report(report)
-    head = Entry(hang(text(cardrows.stance(report.card), "  "), cardrows.sentence(report), size, "strong"))
-    strip = [Entry(entry.content) for entry in cardrows.strip(report, size, "")]
+    head = ListEntry(hang(text(cardrows.stance(report.card), "  "), cardrows.sentence(report), size, "strong"))
+    strip = [ListEntry(entry.content) for entry in cardrows.strip(report, size, "")]
     change = signed(row.change) if row.rank else ""
-    moved = [Entry(text((fit("Change", 9), "muted"), f"{change} since the scan before"))] if change else []
-    past = Entry(text((fit("History", 9), "muted"), cardrows.history(report.history, now, 16)))
-    score = Entry(cardrows.score(state, size))
+    moved = [ListEntry(text((fit("Change", 9), "muted"), f"{change} since the scan before"))] if change else []
+    past = ListEntry(text((fit("History", 9), "muted"), cardrows.history(report.history, now, 16)))
+    score = ListEntry(cardrows.score(state, size))
     found = cardrows.evidence(report, size)
-    evidence = [Entry(entry.content) for entry in found]
+    evidence = [ListEntry(entry.content) for entry in found]
     return [head, *_facts(summary, size, now), blank(), *strip, blank(), score, *moved, past, blank(), *evidence]
 
 
@@ -93,6 +93,6 @@ def _stance(row: Row) -> Content:
     return text((f"{mark} {summary.stance}", tone), "  ", (f"{summary.score} {summary.grade}", "strong"))
 
 
-def _facts(summary: SiteSummary, size: int, now: float) -> list[Entry]:
+def _facts(summary: SiteSummary, size: int, now: float) -> list[ListEntry]:
     facts = [summary.name if summary.name != summary.host else "", summary.category, ago(summary.scanned_at, now)]
-    return [Entry(cut(text((" · ".join(fact for fact in facts if fact), "muted")), size))]
+    return [ListEntry(cut(text((" · ".join(fact for fact in facts if fact), "muted")), size))]

@@ -27,7 +27,7 @@ SHOWN: Final = 8
 """Choices that a drop-down shows."""
 
 
-class Reading(NamedTuple):
+class QueryReading(NamedTuple):
     """``good``: the line without its wrong words. ``spans``: where those are. ``problem``: what is wrong, or empty.
 
     ``open_end``: only the last word is wrong, and it may become a term while it is typed on.
@@ -39,7 +39,7 @@ class Reading(NamedTuple):
     open_end: bool = False
 
 
-class Choice(NamedTuple):
+class Completion(NamedTuple):
     """One way to go on: the whole line with it, its own words, and what it means."""
 
     line: str
@@ -47,11 +47,11 @@ class Choice(NamedTuple):
     meaning: str = ""
 
 
-def read_line(text: str) -> Reading:
+def read_line(text: str) -> QueryReading:
     """Return what of ``text`` can be searched for."""
     whole = _problem(text)
     if not whole:
-        return Reading(text)
+        return QueryReading(text)
     words = list(WORD.finditer(text))
     problems = {found.span(): _problem(found[0]) for found in words if found[0].upper() not in OPERATORS}
     bad = tuple(span for span, problem in problems.items() if problem)
@@ -59,7 +59,7 @@ def read_line(text: str) -> Reading:
     line = " ".join(good)
     if _problem(line):
         line = " ".join(word for word in good if word.upper() not in OPERATORS)
-    return Reading(line, bad, problems[bad[0]] if bad else whole, _unfinished(text, bad))
+    return QueryReading(line, bad, problems[bad[0]] if bad else whole, _unfinished(text, bad))
 
 
 def _unfinished(text: str, bad: Sequence[tuple[int, int]]) -> bool:
@@ -86,7 +86,7 @@ def _nearest(word: str, allowed: Sequence[str]) -> str:
     return nearest(re.split("[:=]", word)[-1].strip('"').lower(), allowed)
 
 
-def choices(text: str) -> tuple[Choice, ...]:
+def choices(text: str) -> tuple[Completion, ...]:
     """Return how the last word of ``text`` may go on: names of terms, then their values."""
     start = max((found.start() for found in WORD.finditer(text) if found.end() == len(text)), default=len(text))
     head, word = text[:start], text[start:]
@@ -109,7 +109,7 @@ def choices(text: str) -> tuple[Choice, ...]:
             for one, meaning in ((value.lower(), meaning) for value, meaning in field.values)
             if one.strip('"').startswith(value.strip('"')) and one != value
         ]
-    return tuple(Choice(head + sign + line, words, meaning) for line, words, meaning in offered)
+    return tuple(Completion(head + sign + line, words, meaning) for line, words, meaning in offered)
 
 
 ROOM: Final = 15
@@ -136,12 +136,12 @@ class DropDown(OptionList):
 
     def __init__(self) -> None:
         super().__init__(id="choices", markup=False)
-        self.found: tuple[Choice, ...] = ()
+        self.found: tuple[Completion, ...] = ()
         self.counts: dict[str, str] = {}
         self.entered = False
         """Whether the user has moved into it."""
 
-    def offer(self, found: Sequence[Choice]) -> None:
+    def offer(self, found: Sequence[Completion]) -> None:
         """Show other choices, the first of them under the cursor."""
         self.entered = False
         if tuple(found) != self.found:
@@ -158,7 +158,7 @@ class DropDown(OptionList):
         self.add_options([Option(self._row(choice)) for choice in self.found])
         self.highlighted = place if self.found else None
 
-    def _row(self, choice: Choice) -> Content:
+    def _row(self, choice: Completion) -> Content:
         count = self.counts.get(choice.line, "")
         words = fit(f"{fit(choice.text, ROOM)} {choice.meaning}", WIDTH - len(count) - 1)
         return Content(" ".join((words, count)))
@@ -171,7 +171,7 @@ class DropDown(OptionList):
             self.entered = True
 
     @property
-    def chosen(self) -> Choice | None:
+    def chosen(self) -> Completion | None:
         """The choice under the cursor."""
         return self.found[self.highlighted or 0] if self.found else None
 

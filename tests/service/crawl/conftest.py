@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.scan.parser_pool import Parser
+from aui_tui.scan.parser_pool import ParserPool
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.target import parse
-from aui_tui.service.crawl import BadRow, CrawlSettings, Row
-from aui_tui.service.crawl.work import Job, Result, scan
+from aui_tui.service.crawl import BadRow, CrawlSettings, ListedHost
+from aui_tui.service.crawl.work import Job, JobResult, scan
 from aui_tui.service.local import LocalService
 from tests.faults.site import Site
 
@@ -22,15 +22,15 @@ def access_to(port: int) -> ScanPolicy:
     return ScanPolicy(connect_to=(ConnectTo("", 80, "127.0.0.1", port),))
 
 
-def rows(urls: Iterable[str]) -> list[Row]:
-    return [Row(line, url, parse(url, allow_private=True).site) for line, url in enumerate(urls, 1)]
+def rows(urls: Iterable[str]) -> list[ListedHost]:
+    return [ListedHost(line, url, parse(url, allow_private=True).site) for line, url in enumerate(urls, 1)]
 
 
 def hosts(count: int) -> list[str]:
     return [f"http://h{number}.test" for number in range(count)]
 
 
-async def grouped(found: Sequence[Row | BadRow], size: int = 10) -> AsyncIterator[list[Row | BadRow]]:
+async def grouped(found: Sequence[ListedHost | BadRow], size: int = 10) -> AsyncIterator[list[ListedHost | BadRow]]:
     for start in range(0, len(found), size):
         yield list(found[start : start + size])
 
@@ -40,10 +40,10 @@ class Listening:
 
     def __init__(self, settings: CrawlSettings, begun: Callable[[Job], None] = lambda job: None) -> None:
         self._settings = settings
-        self._analyser = Parser()
+        self._analyser = ParserPool()
         self._begun = begun
 
-    async def scan(self, job: Job) -> Result:
+    async def scan(self, job: Job) -> JobResult:
         self._begun(job)
         return await scan(job, self._settings, self._analyser)
 

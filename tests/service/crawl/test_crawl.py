@@ -20,8 +20,8 @@ from aui_tui.model.query import Query
 from aui_tui.model.registry import Known
 from aui_tui.scan.policy import Limits
 from aui_tui.service.crawl import BadRow, Crawl, CrawlSettings, Done, Here
-from aui_tui.service.crawl.listing import Row
-from aui_tui.service.crawl.work import Job, Result, failed
+from aui_tui.service.crawl.listing import ListedHost
+from aui_tui.service.crawl.work import Job, JobResult, failed
 from aui_tui.service.local import LocalService
 from tests.faults.site import Asked, Site, good
 from tests.service.crawl.conftest import Listening, access_to, grouped, homepages, hosts, rows, settings_of
@@ -81,9 +81,9 @@ async def test_labels_come_from_the_list_the_starter_list_and_the_card(tmp_path:
     known = {"a.test": Known("Alpha", "Travel", True), "b.test": Known("Beta", "Tech", True)}
     service = LocalService(tmp_path, access=access_to(site.port), known=known)
     listed = [
-        Row(1, "http://a.test", "a.test"),
-        Row(2, "http://b.test", "b.test", "Other", "Retail"),
-        Row(3, "http://c.test", "c.test", "", "Tickets"),
+        ListedHost(1, "http://a.test", "a.test"),
+        ListedHost(2, "http://b.test", "b.test", "Other", "Retail"),
+        ListedHost(3, "http://c.test", "c.test", "", "Tickets"),
     ]
     workers = Listening(settings_of(service))
     await Crawl(service, workers).run(grouped(listed))
@@ -134,7 +134,7 @@ class Slow:
         self.together: set[frozenset[str]] = set()
         self.begun: list[float] = []
 
-    async def scan(self, job: Job) -> Result:
+    async def scan(self, job: Job) -> JobResult:
         self.begun.append(time.monotonic())
         self.now.add(job.url)
         self.most = max(self.most, len(self.now))
@@ -303,7 +303,7 @@ async def test_workers_that_are_gone_end_the_crawl_and_nothing_else_is_said(serv
             self.asked = 0
             self.all_asked = asyncio.Event()
 
-        async def scan(self, job: Job) -> Result:
+        async def scan(self, job: Job) -> JobResult:
             self.asked += 1
             if self.asked == 12:
                 self.all_asked.set()

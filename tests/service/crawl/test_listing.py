@@ -15,18 +15,18 @@ from typing_extensions import Buffer
 
 from aui_tui.model.registry import starter
 from aui_tui.scan.target import parse
-from aui_tui.service.crawl.listing import MAX_LINE, BadRow, Row, lines, read, starter_rows
+from aui_tui.service.crawl.listing import MAX_LINE, BadRow, ListedHost, lines, read, starter_rows
 from aui_tui.text import clean
 
 target = partial(parse, allow_private=False)
 
 
-def rows(data: bytes) -> list[Row | BadRow]:
+def rows(data: bytes) -> list[ListedHost | BadRow]:
     return list(read(io.BytesIO(data), target))
 
 
 def good(data: bytes) -> list[tuple[int, str, str, str]]:
-    return [(row.line, row.site, row.name, row.category) for row in rows(data) if isinstance(row, Row)]
+    return [(row.line, row.site, row.name, row.category) for row in rows(data) if isinstance(row, ListedHost)]
 
 
 def bad(data: bytes) -> list[tuple[int, str]]:
@@ -87,7 +87,7 @@ def test_binary_is_bad_rows_and_nothing_else() -> None:
     data = bytes(range(256)) * 200
     found = rows(data)
     assert found
-    assert not [row for row in found if isinstance(row, Row)]
+    assert not [row for row in found if isinstance(row, ListedHost)]
     assert all(row.text == clean(row.text) for row in found if isinstance(row, BadRow))
 
 
@@ -99,7 +99,7 @@ def test_a_list_without_a_host_is_empty(data: bytes) -> None:
 def test_starter_list_reads_like_any_other() -> None:
     found = list(starter_rows())
     assert len(found) == len(starter())
-    assert all(isinstance(row, Row) and row.category for row in found)
+    assert all(isinstance(row, ListedHost) and row.category for row in found)
 
 
 def cut(data: bytes, places: Sequence[int]) -> list[bytes]:

@@ -20,7 +20,7 @@ from aui_tui.model.query import Query
 from aui_tui.service.importer import read_card
 from aui_tui.service.remote import open_source
 from aui_tui.service.remote.file import FileService
-from aui_tui.service.remote.transport import Reply, complaint
+from aui_tui.service.remote.transport import HttpReply, complaint
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, encode_index, published
 from tests.service.remote.reader import BODY, CARD, JSON, remote
 from tests.service.remote.scripted import Said, Source
@@ -195,7 +195,7 @@ async def test_poor_card_is_filled_and_an_address_that_is_none_of_the_web_is_rep
     st.sampled_from(("index", "site", "scan")),
 )
 def test_no_answer_breaks_the_reader(status: int, fields: Mapping[str, str], body: bytes, operation: str) -> None:
-    error = complaint(Reply(status, fields, body), operation, "index.example", "a.example", 1000.0)
+    error = complaint(HttpReply(status, fields, body), operation, "index.example", "a.example", 1000.0)
     assert isinstance(error, AuiError)
     assert str(error).isprintable()
 
