@@ -442,7 +442,7 @@ class DashboardScreen(Screen[ScreenResultType]):
         for bar in self.query(Bar):
             bar.refresh()
 
-    def on_listing_moved(self) -> None:
+    def on_row_list_moved(self) -> None:
         self.query_one("#foot", Bar).refresh()
 
     @property

@@ -243,7 +243,7 @@ class CardScreen(DashboardScreen[str]):
         found = self.focused
         return found if isinstance(found, RowList) else self.query_one("#strip", RowList)
 
-    def on_listing_moved(self) -> None:
+    def on_row_list_moved(self) -> None:
         """Let foot, explanation and the chosen fix follow the cursor."""
         self.query_one("#foot", Bar).refresh()
         kind, _, key = self.pane(FIXES).key.partition(" ")
@@ -253,7 +253,7 @@ class CardScreen(DashboardScreen[str]):
             self._draw(FIXES)
         self._explain()
 
-    def on_listing_chosen(self, message: RowList.Chosen) -> None:
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         report, key = self.state.report, message.key
         if key.startswith("+"):
             self.become(replace(self.state, unfolded=self.state.unfolded | {key[1:]}))

@@ -103,7 +103,7 @@ class CompareScreen(DashboardScreen[None]):
         words = " · ".join(value.text for value in found.values) if found is not None else ""
         return term(key or "disagree", size, words or "What the sites do not have in common; a shows all lines.")
 
-    def on_listing_chosen(self, message: RowList.Chosen) -> None:
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         """Show what each site says in full."""
         found = next((row for row in lines(self.cards, self.context.clock()) if row.name == message.key), None)
         if found is not None:

@@ -114,7 +114,7 @@ class ExchangeScreen(DashboardScreen[None]):
         key = self.query_one("#exchange", RowList).key
         return self.found.rows[int(key)] if SIDES[self._side] == "both" and key.isdigit() else None
 
-    def on_listing_chosen(self, message: RowList.Chosen) -> None:
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         found, row = self.found, self._row()
         if message.key in MORE:
             rows = [one for one in found.rows if _place(one) == message.key]

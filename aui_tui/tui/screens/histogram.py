@@ -101,7 +101,7 @@ class HistogramScreen(Dialog[Query | None]):
             top=True,
         )
 
-    def on_listing_chosen(self, message: RowList.Chosen) -> None:
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         kind, _, value = message.key.partition(" ")
         self.dismiss(narrowed(self._asked, kind, value))
 

@@ -157,7 +157,7 @@ class OverviewScreen(DashboardScreen[Query | None]):
         fate = value.partition("=")[2]
         return term(FATES_BY_TERM.get(fate, fate) if kind == "agent" else name, size)
 
-    def on_listing_chosen(self, message: RowList.Chosen) -> None:
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         """Go back to the list, narrowed to the chosen figure."""
         self.figure = message.key
         kind, _, value = message.key.partition(" ")
