@@ -139,7 +139,8 @@ async def test_a_site_without_its_intermediate_is_scanned_and_told(
     assert [line.t for line in told] == ["warn"]
     assert "shop.test leaves out its intermediate certificate" in told[0].text
     assert card.stance == "Open"
-    assert len(site.asked) == REQUESTS
+    # how many agents get an answer of their own to robots.txt depends on the time
+    assert sum(asked.path != "/robots.txt" for asked in site.asked) == REQUESTS - 1
 
 
 async def test_a_name_is_checked_as_always(authorities: Authorities, parser: ParserPool) -> None:
