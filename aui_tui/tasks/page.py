@@ -26,7 +26,7 @@ T = TypeVar("T")
 QUIET: Final = 0.5
 """Seconds for which structure and names must stay the same."""
 LOADING: Final = 5.0
-"""Seconds after which a document that still loads is taken as complete."""
+"""Seconds for which the same must hold for a document that still loads."""
 THIN: Final = 4.0
 """Seconds before a page with next to nothing to read is believed."""
 LONGEST: Final = 2
@@ -94,7 +94,7 @@ class Page:
         self.response: Response | None = None
         """The answer to the last document that the tab asked for."""
         self.ready = False
-        """The document was complete when it was last looked at."""
+        """The document was complete, and its scripts at rest, when it was last looked at."""
         self.touched = False
         """Something was typed or pressed since the page was opened, dismissals left out."""
         self._broken = False
@@ -201,7 +201,7 @@ class Page:
         return replace(outline, nodes=tuple(nodes))
 
     async def settle(self) -> Outline:
-        """Wait until the document is complete and its structure has been the same for QUIET seconds.
+        """Wait until the document is complete and its structure has been the same for QUIET seconds, else for LOADING.
 
         A page with next to nothing to read is believed only after THIN seconds, and not while it waits for an answer,
         up to LONGEST times the allowance. One that keeps changing is taken as it is when the allowance ends. Raises
@@ -216,12 +216,12 @@ class Page:
             if last is None or outline.mark() != last.mark() or outline.url != last.url:
                 last, since = outline, now
             thin = len(outline.text()) < READABLE and not outline.headings()
-            complete = (self.ready and not self.fence.pending(self.tab)) or now - begin > LOADING
-            believed = not thin or (now - begin >= THIN and not self.waits())
-            if complete and now - since >= QUIET and believed:
+            comes = thin and (not self.ready or self.waits())
+            loaded = self.ready and not self.fence.pending(self.tab)
+            believed = not thin or (now - begin >= THIN and not comes)
+            if believed and now - since >= (QUIET if loaded else LOADING):
                 return outline
-            comes = thin and now - begin < LONGEST * self._allowance.settle and self.waits()
-            if now - begin >= self._allowance.settle and not comes:
+            if now - begin >= self._allowance.settle * (LONGEST if comes else 1):
                 if not outline.nodes:
                     raise Stuck("the page does not answer")
                 return outline

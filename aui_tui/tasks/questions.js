@@ -52,8 +52,11 @@ element => element.tagName === "SUMMARY" || element.hasAttribute("aria-expanded"
 //: place  Where the element lies.
 element => { const box = element.getBoundingClientRect(); return [box.left + scrollX, box.top + scrollY]; }
 
-//: state  Whether the document is complete, and its title.
-() => ({ ready: document.readyState === "complete", title: document.title })
+//: state  Whether the document is complete and its scripts are at rest, and its title.
+async () => {
+  const rest = await new Promise(done => requestIdleCallback(at => done(!at.didTimeout), { timeout: 300 }));
+  return { ready: rest && document.readyState === "complete", title: document.title };
+}
 
 //: shut-frames  Hide the frames that hold the outline up: those that the fence keeps from loading, or all of them.
 all => {
