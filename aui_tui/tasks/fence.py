@@ -46,8 +46,6 @@ ASKING: Final = frozenset({"xhr", "fetch"})
 """Kinds of requests that may carry a search."""
 PATIENCE: Final = 2.5
 """Seconds for which an unanswered request counts as content that may still come; longer ones are held-open polls."""
-TALKING: Final = 1.5
-"""Seconds after the word of a WebSocket's server in which it may go on."""
 SOCKET: Final = 200_000
 """Bytes that one WebSocket may send."""
 PRESSES: Final = frozenset({"shut", "method", "acts"})
@@ -247,11 +245,11 @@ class Fence:
     def pending(self, page: Page, *, within: float = PATIENCE) -> bool:
         """Say whether ``page`` waits for content that it asked for at most ``within`` seconds ago.
 
-        A WebSocket waits once it is opened, or has sent something, for its server's word, and TALKING seconds for more.
+        A WebSocket waits once it is opened, or has sent something, for its server's word, and PATIENCE for more.
         """
         now = time.monotonic()
         since = now - within
-        talks = any(at >= (now - TALKING if heard else since) for at, heard in self._sockets.values())
+        talks = any(at >= (now - PATIENCE if heard else since) for at, heard in self._sockets.values())
         return talks or any(
             begun >= since and _asker(request)[0] is page for request, begun in list(self._waiting.items())
         )

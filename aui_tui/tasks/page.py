@@ -30,7 +30,7 @@ LOADING: Final = 5.0
 THIN: Final = 4.0
 """Seconds before a page with next to nothing to read is believed."""
 LONGEST: Final = 2
-"""How many times its allowance a page has that shows next to nothing and still waits for an answer."""
+"""How many times its allowance a page has that did not answer yet, or shows next to nothing and still waits."""
 LOOK: Final = 0.12
 ACT: Final = 3.0
 """Seconds for one click, key or value."""
@@ -250,11 +250,9 @@ class Page:
         await self.fence.attach(self.tab)
         self.fence.opening = url
         try:
-            async with asyncio.timeout(self._allowance.settle + ACT):
-                self.response = (
-                    await self.tab.goto(url, wait_until="commit", timeout=1000 * self._allowance.settle)
-                    or self.response
-                )
+            answer = LONGEST * self._allowance.settle
+            async with asyncio.timeout(answer + ACT):
+                self.response = await self.tab.goto(url, wait_until="commit", timeout=1000 * answer) or self.response
         except Exception as error:  # Playwright has no one error for a page that does not load
             self._broken = True
             self._closed(begun)
