@@ -13,7 +13,7 @@ from aui_tui.model import labels, points
 from aui_tui.model.agents import said
 from aui_tui.model.card import Finding, ReportCard
 from aui_tui.model.codec import names_of
-from aui_tui.model.methods import FLOORS, round_half_up
+from aui_tui.model.methods import FLOORS, grade_of, round_half_up
 from aui_tui.model.registry import PURPOSES, Agent, Surface, registry
 from aui_tui.model.signs import sign
 from aui_tui.model.vocabulary import (
@@ -227,11 +227,13 @@ def _score(card: ReportCard, gates: Gates) -> Iterator[Failure]:
 def _grade(card: ReportCard, gates: Gates) -> Iterator[Failure]:
     if not gates.fail_grade:
         return
-    by = _grade_rank(card.grade) - _grade_rank(gates.fail_grade)
+    best = card.grade if points.is_graded(card) else grade_of(points.reach(card)[1])
+    by = _grade_rank(best) - _grade_rank(gates.fail_grade)
     if unclear := _hardly_measured(card, FLOORS[gates.fail_grade]):
         yield _unclear("fail-grade", f"{unclear}, so grade {gates.fail_grade} is inconclusive.")
     elif by > 0:
-        yield _failed("fail-grade", f"The grade is {card.grade}, {count(by, 'grade')} below {gates.fail_grade}.", by)
+        verb = "is" if best == card.grade else "can be at best"
+        yield _failed("fail-grade", f"The grade {verb} {best}, {count(by, 'grade')} below {gates.fail_grade}.", by)
     else:
         yield from _doubt(card, "fail-grade", FLOORS[gates.fail_grade], f"grade {gates.fail_grade}")
 

@@ -22,7 +22,7 @@ from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import GRADES, choose
 from aui_tui.report.atomic import create
 from aui_tui.report.markdown import escape, with_code
-from aui_tui.text import wrap
+from aui_tui.text import count, wrap
 
 README: Final = "README.md"
 WIDTH: Final = 78
@@ -214,7 +214,7 @@ def lines(found: Plan) -> Iterator[str]:
         for line in wrap(step.fix.body, WIDTH - 3):
             yield f"   {line}"
         if step.promised:
-            yield f"   then grade {step.grade}, {step.stance}"
+            yield f"   then grade {step.grade}, {step.stance}" if found.graded else f"   then {step.stance}"
     yield from _if_granted(found)
     if not found.reached:
         yield f"All fixes together lead to a score of {found.granted}; {found.goal} cannot be reached."
@@ -224,7 +224,7 @@ def lines(found: Plan) -> Iterator[str]:
 
 def _if_thin(found: Plan) -> Iterator[str]:
     if not found.graded:
-        yield "Less than half of the points could be measured: the scores are of that part alone."
+        yield "Less than half of the points could be measured: a scan after these steps tells the score."
 
 
 def _if_granted(found: Plan) -> Iterator[str]:
@@ -233,10 +233,11 @@ def _if_granted(found: Plan) -> Iterator[str]:
 
 
 def _gains(found: Plan) -> Iterator[str]:
-    """Yield what the score becomes with each step after those before it."""
+    """Yield what the score becomes with each step after those before it; its points where too little was measured."""
     score = found.score
     for step in found.steps:
-        yield f"{score} -> {step.score}" if step.promised else ASKED
+        promise = f"{score} -> {step.score}" if found.graded else f"+{count(step.fix.pts, 'point')}"
+        yield promise if step.promised else ASKED
         score = step.score
 
 

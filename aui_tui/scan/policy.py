@@ -26,7 +26,7 @@ _RESERVED_FIELDS: Final = re.compile(
 
 
 REQUESTS: Final = 11
-"""Requests of a scan that meets no refusal and no redirect."""
+"""Requests of a scan with a pace that meets no refusal and no redirect; others read robots.txt as two agents too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from aui_tui.model.view import HostReport, Row
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report.formats import Listing, write_cards, write_listing
 from aui_tui.report.forms import FORMATS
+from aui_tui.report.plan import lines, plan_for
 from tests.cards import DEAD, RICH_OPEN, WALLED
 from tests.scan import situations
 
@@ -89,5 +90,10 @@ def test_with_less_than_half_measured_no_form_but_the_record_has_a_letter(tmp_pa
 def test_with_less_than_half_measured_a_fix_promises_points_and_no_score() -> None:
     seen = situations.wall_for_all()
     files = tuple(replace(one, status=403, limited=True) if one.name in FILE_PROBES else one for one in seen.exchanges)
-    card = grade_card(replace(seen, exchanges=files))
+    seen = replace(seen, exchanges=files)
+    card = grade_card(seen)
     assert (card.grade, points.gain(card, "wba")) == (NO_GRADE, "+12 points")
+    told = "\n".join(lines(plan_for(HostReport(card=card, observations=seen)).plan))
+    assert "(wba): +12 points" in told
+    assert "->" not in told
+    assert "Less than half of the points could be measured" in told

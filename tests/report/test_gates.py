@@ -62,7 +62,7 @@ def test_with_less_than_half_measured_the_rest_decides() -> None:
     assert verdict(thin, fail_under=25) == (INCONCLUSIVE, [f"{little} a score of 25 is inconclusive."])
     assert verdict(thin, fail_grade="D") == (INCONCLUSIVE, [f"{little} grade D is inconclusive."])
     walled = replace(thin, stance="Walled", score=0)
-    assert verdict(walled, fail_grade="D")[0] == FAILED
+    assert verdict(walled, fail_grade="D") == (FAILED, ["The grade can be at best F, 1 grade below D."])
 
 
 @pytest.mark.parametrize(

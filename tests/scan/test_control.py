@@ -176,6 +176,22 @@ async def test_a_challenge_that_a_browser_passes_is_waited_for(parser: ParserPoo
     assert grade_card(found).stance == "Walled"
 
 
+async def refusing(status: Callable[[str], str], parser: ParserPool) -> Observations:
+    """Scan a site whose homepage answers a User-Agent with a ``status``; empty: it serves the page."""
+
+    async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        said = status(asked.field("user-agent")) if asked.path == "/" else ""
+        if not said:
+            await good(asked, writer)
+            return
+        writer.write(answer(b"no", said))
+        await writer.drain()
+
+    async with Site(default=serve) as site:
+        access = site.access(QUICK)
+        return await observe(access.target(site.url), parser=parser, access=access)
+
+
 @pytest.mark.parametrize(
     ("admits", "why", "verdict"),
     [
@@ -191,38 +207,24 @@ async def test_a_challenge_that_a_browser_passes_is_waited_for(parser: ParserPoo
 async def test_other_names_say_what_a_refusal_goes_by(
     admits: Callable[[str], bool], why: str, verdict: str, parser: ParserPool
 ) -> None:
-    def passes(agent: str) -> bool:
-        return "Ordinary-User" in agent if why == "address" and "Ordinary" in agent else admits(agent)
+    def status(agent: str) -> str:
+        passes = "Ordinary-User" in agent if why == "address" and "Ordinary" in agent else admits(agent)
+        return "" if passes else "403 Forbidden"
 
-    async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
-        if asked.path == "/" and not passes(asked.field("user-agent")):
-            writer.write(answer(b"no", "403 Forbidden"))
-            await writer.drain()
-            return
-        await good(asked, writer)
-
-    async with Site(default=serve) as site:
-        access = site.access(QUICK)
-        found = await observe(access.target(site.url), parser=parser, access=access)
+    found = await refusing(status, parser)
     assert {reading.why for reading in found.readings.values()} == {why}
     assert list(grade_card(found).matrix.values())[1:5] == [verdict] * 4
     assert (grade_card(found).stance == "Walled") == (verdict == "blocked")
 
 
 async def test_another_name_that_meets_a_limit_says_nothing_of_a_refusal(parser: ParserPool) -> None:
-    async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
-        agent = asked.field("user-agent")
-        named = asked.path == "/" and "Ordinary" not in agent and ("-User" in agent or "-Agent" in agent)
-        limited = "Googlebot" in agent
-        if named or limited:
-            writer.write(answer(b"no", "403 Forbidden" if named else "429 Too Many Requests"))
-            await writer.drain()
-            return
-        await good(asked, writer)
+    def status(agent: str) -> str:
+        if "Googlebot" in agent:
+            return "429 Too Many Requests"
+        named = "Ordinary" not in agent and ("-User" in agent or "-Agent" in agent)
+        return "403 Forbidden" if named else ""
 
-    async with Site(default=serve) as site:
-        access = site.access(QUICK)
-        found = await observe(access.target(site.url), parser=parser, access=access)
+    found = await refusing(status, parser)
     assert [(arm.name, arm.outcome) for arm in found.arms] == [("N", "served")]
     assert grade_card(found).stance == "Walled"
 
