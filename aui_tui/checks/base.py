@@ -22,11 +22,11 @@ from urllib.parse import urlsplit
 import msgspec
 
 from aui_tui.checks import robots_edit
-from aui_tui.checks.judge import Judgement, turned_away
+from aui_tui.checks.judge import Judgement
 from aui_tui.model.card import Finding
 from aui_tui.model.decoding import convert
 from aui_tui.model.observations import BROWSER, SERVED, Exchange, Observations
-from aui_tui.model.registry import Agent, registry
+from aui_tui.model.registry import registry
 
 ABOUT: Final = MappingProxyType(
     {
@@ -102,19 +102,23 @@ def edges() -> Edges:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One scanned site with its judgement, display name and category.
+    """One judged site with its display name and category.
 
     ``together``: fixes that are carried out at once, so that their files agree. ``public_url``: the address of the
     site for the public where it was scanned under another. ``tester``: the address from which the scan is repeated.
     """
 
-    observations: Observations
     judgement: Judgement
     name: str
     category: str
     together: frozenset[str] = frozenset()
     public_url: str = ""
     tester: str = ""
+
+    @property
+    def observations(self) -> Observations:
+        """What the scan saw."""
+        return self.judgement.observations
 
     @property
     def origin(self) -> str:
@@ -160,14 +164,9 @@ class Site:
         return re.sub(r"[^a-z0-9]+", "-", self.hostname).strip("-") or "site"
 
     @property
-    def turned_away(self) -> list[tuple[Agent, Exchange]]:
-        """The live-probed agents that were challenged, refused or dropped."""
-        return turned_away(self.observations)
-
-    @property
     def edges(self) -> list[str]:
         """Names of walls met by a homepage probe, then of the detected edge, each once."""
-        probes = (*(probe for _, probe in self.turned_away), self.observations.browser)
+        probes = (*(probe for _, probe in self.judgement.turned_away), self.observations.browser)
         walls = (probe.challenge.vendor for probe in probes if probe.challenge is not None and not probe.another_page)
         return list(dict.fromkeys((*walls, *self.observations.edge.split())))
 
@@ -308,17 +307,17 @@ class Check(ABC):
     names_site = False
     rests_on: tuple[str, ...] = ()
 
-    def earned(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+    def earned(self, judgement: Judgement, method: str) -> Earned:
         """Return the points under ``method`` and why; that nothing was measured, where a probe has no verdict."""
-        unknown = Earned.unmeasured(observations, *self.rests_on) if self.rests_on else None
-        return unknown or self.measure(observations, judgement, method)
+        unknown = Earned.unmeasured(judgement.observations, *self.rests_on) if self.rests_on else None
+        return unknown or self.measure(judgement, method)
 
     @abstractmethod
-    def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+    def measure(self, judgement: Judgement, method: str) -> Earned:
         """Return the points under ``method`` and why."""
 
     @abstractmethod
-    def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+    def findings(self, judgement: Judgement) -> Iterator[Finding]:
         """Yield what is found: ids of ``sentences`` and their facts."""
 
     @abstractmethod
@@ -335,7 +334,8 @@ class Check(ABC):
 
     def proof_at(self, site: Site) -> str:
         """Return how to check the fix from here, under the name of an agent that was turned away."""
-        agent = site.turned_away[0][0].token if site.turned_away else registry().live[0].token
+        away = site.judgement.turned_away
+        agent = away[0][0].token if away else registry().live[0].token
         return self.proof.replace("{origin}", site.observations.origin.rstrip("/")).replace("{agent}", agent)
 
     def proof_for(self, site: Site) -> str:
@@ -350,9 +350,9 @@ WHOLE, CUT, NOT_A_PAGE, NOT_COMPARABLE = "whole", "cut", "not a page", "not comp
 """How the homepage was seen; only of a whole page is anything said to be absent."""
 
 
-def how_seen(observations: Observations, judgement: Judgement) -> str:
+def how_seen(observations: Observations) -> str:
     """Return how the homepage was seen: one of the four words."""
-    if judgement.browser != SERVED and not observations.page.seen_by:
+    if observations.browser.outcome != SERVED and not observations.page.seen_by:
         return NOT_COMPARABLE
     if observations.page.problem:
         return NOT_A_PAGE
@@ -362,15 +362,16 @@ def how_seen(observations: Observations, judgement: Judgement) -> str:
 class PageCheck(Check):
     """A check of the homepage: what was not seen of it is not measured."""
 
-    def earned(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+    def earned(self, judgement: Judgement, method: str) -> Earned:
         """Return the points; that nothing was measured of another page, and what is missing in a cut one."""
-        seen = how_seen(observations, judgement)
+        observations = judgement.observations
+        seen = how_seen(observations)
         if seen == NOT_COMPARABLE:
             unknown = Earned.unmeasured(observations, "The homepage", BROWSER)
             return unknown or Earned(None, "The homepage was not seen, so this is not measured.")
         if seen == NOT_A_PAGE:
             return Earned(None, f"The homepage could not be judged: {observations.page.problem}. Not measured.")
-        found = self.measure(observations, judgement, method)
+        found = self.measure(judgement, method)
         if seen == CUT and found.points != self.points[method]:
             return Earned(None, "Only the beginning of the homepage was read; the rest may have it. Not measured.")
         return found

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import chain
 from typing import Final
 from urllib.parse import urlsplit
 
 from aui_tui.checks.base import SHUT_OUT, WELCOME, Advice, Check, Earned, Site, sentence_list
 from aui_tui.checks.door_fix import REQUEST, door_advice, fields, let_everybody_in
-from aui_tui.checks.judge import Judgement, asks_for_payment, live_exchanges, turned_away
+from aui_tui.checks.judge import Judgement, Probed, asks_for_payment
 from aui_tui.checks.wording import (
     answer,
     answers,
@@ -43,7 +44,7 @@ from aui_tui.model.observations import (
     Observations,
     SignedProbe,
 )
-from aui_tui.model.registry import Agent, registry
+from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import AWAY, REAL, REAL_AGENT
 from aui_tui.model.vocabulary import LIVE_TOTAL
 from aui_tui.text import count
@@ -173,32 +174,32 @@ SENTENCES: Final = sentence_list(
     """
 )
 
-Probed = tuple[Agent, Exchange]
 
-
-def _turned_away(observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+def _turned_away(judgement: Judgement) -> Iterator[Finding]:
     """Yield one line for those who are treated alike: what happens, to whom, and how it is known."""
+    observations = judgement.observations
     browser = observations.browser
     policies = {policy.token: policy.effective for policy in judgement.agents}
-    groups = _alike(turned_away(observations))
+    groups = _alike(judgement.turned_away)
     if browser.outcome == CHALLENGED and not judgement.served and not groups:
         yield Finding("browser-walled", {"what": answer(browser)})
     for group in groups:
         first = group[0][1]
         why = judgement.readings[group[0][0].key].why
         facts = {
-            "agents": _group(group, LIVE_TOTAL),
+            "agents": _group(group),
             "get": _gets(group),
             "what": _what(first),
             "browser": str(browser.status),
-            "contrast": f" while a browser gets the homepage ({browser.status})" if judgement.browser == SERVED else "",
+            "contrast": f" while a browser gets the homepage ({browser.status})" if browser.outcome == SERVED else "",
             "proof": _proof(group),
             "robots": _invited(group, policies, observations.robots.kind),
         }
         if why.startswith("programs"):
             named = ", but not under an agent’s name" if why == "programs-and-name" else ", under an agent’s name too"
             asked = any(arm.name == REAL_AGENT for arm in observations.arms)
-            yield Finding("programs", facts | {"client": _client(observations), "named": named if asked else ""})
+            client = next((arm.client for arm in observations.arms if arm.name == REAL), "")
+            yield Finding("programs", facts | {"client": client, "named": named if asked else ""})
         elif judgement.shut_out:
             yield Finding("shut-out", facts)
         elif why == "interstitial" and _what(browser) == facts["what"]:
@@ -207,10 +208,10 @@ def _turned_away(observations: Observations, judgement: Judgement) -> Iterator[F
             yield Finding("agents-away", facts)
 
 
-def _pages(observations: Observations) -> Iterator[Finding]:
+def _pages(judgement: Judgement) -> Iterator[Finding]:
     """Yield who is turned away at the other pages that were asked for, and which of these all agents get."""
     open_to_all = []
-    for page in observations.pages:
+    for page in judgement.observations.pages:
         probes, readings = {one.name: one for one in page.exchanges}, page.readings
         if all(reading.outcome == SERVED for reading in readings.values()) and probes[BROWSER].outcome == SERVED:
             open_to_all.append(page.path)
@@ -220,16 +221,11 @@ def _pages(observations: Observations) -> Iterator[Finding]:
             if readings[agent.key].outcome in AWAY and probes[BROWSER].outcome == SERVED
         ]
         for group in _alike(away):
-            facts = {"path": quoted(page.path), "agents": _group(group, LIVE_TOTAL), "proof": _proof(group)}
+            facts = {"path": quoted(page.path), "agents": _group(group), "proof": _proof(group)}
             facts |= {"get": _gets(group), "what": _what(group[0][1])}
             yield Finding("page-away", facts | {"browser": str(probes[BROWSER].status)})
     if open_to_all:
         yield Finding("pages-served", {"total": str(LIVE_TOTAL), "pages": joined(map(quoted, open_to_all))})
-
-
-def _client(observations: Observations) -> str:
-    """Return the real browser that was asked, empty for none."""
-    return next((arm.client for arm in observations.arms if arm.name == REAL), "")
 
 
 def _alike(away: Sequence[Probed]) -> list[list[Probed]]:
@@ -242,9 +238,9 @@ def _alike(away: Sequence[Probed]) -> list[list[Probed]]:
     return list(groups.values())
 
 
-def _group(group: Sequence[Probed], total: int) -> str:
-    if len(group) == total:
-        return f"all {total} probed agents"
+def _group(group: Sequence[Probed]) -> str:
+    if len(group) == LIVE_TOTAL:
+        return f"all {LIVE_TOTAL} probed agents"
     if len(group) == 1:
         return f"{group[0][0].short} ({group[0][0].token})"
     return joined(agent.short for agent, _ in group)
@@ -288,10 +284,10 @@ def _proof(group: Sequence[Probed]) -> str:
     return ", also when asked again, alone and after a pause" if again else ""
 
 
-def _to_quote(probes: Iterable[Exchange]) -> Iterator[Finding]:
+def _references(judgement: Judgement) -> Iterator[Finding]:
     """Yield the ids to give to the operator of a wall, those of one vendor together."""
     found: dict[str, list[str]] = {}
-    for probe in probes:
+    for _, probe in judgement.probed:
         if probe.challenge is not None and probe.challenge.reference:
             found.setdefault(probe.challenge.vendor, []).append(clause(probe.challenge.reference))
     for key, ids in found.items():
@@ -300,13 +296,14 @@ def _to_quote(probes: Iterable[Exchange]) -> Iterator[Finding]:
         yield Finding(QUOTE, {"vendor": known.name, "word": word, "ids": ", ".join(dict.fromkeys(ids))})
 
 
-def _browser(observations: Observations, probed: Sequence[Probed]) -> Iterator[Finding]:
+def _browser(judgement: Judgement) -> Iterator[Finding]:
     """Yield that the browser is turned away where an agent is served."""
+    observations, probed = judgement.observations, judgement.probed
     browser = observations.browser
     served = [agent.short for agent, probe in probed if probe.outcome == SERVED]
     if browser.outcome in (CHALLENGED, REFUSED) and served:
         kind = "browser-challenged" if browser.outcome == CHALLENGED else "browser-refused"
-        agents = _subject(served, len(probed), "gets", "get")
+        agents = _subject(served, "gets", "get")
         real = next((arm for arm in observations.arms if arm.name == REAL and arm.status), None)
         settled = browser.status in CLOSED or browser.status >= 500
         shown = "" if settled else "; a scan with Chromium (aui-tui help tasks) would show what people get"
@@ -317,12 +314,11 @@ def _browser(observations: Observations, probed: Sequence[Probed]) -> Iterator[F
         yield Finding(kind, facts)
 
 
-def _told_apart(observations: Observations, judgement: Judgement) -> Iterator[Finding]:
-    """Yield what other names than the agents' showed."""
+def _other_names(judgement: Judgement) -> Iterator[Finding]:
+    """Yield what was learnt by asking under other names than the agents'."""
     by_why: dict[str, list[Probed]] = {}
-    for agent in registry().live:
-        found = (agent, observations.exchange(agent.key))
-        by_why.setdefault(judgement.readings[agent.key].why, []).append(found)
+    for agent, probe in judgement.probed:
+        by_why.setdefault(judgement.readings[agent.key].why, []).append((agent, probe))
     for why, kind in (("address", "address"), ("list", "cause-list")):
         group = by_why.get(why, ())
         if group:
@@ -332,17 +328,30 @@ def _told_apart(observations: Observations, judgement: Judgement) -> Iterator[Fi
             yield Finding(kind, facts | {"are": are, "what": what})
 
 
-def _served(observations: Observations, probed: Sequence[Probed]) -> Iterator[Finding]:
+def _payment(judgement: Judgement) -> Iterator[Finding]:
+    """Yield who is offered the page for money."""
+    asked = [agent.short for agent, probe in judgement.probed if asks_for_payment(probe)]
+    if asked:
+        yield Finding("agent-payment", {"agents": _subject(asked, "is", "are")})
+
+
+def _limit_of_test(judgement: Judgement) -> Iterator[Finding]:
+    """Yield what a probe cannot show, where an agent was turned away."""
+    if judgement.turned_away:
+        yield Finding("probe-limit")
+
+
+def _served(judgement: Judgement) -> Iterator[Finding]:
     """Yield who gets the homepage, and what differs where its address, its title or much of its text does."""
-    browser = observations.browser
+    observations, browser = judgement.observations, judgement.observations.browser
     alike: dict[str, list[str]] = {}
-    for agent, probe in probed:
+    for agent, probe in judgement.probed:
         if probe.outcome == SERVED:
             compared = browser.outcome == SERVED
             what = joined(_differences(probe, browser, observations.page.readable)) if compared else ""
             alike.setdefault(what, []).append(agent.short)
     for what, agents in alike.items():
-        facts = {"agents": _subject(agents, len(probed), "gets", "get")}
+        facts = {"agents": _subject(agents, "gets", "get")}
         yield Finding("other-version", facts | {"what": what}) if what else Finding("served", facts)
 
 
@@ -357,9 +366,9 @@ def _differences(probe: Exchange, browser: Exchange, readable: int) -> Iterator[
         yield f"{probe.readable:,} readable characters instead of {readable:,}"
 
 
-def _signed(probed: Sequence[Probed]) -> Iterator[Finding]:
-    """Yield what signed probes showed of the agents that were turned away."""
-    for agent, probe in probed:
+def _signed(judgement: Judgement) -> Iterator[Finding]:
+    """Yield what signed probes showed of the agents that were turned away, and whom the site asks for a signature."""
+    for agent, probe in judgement.probed:
         if probe.signed is None:
             continue
         who, asked = f"{agent.short} ({agent.token})", {one.name: one for one in probe.signed.probes}
@@ -387,10 +396,13 @@ def _signed(probed: Sequence[Probed]) -> Iterator[Finding]:
             served = asked["unsigned"].outcome == SERVED
             why = "this time it was served without a signature" if served else "one of them got no answer"
             yield Finding("signed-unclear", {"agent": who, "why": why})
-
-
-def _asks_for_signature(probe: Exchange) -> bool:
-    return probe.outcome in (REFUSED, CHALLENGED) and "accept-signature" in dict(probe.headers)
+    unsigned = [
+        agent.short
+        for agent, probe in judgement.probed
+        if probe.signed is None and probe.outcome in AWAY and "accept-signature" in dict(probe.headers)
+    ]
+    if unsigned:
+        yield Finding("signature-asked", {"agents": _subject(unsigned, "is", "are")})
 
 
 def _accepted(asked: Mapping[str, SignedProbe], forgeries: Set[str]) -> Iterator[str]:
@@ -400,9 +412,9 @@ def _accepted(asked: Mapping[str, SignedProbe], forgeries: Set[str]) -> Iterator
             yield words
 
 
-def _asked_again(probed: Sequence[Probed]) -> Iterator[Finding]:
+def _asked_again(judgement: Judgement) -> Iterator[Finding]:
     """Yield where an agent got something else when it was asked again, alone."""
-    for agent, probe in probed:
+    for agent, probe in judgement.probed:
         if probe.signed is not None and probe.signed.result == VERIFIED:
             continue
         for first in () if probe.limited or probe.controls else probe.attempts[:1]:
@@ -421,9 +433,9 @@ def _page(first: Attempt) -> str:
     return f"{'another page than the browser' if other else 'a challenge page'} ({first.status})"
 
 
-def _cause(observations: Observations) -> Iterator[Finding]:
+def _cause(judgement: Judgement) -> Iterator[Finding]:
     """Yield by what the site decides when it turns agents away."""
-    found = observations.cause
+    found = judgement.observations.cause
     if found is None:
         return
     names = joined(agent.short for agent in registry().live if agent.key in found.agents)
@@ -431,8 +443,9 @@ def _cause(observations: Observations) -> Iterator[Finding]:
     yield Finding(f"cause-{found.by}", facts)
 
 
-def _limited(observations: Observations) -> Iterator[Finding]:
+def _limited(judgement: Judgement) -> Iterator[Finding]:
     """Yield what the site's limits on requests, and its failures at random, left without a verdict."""
+    observations = judgement.observations
     homepages = observations.homepages
     limited = [probe for probe in homepages if probe.limited]
     if limited:
@@ -456,8 +469,9 @@ def _at_random(homepages: Iterable[Exchange]) -> Finding:
     return Finding("random", {"failed": str(failed), "asked": str(len(codes))})
 
 
-def _inconclusive(browser: Exchange, probed: Sequence[Probed]) -> Iterator[Finding]:
-    """Yield the probes that prove nothing, those of one reason together."""
+def _inconclusive(judgement: Judgement) -> Iterator[Finding]:
+    """Yield the probes that prove nothing, those of one reason together; and that none of them proves anything."""
+    browser, probed = judgement.observations.browser, judgement.probed
     stopped: dict[tuple[str, int], list[str]] = {}
     if browser.error in UNFOLLOWED:
         stopped[silence(browser), browser.status] = ["the browser"]
@@ -476,23 +490,48 @@ def _inconclusive(browser: Exchange, probed: Sequence[Probed]) -> Iterator[Findi
         yield Finding("agent-silent", {"agents": agents, "do": do, "reason": reason})
     if browser.error == "tls" or any(probe.error == "tls" for _, probe in probed):
         yield Finding("tls")
+    if judgement.conclusive == 0:
+        silence_of_all = not (judgement.observations.incomplete or any(probe.status for _, probe in probed))
+        if browser.outcome == SERVED and silence_of_all:
+            yield Finding("door-silent", {"browser": str(browser.status), "total": str(LIVE_TOTAL)})
+        else:
+            yield Finding("door-unmeasured")
 
 
-def _subject(labels: Sequence[str], total: int, one: str, many: str) -> str:
+def _subject(labels: Sequence[str], one: str, many: str) -> str:
     """Return who does something, with the verb: ``All 4 probed agents get``, ``ChatGPT gets``."""
-    if len(labels) == total:
-        return f"All {total} probed agents {many}"
+    if len(labels) == LIVE_TOTAL:
+        return f"All {LIVE_TOTAL} probed agents {many}"
     return f"{joined(labels)} {one if len(labels) == 1 else many}"
 
 
-def _contradictions(probed: Sequence[Probed], judgement: Judgement) -> Iterator[Finding]:
+def _contradictions(judgement: Judgement) -> Iterator[Finding]:
     """Yield where robots.txt says no and a live-probed agent is served all the same."""
-    served = {agent.token for agent, probe in probed if probe.outcome == SERVED}
+    served = {agent.token for agent, probe in judgement.probed if probe.outcome == SERVED}
     unheeded = [policy for policy in judgement.blocked if policy.token in served]
     if unheeded:
         verb = "is" if len(unheeded) == 1 else "are"
         where = at_lines(policy.line for policy in unheeded)
         yield Finding("edge-says-yes", {"agents": f"{joined(map(name_of, unheeded))} {verb} disallowed{where}"})
+
+
+EVIDENCE: Final = (
+    _turned_away,
+    _references,
+    _browser,
+    _other_names,
+    _payment,
+    _limit_of_test,
+    _signed,
+    _asked_again,
+    _cause,
+    _limited,
+    _inconclusive,
+    _served,
+    _pages,
+    _contradictions,
+)
+"""Everything that is looked at in a judgement, one function each."""
 
 
 class Door(Check):
@@ -513,13 +552,13 @@ class Door(Check):
     sentences = SENTENCES
     detail = "door"
 
-    def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+    def measure(self, judgement: Judgement, method: str) -> Earned:
         if judgement.conclusive == 0:
             return Earned(None, f"No answer to the {LIVE_TOTAL} probed agents settles it: not measured.")
         named: dict[str, list[str]] = {}
-        for agent in registry().live:
-            named.setdefault(judgement.outcomes[agent.key], []).append(agent.short)
-        dropped = [agent for agent in registry().live if observations.exchange(agent.key).dropped]
+        for agent, _ in judgement.probed:
+            named.setdefault(judgement.readings[agent.key].outcome, []).append(agent.short)
+        dropped = any(probe.dropped for _, probe in judgement.probed)
         served, silent = named.get(SERVED, []), named.get(INCONCLUSIVE, [])
         who = f" ({joined(served)})" if served else ""
         do = "does" if len(silent) == 1 else "do"
@@ -531,34 +570,9 @@ class Door(Check):
             f"{judgement.served} of {agents}{held} got the homepage{who}{tail}.",
         )
 
-    def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+    def findings(self, judgement: Judgement) -> Iterator[Finding]:
         """Yield what browser and agents got."""
-        probed = list(zip(registry().live, live_exchanges(observations), strict=True))
-        yield from _turned_away(observations, judgement)
-        yield from _to_quote(probe for _, probe in probed)
-        yield from _browser(observations, probed)
-        yield from _told_apart(observations, judgement)
-        asked = [agent.short for agent, probe in probed if asks_for_payment(probe)]
-        if asked:
-            yield Finding("agent-payment", {"agents": _subject(asked, len(probed), "is", "are")})
-        if turned_away(observations):
-            yield Finding("probe-limit")
-        yield from _signed(probed)
-        unsigned = [agent.short for agent, probe in probed if probe.signed is None and _asks_for_signature(probe)]
-        if unsigned:
-            yield Finding("signature-asked", {"agents": _subject(unsigned, len(probed), "is", "are")})
-        yield from _asked_again(probed)
-        yield from _cause(observations)
-        yield from _limited(observations)
-        yield from _inconclusive(observations.browser, probed)
-        silent = not (observations.incomplete or any(probe.status for _, probe in probed))
-        if judgement.conclusive == 0 and judgement.browser == SERVED and silent:
-            yield Finding("door-silent", {"browser": str(observations.browser.status), "total": str(len(probed))})
-        elif judgement.conclusive == 0:
-            yield Finding("door-unmeasured")
-        yield from _served(observations, probed)
-        yield from _pages(observations)
-        yield from _contradictions(probed, judgement)
+        return chain.from_iterable(part(judgement) for part in EVIDENCE)
 
     def fixed(self, observations: Observations) -> Observations:
         return let_everybody_in(observations)

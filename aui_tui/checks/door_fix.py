@@ -11,10 +11,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from aui_tui.checks.base import Advice, Piece, Site, edges
-from aui_tui.checks.judge import asks_for_payment, turned_away
+from aui_tui.checks.judge import Probed, asks_for_payment
 from aui_tui.checks.wording import answer, answers, fill, joined, status, vendor
 from aui_tui.model.observations import BROWSER, SERVED, Cause, Exchange, Observations
 from aui_tui.model.registry import Agent, registry
+from aui_tui.model.verdicts import AWAY
 
 REQUEST: Final = "server/change-request.txt"
 """What there is where the owner can install nothing."""
@@ -28,7 +29,7 @@ def let_everybody_in(observations: Observations) -> Observations:
     """Return what would be seen with every agent let in; a probe without a verdict stays so."""
     if observations.unreachable:
         return observations
-    names = {BROWSER, *(agent.key for agent, _ in turned_away(observations))}
+    names = {BROWSER, *(key for key, reading in observations.readings.items() if reading.outcome in AWAY)}
     let_in = tuple(_let_in(one) if one.name in names and one.turned_away else one for one in observations.exchanges)
     page = observations.page
     if observations.browser.outcome != SERVED and not page.seen_by:
@@ -57,7 +58,7 @@ def _rule(cause: Cause | None) -> str:
 
 def door_advice(site: Site) -> Advice:
     """Return body and snippet for the wall or edge that turned the agents away."""
-    away = site.turned_away
+    away = site.judgement.turned_away
     recipe = edges().for_wba([*_refusers(probe for _, probe in away), *site.edges])
     facts = site.facts() | _refusal(site, away)
     who, host = f"{facts['agents']} {facts['get']}", site.observations.host
@@ -103,7 +104,7 @@ def _refusers(probes: Iterable[Exchange]) -> Iterator[str]:
             yield "haproxy"
 
 
-def _refusal(site: Site, away: Sequence[tuple[Agent, Exchange]]) -> dict[str, str]:
+def _refusal(site: Site, away: Sequence[Probed]) -> dict[str, str]:
     """Return the placeholders of a recipe that say who was turned away, how, and who is to be let in."""
     browser = site.observations.browser
     served = browser.outcome == SERVED

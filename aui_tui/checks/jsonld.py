@@ -46,13 +46,14 @@ class JsonLd(PageCheck):
     sentences = SENTENCES
     names_site = True
 
-    def measure(self, observations: Observations, _: Judgement, method: str) -> Earned:
-        blocks = observations.page.jsonld
+    def measure(self, judgement: Judgement, method: str) -> Earned:
+        blocks = judgement.observations.page.jsonld
         found = count(blocks, "JSON-LD block") if blocks else "no JSON-LD"
         return Earned(POINTS[method] if blocks else 0, f"The homepage has {found}.")
 
-    def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
-        facts, seen = observations.page, how_seen(observations, judgement)
+    def findings(self, judgement: Judgement) -> Iterator[Finding]:
+        observations = judgement.observations
+        facts, seen = observations.page, how_seen(observations)
         blocks = count(facts.jsonld, "JSON-LD block")
         if seen not in (WHOLE, CUT):
             return

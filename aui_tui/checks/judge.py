@@ -1,56 +1,61 @@
-"""From observations to a judgement: outcomes, verdicts, counts and the stance. Pure; no points are given here."""
+"""What the observations of one scan mean: readings, verdicts and the stance. Pure; no points are given here."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.model.observations import (
-    BROWSER,
-    CHALLENGED,
-    INCONCLUSIVE,
-    REFUSED,
-    SERVED,
-    Exchange,
-    Observations,
-    RobotsPolicy,
-)
+from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED, Exchange, Observations, RobotsPolicy
 from aui_tui.model.points import UNREACHABLE, stance_of
 from aui_tui.model.registry import Agent, Surface, registry
 from aui_tui.model.tasks import CLOSED, UNKNOWN, WALLED, TaskReport
 from aui_tui.model.tasks import REFUSED as REFUSED_RUN
-from aui_tui.model.verdicts import Reading
+from aui_tui.model.verdicts import AWAY, Reading
 
 SHARED_WALL: Final = 2
 """This many live answers, all of them challenges, wall the surfaces that are judged by robots.txt alone."""
+Probed = tuple[Agent, Exchange]
+"""A live-probed agent and the answer it got."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the observations of one scan mean.
+    """The observations of one scan and what they mean.
 
-    ``outcomes``: probe name to outcome, the browser first, then the live-probed agents by slot. ``readings``: what the
-    agents' answers mean beside the browser's. ``verdicts``: matrix slug to verdict (specification 2.4). ``agents``,
-    ``crawlers``: robots.txt policies in registry order, one for every tested token. ``served`` and ``conclusive`` count
-    live-probed agents.
+    ``readings``: what the answer to each live-probed agent means beside the browser's, by slot. ``verdicts``: matrix
+    slug to verdict (specification 2.4). ``agents``, ``crawlers``: robots.txt policies in registry order, one for every
+    tested token. ``unreachable``: as in ``Observations``.
     """
 
-    outcomes: Mapping[str, str]
+    observations: Observations
     readings: Mapping[str, Reading]
     verdicts: Mapping[str, str]
     stance: str
     agents: tuple[RobotsPolicy, ...]
     crawlers: tuple[RobotsPolicy, ...]
-    served: int
-    conclusive: int
     unreachable: bool
 
     @property
-    def browser(self) -> str:
-        """Outcome of the homepage fetched as a browser."""
-        return self.outcomes[BROWSER]
+    def probed(self) -> list[Probed]:
+        """The live-probed agents in registry order with their answers; status 0 for a probe that was not made."""
+        return [(agent, self.observations.exchange(agent.key)) for agent in registry().live]
+
+    @property
+    def turned_away(self) -> list[Probed]:
+        """The live-probed agents that the site refuses, challenges or drops, while it lets others in."""
+        return [found for found in self.probed if self.readings[found[0].key].outcome in AWAY]
+
+    @property
+    def served(self) -> int:
+        """How many live-probed agents got the homepage."""
+        return sum(reading.outcome == SERVED for reading in self.readings.values())
+
+    @property
+    def conclusive(self) -> int:
+        """How many live-probed agents got an answer that settles whether they are let in."""
+        return sum(reading.outcome != INCONCLUSIVE for reading in self.readings.values())
 
     @property
     def blocked(self) -> list[RobotsPolicy]:
@@ -65,47 +70,42 @@ class Judgement:
     @property
     def shut_out(self) -> bool:
         """The browser got the page and no agent that got an answer did."""
-        return self.browser == SERVED and self.conclusive > 0 and self.served == 0
+        return self.observations.browser.outcome == SERVED and self.conclusive > 0 and self.served == 0
 
 
 def judge(observations: Observations) -> Judgement:
     """Return the judgement of one scan."""
     readings = observations.readings
-    outcomes = {BROWSER: observations.browser.outcome} | {key: reading.outcome for key, reading in readings.items()}
     agents = observations.robots.policies(agent.token for agent in registry().agents)
     crawlers = observations.robots.policies(crawler.token for crawler in registry().crawlers)
     by_key = {agent.key: policy for agent, policy in zip(registry().agents, agents, strict=True)}
-    served = sum(reading.outcome == SERVED for reading in readings.values())
-    conclusive = sum(reading.outcome != INCONCLUSIVE for reading in readings.values())
-    stance = UNREACHABLE.stance
-    if observations.refuses_everybody:
-        stance = "Selective"  # no agent fares worse than a person
-    elif not observations.unreachable:
-        stance = stance_of(
-            served=served,
-            conclusive=conclusive,
-            browser_challenged=observations.browser.outcome == CHALLENGED,
-            only_offers=all(asks_for_payment(probe) for _, probe in turned_away(observations)),
-            disallowed=sum(policy.effective == "blocked" for policy in agents),
-        )
-    return Judgement(
-        outcomes=MappingProxyType(outcomes),
+    found = Judgement(
+        observations=observations,
         readings=MappingProxyType(readings),
         verdicts=MappingProxyType(
             {surface.slug: _verdict(surface, observations, readings, by_key) for surface in registry().surfaces}
         ),
-        stance=stance,
+        stance=UNREACHABLE.stance,
         agents=agents,
         crawlers=crawlers,
-        served=served,
-        conclusive=conclusive,
         unreachable=observations.unreachable,
     )
+    return replace(found, stance=_stance(found))
 
 
-def live_exchanges(observations: Observations) -> tuple[Exchange, ...]:
-    """Return one exchange per live-probed agent in registry order; status 0 for a probe that was not made."""
-    return tuple(observations.exchange(agent.key) for agent in registry().live)
+def _stance(found: Judgement) -> str:
+    observations = found.observations
+    if observations.refuses_everybody:
+        return "Selective"  # no agent fares worse than a person
+    if found.unreachable:
+        return UNREACHABLE.stance
+    return stance_of(
+        served=found.served,
+        conclusive=found.conclusive,
+        browser_challenged=observations.browser.outcome == CHALLENGED,
+        only_offers=all(asks_for_payment(probe) for _, probe in found.turned_away),
+        disallowed=len(found.blocked),
+    )
 
 
 def _verdict(
@@ -136,16 +136,6 @@ def _driven_verdict(run: TaskReport | None, browser: str) -> str:
     if run.door in (WALLED, CLOSED):
         return "walled" if run.door == WALLED else "disallowed"
     return "allowed" if run.robots == "open" else "partial"
-
-
-def turned_away(observations: Observations) -> list[tuple[Agent, Exchange]]:
-    """Return the live-probed agents that the site refuses, challenges or drops, while it lets others in."""
-    readings = observations.readings
-    return [
-        (agent, observations.exchange(agent.key))
-        for agent in registry().live
-        if readings[agent.key].outcome in (CHALLENGED, REFUSED)
-    ]
 
 
 def asks_for_payment(probe: Exchange) -> bool:

@@ -96,8 +96,8 @@ class LandmarksAndLabels(PageCheck):
     points = POINTS
     sentences = SENTENCES
 
-    def measure(self, observations: Observations, _: Judgement, method: str) -> Earned:
-        page, full = observations.page, PARTS[method]
+    def measure(self, judgement: Judgement, method: str) -> Earned:
+        page, full = judgement.observations.page, PARTS[method]
         seen = page.semantic
         labelled = seen.forms == 0 or page.forms_unlabelled == 0
         earned = {"main": seen.main > 0, "nav": seen.nav > 0, "aria": seen.aria > 0, "forms": labelled}
@@ -114,8 +114,9 @@ class LandmarksAndLabels(PageCheck):
         parts = ", ".join(f"{fact} ({points[part]} of {full[part]})" for part, fact in facts.items())
         return Earned(sum(points.values()), f"The homepage: {parts}.")
 
-    def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
-        how = how_seen(observations, judgement)
+    def findings(self, judgement: Judgement) -> Iterator[Finding]:
+        observations = judgement.observations
+        how = how_seen(observations)
         if how not in (WHOLE, CUT):
             return
         facts = observations.page

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from aui_tui.checks import CHECKS, Check, Sentence, sentence_list
-from aui_tui.checks.judge import Judgement, judge
+from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import answer, clause, fill, joined, quoted, sentence, silence, status
 from aui_tui.model.card import Finding, Ledger, LedgerEntry, Points
 from aui_tui.model.methods import GRADE_FLOORS, MOST_AGENTS, REVISION, WALLED_CEILING, Method, Pillar, capped, grade_of
@@ -101,20 +101,19 @@ def _named(page: Rendered) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield "price" if len(page.prices) == 1 else "prices", page.prices
 
 
-def ledger(observations: Observations, method: Method, judgement: Judgement | None = None) -> Ledger:
+def ledger(judgement: Judgement, method: Method) -> Ledger:
     """Return every component of the score with its reason, and the score itself.
 
     Of an unreachable site nothing is measured: every component counts on neither side and the score is 0.
     """
-    verdict = judgement or judge(observations)
     entries = (
-        *(_entry(check, observations, verdict, method.name) for check in CHECKS),
-        *task_entries(observations, method.task_pillar),
+        *(_entry(check, judgement, method.name) for check in CHECKS),
+        *task_entries(judgement.observations, method.task_pillar),
     )
     earned = sum(entry.earned for entry in entries)
     possible = sum(entry.possible for entry in entries if entry.measured)
     raw = percent(earned, possible)
-    score = capped(raw, verdict.stance)
+    score = capped(raw, judgement.stance)
     return Ledger(
         method=method.name,
         entries=entries,
@@ -124,17 +123,17 @@ def ledger(observations: Observations, method: Method, judgement: Judgement | No
         score=score,
         capped=score < raw,
         grade=grade_of(score),
-        conclusive=verdict.conclusive,
+        conclusive=judgement.conclusive,
         revision=REVISION,
     )
 
 
-def _entry(check: Check, observations: Observations, judgement: Judgement, method: str) -> LedgerEntry:
+def _entry(check: Check, judgement: Judgement, method: str) -> LedgerEntry:
     possible = check.points[method]
     if judgement.unreachable:
         points, reason = None, "The site gave no usable answer, so nothing was measured."
     else:
-        points, reason = check.earned(observations, judgement, method)
+        points, reason = check.earned(judgement, method)
     return LedgerEntry(
         component=check.fix,
         pillar=check.pillar[method],
@@ -247,16 +246,17 @@ def sentences() -> Mapping[str, Sentence]:
     return {name: line for name, (_, line, _) in _table().items()}
 
 
-def findings(observations: Observations, judgement: Judgement, book: Ledger | None = None) -> tuple[Finding, ...]:
+def findings(judgement: Judgement, book: Ledger | None = None) -> tuple[Finding, ...]:
     """Return the findings of one scan; at least one. Every text is a sentence without markup, given once.
 
     With ``book``, also that too few points could be measured for a grade.
     """
+    observations = judgement.observations
     found: list[Finding] = []
     if judgement.unreachable:
         found += _unreachable(observations)
     else:
-        found += chain.from_iterable(check.findings(observations, judgement) for check in CHECKS)
+        found += chain.from_iterable(check.findings(judgement) for check in CHECKS)
         found += task_findings(observations)
         full = sum(entry.possible for entry in book.entries) if book is not None else 0
         if book is not None and 2 * book.possible < full:

@@ -49,12 +49,14 @@ class LlmsTxt(Check):
     sentences = SENTENCES
     names_site = True
 
-    def measure(self, observations: Observations, _: Judgement, method: str) -> Earned:
+    def measure(self, judgement: Judgement, method: str) -> Earned:
+        observations = judgement.observations
         if observations.files.llms:
             return Earned(POINTS[method], "/llms.txt was found.")
         return Earned.unmeasured(observations, "/llms.txt", "llms") or Earned(0, "No usable /llms.txt was found.")
 
-    def findings(self, observations: Observations, _: Judgement) -> Iterator[Finding]:
+    def findings(self, judgement: Judgement) -> Iterator[Finding]:
+        observations = judgement.observations
         probe = observations.exchange("llms")
         if probe.unmeasured:
             return

@@ -95,7 +95,8 @@ class FrontDoor(Check):
     names_site = True
     detail = "protocols"
 
-    def measure(self, observations: Observations, _: Judgement, method: str) -> Earned:
+    def measure(self, judgement: Judgement, method: str) -> Earned:
+        observations = judgement.observations
         files = observations.files
         if files.ucp:
             return Earned(POINTS[method], "A commerce manifest was found at /.well-known/ucp.")
@@ -108,7 +109,8 @@ class FrontDoor(Check):
             return Earned(PLUGIN_POINTS[method], "Only the legacy ai-plugin.json was found.")
         return Earned(0, "Neither a UCP manifest nor an MCP server card was found.")
 
-    def findings(self, observations: Observations, _: Judgement) -> Iterator[Finding]:
+    def findings(self, judgement: Judgement) -> Iterator[Finding]:
+        observations = judgement.observations
         facts = observations.files
         for note in facts.notes:
             if note.strip() and "llms" not in note:

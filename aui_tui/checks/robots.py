@@ -234,9 +234,9 @@ class RobotsTxt(Check):
     detail = "robots"
     rests_on = ("robots.txt", "robots")
 
-    def measure(self, observations: Observations, judgement: Judgement, method: str) -> Earned:
+    def measure(self, judgement: Judgement, method: str) -> Earned:
         full = POINTS[method]
-        match observations.robots.kind:
+        match judgement.observations.robots.kind:
             case "unknown":
                 return Earned(
                     0, "robots.txt could not be fetched, and agents that follow RFC 9309 must then stay away."
@@ -253,8 +253,9 @@ class RobotsTxt(Check):
             f"robots.txt disallows {disallowed} tested agents{at_lines(blocked)}{paths}.",
         )
 
-    def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+    def findings(self, judgement: Judgement) -> Iterator[Finding]:
         """Yield what robots.txt says to the tested agents and crawlers."""
+        observations = judgement.observations
         if observations.exchange("robots").unmeasured:
             return
         yield from _file(observations)

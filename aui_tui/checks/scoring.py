@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from aui_tui.checks import BY_FIX, Site, by_fix
-from aui_tui.checks.judge import Judgement, judge, live_exchanges
+from aui_tui.checks.judge import Judgement, judge
 from aui_tui.checks.ledger import TASKS, detail, findings, ledger, pillars
 from aui_tui.model.card import (
     AgentAccess,
@@ -35,12 +35,6 @@ from aui_tui.model.tasks import runs_of
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL
 
 
-class Prospect(Standing, frozen=True, kw_only=True):
-    """Where a site would stand after some fixes, and how its score would add up."""
-
-    ledger: Ledger
-
-
 def apply(observations: Observations, fixes: Iterable[str]) -> Observations:
     """Return ``observations`` with exactly the facts of ``fixes`` (specification 2.6) changed, each to its best.
 
@@ -51,20 +45,19 @@ def apply(observations: Observations, fixes: Iterable[str]) -> Observations:
     return observations
 
 
-def what_if(observations: Observations, fixes: Iterable[str], method: Method) -> Prospect:
+def what_if(observations: Observations, fixes: Iterable[str], method: Method) -> Standing:
     """Return score, grade and stance under ``method`` once ``fixes`` are carried out."""
-    after = apply(observations, fixes)
-    judgement = judge(after)
-    book = ledger(after, method, judgement)
-    return Prospect(score=book.score, grade=book.grade, stance=judgement.stance, ledger=book)
+    judgement = judge(apply(observations, fixes))
+    book = ledger(judgement, method)
+    return Standing(book.score, book.grade, judgement.stance)
 
 
-def _whole(observations: Observations, judgement: Judgement, method: Method) -> Ledger:
+def _whole(judgement: Judgement, method: Method) -> Ledger:
     """Return the ledger with the findings, the score after each fix, and the score with all of them.
 
     A fix completes its own component and changes no other; those of door and robots.txt change the stance.
     """
-    book = ledger(observations, method, judgement)
+    observations, book = judgement.observations, ledger(judgement, method)
 
     def score_with(*done: LedgerEntry) -> int:
         after = apply(observations, (entry.fix for entry in done))
@@ -75,7 +68,7 @@ def _whole(observations: Observations, judgement: Judgement, method: Method) -> 
 
     entries = tuple(replace(entry, after=score_with(entry)) if entry.fix else entry for entry in book.entries)
     best = score_with(*(entry for entry in entries if entry.fix))
-    return replace(book, entries=entries, best=best, findings=findings(observations, judgement, book))
+    return replace(book, entries=entries, best=best, findings=findings(judgement, book))
 
 
 def recommendations(site: Site, book: Ledger, method: Method) -> tuple[Recommendation, ...]:
@@ -123,9 +116,8 @@ def grade_card(observations: Observations, method: str = DEFAULT_METHOD, *, labe
     """Return the report card of ``observations`` under ``method``. Raises BadValue for an unknown method."""
     chosen, labels = method_named(method), labels or Labels()
     judgement = judge(observations)
-    book = _whole(observations, judgement, chosen)
-    name = name_of(observations, labels)
-    card = _card(observations, judgement, book, chosen, labels, name)
+    book = _whole(judgement, chosen)
+    card = _card(judgement, book, chosen, labels)
     card = replace(card, grade=letter(card))
     if chosen.name != "v0.2":
         return card
@@ -137,10 +129,10 @@ def grade_card(observations: Observations, method: str = DEFAULT_METHOD, *, labe
     )
 
 
-def _card(
-    observations: Observations, judgement: Judgement, book: Ledger, method: Method, labels: Labels, name: str
-) -> ReportCard:
-    known, page, robots = registry(), observations.page, observations.robots
+def _card(judgement: Judgement, book: Ledger, method: Method, labels: Labels) -> ReportCard:
+    observations = judgement.observations
+    page, robots = observations.page, observations.robots
+    site = _site(judgement, labels)
     browser, earned = observations.browser, book.points
     found = {"llms.txt": observations.files.llms, "ai-plugin.json": observations.files.ai_plugin}
     return ReportCard(
@@ -148,7 +140,7 @@ def _card(
         method=method.name,
         host=observations.host,
         input_host=observations.input_host,
-        name=name,
+        name=site.name,
         category=labels.category,
         scanned_at=observations.scanned_at,
         vantage=observations.vantage,
@@ -186,7 +178,7 @@ def _card(
             agent.token: AgentAccess(
                 status=probe.status, challenged=probe.outcome == CHALLENGED, title=probe.title if probe.status else ""
             )
-            for agent, probe in zip(known.live, live_exchanges(observations), strict=True)
+            for agent, probe in judgement.probed
         },
         human_status=browser.status,
         human_title=browser.title,
@@ -195,7 +187,7 @@ def _card(
         probe_dead=observations.probe_dead,
         seed=labels.seed,
         url=f"{labels.base_url.rstrip('/')}/site/{quote(observations.host, safe=':')}",
-        recommendations=recommendations(site_of(observations, name, labels), book, method),
+        recommendations=recommendations(site, book, method),
         declared=observations.declared or msgspec.UNSET,
         pages=tuple(map(_page_access, observations.pages)) or msgspec.UNSET,
     )
@@ -212,7 +204,11 @@ def _page_access(page: OtherPage) -> PageAccess:
     return PageAccess(path=page.path, status=browser.status, outcome=browser.outcome, agents=agents)
 
 
-def site_of(observations: Observations, name: str, labels: Labels) -> Site:
+def site_of(observations: Observations, labels: Labels) -> Site:
     """Return the site that the advice is written for."""
-    judgement = judge(observations)
-    return Site(observations, judgement, name, labels.category, public_url=labels.public_url, tester=labels.tester)
+    return _site(judge(observations), labels)
+
+
+def _site(judgement: Judgement, labels: Labels) -> Site:
+    name = name_of(judgement.observations, labels)
+    return Site(judgement, name, labels.category, public_url=labels.public_url, tester=labels.tester)

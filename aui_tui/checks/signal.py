@@ -56,8 +56,8 @@ class ContentSignal(Check):
     detail = "signal"
     rests_on = ("robots.txt", "robots")
 
-    def measure(self, observations: Observations, _: Judgement, method: str) -> Earned:
-        robots = observations.robots
+    def measure(self, judgement: Judgement, method: str) -> Earned:
+        robots = judgement.observations.robots
         if not robots.signal_line:
             return Earned(0, "There is no Content-Signal line in robots.txt.")
         where = f"line {robots.signal_line}"
@@ -65,8 +65,8 @@ class ContentSignal(Check):
             return Earned(_half(method), f"Content-Signal on {where} says ai-input=no, which earns half.")
         return Earned(POINTS[method], f"robots.txt has a Content-Signal on {where}.")
 
-    def findings(self, observations: Observations, _: Judgement) -> Iterator[Finding]:
-        facts = observations.robots
+    def findings(self, judgement: Judgement) -> Iterator[Finding]:
+        facts = judgement.observations.robots
         line = str(facts.signal_line)
         if not facts.signal_line:
             if facts.kind != "unknown":

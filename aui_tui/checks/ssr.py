@@ -64,8 +64,8 @@ class WithoutScripts(PageCheck):
     sentences = SENTENCES
     names_site = True
 
-    def measure(self, observations: Observations, _: Judgement, method: str) -> Earned:
-        page = observations.page
+    def measure(self, judgement: Judgement, method: str) -> Earned:
+        page = judgement.observations.page
         readable = count(page.readable, "readable character")
         if self.is_empty(page):
             return Earned(0, f"Without scripts the homepage has {readable}.")
@@ -76,9 +76,10 @@ class WithoutScripts(PageCheck):
         """Return whether there is nothing to read without scripts."""
         return page.noscript_shell or page.readable == 0
 
-    def findings(self, observations: Observations, judgement: Judgement) -> Iterator[Finding]:
+    def findings(self, judgement: Judgement) -> Iterator[Finding]:
         """Yield how the page was seen, and what there is to read."""
-        page, seen = observations.page, how_seen(observations, judgement)
+        observations = judgement.observations
+        page, seen = observations.page, how_seen(observations)
         if seen == NOT_COMPARABLE:
             yield Finding("page-unseen")
             return

@@ -103,7 +103,7 @@ def plan_for(
     words = Labels(name=card.name, category=card.category, seed=card.seed, public_url=public_url, tester=tester)
     fresh = grade_card(seen, card.method, labels=words)
     advised = msgspec.structs.replace(card, recommendations=fresh.recommendations)
-    site = site_of(seen, card.name, words)
+    site = site_of(seen, words)
     found = plan(
         advised,
         what_if=lambda fixes: what_if(seen, fixes, method),

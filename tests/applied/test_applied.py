@@ -79,7 +79,7 @@ def test_the_files_of_a_plan_give_the_score_that_it_promises(name: str, tmp_path
         found = plan(card, score=100, with_claims=True, what_if=lambda fixes: what_if(before, fixes, method))
         assert found.after == (100, "A", "Open")
         words = Labels(category="Developer")
-        write_files(found, tmp_path / "fixes", site_of(before, card.name, words))
+        write_files(found, tmp_path / "fixes", site_of(before, words))
         apply(tmp_path / "fixes", site)
         site.stop()
         site.start()
@@ -107,7 +107,7 @@ def test_each_fix_alone_gives_the_score_that_it_promises(fix: str, tmp_path: Pat
         )
         found = plan(only, score=100, with_claims=True, what_if=lambda fixes: what_if(before, fixes, method))
         assert [item.fix.k for item in found.steps] == [fix]
-        write_files(found, tmp_path / "fixes", site_of(before, card.name, Labels(category="Developer")))
+        write_files(found, tmp_path / "fixes", site_of(before, Labels(name=card.name, category="Developer")))
         apply(tmp_path / "fixes", site)
         after = graded(seen(site.url))
     assert (after.score, after.stance) == (promise.score, promise.stance)

@@ -45,12 +45,12 @@ class Title(Check):
         """
     )
 
-    def measure(self, observations, judgement, method):
-        there = bool(observations.page.title)
+    def measure(self, judgement, method):
+        there = bool(judgement.observations.page.title)
         return Earned(2 if there else 0, "The homepage has a title." if there else "The homepage has no title.")
 
-    def findings(self, observations, judgement):
-        yield Finding("title") if observations.page.title else Finding("title-none")
+    def findings(self, judgement):
+        yield Finding("title") if judgement.observations.page.title else Finding("title-none")
 
     def fixed(self, observations):
         page = observations.page
@@ -69,8 +69,9 @@ CHECK = Title()
 ASKED = """
 import json
 from msgspec.structs import replace
+from aui_tui.checks.judge import judge
 from aui_tui.checks.ledger import sections
-from aui_tui.checks.scoring import what_if
+from aui_tui.checks.scoring import apply, what_if
 from aui_tui.checks.ledger import ledger
 from aui_tui.checks.scoring import Labels, grade_card, site_of
 from aui_tui.report.plan import pieces, plan, readme
@@ -82,8 +83,9 @@ bare = replace(bare, page=replace(bare.page, title=""))
 named = replace(bare, page=replace(bare.page, title="Shop"))
 method = METHODS["v0.2"]
 card = grade_card(bare)
-entry = next(entry for entry in ledger(bare, method).entries if entry.component == "title")
+entry = next(entry for entry in ledger(judge(bare), method).entries if entry.component == "title")
 fix = next(fix for fix in card.recommendations if fix.k == "title")
+site = site_of(bare, Labels(name="Shop"))
 steps = plan(card, score=100, what_if=lambda fixes: what_if(bare, fixes, method))
 rows = [row for section in sections("v0.2") for row in section.rows]
 print(json.dumps({
@@ -92,10 +94,10 @@ print(json.dumps({
     "good": [line.text for line in grade_card(named).evidence if "title" in line.text],
     "fix": [fix.pts, fix.pillar, fix.title, fix.code],
     "method": [row for row in rows if "title" in row[1]],
-    "what_if": what_if(bare, ["title"], method).ledger.earned - ledger(bare, method).earned,
+    "what_if": ledger(judge(apply(bare, ["title"])), method).earned - ledger(judge(bare), method).earned,
     "all": what_if(bare, [f.k for f in card.recommendations], method).score,
-    "plan": pieces(steps, site_of(bare, "Shop", Labels()))["homepage/title.html"],
-    "readme": [line for line in readme(steps, site_of(bare, "Shop", Labels())) if line.startswith("| `homepage/title")],
+    "plan": pieces(steps, site)["homepage/title.html"],
+    "readme": [line for line in readme(steps, site) if line.startswith("| `homepage/title")],
     "found": [(one.id, one.fix) for one in card.findings if one.fix == "title"],
     "detail": grade_card(named).detail["surface"] - card.detail["surface"],
 }))

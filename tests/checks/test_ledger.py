@@ -16,13 +16,13 @@ from tests.strategies import observations
 
 
 def reported(seen: Observations, severity: str = "") -> list[str]:
-    return [line.text for line in findings(seen, judge(seen)) if severity in ("", line.severity)]
+    return [line.text for line in findings(judge(seen)) if severity in ("", line.severity)]
 
 
 @pytest.mark.ci
 @given(observations())
 def test_every_line_is_a_clean_sentence_in_order_of_weight(seen: Observations) -> None:
-    lines = findings(seen, judge(seen))
+    lines = findings(judge(seen))
     assert lines
     assert [line.severity for line in lines] == sorted((line.severity for line in lines), key=SEVERITIES.index)
     for line in lines:

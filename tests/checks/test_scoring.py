@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 from importlib.resources import files
 
@@ -44,7 +45,7 @@ def test_every_card_follows_the_schema(seen: Observations, method: Method) -> No
 def test_earned_points_all_fixes_and_what_tasks_lack_make_the_possible_points(
     seen: Observations, method: Method
 ) -> None:
-    card, book = grade_card(seen, method.name), ledger(seen, method)
+    card, book = grade_card(seen, method.name), ledger(judge(seen), method)
     earned = sum(int(points) for points in card.pillars.values() if points is not None)
     assert earned == book.earned
     assert earned + sum(fix.pts for fix in card.recommendations) + lacking(card) == book.possible
@@ -60,11 +61,11 @@ def test_earned_points_all_fixes_and_what_tasks_lack_make_the_possible_points(
 @given(driven(), METHOD)
 def test_points_of_a_fix_are_those_of_scoring_again(seen: Observations, method: Method) -> None:
     reported = {fix.k: fix.pts for fix in grade_card(seen, method.name).recommendations}
-    measured = {entry.component for entry in ledger(seen, method).entries if entry.measured}
+    measured = {entry.component for entry in ledger(judge(seen), method).entries if entry.measured}
     for fix in (fix for fix in FIXES if fix in measured):
         after = apply(seen, (fix,))
-        assert ledger(after, method).earned - ledger(seen, method).earned == reported.get(fix, 0)
-        assert fix in ("wba", "robots") or judge(after) == judge(seen)
+        assert ledger(judge(after), method).earned - ledger(judge(seen), method).earned == reported.get(fix, 0)
+        assert fix in ("wba", "robots") or dataclasses.replace(judge(after), observations=seen) == judge(seen)
 
 
 @given(observations(), METHOD)
@@ -80,7 +81,7 @@ def test_all_fixes_together_give_a_hundred(seen: Observations, method: Method) -
 
 @given(observations(), METHOD, st.sampled_from(FIXES))
 def test_a_fix_changes_its_own_component_only(seen: Observations, method: Method, fix: str) -> None:
-    before, after = ledger(seen, method), ledger(apply(seen, (fix,)), method)
+    before, after = ledger(judge(seen), method), ledger(judge(apply(seen, (fix,))), method)
     for old, new in zip(before.entries, after.entries, strict=True):
         if old.component != fix:
             assert (old.earned, old.measured) == (new.earned, new.measured)
@@ -91,7 +92,7 @@ def test_a_fix_changes_its_own_component_only(seen: Observations, method: Method
 
 @given(observations(), METHOD)
 def test_the_ledger_adds_up(seen: Observations, method: Method) -> None:
-    book = ledger(seen, method)
+    book = ledger(judge(seen), method)
     assert book.earned == sum(entry.earned for entry in book.entries)
     assert all(0 <= entry.earned <= entry.possible for entry in book.entries)
     assert all(entry.reason.endswith(".") for entry in book.entries)
@@ -133,7 +134,7 @@ def test_one_disallowed_agent_costs_a_point_and_has_its_fix() -> None:
 
 
 def ledger_of(seen: Observations) -> dict[str, LedgerEntry]:
-    return {entry.component: entry for entry in ledger(seen, METHODS["v0.2"]).entries}
+    return {entry.component: entry for entry in ledger(judge(seen), METHODS["v0.2"]).entries}
 
 
 @pytest.mark.parametrize("status", [401, 403, 429, 451, 500, 503])

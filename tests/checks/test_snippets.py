@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from aui_tui.checks import points as points_of
 from aui_tui.checks.base import ABOUT, edges
 from aui_tui.checks.jsonld import TYPES
+from aui_tui.checks.judge import judge
 from aui_tui.checks.ledger import ledger
 from aui_tui.checks.scoring import Labels, apply, grade_card
 from aui_tui.checks.wording import PLACE, vendors
@@ -75,10 +76,10 @@ def pasted(fix: Recommendation, seen: Observations) -> Observations:
 @given(observations(), st.sampled_from(CATEGORIES), st.sampled_from(tuple(METHODS)))
 def test_pasting_a_snippet_earns_the_points_promised(seen: Observations, category: str, method: str) -> None:
     card = grade_card(seen, method, labels=Labels(category=category))
-    before = ledger(seen, METHODS[method]).earned
+    before = ledger(judge(seen), METHODS[method]).earned
     for fix in card.recommendations:
         if fix.k != "wba":
-            assert ledger(pasted(fix, seen), METHODS[method]).earned - before == fix.pts, fix.k
+            assert ledger(judge(pasted(fix, seen)), METHODS[method]).earned - before == fix.pts, fix.k
 
 
 @pytest.mark.ci
@@ -316,7 +317,7 @@ def test_the_tables_are_whole() -> None:
 def test_a_silent_door_gets_no_door_fix() -> None:
     seen = site.site(agents=site.silent)
     assert "wba" not in fixes(seen)
-    assert ledger(seen, V02).possible == 50 - points_of("v0.2")["wba"]
+    assert ledger(judge(seen), V02).possible == 50 - points_of("v0.2")["wba"]
 
 
 def test_fixes_apply_one_fact_each() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from aui_tui.checks.judge import judge
 from aui_tui.checks.ledger import ledger
 from aui_tui.checks.scoring import grade_card
 from aui_tui.index.reports import Reports
@@ -43,7 +44,7 @@ def test_what_was_not_measured_leaves_both_sums(method: str, lost: tuple[str, ..
         replace(found, status=429, limited=True) if found.name in lost else found for found in seen.exchanges
     )
     seen = replace(seen, exchanges=exchanges)
-    card, book = grade_card(seen, method), ledger(seen, METHODS[method])
+    card, book = grade_card(seen, method), ledger(judge(seen), METHODS[method])
     assert any(not entry.measured for entry in book.entries)
     assert points.totals(card) == (book.earned, book.possible)
 

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aui_tui.checks.scoring import grade_card, what_if
+from aui_tui.checks.judge import judge
+from aui_tui.checks.ledger import ledger
+from aui_tui.checks.scoring import apply, grade_card
 from aui_tui.index.reports import Reports
 from aui_tui.model import points
 from aui_tui.model.card import ReportCard
@@ -160,9 +162,9 @@ def test_a_card_is_provisional_exactly_when_its_works_are_null(found: Observatio
 @given(driven(), METHOD)
 def test_all_fixes_leave_only_what_the_tasks_lack(found: Observations, method: str) -> None:
     assume(not found.unreachable)
-    after = what_if(found, FIXES, METHODS[method])
+    after = ledger(judge(apply(found, FIXES)), METHODS[method])
     card = grade_card(found, method)
-    assert after.ledger.earned + points.lacking(card) == after.ledger.possible
+    assert after.earned + points.lacking(card) == after.possible
 
 
 @pytest.mark.ci

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from aui_tui.checks.judge import judge
 from aui_tui.checks.ledger import ledger
 from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import BadValue
@@ -183,7 +184,7 @@ def test_the_lowest_score_is_the_score_with_every_silent_agent_refused(seen: Obs
     card = grade_card(seen, method)
     if card.unreachable:
         return
-    least = ledger(replace(seen, exchanges=tuple(map(refused, seen.exchanges))), METHODS[method])
+    least = ledger(judge(replace(seen, exchanges=tuple(map(refused, seen.exchanges)))), METHODS[method])
     outcome = check(card, Gates.of(fail_under=card.score))
     if any(e.outcome == SILENT for e in seen.live) and least.score < card.score and not least.capped:
         assert outcome.exit_code == INCONCLUSIVE

@@ -222,7 +222,7 @@ def test_what_was_seen_gives_whole_files_at_their_paths() -> None:
     seen = situations.robots_all()
     card = grade_card(seen)
     found = plan(card, score=100)
-    site = site_of(seen, card.name, Labels(public_url="https://shop.example.org", tester="198.51.100.7"))
+    site = site_of(seen, Labels(name=card.name, public_url="https://shop.example.org", tester="198.51.100.7"))
     files = pieces(found, site)
     assert {"llms.txt", ".well-known/mcp.json"} <= set(files) | {"llms.txt"}
     for path in ("llms.txt", ".well-known/mcp.json"):
@@ -243,7 +243,7 @@ def test_a_robots_txt_that_is_written_whole_does_what_it_promises(seen: Observat
     card = grade_card(seen, method)
     if card.unreachable or not {"robots", "signal"} & {fix.k for fix in card.recommendations}:
         return
-    site = site_of(seen, card.name, Labels())
+    site = site_of(seen, Labels(name=card.name))
     files = pieces(plan(card, score=100), site)
     assert ("robots.txt" in files) != any(path.startswith("by-hand/robots") for path in files)
     if "robots.txt" not in files:
