@@ -16,6 +16,7 @@ from aui_tui.cli.progress import task_steps
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import only_local
 from aui_tui.errors import ConfigError
+from aui_tui.model import labels
 from aui_tui.model.card import ReportCard
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskEvent
@@ -93,5 +94,5 @@ def _say_step(host: str, event: TaskEvent) -> None:
 
 
 def _say_score(card: ReportCard) -> None:
-    score = "unreachable" if card.unreachable else f"{card.score} {card.grade} {card.stance}"
+    score = "unreachable" if card.unreachable else f"{card.score}, {labels.grade(card.grade)}, {card.stance}"
     streams.say(f"{card.host}: {score}")

@@ -66,8 +66,9 @@ def table(view: IndexView, paint: Paint, *, limit: int = 0) -> Iterator[str]:
         yield from [""] if len(view.ranked) else []
         yield paint.heading("Unreachable")
         for row in rows(view.unreachable, limit):
-            summary = row.summary
-            yield from paint.hanging(f"  {fit(summary.host, widths['Host'])} ", summary.top_evidence)
+            host = row.summary.host
+            why = paint.plain(row.summary.top_evidence.removeprefix(f"{host} "))
+            yield fit(f"  {fit(host, widths['Host'])} {why}", paint.width).rstrip()
     yield from [""] if total else []
     asked = view.query.words()
     yield from paint.hanging(
@@ -91,8 +92,8 @@ def list_sentences(view: IndexView, *, limit: int = 0) -> Iterator[str]:
         out = f"{', '.join(names)}: {in_a_list(word, summary.stance)}" if names else "every assistant gets in"
         when = labels.span(age(summary.scanned_at, time.time()))
         yield (
-            f"{row.rank}. {summary.host}: {summary.score} of 100{moved}, grade {summary.grade}, {summary.stance}. "
-            f"{out[:1].upper()}{out[1:]}. {summary.category}. Scanned {when} ago."
+            f"{row.rank}. {summary.host}: {summary.score} of 100{moved}, {labels.grade(summary.grade)}, "
+            f"{summary.stance}. {out[:1].upper()}{out[1:]}. {summary.category}. Scanned {when} ago."
         )
     for row in rows(view.unreachable, limit):
         yield f"Unreachable: {row.summary.host}. {row.summary.top_evidence}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from aui_tui.cli import streams
 from aui_tui.model import labels
-from aui_tui.model.observations import ProbeEvent, Progress
+from aui_tui.model.observations import ANOTHER_PAGE, ProbeEvent, Progress
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import WORDS, Step, TaskEvent, TaskProgress, mark_of, run_of
 from aui_tui.text import clean
@@ -104,8 +104,10 @@ def probe_lines(host: str, *, quiet: bool) -> Progress | None:
 
 def _outcome(event: ProbeEvent) -> str:
     """Return the outcome of a finished probe, such as ``403 challenged, cloudflare 0.21 s``."""
-    words = " ".join(filter(None, [str(event.status or ""), event.outcome]))
     took = f" {event.elapsed_ms / 1000:.2f} s" if event.elapsed_ms else ""
+    if event.note == ANOTHER_PAGE:
+        return f"{event.status} another page than the browser's{took}"
+    words = " ".join(filter(None, [str(event.status or ""), event.outcome]))
     return words + (f", {event.note}" if event.note else "") + took
 
 

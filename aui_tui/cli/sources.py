@@ -48,8 +48,10 @@ def local_of(run: Run, access: ScanPolicy | None = None) -> LocalService:
     from aui_tui.service.local import LocalService
 
     settings = run.settings
-    if access is not None and settings.no_limit:
-        access = dataclasses.replace(access, no_limit=True)
+    if settings.no_limit:
+        from aui_tui.scan.policy import KEYBOARD
+
+        access = dataclasses.replace(access or KEYBOARD, no_limit=True)
     service = LocalService(
         settings.data_dir, base_url=settings.base_url, method=settings.method, access=access, known=starter()
     )

@@ -21,6 +21,7 @@ from aui_tui.cli.run import Run, fail
 from aui_tui.cli.scan import scan_one
 from aui_tui.cli.sources import opened
 from aui_tui.errors import AuiError, BadValue, ConfigError
+from aui_tui.model import labels
 from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import encode_card
 from aui_tui.model.options import ScanOptions
@@ -156,7 +157,7 @@ def lines(why: str, before: ReportCard | None, card: ReportCard) -> Iterator[str
     """Yield what a scan found: the first one its result, a later one what changed."""
     yield f"{time.strftime('%H:%M:%S')}  {why}"
     if before is None:
-        state = "unreachable" if card.unreachable else f"score {card.score}, grade {card.grade}, {card.stance}"
+        state = "unreachable" if card.unreachable else f"score {card.score}, {labels.grade(card.grade)}, {card.stance}"
         yield f"{card.host}: {state}"
         yield card.top_evidence
     else:

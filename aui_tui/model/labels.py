@@ -23,6 +23,7 @@ from aui_tui.model.observations import (
     Observations,
 )
 from aui_tui.model.registry import registry
+from aui_tui.model.vocabulary import NO_GRADE
 
 _HOST: Final = re.compile(
     r"(?:(https?)://)?((?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?)", re.ASCII
@@ -56,6 +57,11 @@ FIXES: Final = MappingProxyType(
     }
 )
 """What the key of a fix, and of its component of the score, is called on screens."""
+
+
+def grade(letter: str) -> str:
+    """Return a grade in words, such as ``grade B``."""
+    return "no grade" if letter == NO_GRADE else f"grade {letter}"
 
 
 def fix(key: str) -> str:

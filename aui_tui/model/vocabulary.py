@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Annotated, Final
 
@@ -59,4 +60,6 @@ def choose(what: str, value: str, allowed: Sequence[str]) -> str:
     for word in allowed:
         if word.casefold() == wanted:
             return word
-    raise BadValue(f"Unknown {what} {clean(value, 60)!r}; allowed are: {', '.join(allowed)}.", allowed=allowed)
+    near = get_close_matches(wanted, [word.casefold() for word in allowed], n=1, cutoff=0.7)
+    meant = next((f"did you mean {word}? Allowed" for word in allowed if word.casefold() in near), "allowed")
+    raise BadValue(f"Unknown {what} {clean(value, 60)!r}; {meant} are: {', '.join(allowed)}.", allowed=allowed)

@@ -26,7 +26,7 @@ from aui_tui.model.card import QUOTE, Finding, Recommendation, ReportCard
 from aui_tui.model.points import gain
 from aui_tui.model.registry import registry
 from aui_tui.model.view import HostReport
-from aui_tui.model.vocabulary import VERDICT_RANK
+from aui_tui.model.vocabulary import NO_GRADE, VERDICT_RANK
 from aui_tui.report.formats import ExportOptions, Refusal
 from aui_tui.report.markdown import fenced
 from aui_tui.text import clean
@@ -138,6 +138,15 @@ def _problem(
     return ReportedProblem(rule, text or rule.id, code, PATHS.get(key, ""), fingerprint, about)
 
 
+def _figures(card: ReportCard) -> dict[str, Any]:
+    """Return method, score, grade and stance of ``card``, as far as it has them."""
+    names = ("method",) if card.unreachable else ("method", "score", "grade", "stance")
+    found = {name: getattr(card, name) for name in names}
+    return {
+        name: clean(value) if isinstance(value, str) else value for name, value in found.items() if value != NO_GRADE
+    }
+
+
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
@@ -156,9 +165,7 @@ def _run(card: ReportCard, options: ExportOptions) -> dict[str, Any]:
     found = tuple(problems(card, options))
     rules = list(dict.fromkeys(problem.rule for problem in found))
     reason = (clean(card.top_evidence) or "Nothing was measured.") if card.unreachable else ""
-    names = ("host", "method") if card.unreachable else ("host", "method", "score", "grade", "stance")
-    figures = {name: clean(value) if isinstance(value := getattr(card, name), str) else value for name in names}
-    run = _log_of(card.host, reason, rules, figures)
+    run = _log_of(card.host, reason, rules, {"host": clean(card.host)} | _figures(card))
     if not options.deterministic:
         run["invocations"][0]["startTimeUtc"] = card.scanned_at
     run["results"] = [_result(card, problem, rules.index(problem.rule), options) for problem in found]
@@ -252,9 +259,8 @@ def junit_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterat
 
 
 def _suite(card: ReportCard, options: ExportOptions) -> ElementTree.Element:
-    names = ("method",) if card.unreachable else ("method", "score", "grade", "stance")
     said = "\n".join(f"{item.t}: {item.text}" for item in card.evidence)
-    suite = _suite_of(card.host, list(_cases(card, options)), {name: str(getattr(card, name)) for name in names}, said)
+    suite = _suite_of(card.host, list(_cases(card, options)), _figures(card), said)
     if not options.deterministic:
         suite.set("time", f"{card.elapsed_ms / 1000:.3f}")
         suite.set("timestamp", card.scanned_at[:19])
@@ -265,7 +271,7 @@ def _refused(refused: Refusal) -> ElementTree.Element:
     return _suite_of(refused.host, [Case("agents", ANSWERS, "error", refused.title, refused.detail)], {}, "")
 
 
-def _suite_of(host: str, cases: Sequence[Case], figures: dict[str, str], said: str) -> ElementTree.Element:
+def _suite_of(host: str, cases: Sequence[Case], figures: dict[str, Any], said: str) -> ElementTree.Element:
     counts = {name: str(sum(case.result == kind for case in cases)) for name, kind in RESULTS.items()}
     suite = ElementTree.Element(
         "testsuite",
@@ -275,7 +281,7 @@ def _suite_of(host: str, cases: Sequence[Case], figures: dict[str, str], said: s
     )
     listed = ElementTree.SubElement(suite, "properties") if figures else suite
     for name, value in figures.items():
-        ElementTree.SubElement(listed, "property", name=name, value=_line(value))
+        ElementTree.SubElement(listed, "property", name=name, value=_line(str(value)))
     for case in cases:
         made = ElementTree.SubElement(suite, "testcase", classname=_line(f"{host}.{case.group}"), name=_line(case.name))
         made.set("time", "0")

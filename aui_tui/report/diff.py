@@ -18,7 +18,7 @@ from aui_tui.model.card import QUOTE, Evidence, ReportCard
 from aui_tui.model.methods import METHODS, grade_of
 from aui_tui.model.observations import INCONCLUSIVE, SERVED
 from aui_tui.model.registry import registry
-from aui_tui.model.vocabulary import POLICY_RANK, VERDICT_RANK
+from aui_tui.model.vocabulary import NO_GRADE, POLICY_RANK, VERDICT_RANK
 from aui_tui.report.markdown import escape
 
 FINDINGS: Final = ("critical", "warn")
@@ -97,8 +97,7 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
 
     def headline(self) -> str:
         """Return score, grade and stance as one line, such as ``score 59 -> 67, grade F -> D, Walled -> Open``."""
-        moved = [self._moved(name) for name in ("score", "grade", "stance")]
-        return "score {}, grade {}, {}".format(*moved)
+        return f"score {self._moved('score')}, {labels.grade(self._moved('grade'))}, {self._moved('stance')}"
 
     def title(self) -> str:
         """Return the host, or both hosts."""
@@ -317,6 +316,8 @@ def as_json(found: Diff, *, deterministic: bool = False) -> str:
     """Return the difference as one JSON object."""
     names = ("host", "method", "score", "grade", "stance", *(() if deterministic else ("scanned_at",)))
     sides = {side: {name: getattr(getattr(found, side), name) for name in names} for side in ("before", "after")}
+    for shown in sides.values():
+        shown["grade"] = None if shown["grade"] == NO_GRADE else shown["grade"]
     changes: list[dict[str, Any]] = msgspec.to_builtins(found.changes)
     for change, shown in zip(found.changes, changes, strict=True):
         del shown["component"]

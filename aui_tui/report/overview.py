@@ -17,12 +17,14 @@ from aui_tui.text import count
 def overview(figures: Overview) -> Iterator[Section]:
     """Yield who gets in, grades, stances per category, failing checks and edges, as far as the source counts them."""
     if not figures.hosts:
-        yield Section("hosts", "No host matches, so there is nothing to count.")
+        yield Section("hosts", "No ranked host matches, so there is nothing to count.")
         return
     moved = f"Since each scan before {figures.risen:,} rose and {figures.fallen:,} fell."
     yield Section("hosts", f"{count(figures.hosts, 'ranked host')}, {figures.unreachable:,} unreachable", moved)
     yield from _parts("assistants", "Who gets in", ("Assistant", "Hosts"), _assistants(figures))
-    yield from _parts("grades", "Grades", ("Grade", "Hosts", "Share"), _shares(figures.grades.items(), figures.hosts))
+    thin = figures.hosts - sum(figures.grades.values())
+    grades = [*figures.grades.items(), *([("no grade", thin)] if thin else [])]
+    yield from _parts("grades", "Grades", ("Grade", "Hosts", "Share"), _shares(grades, figures.hosts))
     stances = (
         Item((category, *(f"{shares.get(word, 0):,}" for word in STANCES)))
         for category, shares in figures.stances.items()

@@ -20,6 +20,7 @@ from aui_tui.model import labels
 from aui_tui.model.card import ReportCard, epoch_ms
 from aui_tui.model.signs import sign
 from aui_tui.model.view import HistoryPoint, HostReport, Row
+from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report.formats import HEADER, ExportOptions, Listing, not_scanned, reasons, row_texts
 from aui_tui.report.sections import Item, Section
 from aui_tui.text import cells, clean
@@ -167,9 +168,11 @@ PAD: Final = 12
 
 
 def badge(card: ReportCard) -> str:
-    """Return the badge of ``card`` as SVG; an unreachable host has no grade and says so."""
+    """Return the badge of ``card`` as SVG; one without a grade says so."""
     if card.unreachable:
         return svg(LABEL, "unreachable", UNKNOWN)
+    if card.grade == NO_GRADE:
+        return svg(LABEL, labels.grade(card.grade), UNKNOWN)
     return svg(LABEL, f"{card.grade} {card.score}", COLOURS.get(card.grade[:1], UNKNOWN))
 
 
@@ -207,7 +210,7 @@ def mark(grade: str, size: int) -> str:
     """Return the letter of a grade on its shape and colour as an SVG of ``size`` pixels, for inside a page."""
     letter = grade[:1]
     shape = SHAPES.get(letter, SHAPES["B"])
-    name = escape(clean(letter, 1) or "none")
+    name = escape(clean(letter, 1)) if letter in COLOURS else "none"
     return (
         f'<svg class="mark" viewBox="0 0 48 48" width="{size}" height="{size}" role="img" aria-label="Grade {name}">'
         f'<g fill="{COLOURS.get(letter, UNKNOWN)}">{shape}</g><text x="24" y="32" text-anchor="middle" font-size="24" '

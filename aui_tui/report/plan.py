@@ -13,6 +13,7 @@ import msgspec
 from aui_tui.checks import BY_FIX, LACKING, Piece, Site, by_harm
 from aui_tui.checks.scoring import Labels, grade_card, site_of, what_if
 from aui_tui.errors import BadValue, Unavailable
+from aui_tui.model import labels
 from aui_tui.model.agents import opens
 from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import FLOORS, GRADE_FLOORS
@@ -204,7 +205,7 @@ def _steps(fixes: list[Recommendation], asked: frozenset[str], reckon: WhatIf) -
 
 def lines(found: Plan) -> Iterator[str]:
     """Yield the plan as plain text."""
-    yield f"{found.host}: score {found.score}, grade {found.grade}, {found.stance}; goal {found.goal}"
+    yield f"{found.host}: score {found.score}, {labels.grade(found.grade)}, {found.stance}; goal {found.goal}"
     yield from _if_thin(found)
     if not found.steps:
         yield "The goal is reached already." if found.reached else "No fix gains points here."
@@ -214,7 +215,7 @@ def lines(found: Plan) -> Iterator[str]:
         for line in wrap(step.fix.body, WIDTH - 3):
             yield f"   {line}"
         if step.promised:
-            yield f"   then grade {step.grade}, {step.stance}" if found.graded else f"   then {step.stance}"
+            yield f"   then {labels.grade(step.grade)}, {step.stance}" if found.graded else f"   then {step.stance}"
     yield from _if_granted(found)
     if not found.reached:
         yield f"All fixes together lead to a score of {found.granted}; {found.goal} cannot be reached."
@@ -288,6 +289,8 @@ def members(found: Plan, site: Site) -> dict[str, Any]:
     """Return the plan as plain members: the steps with a way to check each, the files, and how to scan again."""
     plain: dict[str, Any] = msgspec.to_builtins(found)
     plain |= dict(zip(("score_after", "grade_after", "stance_after"), found.after, strict=True))
+    if not found.graded:
+        plain |= {"grade": None, "grade_after": None}
     files = pieces(found, site)
     owners = {path: [fix for fix, paths in _paths(found, site).items() if path in paths] for path in files}
     plain["files"] = [_file(piece, owners[path]) for path, piece in files.items()]
@@ -347,7 +350,8 @@ def readme(found: Plan, site: Site) -> Iterator[str]:
     """Yield the lines of a text in Markdown: which file goes where, why, and how to check it."""
     score, grade, stance = found.after
     yield from (f"# Fixes for {escape(site.hostname)}", "")
-    yield f"Score {found.score} ({found.grade}, {found.stance}) before, {score} ({grade}, {stance}) after."
+    after = f" before, {score} ({labels.grade(grade)}, {stance}) after" if found.graded else ""
+    yield f"Score {found.score} ({labels.grade(found.grade)}, {found.stance}){after}."
     yield from _if_thin(found)
     yield from _if_granted(found)
     if site.is_local:

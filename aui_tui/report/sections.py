@@ -122,7 +122,8 @@ def verdict(report: HostReport, *, now: float | None = None) -> Section:
     card = report.card
     items = [Item(("Score",), text=score_words(card, task_age(report, now)), key="score"), _next(card)]
     place = [*([card.name] if card.name != card.host else []), card.category]
-    asked = f"{when(card.scanned_at, now)} in {card.elapsed_ms / 1000:.1f} s from {card.vantage}, method {card.method}"
+    took = card.elapsed_ms / 1000
+    asked = f"{when(card.scanned_at, None if now is None else now - took)} in {took:.1f} s from {card.vantage}, method {card.method}"
     asked += ", stopped before its end" if any(one.id == "incomplete" for one in card.findings) else ""
     items += [Item(("Scanned",), text=asked, key="scanned"), Item(("Site",), text=" · ".join(place), key="site")]
     word = "unreachable" if card.unreachable else card.stance
@@ -134,8 +135,8 @@ def score_words(card: ReportCard, tasks_of: str = "") -> str:
     if card.unreachable:
         return "– (nothing was measured)"
     got, possible = totals(card)
-    grade = "no grade: less than half could be measured" if card.grade == NO_GRADE else f"grade {card.grade}"
-    words = f"{got} of {possible} points → {card.score}, {grade}"
+    thin = ": less than half could be measured" if card.grade == NO_GRADE else ""
+    words = f"{got} of {possible} points → {card.score}, {labels.grade(card.grade)}{thin}"
     if card.stance == "Walled" and percent(got, possible) > WALLED_CEILING:
         words += f"; at most {WALLED_CEILING} while Walled"
     if card.provisional is True:
@@ -319,7 +320,7 @@ def ledger(report: HostReport) -> Section | None:
     return Section(
         "ledger",
         "How the score came about",
-        f"{total}, grade {book.grade}.",
+        f"{total}, {labels.grade(report.card.grade)}.",
         items,
         ("Pillar", "Component", "Points", "Why"),
     )

@@ -561,8 +561,9 @@ class _Scan:
     async def _again(self, first: Exchange, ask: Ask, end: float) -> Exchange:
         """Return the answer to ``ask``, asked alone on a fresh connection, with ``first`` among its attempts."""
         name, speaks = ask.name, profiles.profile(ask.name).http2
+        why = "it got another page than the browser" if first.another_page else ask.why
         again = ProbeEvent(
-            name=name, state="retrying", status=first.status, outcome=first.outcome, wait=ask.pause, note=ask.why
+            name=name, state="retrying", status=first.status, outcome=first.outcome, wait=ask.pause, note=why
         )
         self._tell(again)
         await asyncio.sleep(ask.pause)

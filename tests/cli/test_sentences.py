@@ -24,6 +24,7 @@ USAGE = [
     ("index --query colour:red", "Unknown query term"),
     ("index --sort weight", "rank, score"),
     ("cache shred", "show, clear"),
+    ("help scaning", "did you mean scanning? Allowed are: scanning, dashboard"),
     ("validate none.json", "Cannot read none.json"),
     ("import none.json", "Cannot read none.json"),
     ("backup none/copy.db", "cannot be written"),

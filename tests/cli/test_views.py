@@ -20,6 +20,8 @@ from aui_tui.text import cells
 from tests.cards import DEAD, RICH_OPEN, SAMPLES, WALLED, cards
 from tests.strategies import driven
 
+LONG = Evidence("critical", "gone0.example turns everybody away: a browser and every agent get 500." * 3)
+
 
 def view(*found: ReportCard) -> IndexView:
     rows = [Row(summary=card.summary(), rank=number, change=number - 2) for number, card in enumerate(found, 1)]
@@ -79,6 +81,16 @@ def test_unreachable_shows_no_score() -> None:
         assert "unreachable" in text
         assert "not graded" in text
         assert not re.search(r"/100|of 100|walled|grade f|fixes", text)
+
+
+def test_an_unreachable_host_is_one_line_of_a_list() -> None:
+    gone = [msgspec.structs.replace(DEAD, host=f"gone{n}.example", evidence=(LONG,)) for n in range(3)]
+    for width in (40, 80, 100):
+        lines = list(index.table(view(*gone), Paint(width=width)))
+        assert [line.split()[0] for line in lines[1:4]] == ["gone0.example", "gone1.example", "gone2.example"]
+        assert lines[4] == ""
+        assert max(cells(line) for line in lines[:4]) <= width
+    assert "  turns everybody away: a" in lines[1]
 
 
 @given(cards())

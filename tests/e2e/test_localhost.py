@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
+from aui_tui.service.local import LocalService
 from tests.cli.runner import aui
 from tests.loopback import QuietFiles, QuietHandler, files_of, listening
 
@@ -28,6 +31,25 @@ class Moody(QuietHandler):
             self.reply(200, HOME.encode())
 
 
+class LogIn(QuietHandler):
+    """Gives the browser a page and agents a form to log in, with the same status."""
+
+    def do_GET(self) -> None:
+        agent = "compatible;" in self.headers.get("User-Agent", "")
+        form = "<!doctype html><title>Log in</title><form method=post><input type=password name=p></form>"
+        page = form if agent else HOME.replace("<p>", f"<p>{'Fresh bread and cakes from our own oven. ' * 20}")
+        self.reply(200 if self.path == "/" else 404, page.encode() if self.path == "/" else b"")
+
+
+@pytest.mark.ci
+def test_progress_does_not_call_another_page_a_refusal(tmp_path: Path) -> None:
+    with listening(LogIn) as server:
+        done = aui(tmp_path, "scan", f"localhost:{server.server_port}")
+    assert "Claude: once more, alone (it got another page than the browser)" in done.err
+    assert "ChatGPT: 200 another page than the browser's" in done.err
+    assert "turned away" not in done.err
+
+
 @pytest.mark.ci
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "shop.localhost"])
 def test_a_port_of_this_machine_is_asked_over_http(tmp_path: Path, name: str) -> None:
@@ -43,6 +65,24 @@ def test_a_port_of_this_machine_is_asked_over_http(tmp_path: Path, name: str) ->
         4,
     )
     assert any("speaks plain HTTP" in item["text"] for item in card["evidence"])
+
+
+@pytest.mark.ci
+def test_the_setting_no_limit_needs_no_other_option(tmp_path: Path) -> None:
+    Moody.refusing = False
+    with listening(Moody) as server:
+        words = ("scan", f"localhost:{server.server_port}", "--force")
+        assert aui(tmp_path, *words, env={"AUI_TUI_NO_LIMIT": "1"}).code == 0
+        assert asyncio.run(used(tmp_path)) == 0
+        assert aui(tmp_path, *words).code == 0
+        assert asyncio.run(used(tmp_path)) == 1
+
+
+async def used(home: Path) -> int:
+    """Return how many of the scans of this hour are used up."""
+    async with aclosing(LocalService(home / "data")) as service:
+        quota = await service.quota()
+        return quota.limit - quota.left if quota is not None else -1
 
 
 @pytest.mark.ci
