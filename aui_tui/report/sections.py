@@ -123,7 +123,8 @@ def verdict(report: HostReport, *, now: float | None = None) -> Section:
     items = [Item(("Score",), text=score_words(card, task_age(report, now)), key="score"), _next(card)]
     place = [*([card.name] if card.name != card.host else []), card.category]
     took = card.elapsed_ms / 1000
-    asked = f"{when(card.scanned_at, None if now is None else now - took)} in {took:.1f} s from {card.vantage}, method {card.method}"
+    ended = when(card.scanned_at, None if now is None else now - took)
+    asked = f"{ended} in {took:.1f} s from {card.vantage}, method {card.method}"
     asked += ", stopped before its end" if any(one.id == "incomplete" for one in card.findings) else ""
     items += [Item(("Scanned",), text=asked, key="scanned"), Item(("Site",), text=" · ".join(place), key="site")]
     word = "unreachable" if card.unreachable else card.stance
