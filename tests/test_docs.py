@@ -53,12 +53,12 @@ FORGE = [*(ROOT / ".github").rglob("*.yml"), *(ROOT / ".github").rglob("Dockerfi
 SAID = [ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md", *FOLDER.glob("*.md"), *FORGE]
 
 
-@pytest.mark.parametrize("path", [*SAID, *(ROOT / "aui_tui").rglob("*.py")], ids=lambda path: path.name)
-def test_nothing_is_installed_by_a_name_that_anybody_may_take(path: Path) -> None:
+def test_nothing_is_installed_by_a_name_that_anybody_may_take() -> None:
     """Nothing is published, so ``pip install aui-tui`` would run the code of whoever takes the name."""
-    text = path.read_text(encoding="utf-8")
-    assert not re.findall(r"pip install[^\n]*[\s\"'“](?:aui-tui(?:\[|\b(?![/.@])))[^\n]*", text)
-    assert not re.findall(r"default: aui-tui\s*$", text, re.MULTILINE)
+    for path in (*SAID, *(ROOT / "aui_tui").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        assert not re.findall(r"pip install[^\n]*[\s\"'“](?:aui-tui(?:\[|\b(?![/.@])))[^\n]*", text), path.name
+        assert not re.findall(r"default: aui-tui\s*$", text, re.MULTILINE), path.name
 
 
 @pytest.mark.parametrize("path", [*FORGE, *FOLDER.glob("*.md")], ids=lambda path: path.name)
