@@ -356,12 +356,13 @@ def _put_an_end(pid: int) -> None:
 async def _watch_memory(chromium: Chromium, pid: int) -> None:
     """End the largest page of ``chromium`` whenever its pages hold more than MEMORY; the run sees a crash."""
     while chromium.is_connected():
-        if chromium.contexts:
-            await asyncio.to_thread(_end_what_is_too_large, pid)
-        await asyncio.sleep(LOOK_SECONDS)
+        held = await asyncio.to_thread(_limit_pages, pid) if chromium.contexts else 0
+        # the nearer to the limit, the sooner the next look
+        await asyncio.sleep(LOOK_SECONDS * max(0.1, 1 - held / MEMORY))
 
 
-def _end_what_is_too_large(pid: int) -> None:
+def _limit_pages(pid: int) -> int:
+    """End the largest page of the browser ``pid`` when its pages hold more than MEMORY; return what they hold."""
     import psutil
 
     held: dict[psutil.Process, int] = {}
@@ -369,11 +370,17 @@ def _end_what_is_too_large(pid: int) -> None:
         for process in psutil.Process(pid).children(recursive=True):
             with suppress(psutil.Error):
                 if any(part.startswith("--type=renderer") for part in process.cmdline()):
-                    used = process.memory_full_info()
-                    held[process] = getattr(used, "pss", used.uss)  # macOS does not count shared pages by share
-    if sum(held.values()) > MEMORY:
+                    held[process] = process.memory_info().rss
+    if sum(held.values()) > MEMORY:  # memory that pages share was counted for each of them: now by its share
+        for process in held:
+            with suppress(psutil.Error):
+                used = process.memory_full_info()  # takes fifty times as long
+                held[process] = getattr(used, "pss", used.uss)  # macOS does not know the share
+    total = sum(held.values())
+    if total > MEMORY:
         with suppress(psutil.Error):
             max(held, key=lambda process: held[process]).kill()
+    return total
 
 
 def _user_agent(chromium: Chromium) -> str:
