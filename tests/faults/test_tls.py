@@ -7,6 +7,8 @@ import gc
 import socket
 import ssl
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +16,11 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.observations import SERVED, Observations
+from aui_tui.scan.network import Network
 from aui_tui.scan.parser_pool import ParserPool
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.scan import observe
+from aui_tui.scan.target import Origin
 from tests.faults.authority import CERTIFICATES, HANDSHAKES, Authority, blocking_server
 from tests.faults.behaviours import greeting, redirect
 from tests.faults.lab import check_record, scan, settled
@@ -184,21 +188,50 @@ def client_sessions() -> list[ssl.SSLObject]:
     return [found for found in gc.get_objects() if isinstance(found, ssl.SSLObject) and not found.server_side]
 
 
+async def until_freed() -> None:
+    """Wait for the last turns of the event loop; no collection runs."""
+    for _ in range(200):
+        if not client_sessions():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError(client_sessions())
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
 @pytest.mark.ci
+@pytest.mark.usefixtures("uncollected")
+@pytest.mark.parametrize("again", [0.005, QUICK.again])
 async def test_sessions_are_freed_with_their_scan_and_not_by_a_collection(
-    authority: Authority, parser: ParserPool
+    again: float, authority: Authority, parser: ParserPool
 ) -> None:
     async with Site(tls=authority.server()) as site:
-        gc.collect()
-        gc.disable()
-        try:
-            patient = replace(QUICK, again=QUICK.probe)  # a request that its limit cuts off is freed later
-            await scan(site, parser, site.access(patient, cafile=authority.cafile))
-            for _ in range(200):
-                if not client_sessions():
-                    break
-                await asyncio.sleep(0.01)
-            assert client_sessions() == []
-        finally:
-            gc.enable()
+        await scan(site, parser, site.access(replace(QUICK, again=again), cafile=authority.cafile))
+        await until_freed()
         assert site.opened > 0
+
+
+@pytest.mark.usefixtures("uncollected")
+@pytest.mark.parametrize("read", [False, True])
+async def test_a_request_that_is_cancelled_as_it_ends_leaves_no_session(read: bool, authority: Authority) -> None:
+    async def cut_off(access: ScanPolicy) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        async with Network(access) as network, network.client() as client:
+            with suppress(asyncio.CancelledError):
+                async with client.get(Origin("https", "shop.test", 443), "/", ()) as reply:
+                    if read:
+                        assert [chunk async for chunk in reply.chunks]
+                    assert client_sessions()
+                    task.cancel()  # it hears of it when it waits again: as the answer is closed
+            assert task.uncancel() == 0
+
+    async with Site(tls=authority.server()) as site:
+        await cut_off(site.access(cafile=authority.cafile))
+        await until_freed()

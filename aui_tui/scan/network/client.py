@@ -7,7 +7,7 @@ import importlib
 import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from functools import lru_cache
 from typing import Any, Final
 
@@ -166,13 +166,15 @@ class HttpClient:
         once more on a fresh one (RFC 9112 9.5), and Unavailable when this machine has no room for a connection. Errors
         of the body come out of ``Reply.chunks`` as NetworkError.
         """
-        async with self._limiter.place() as waited, AsyncExitStack() as stack:
+        async with self._limiter.place() as waited:
             response = await self._send(origin, path, fields, body)
-            stack.push_async_callback(_close, response)
             version = response.extensions.get("http_version", b"").decode("ascii", "replace")
             if version == "HTTP/2":
                 self._limiter.widen()
-            yield Reply(response.status, response.headers, version, paced(self._chunks(response)), waited)
+            try:
+                yield Reply(response.status, response.headers, version, paced(self._chunks(response)), waited)
+            finally:  # no ExitStack: what is cancelled in its exit waits, with its TLS session, for a collection
+                await _close(response)
 
     async def _send(self, origin: Origin, path: str, fields: Sequence[Field], body: bytes) -> httpcore.Response:
         url = httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=path)
