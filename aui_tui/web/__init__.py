@@ -38,7 +38,7 @@ HEAD_SECONDS: Final = 10.0
 STALL_SECONDS: Final = 30.0
 """A peer that takes nothing of a waiting answer for this time is cut off."""
 REQUEST_SECONDS: Final = 120.0
-"""A request is answered within this time, or not at all."""
+"""An answer is made within this time, or not at all; how long a peer may take it is bounded by STALL_SECONDS."""
 SHUTDOWN_SECONDS: Final = 60
 """Running scans have this long to finish after a request to stop."""
 

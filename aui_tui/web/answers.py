@@ -18,6 +18,7 @@ from weakref import WeakValueDictionary
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aui_tui.errors import AuiError
+from aui_tui.web import REQUEST_SECONDS
 
 REVALIDATE: Final = "no-cache"
 """Cache-Control of what changes with the next scan: keep it, but ask before using it."""
@@ -95,12 +96,14 @@ Key = tuple[str, ...]
 class Shelf:
     """The representations made last, at most SHELF bytes of them, each for one state of the index.
 
-    An ASGI layer too: a request whose target was answered from here before needs nothing of ``app``.
+    An ASGI layer too: a request whose target was answered from here before needs nothing of ``app``, which has
+    ``seconds`` for its answer and ends in TimeoutError.
     """
 
-    def __init__(self, app: ASGIApp, stamp: Callable[[], Awaitable[str]]) -> None:
+    def __init__(self, app: ASGIApp, stamp: Callable[[], Awaitable[str]], *, seconds: float = REQUEST_SECONDS) -> None:
         self.app = app
         self._stamp = stamp
+        self._seconds = seconds
         self._held = 0
         self._kept: OrderedDict[Key, tuple[str, Representation]] = OrderedDict()
         self._keys: OrderedDict[bytes, Key] = OrderedDict()
@@ -108,13 +111,19 @@ class Shelf:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        answer = self.app
-        if scope["type"] == "http" and scope["method"] in ("GET", "HEAD"):
-            key = self._keys.get(target_of(scope))
-            if key is not None:
-                with suppress(AuiError):  # the application meets and explains it
-                    answer = self._get(key, await self._stamp()) or answer
-        await answer(scope, receive, send)
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        key = self._keys.get(target_of(scope)) if scope["method"] in ("GET", "HEAD") else None
+        answer = None
+        if key is not None:
+            with suppress(AuiError):  # the application meets and explains it
+                answer = self._get(key, await self._stamp())
+        if answer is not None:
+            await answer(scope, receive, send)
+        else:
+            async with asyncio.timeout(self._seconds):
+                await self.app(scope, receive, send)
 
     async def kept(self, scope: Scope, key: Key, make: Callable[[str], Awaitable[ASGIApp]]) -> ASGIApp:
         """Return the answer to ``scope``, for all requests with this ``key`` made once for each state of the index.

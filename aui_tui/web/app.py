@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import gc
 import ipaddress
 import logging
 import logging.config
@@ -124,6 +125,9 @@ class ToolServer:
 
 
 ServiceFactory = Callable[[], Service]
+COLLECT_AFTER: Final = 2000
+"""New objects after which garbage is looked for: a closed connection is a cycle (of asyncio), and commands start with
+so high a number that 30 MB of them would wait."""
 
 log = logging.getLogger("aui_tui.serve")
 
@@ -215,6 +219,7 @@ def serve(
 def build(factory: ServiceFactory, config: ApiConfig) -> ASGIApp:
     """Return the application of one worker process."""
     Connection.trusted = config.networks()
+    gc.set_threshold(COLLECT_AFTER)
     _follow_parent()
     try:
         return create_app(factory(), config)
