@@ -332,6 +332,16 @@ class Retry:
         """An agent met a limit that the browser did not."""
         return self._known == SHARED
 
+    @property
+    def deliberate(self) -> bool:
+        """The browser was served, and neither a limit nor chance explains who was not."""
+        return self.history.served and not (self.history.random or self.limits_everybody or self.shared)
+
+    @property
+    def unsettled(self) -> bool:
+        """The time was up before a deliberate refusal of an agent had been seen often enough to count."""
+        return self.deliberate and not self.limited.isdisjoint(self.history.agents)
+
     def steps(self) -> Steps:
         """Yield whom to ask next, and take what came back."""
         if self.history.silent:
