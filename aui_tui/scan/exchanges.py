@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from html import escape
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlsplit
@@ -45,7 +44,7 @@ MAX_REQUEST: Final = 40
 MAX_TEXT: Final = 1500
 """Characters of a page's readable text that are recorded."""
 _BEGINNING: Final = 1 << 16
-"""Octets of a body that are looked at first for its text."""
+"""Octets of a body in which links to countries and the language are looked for."""
 OWN_FIELDS: Final = frozenset(
     {
         "host",
@@ -90,20 +89,8 @@ def exchange(answer: Answer, limits: Limits, *, judged: bool) -> Exchange:
         challenge=walls.recognise(answer.status, headers, answer.body, str(answer.url)) if readable else None,
         terms=readable and walls.terms(answer.status, headers, answer.body),
         request=tuple(_cleaned(name, value) for name, value in answer.request[:MAX_REQUEST]),
-        text=_text(answer.body) if readable and _is_text(answer) else "",
+        text=clean(markup.text(answer.body, MAX_TEXT), MAX_TEXT) if readable and _is_text(answer) else "",
     )
-
-
-def _text(body: bytes) -> str:
-    """Return the readable text of ``body`` as it is recorded; most bodies begin with enough of it."""
-    found = _text_of(body[:_BEGINNING])
-    return found if len(found) == MAX_TEXT or len(body) <= _BEGINNING else _text_of.__wrapped__(body)
-
-
-@lru_cache(maxsize=64)
-def _text_of(body: bytes) -> str:
-    """Return the readable text of ``body``. Many sites give every identity the same one, within half a second."""
-    return clean(markup.text(body, MAX_TEXT), MAX_TEXT)
 
 
 def _is_text(answer: Answer) -> bool:
@@ -168,13 +155,6 @@ def _kept(name: str, value: str) -> tuple[str, str]:
 
 def _cleaned(name: str, value: str) -> tuple[str, str]:
     """Return a header field, fit to be kept."""
-    short = len(name) + len(value) <= MAX_VALUE
-    return _field(name, value) if short else _field.__wrapped__(name, value)
-
-
-@lru_cache(maxsize=1024)
-def _field(name: str, value: str) -> tuple[str, str]:
-    """Return a header field, fit to be kept; the answers of one site have most of theirs in common."""
     return clean(name, 100), clean(value, MAX_VALUE)
 
 

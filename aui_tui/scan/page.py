@@ -23,16 +23,13 @@ from aui_tui.model.observations import Landmarks, PageFacts
 from aui_tui.scan import charset, markup
 from aui_tui.scan.markup import READABLE_ENOUGH, letters
 
-_TITLE_START: Final = 1 << 12
-"""Octets in which a title is looked for first, if they are ASCII: their meaning hangs on no charset further on."""
-_TITLE_HEAD: Final = 1 << 16
-"""Octets in which a title is looked for before the whole page is."""
+_BEGINNING: Final = 1 << 12
+"""Octets of an answer without a type in which tags make it HTML."""
 _HTML_TYPES: Final = ("text/html", "application/xhtml+xml", "text/xml", "application/xml")
 _TEXT_TYPES: Final = ("json", "xml", "markdown", "javascript")
 _MARKUP: Final = re.compile(rb"<[!a-zA-Z]")
 _ADDRESS: Final = re.compile(r"\]\([^()\s]{0,2000}+\)|https?://[^\s<>\"')]{0,2000}+", re.IGNORECASE)
 """Addresses in a plain text or Markdown, which are not for reading."""
-_ESCAPE: Final = b"\x1b"  # ISO-2022-JP writes with it
 LINKS_ENOUGH: Final = 2
 """Links with text, and pictures, that make a short page more than a shell: a table of contents."""
 NOTHING: Final = 20
@@ -86,7 +83,7 @@ def read(body: bytes, content_type: str = "") -> PageFacts:
     kind = content_type.partition(";")[0].strip().lower()
     if not body.strip():
         return PageFacts(problem="it is empty")
-    if kind not in _HTML_TYPES and (kind or not _MARKUP.search(body[:_TITLE_START])):
+    if kind not in _HTML_TYPES and (kind or not _MARKUP.search(body[:_BEGINNING])):
         return PageFacts(problem=f"it is {kind or 'plain text'}, not a page")
     html = _utf8(body, content_type)
     walk = _walked(html)
@@ -101,7 +98,7 @@ def text(body: bytes, content_type: str = "") -> PageText:
     kind = content_type.partition(";")[0].strip().lower()
     if kind and not (kind.startswith("text/") or kind.endswith(_TEXT_TYPES)):
         return PageText(acts=True, problem=f"it is not text but {kind}")
-    if kind not in _HTML_TYPES and (kind or not _MARKUP.search(body[:_TITLE_START])):
+    if kind not in _HTML_TYPES and (kind or not _MARKUP.search(body[:_BEGINNING])):
         return of_text(_ADDRESS.sub(" ", charset.decode(body, content_type)))
     walk = _walked(_utf8(body, content_type))
     if not isinstance(walk, _Walk):
@@ -126,12 +123,6 @@ def _walked(html: bytes) -> _Walk | str:
 
 def title(body: bytes, content_type: str = "") -> str:
     """Return the title of any body, cleaned, without building a tree: cheap and safe on hostile input."""
-    for head in (body[:_TITLE_START], body[:_TITLE_HEAD]):
-        safe = len(head) < len(body) and b"</title" in head.lower()
-        if safe and (len(head) > _TITLE_START or (head.isascii() and _ESCAPE not in head)):
-            found = markup.title(_utf8(head, content_type))
-            if found:
-                return found
     return markup.title(_utf8(body, content_type))
 
 
