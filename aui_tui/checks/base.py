@@ -1,4 +1,4 @@
-"""What a check is: one scored component with everything about it; and the site that its advice is for.
+"""The form of a check, one scored component with everything about it, and the site that its advice is for.
 
 A site has its names in the forms that a snippet needs, and a recipe for the server that holds its settings.
 """
@@ -44,7 +44,7 @@ ABOUT: Final = MappingProxyType(
 """One sentence on a site, by its category."""
 
 
-NOBODY: Final = "192.0.2.1"
+UNKNOWN_TESTER: Final = "192.0.2.1"
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,7 +140,7 @@ class Site:
         """The address from which the scan is repeated; one of documentation (RFC 5737) where it is not known."""
         if self.tester:
             return self.tester
-        return "127.0.0.1" if _is_loopback(self.observations.origin) else NOBODY
+        return "127.0.0.1" if _is_loopback(self.observations.origin) else UNKNOWN_TESTER
 
     @property
     def hostname(self) -> str:
@@ -200,7 +200,7 @@ WELCOME: Final = MappingProxyType({"v0.1": "access", "v0.2": "welcome"})
 BUILT: Final = MappingProxyType({"v0.1": "surface", "v0.2": "built"})
 """The pillars of most checks: for what lets agents in, and for what is on the page or beside it."""
 FILES: Final = frozenset(("llms", "ucp", "mcp"))
-KEPT_BACK: Final = frozenset((401, 402, 403, 407, 429, 451))
+WITHHOLDING: Final = frozenset((401, 402, 403, 407, 429, 451))
 """Statuses that do not say whether a file exists."""
 LOCAL: Final = (
     'The snippet names the address of this scan: public_url of [sites."{host}"] in the settings names the public one.'
@@ -224,9 +224,9 @@ def sentence_list(text: str) -> tuple[Sentence, ...]:
     return tuple(found)
 
 
-def is_kept_back(probe: Exchange) -> bool:
+def is_withheld(probe: Exchange) -> bool:
     """Tell whether a file was refused, or could not be served, so that nobody knows whether it is there."""
-    return probe.name in FILES and (probe.status in KEPT_BACK or 500 <= probe.status <= 599)
+    return probe.name in FILES and (probe.status in WITHHOLDING or 500 <= probe.status <= 599)
 
 
 class Earned(NamedTuple):
@@ -243,8 +243,8 @@ class Earned(NamedTuple):
             why = "could not be fetched: the site limits requests"
         elif any(probe.unmeasured for probe in asked):
             why = "was not seen: the scan was stopped"
-        elif any(map(is_kept_back, asked)):
-            why = f"was not seen: it answers {next(probe.status for probe in asked if is_kept_back(probe))}"
+        elif any(map(is_withheld, asked)):
+            why = f"was not seen: it answers {next(probe.status for probe in asked if is_withheld(probe))}"
         else:
             return None
         return cls(None, f"{what} {why}. Not measured, so it does not count.")

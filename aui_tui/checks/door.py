@@ -1,4 +1,4 @@
-"""The door: does an agent get the homepage that a browser gets, and if not, what refuses it."""
+"""The door: whether an agent gets the homepage that a browser gets, and what refuses it if not."""
 
 from __future__ import annotations
 

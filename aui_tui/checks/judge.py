@@ -1,4 +1,4 @@
-"""What the observations of one scan mean: readings, verdicts and the stance. Pure; no points are given here."""
+"""The meaning of what one scan saw: readings, verdicts and the stance. Pure; no points are given here."""
 
 from __future__ import annotations
 

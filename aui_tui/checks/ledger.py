@@ -1,4 +1,4 @@
-"""What a card says of its points: the ledger, the evidence, and the method in words. Pure.
+"""The ledger of points, the evidence, and the method in words. Pure.
 
 Each check and the run of the tasks bring their own points and sentences; here are the sums (integers throughout), the
 order of the sentences (critical, warn, good), and what is said on the scan as a whole.

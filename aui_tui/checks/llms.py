@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Check, Earned, Piece, Site, is_kept_back, sentence_list
+from aui_tui.checks.base import Advice, Check, Earned, Piece, Site, is_withheld, sentence_list
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import sentence, status
 from aui_tui.model.card import Finding
@@ -60,7 +60,7 @@ class LlmsTxt(Check):
         probe = observations.exchange("llms")
         if probe.unmeasured:
             return
-        if is_kept_back(probe):
+        if is_withheld(probe):
             yield Finding("file-kept-back", {"file": "/llms.txt", "status": status(probe.status)})
             return
         notes = llms_notes(observations)

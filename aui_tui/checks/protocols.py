@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import LACKING, Advice, Check, Earned, Piece, Site, is_kept_back, script_json, sentence_list
+from aui_tui.checks.base import LACKING, Advice, Check, Earned, Piece, Site, is_withheld, script_json, sentence_list
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import sentence
 from aui_tui.model.card import Finding
@@ -123,7 +123,7 @@ class FrontDoor(Check):
             if one.broken and facts.mcp and one.where == urlsplit(observations.exchange("mcp").url).path:
                 yield Finding("mcp-silent", {"path": one.where, "said": one.said})
         asked = [observations.exchange(name) for name in ("ucp", "mcp")]
-        unmeasured = any(probe.unmeasured or is_kept_back(probe) for probe in asked)
+        unmeasured = any(probe.unmeasured or is_withheld(probe) for probe in asked)
         if not facts.ucp and not facts.mcp and not unmeasured:
             yield Finding("plugin-only" if facts.ai_plugin else "protocols-none")
 

@@ -1,4 +1,4 @@
-"""From observations to the report card under any method, and what its fixes gain. Pure.
+"""The report card of observations under any method, and what its fixes gain. Pure.
 
 The same observations give the same card.
 """

@@ -27,7 +27,7 @@ from aui_tui.model.verdicts import CHALLENGED as CHALLENGED
 from aui_tui.model.verdicts import INCONCLUSIVE as INCONCLUSIVE
 from aui_tui.model.verdicts import REFUSED as REFUSED
 from aui_tui.model.verdicts import SERVED as SERVED
-from aui_tui.model.verdicts import Reading, control, read
+from aui_tui.model.verdicts import Reading, read
 from aui_tui.model.vocabulary import CATEGORIES, CRAWLER_POLICIES, Count
 from aui_tui.text import clean
 
@@ -542,12 +542,6 @@ class Observations(Record, frozen=True):
     def homepages(self) -> tuple[Exchange, ...]:
         """Browser and agents: the probes whose difference is the verdict."""
         return (self.browser, *self.live)
-
-    @property
-    def control(self) -> str:
-        """The state of the browser as the control (``verdicts``)."""
-        served = any(probe.outcome == SERVED for probe in self.live)
-        return control(self.browser.outcome, limited=self.browser.limited, served=served)
 
     @property
     def readings(self) -> dict[str, Reading]:

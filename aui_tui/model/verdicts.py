@@ -1,4 +1,4 @@
-"""The states of a scan and the one table that reads them: who gets in, who does not, what cannot be told. Pure.
+"""The outcomes of a scan and the one table that reads them: who gets in, who does not, what cannot be told. Pure.
 
 *Control*: the browser, against which agents are measured. It is ``believed`` when it was served, ``limited`` when only
 time decided that it was not, ``not believed`` when it was turned away for good while an agent was served (the agents
@@ -15,8 +15,6 @@ from typing import Final, NamedTuple
 
 INCONCLUSIVE, CHALLENGED, REFUSED, SERVED = "inconclusive", "challenged", "refused", "served"
 """Outcomes of one homepage probe."""
-BELIEVED, LIMITED, NOT_BELIEVED, NOBODY = "believed", "limited", "not believed", "refused"
-"""States of the control."""
 REAL, REAL_AGENT, INVENTED, SEARCH = "R", "RA", "N", "I"
 """Arms: Chromium, Chromium under an agent's name, an invented name, a search engine's name."""
 
@@ -89,12 +87,3 @@ def read(browser: str, agent: str, *, peer: bool, arms: Mapping[str, str]) -> Re
                 return found._replace(outcome=CHALLENGED, matrix="walled")
             return found
     raise AssertionError(browser, agent)
-
-
-def control(browser: str, *, limited: bool, served: bool) -> str:
-    """Return the state of the control; ``limited``: only time decided, ``served``: an agent was."""
-    if browser == SERVED:
-        return BELIEVED
-    if limited:
-        return LIMITED
-    return NOT_BELIEVED if served else NOBODY

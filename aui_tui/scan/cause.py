@@ -1,4 +1,4 @@
-"""By what a site decides when it turns agents away: the name, another header field, or the HTTP version. Pure.
+"""The cause of a refusal: the agent's name, another header field, or the HTTP version. Pure.
 
 One agent stands for those turned away alike. Its name with the browser's fields and the browser's name with its fields
 say whether the name or the rest decides; then the fields that could decide are restored by halves.
@@ -48,7 +48,7 @@ Trials = Generator[Trial, bool, Cause]
 
 def representative(turned_away: Collection[str], wire: Wire) -> str:
     """Return who of the agents ``turned_away`` alike differs least from the browser, which spoke over ``wire``."""
-    return min(turned_away, key=lambda name: (len(_different(name, wire)), name))
+    return min(turned_away, key=lambda name: (len(_differing_groups(name, wire)), name))
 
 
 def trials(name: str, alike: Collection[str], served: Collection[str], wire: Wire, most: int) -> Trials:
@@ -58,17 +58,17 @@ def trials(name: str, alike: Collection[str], served: Collection[str], wire: Wir
     """
     agent, browser = profiles.profile(name), profiles.profile(BROWSER)
     agents = tuple(sorted(alike))
-    by_name = not (yield Trial(_named(browser, agent), "the agent's name with a browser's fields"))
-    by_fields = not (yield Trial(_named(agent, browser), "a browser's name with the agent's fields"))
+    by_name = not (yield Trial(_under_name_of(browser, agent), "the agent's name with a browser's fields"))
+    by_fields = not (yield Trial(_under_name_of(agent, browser), "a browser's name with the agent's fields"))
     if by_name or not by_fields:
         found = "either" if by_name and by_fields else "name" if by_name else "together"
         return Cause(agents=agents, by=found)
-    left = [group for group in _different(name, wire) if _fits(group, name, alike, served, wire)]
-    left = candidates = left or _different(name, wire)
+    left = [group for group in _differing_groups(name, wire) if _may_decide(group, name, alike, served, wire)]
+    left = candidates = left or _differing_groups(name, wire)
     for _ in range(most - 2):
         half = left[: max(1, len(left) // 2)]
         what = f"a browser's name with the agent's fields but {' and '.join(half)} of a browser"
-        served_now = yield Trial(_restored(_named(agent, browser), browser, half), what)
+        served_now = yield Trial(_with_groups_of(_under_name_of(agent, browser), browser, half), what)
         left = half if served_now else left[len(half) :]
         if served_now and len(half) == 1:
             return Cause(agents=agents, by="field", fields=tuple(half))
@@ -77,7 +77,7 @@ def trials(name: str, alike: Collection[str], served: Collection[str], wire: Wir
     return Cause(agents=agents, by="fields", fields=tuple(left or candidates))
 
 
-def _different(name: str, wire: Wire) -> list[str]:
+def _differing_groups(name: str, wire: Wire) -> list[str]:
     """Return the groups in which what the agent ``name`` sends differs from what the browser sends."""
     return [group for group in GROUPS if _value(group, name, wire) != _value(group, BROWSER, wire)]
 
@@ -93,7 +93,7 @@ def _value(group: str, name: str, wire: Wire) -> Fields | bool:
     )
 
 
-def _fits(group: str, name: str, alike: Collection[str], served: Collection[str], wire: Wire) -> bool:
+def _may_decide(group: str, name: str, alike: Collection[str], served: Collection[str], wire: Wire) -> bool:
     """Return whether ``group`` could decide: nobody who sends it as ``name`` does was served."""
     own = _value(group, name, wire)
     return all(_value(group, other, wire) != own for other in served) and all(
@@ -101,14 +101,14 @@ def _fits(group: str, name: str, alike: Collection[str], served: Collection[str]
     )
 
 
-def _named(profile: Profile, other: Profile) -> Profile:
+def _under_name_of(profile: Profile, other: Profile) -> Profile:
     """Return ``profile`` under the User-Agent of ``other``."""
     agent = next(value for field, value in other.fields if field.lower() == NAME)
     fields = tuple((field, agent if field.lower() == NAME else value) for field, value in profile.fields)
     return profile._replace(fields=fields)
 
 
-def _restored(profile: Profile, browser: Profile, groups: Collection[str]) -> Profile:
+def _with_groups_of(profile: Profile, browser: Profile, groups: Collection[str]) -> Profile:
     """Return ``profile`` with the fields of ``groups`` as the browser sends them, in the browser's order."""
     names = {name for group in groups for name in GROUPS[group]}
     own = {field.lower(): (field, value) for field, value in profile.fields}

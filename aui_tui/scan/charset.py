@@ -1,4 +1,4 @@
-"""Which character encoding a page is in, and its text.
+"""The character encoding of a page, and its text.
 
 HTML Standard 13.2.3.2: byte order mark, then the charset of Content-Type, then the meta prescan of the first 1,024
 bytes, then (as a parser that meets a later meta element would change its mind) the first meta element outside

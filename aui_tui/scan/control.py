@@ -17,16 +17,16 @@ from aui_tui.scan.retry import BUSY, LIMIT_STATUS
 
 OWN: Final = "aui-tui"
 """The client of the arms that no real browser speaks for."""
-NAMES: Final = {
+USER_AGENTS: Final = {
     INVENTED: "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; Ordinary-User/1.0; +https://example.com",
     SEARCH: "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Googlebot/2.1; "
     "+http://www.google.com/bot.html) Chrome/{chrome} Safari/537.36",
 }
 """User-Agents of the invented name and of a search engine."""
-BROKEN: Final = frozenset({"protocol", "tls"})
+GREETING_ERRORS: Final = frozenset({"protocol", "tls"})
 """Errors by which a site may turn a client away for its greeting."""
 
-PLAIN: Final = frozenset({401, 404, 410, 451})
+NOT_FOR_GREETING: Final = frozenset({401, 404, 410, 451})
 """Statuses by which no site turns programs away for what they are."""
 
 Ask = Callable[[Profile], Awaitable[Exchange]]
@@ -46,17 +46,19 @@ class RealBrowser(Protocol):
         """Return what the browser gets at ``url``."""
 
 
-def wanted(browser: Exchange) -> bool:
+def browser_would_settle(browser: Exchange) -> bool:
     """Return whether a real browser would settle something: the browser probe is turned away, and for good.
 
     What a site answers when a page is missing, closed by password or law, or broken is not for a client's greeting.
     """
-    if browser.limited or (browser.outcome == REFUSED and (browser.status in PLAIN or 500 <= browser.status <= 599)):
+    if browser.limited or (
+        browser.outcome == REFUSED and (browser.status in NOT_FOR_GREETING or 500 <= browser.status <= 599)
+    ):
         return False
-    return browser.outcome in AWAY or browser.error in BROKEN
+    return browser.outcome in AWAY or browser.error in GREETING_ERRORS
 
 
-def alike(done: Mapping[str, Exchange], names: Iterable[str]) -> list[list[str]]:
+def grouped_alike(done: Mapping[str, Exchange], names: Iterable[str]) -> list[list[str]]:
     """Return ``names`` in groups: those who got the same together."""
     groups: dict[tuple[str, int], list[str]] = {}
     for name in names:
@@ -64,7 +66,7 @@ def alike(done: Mapping[str, Exchange], names: Iterable[str]) -> list[list[str]]
     return list(groups.values())
 
 
-def real(name: str, agent: str, client: str, found: Exchange) -> Arm:
+def browser_arm(name: str, agent: str, client: str, found: Exchange) -> Arm:
     """Return the record of what a real browser got."""
     return Arm(
         name=name,
@@ -77,14 +79,14 @@ def real(name: str, agent: str, client: str, found: Exchange) -> Arm:
     )
 
 
-async def by_name(refused: Exchange, ask: Ask, *, search: bool, pause: float) -> tuple[Arm, ...]:
+async def ask_other_names(refused: Exchange, ask: Ask, *, search: bool, pause: float) -> tuple[Arm, ...]:
     """Ask under an invented name in the shape of the ``refused`` agent and, with ``search``, under a search engine's.
 
     A refusal counts when it comes twice, and one by a limit only where the agent's is one.
     """
     arms = []
     for name in (INVENTED, SEARCH) if search else (INVENTED,):
-        profile = _called(profiles.profile(refused.name), NAMES[name])
+        profile = _under_name(profiles.profile(refused.name), USER_AGENTS[name])
         for _ in range(2):
             await asyncio.sleep(pause)
             found = await ask(profile)
@@ -98,7 +100,7 @@ async def by_name(refused: Exchange, ask: Ask, *, search: bool, pause: float) ->
     return tuple(arms)
 
 
-def _called(profile: Profile, agent: str) -> Profile:
+def _under_name(profile: Profile, agent: str) -> Profile:
     value = agent.replace("{chrome}", registry().chrome_version)
     return profile._replace(
         fields=tuple((field, value if field.lower() == "user-agent" else own) for field, own in profile.fields)

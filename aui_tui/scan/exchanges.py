@@ -1,4 +1,4 @@
-"""From raw answers to recorded exchanges: what was served, recognised and cleaned, and who got another page. Pure.
+"""The records of raw answers, cleaned and recognised, and the comparison of each page with the browser's. Pure.
 
 The browser's page is the yardstick, and its readable text, never its length, is compared. An answer that is the
 browser's octet for octet is not read at all. One that looks like another page is marked, so that the agent is asked
@@ -77,7 +77,7 @@ def exchange(answer: Answer, limits: Limits, *, judged: bool) -> Exchange:
         name=answer.name,
         url=clean(str(answer.url), MAX_URL),
         status=answer.status,
-        headers=tuple(_kept(name, value) for name, value in answer.headers[: limits.kept]),
+        headers=tuple(_response_field(name, value) for name, value in answer.headers[: limits.kept]),
         title=clean(page.title(answer.body, answer.content_type), MAX_TITLE) if readable else "",
         error=answer.error,
         detail=clean(answer.detail, 400),
@@ -88,7 +88,7 @@ def exchange(answer: Answer, limits: Limits, *, judged: bool) -> Exchange:
         hops=tuple(answer.hops),
         challenge=walls.recognise(answer.status, headers, answer.body, str(answer.url)) if readable else None,
         terms=readable and walls.terms(answer.status, headers, answer.body),
-        request=tuple(_cleaned(name, value) for name, value in answer.request[:MAX_REQUEST]),
+        request=tuple(_field(name, value) for name, value in answer.request[:MAX_REQUEST]),
         text=clean(markup.text(answer.body, MAX_TEXT), MAX_TEXT) if readable and _is_text(answer) else "",
     )
 
@@ -107,7 +107,7 @@ def shared_text(found: Sequence[Exchange]) -> tuple[Exchange, ...]:
     )
 
 
-def replaced(first: Exchange, second: Exchange) -> Exchange:
+def with_attempt(first: Exchange, second: Exchange) -> Exchange:
     """Return ``second`` with the answer that it stands for, ``first``, listed in ``attempts``."""
     attempt = Attempt(
         status=first.status, outcome=first.outcome, elapsed_ms=first.elapsed_ms, challenge=first.challenge
@@ -147,13 +147,13 @@ def _redacted(value: Any, forms: re.Pattern[str], *, own: bool = False) -> Any:
     return value
 
 
-def _kept(name: str, value: str) -> tuple[str, str]:
+def _response_field(name: str, value: str) -> tuple[str, str]:
     if name == "set-cookie":
         value = value.partition("=")[0] + "=" + HIDDEN
-    return _cleaned(name, value)
+    return _field(name, value)
 
 
-def _cleaned(name: str, value: str) -> tuple[str, str]:
+def _field(name: str, value: str) -> tuple[str, str]:
     """Return a header field, fit to be kept."""
     return clean(name, 100), clean(value, MAX_VALUE)
 

@@ -1,4 +1,4 @@
-"""What a scan was answered at the places of the files for agents, and which of the files count."""
+"""The answers at the places of the files for agents, and which of the files count."""
 
 from __future__ import annotations
 

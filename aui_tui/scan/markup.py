@@ -149,7 +149,7 @@ def parser_risk(page: bytes) -> str:
 def title(page: bytes) -> str:
     """Return the text of the first title element outside SVG, white space collapsed and cleaned, or an empty string."""
     drawing = 0
-    page = _bounded(page)
+    page = _beginning_of_tag_flood(page)
     for name, closing, _, end, after in tags(page, TAG_BUDGET):
         if name == b"svg":
             drawing = max(drawing + (-1 if closing else 1), 0)
@@ -167,10 +167,10 @@ _AT_ONCE: Final = 5
 
 def refresh(page: bytes, field: str = "") -> str:
     """Return where the Refresh ``field`` or a meta element of ``page`` leads within seconds; empty where it stays."""
-    return _leads(field) or next(filter(None, map(_leads, _refreshes(page))), "")
+    return _refresh_target(field) or next(filter(None, map(_refresh_target, _refresh_values(page))), "")
 
 
-def _leads(value: str) -> str:
+def _refresh_target(value: str) -> str:
     """Return the address in the value of a refresh (HTML Standard, shared declarative refresh steps)."""
     found = _REFRESH.match(value)
     if found is None or int(found[1]) > _AT_ONCE:
@@ -179,7 +179,7 @@ def _leads(value: str) -> str:
     return (address.partition(quote)[0] if quote else address).strip()
 
 
-def _refreshes(page: bytes) -> Iterator[str]:
+def _refresh_values(page: bytes) -> Iterator[str]:
     """Yield the values of the meta elements that refresh the page; for clients without scripts alone is for nobody."""
     page = page[:_HEAD]
     if b"refresh" not in page.lower():
@@ -190,8 +190,8 @@ def _refreshes(page: bytes) -> Iterator[str]:
             hidden = max(hidden + (-1 if closing else 1), 0)
         elif name == b"meta" and not hidden:
             inside = attributes(page[start + len(b"<meta") : end].removesuffix(b">"))
-            if _said(inside, b"http-equiv").lower() == "refresh":
-                yield _said(inside, b"content")
+            if _value(inside, b"http-equiv").lower() == "refresh":
+                yield _value(inside, b"content")
 
 
 def tidy(text: str, limit: int = TITLE_LIMIT) -> str:
@@ -213,7 +213,7 @@ def readable(page: bytes, enough: int = READABLE_ENOUGH) -> int:
     White space counts as one character between words. A page of more tags than the budget counts as enough.
     """
     total = 0
-    for words in _shown(page):
+    for words in _visible_words(page):
         if words is None or total > enough:
             return enough
         total += sum(map(len, words)) + len(words)
@@ -227,7 +227,7 @@ def text(page: bytes, limit: int) -> str:
     """
     parts: list[str] = []
     found = 0
-    for words in _shown(page):
+    for words in _visible_words(page):
         parts += words or ()
         found += sum(map(len, words or ())) + len(words or ())
         if found > limit:
@@ -235,9 +235,9 @@ def text(page: bytes, limit: int) -> str:
     return " ".join(parts)[:limit]
 
 
-def _shown(page: bytes) -> Iterator[list[str] | None]:
+def _visible_words(page: bytes) -> Iterator[list[str] | None]:
     """Yield the words between the tags, as far as they are shown; None when the budget of tags is spent."""
-    page = _bounded(page)
+    page = _beginning_of_tag_flood(page)
     at = hidden = 0
     for name, closing, start, _, after in tags(page, TAG_BUDGET):
         if not hidden:
@@ -267,7 +267,7 @@ class Parts(NamedTuple):
     root: bool
 
 
-def opened(page: bytes) -> bytes:
+def open_shadow_roots(page: bytes) -> bytes:
     """Return ``page`` with the templates of declarative shadow DOM as plain elements: a browser shows them."""
     return _SHADOW.sub(b"<div", page) if b"shadowrootmode" in page else page
 
@@ -315,7 +315,7 @@ def letters(text: str) -> int:
     return sum(map(len, words)) + len(words)
 
 
-def _bounded(page: bytes) -> bytes:
+def _beginning_of_tag_flood(page: bytes) -> bytes:
     return page[:_HEAD] if len(page) > _HEAD and page.count(b"<") > _ANGLES else page
 
 
@@ -373,7 +373,7 @@ def _count_attributes(tag: bytes, name: bytes) -> int:
     return sum(1 for _ in islice(found, MAX_ATTRIBUTES + 1))
 
 
-def _said(inside: dict[bytes, bytes], name: bytes) -> str:
+def _value(inside: dict[bytes, bytes], name: bytes) -> str:
     return unescape(inside.get(name, b"").decode("utf-8", "replace")).strip()
 
 
@@ -423,7 +423,7 @@ def declares(page: bytes) -> Declares:
             continue
         if name in (b"link", b"form"):
             inside = attributes(page[start + 1 + len(name) : min(end, start + 10_000)].removesuffix(b">"))
-            rel, kind, href, tool = (_said(inside, key) for key in (b"rel", b"type", b"href", b"toolname"))
+            rel, kind, href, tool = (_value(inside, key) for key in (b"rel", b"type", b"href", b"toolname"))
             if name == b"link":
                 links.append((rel.lower(), kind.lower(), href))
             elif tool:

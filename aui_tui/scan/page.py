@@ -1,4 +1,4 @@
-"""What an agent finds on a page, and whether it is the page that a browser got. Pure.
+"""The facts of a page for an agent, and its comparison with the page that a browser got. Pure.
 
 Landmarks by HTML-AAM and ARIA, labels, structured data as JSON-LD script blocks, text without scripts: one walk over
 one tree (lexbor).
@@ -53,10 +53,10 @@ _UNREAD: Final = frozenset(("script", "style", "noscript", "template", "head", "
 _DRAWING: Final = frozenset(("svg", "math"))
 _HEADINGS: Final = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _HEADING: Final = -1
-_WAITING_WORDS: Final = """
+_PLACEHOLDER_WORDS: Final = """
 loading please wait initializing starting chargement cargando carregando laden caricamento загрузка 加载中 読み込み中
 """
-_WAITING: Final = frozenset(_WAITING_WORDS.split())
+_PLACEHOLDERS: Final = frozenset(_PLACEHOLDER_WORDS.split())
 """Words of a placeholder: a heading of nothing else is nothing to read."""
 _OFFERS: Final = _HEADINGS | _CONTROLS | {"a", "img", "button"}
 """Elements that may make a short page more than a shell."""
@@ -112,7 +112,7 @@ def _walked(html: bytes) -> _Walk | str:
     if problem:
         return problem
     try:
-        root = LexborHTMLParser(markup.opened(html)).root
+        root = LexborHTMLParser(markup.open_shadow_roots(html)).root
     except (ValueError, RuntimeError, MemoryError):
         return "the parser failed"
     walk = _Walk()
@@ -301,7 +301,7 @@ class _Walk:
     def held(self, holder: int, text: str) -> None:
         """Note ``text`` in a heading or a link, or a picture: one alone may be a logo, and a heading a placeholder."""
         if holder == _HEADING:
-            self.headed = self.headed or not _WAITING.issuperset(_WORD.findall(text.lower()))
+            self.headed = self.headed or not _PLACEHOLDERS.issuperset(_WORD.findall(text.lower()))
             return
         self.linked.add(holder)
         self.offers = len(self.linked) >= LINKS_ENOUGH

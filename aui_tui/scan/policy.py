@@ -1,4 +1,4 @@
-"""What the user allows a scan to do, and the limits that hold for everybody."""
+"""The permissions that the user gives a scan, and the limits that hold for everybody."""
 
 from __future__ import annotations
 

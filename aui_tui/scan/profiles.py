@@ -1,4 +1,4 @@
-"""Who a probe is: the header fields and the HTTP version of each client it speaks for (``profiles.toml``).
+"""The header fields and the HTTP version of each client that a probe speaks for (``profiles.toml``).
 
 A probe sends what the client under its name is known to send. An agent's name with a browser's other fields would be
 neither of the two: a filter may refuse the mixture and let the agent in, or the reverse.

@@ -1,4 +1,4 @@
-"""When a refusal counts: who is asked again, alone, and which served clients are its controls. Pure.
+"""The second look at refusals: who is asked again, alone, beside which controls, and when a refusal counts. Pure.
 
 A site may turn clients away by name, for a time (a limit on requests, which holds for everybody or which agents share),
 at random, or altogether. So those who were turned away are asked again in rounds: each alone after a quiet, and right
@@ -91,7 +91,7 @@ CHANCE_ROUNDS: Final = 4
 the browser's (an A/B test). At 30 % random 502 an accusation is then under 0.2 % of scans."""
 UNEVEN_ROUNDS: Final = 3
 """The same where the site may go by which of its servers answers."""
-MOST_MORE: Final = 2
+MOST_FURTHER_CONTROLS: Final = 2
 """Further controls in a round, so that a client and its control do not meet the servers of a site in step."""
 OUTLAST: Final = 13
 """The quiet in pauses after which a limit of 5 requests a minute has let the next one through."""
@@ -317,7 +317,7 @@ class Retry:
         self._limits = limits
         self._now = now
         self._deadline = deadline
-        self._known = OPEN
+        self._explanation = OPEN
         self._outlasted = False
         self._wait = self._quiet = max(limits.pause, 2 * limits.pace)
         self._served_at = dict.fromkeys(_budgets(self.history.agents[0]), now)
@@ -325,12 +325,12 @@ class Retry:
     @property
     def limits_everybody(self) -> bool:
         """The browser was turned away too when it was asked alone."""
-        return self._known == LIMITED
+        return self._explanation == LIMITED
 
     @property
     def shared(self) -> bool:
         """An agent met a limit that the browser did not."""
-        return self._known == SHARED
+        return self._explanation == SHARED
 
     @property
     def deliberate(self) -> bool:
@@ -350,7 +350,7 @@ class Retry:
             yield from self._everybody(self._latest[BROWSER])
         elif self._latest[BROWSER].turned_away:
             yield from self._rounds([BROWSER], "the browser was turned away")
-        agents = [name for name in self.history.agents if self._is_away(name)]
+        agents = [name for name in self.history.agents if self._never_served(name)]
         if self.history.served or self._proven(BROWSER):
             yield from self._rounds(agents, "it was turned away")
         elif not self.history.somebody and self._latest[BROWSER].outcome == CHALLENGED:
@@ -377,7 +377,7 @@ class Retry:
                 return
             if not self._latest[BROWSER].turned_away:
                 return
-            self._known = LIMITED if limit else OPEN
+            self._explanation = LIMITED if limit else OPEN
 
     def _files(self, files: Sequence[str]) -> Steps:
         """Ask for ``files`` again; where one stands for others, for these only when its refusal does not count."""
@@ -397,7 +397,7 @@ class Retry:
         while waiting:
             phase = PHASES[self._phase(waiting)]
             group, others = (waiting, []) if phase.together else (waiting[:1], waiting[1:])
-            if self.shared and all(map(self._other_rule, group)):
+            if self.shared and all(map(self._by_other_rule, group)):
                 pause = self._quiet
             apart = phase.apart * self._wait
             before = dict(self._served_at)
@@ -405,8 +405,8 @@ class Retry:
                 if not (yield from self._ask(name, max(self._gap, apart) if number else pause, why)):
                     return
             left = [name for name in group if self.history.still_away(name)]
-            panel = self._panel(left) if left else []
-            limit = max(map(self._limit, left), default=0.0)
+            panel = self._controls_of(left) if left else []
+            limit = max(map(self._time_limit, left), default=0.0)
             served = bool(panel)
             for name in panel:
                 if not (yield from self._ask(name, max(self._limits.pace, apart), "as the control", limit=limit)):
@@ -416,7 +416,7 @@ class Retry:
                     break
             if served:
                 quiet = max(self._now - before[budget] for name in panel for budget in _budgets(name))
-                pause = self._take_round(left, panel, pause, quiet)
+                pause = self._count_round(left, panel, pause, quiet)
             elif left:
                 pause = self._slow_down(waiting, panel)
                 why = "a client that was served before was turned away too, so requests are limited"
@@ -426,15 +426,15 @@ class Retry:
         """Return which explanation holds for ``names``."""
         agents = self.history.agents
         may_share = (
-            self._known == OPEN
+            self._explanation == OPEN
             and not self._outlasted
             and set(names) <= set(agents)
             and any(self._latest[name].asks_to_wait for name in names)
             and not any(map(self.history.was_served, agents))
         )
-        return MAY_SHARE if may_share else self._known
+        return MAY_SHARE if may_share else self._explanation
 
-    def _panel(self, names: Sequence[str]) -> list[str]:
+    def _controls_of(self, names: Sequence[str]) -> list[str]:
         """Return the controls of ``names`` in their order: an agent and the browser; both were served, at least once.
 
         An agent is none where the browser meets the limit too, where ``names`` did not meet the agents' own, or before
@@ -445,24 +445,24 @@ class Retry:
         if not (
             names[0] in FILE_PROBES
             or (self.limits_everybody and panel)
-            or (self.shared and (early or all(map(self._other_rule, names))))
+            or (self.shared and (early or all(map(self._by_other_rule, names))))
         ):
             served = (name for name in self.history.agents if name not in names and self.history.was_served(name))
             panel = [*islice(served, 1), *panel]
         more = max(self.controls.get(name, 0) for name in names) if self.history.uneven else 0
-        return panel + panel[-1:] * min(more, MOST_MORE)
+        return panel + panel[-1:] * min(more, MOST_FURTHER_CONTROLS)
 
-    def _other_rule(self, name: str) -> bool:
+    def _by_other_rule(self, name: str) -> bool:
         """Return whether the latest answer to ``name`` is one that the limit gives to nobody."""
         return not self._latest[name].by_limit and self.history.unlike_limit(name)
 
-    def _take_round(self, left: Sequence[str], panel: Sequence[str], pause: float, quiet: float) -> float:
+    def _count_round(self, left: Sequence[str], panel: Sequence[str], pause: float, quiet: float) -> float:
         """Count a round whose controls were served, for those who were ``left``; return the next pause.
 
         ``quiet``: the one that the controls had. Where agents share a limit, or may, the browser alone is no control.
         """
         phase = self._phase(left)
-        other_rule = all(map(self._other_rule, left))
+        other_rule = all(map(self._by_other_rule, left))
         if phase in (MAY_SHARE, SHARED) and not other_rule and panel[0] == BROWSER:
             enough = max(OUTLAST * self._quiet, self._asked_for(left))
             self._outlasted = phase == MAY_SHARE and pause >= enough
@@ -481,29 +481,29 @@ class Retry:
         What was counted no longer counts, except for clients whose answer the limit gives to nobody.
         """
         beside = BROWSER not in waiting and self.history.served and self._serves(BROWSER)
-        self._known = SHARED if beside and not self.limits_everybody else LIMITED
+        self._explanation = SHARED if beside and not self.limits_everybody else LIMITED
         for name in waiting:
             if not self.history.unlike_limit(name):
                 self.controls.pop(name, None)
         self._wait = max(2 * self._wait, self._asked_for((*panel, *waiting)))
         return self._wait
 
-    def _needed(self, name: str) -> int:
+    def _rounds_needed(self, name: str) -> int:
         """Return in how many controlled rounds ``name`` must be turned away until its refusal counts."""
         by_chance = self._latest[name].failing or self._latest[name].another
         if by_chance and (name not in FILE_PROBES or name == "robots"):
             return CHANCE_ROUNDS
-        if self._known == OPEN and self.history.uneven:
+        if self._explanation == OPEN and self.history.uneven:
             return UNEVEN_ROUNDS
-        return PHASES[OPEN if self._other_rule(name) else self._known].rounds
+        return PHASES[OPEN if self._by_other_rule(name) else self._explanation].rounds
 
     def _proven(self, name: str) -> bool:
-        return self.controls.get(name, 0) >= self._needed(name)
+        return self.controls.get(name, 0) >= self._rounds_needed(name)
 
     def _serves(self, name: str) -> bool:
         return self._latest[name].outcome == SERVED
 
-    def _is_away(self, name: str) -> bool:
+    def _never_served(self, name: str) -> bool:
         return self._latest[name].turned_away and not self.history.was_served(name)
 
     @property
@@ -511,7 +511,7 @@ class Retry:
         """The quiet within a round where nothing is limited."""
         return max(self._limits.pace, self._quiet / 4)
 
-    def _limit(self, name: str) -> float:
+    def _time_limit(self, name: str) -> float:
         """Return the seconds that ``name`` has: of a client that got no answer before, a few times the browser's."""
         if self._latest[name].error != "timeout":
             return self._limits.probe
@@ -524,7 +524,7 @@ class Retry:
         """Ask ``name`` and keep the answer; False when the time is up. The last one may come a little late."""
         if self._deadline - self._now < pause - self._quiet:
             return False
-        seen = yield Ask(name, pause, limit or self._limit(name), why)
+        seen = yield Ask(name, pause, limit or self._time_limit(name), why)
         self._now = seen.at
         self.history.add(name, seen)
         if seen.outcome == SERVED:
@@ -546,7 +546,7 @@ class Retry:
         Where nobody was ever served, a limit leaves everybody without one, and without a limit each client that did
         not get the same every time. Else a refusal must be proven, the browser's too.
         """
-        away = [name for name in (BROWSER, *agents) if self._is_away(name)]
+        away = [name for name in (BROWSER, *agents) if self._never_served(name)]
         if self.history.somebody:
             return [name for name in away if not self._proven(name)]
         if self.history.all_limited:

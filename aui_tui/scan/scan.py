@@ -482,8 +482,8 @@ class _Scan:
         elif name in self._agents:
             found = await self._comparison.mark(found, answer)
         if first.error == "timeout" and found.status == 0:  # it had less time than at first: the first answer stays
-            return exchanges.replaced(found, first)
-        return exchanges.replaced(first, found)
+            return exchanges.with_attempt(found, first)
+        return exchanges.with_attempt(first, found)
 
     async def _read_for_agents(self) -> None:
         """Take the facts of the page from what an agent was served, where the browser was not."""
@@ -498,7 +498,7 @@ class _Scan:
     async def _look_for_cause(self) -> None:
         """Find out what the site goes by, for those turned away alike; at most ``causes`` requests."""
         limits = self._access.limits
-        alike = control.alike(self._done, (name for name in self._agents if self._done[name].controls))
+        alike = control.grouped_alike(self._done, (name for name in self._agents if self._done[name].controls))
         if not alike or limits.causes < _TRIALS:
             return
         group = max(alike, key=len)
@@ -528,16 +528,16 @@ class _Scan:
         """Ask what else says what a refusal goes by: a real browser, an invented name, a search engine's."""
         browser, limits = self._done[BROWSER], self._access.limits
         refused = [name for name in self._agents if self._done[name].turned_away and not self._done[name].limited]
-        away = control.alike(self._done, refused)
-        asked = control.wanted(browser) or (away and self._access.control == "chromium")
+        away = control.grouped_alike(self._done, refused)
+        asked = control.browser_would_settle(browser) or (away and self._access.control == "chromium")
         by_field = self.cause is not None and self.cause.by in ("field", "fields")
         if self.real is not None and not self.real.missing and asked:
             found = await self._ask_real(self.real)
-            self.arms = (control.real(REAL, "", self.real.name, found),)
+            self.arms = (control.browser_arm(REAL, "", self.real.name, found),)
             if found.outcome == SERVED:
                 for group in away:
                     found = await self._ask_real(self.real, group[0])
-                    self.arms += tuple(control.real(REAL_AGENT, agent, self.real.name, found) for agent in group)
+                    self.arms += tuple(control.browser_arm(REAL_AGENT, agent, self.real.name, found) for agent in group)
         elif browser.outcome == SERVED and away and not by_field and self._has_time(2):
             name = max(away, key=len)[0]
             own = self._access.search_engine or await self._access.owns(
@@ -551,7 +551,7 @@ class _Scan:
                 return msgspec.structs.replace(found, status=403) if other else found
 
             pause = max(limits.pace, limits.pause / 4)
-            self.arms = await control.by_name(self._done[name], ask, search=own, pause=pause)
+            self.arms = await control.ask_other_names(self._done[name], ask, search=own, pause=pause)
             self._report(self._done[name])
 
     async def _ask_real(self, real: RealBrowser, agent: str = "") -> Exchange:
@@ -638,7 +638,7 @@ class _Scan:
         signed = await signing.ask_signed(first, str(url), signer, ask, pause=self._access.limits.pace or SIGNED_PAUSE)
         stands = first
         if signed.result == VERIFIED:
-            stands = exchanges.replaced(first, served[0])
+            stands = exchanges.with_attempt(first, served[0])
             self._verifies_signatures, self.cause = True, None
         self._done[name] = msgspec.structs.replace(stands, signed=signed)
         self._report(self._done[name])

@@ -1,4 +1,4 @@
-"""What may be scanned: from what a user typed, or a redirect, to one site, and which IP addresses are public. No I/O.
+"""Targets of a scan, from what a user typed or a redirect says, and the table of public IP addresses. No I/O.
 
 The table of addresses is our own, because ``ipaddress.is_global`` differs between Python releases and knows nothing of
 most embedded IPv4 forms. Sources: IANA IPv4 and IPv6 Special-Purpose Address Registries, IANA IPv6 Global Unicast

@@ -101,6 +101,8 @@ def test_a_query_names_its_fields() -> None:
         ("a && b", "a space between"),
         ("h11*", "write h11"),
         ("*.com", "write .com"),
+        ("host:*.com", "write .com"),
+        ("server:nginx*", "write nginx"),
         ("x=y", "double quotes"),
     ],
 )
