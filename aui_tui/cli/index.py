@@ -23,7 +23,7 @@ from aui_tui.model.card import ReportCard, age
 from aui_tui.model.codec import Keys, encode_summary
 from aui_tui.model.query import Query
 from aui_tui.model.signs import sign
-from aui_tui.model.view import IndexView, Row, rows
+from aui_tui.model.view import IndexView, Row, pages, rows
 from aui_tui.report.forms import CARD_FORMATS, LIST_FORMATS
 from aui_tui.service.protocol import Service
 from aui_tui.text import count, fit
@@ -41,13 +41,13 @@ LEAST_HOST: Final = 18
 
 
 def json_parts(view: IndexView, *, keys: Keys = "names", limit: int = 0) -> Iterator[bytes]:
-    """Yield the Index record (specification 4.1) piece by piece, a row on each line, without holding it all."""
+    """Yield the Index record (specification 4.1) page by page, a row on each line, without holding it all."""
     yield b'{"scanned_at":"' + view.scanned_at.encode() + b'"'
     for name, window in ((b"ranked", view.ranked), (b"unreachable", view.unreachable)):
         yield b',"' + name + b'":['
         between = b"\n"
-        for row in rows(window, limit):
-            yield between + encode_summary(row.summary, keys)
+        for page in pages(window, limit):
+            yield between + b",\n".join(encode_summary(row.summary, keys) for row in page)
             between = b",\n"
         yield b"]"
     yield b"}\n"

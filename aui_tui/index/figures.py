@@ -44,21 +44,18 @@ PAIRS: Final = """
 """Hosts that had a scan before a time, else one before their last: comparable scores then and now, the id of the scan
 then (none where it is the last one), and the verdicts of now."""
 LIVE: Final = tuple(surface.slug for surface in surfaces() if surface.live)
-REFUSING: Final = " OR ".join(f"'{word}' IN ({', '.join(AGENTS)})" for word in TURNED_AWAY)
-FIGURES: Final = (
-    *("change > 0", "change < 0", "contradictions <> ''"),
-    *(f"instr(fixes, ',{fix},') > 0" for fix in FIXES),
-    *(
-        sql
-        for slug in LIVE
-        for sql in (
-            f"instr(contradictions, ',out,') AND {slug} IN ('blocked', 'walled')",
-            f"instr(contradictions, ',in,') AND {slug} = 'disallowed'",
-        )
-    ),
+_CELL: Final = "\x1f"
+_LINE: Final = "\x1e"
+"""What stands between the columns of a host and between hosts where they are counted; no cleaned text has either."""
+_COUNTED: Final = (
+    ("category", "stance", "substr(grade, 1, 1)", "lower(edge)", *AGENTS),
+    ("fixes", "contradictions", "CASE WHEN change > 0 THEN 1 WHEN change < 0 THEN -1 ELSE 0 END", *LIVE),
 )
-"""Conditions whose hosts an overview counts: risen, fallen, contradicting, by fix, and how each live-probed agent's
-robots.txt and site disagree."""
+"""The groups in which an overview counts hosts. Python counts equal texts; SQLite would sort all hosts for that."""
+_TEXTS: Final = ", ".join(
+    f"group_concat(printf('{_CELL.join(['%s'] * len(columns))}', {', '.join(columns)}), '{_LINE}')"
+    for columns in _COUNTED
+)
 
 
 def overview(db: sqlite3.Connection, query: Query) -> Overview:
@@ -68,35 +65,20 @@ def overview(db: sqlite3.Connection, query: Query) -> Overview:
     lists = f"SELECT count(*) FROM {table} WHERE ranked = 0 AND {where.sql}"
     unreachable: int = db.execute(lists, where.values).fetchone()[0]
     where = all_of((Term("ranked = 1"), where))
-    grouped = f"SELECT score, count(*) FROM {table} WHERE {where.sql} GROUP BY score"
-    scores = dict(db.execute(grouped, where.values).fetchall())
-    sums = ", ".join(f"total({sql})" for sql in FIGURES)
-    risen, fallen, contradictions, *others = map(
-        int, db.execute(f"SELECT {sums} FROM {table} WHERE {where.sql}", where.values).fetchone()
-    )
-    kinds = db.execute(
-        f"SELECT category, stance, substr(grade, 1, 1), {', '.join(AGENTS)}, count(*) FROM {table} "
-        f"WHERE {where.sql} GROUP BY {', '.join(map(str, range(1, 4 + len(AGENTS))))}",
-        where.values,
-    ).fetchall()
-    edges = db.execute(
-        f"SELECT lower(edge), count(*) AS hosts, total({REFUSING}) FROM {table} WHERE {where.sql} "
-        f"GROUP BY 1 ORDER BY hosts DESC LIMIT {EDGES}",
-        where.values,
-    ).fetchall()
-    disagree = others[len(FIXES) :]
+    scores: dict[int, int] = {}
+    groups = tuple(Counter[str]() for _ in _COUNTED)
+    grouped = f"SELECT score, count(*), {_TEXTS} FROM {table} WHERE {where.sql} GROUP BY score"
+    for score, hosts, *texts in db.execute(grouped, where.values):
+        scores[score] = hosts
+        for group, text in zip(groups, texts, strict=True):
+            group.update(text.split(_LINE))
+    kinds, faults = ([(*line.split(_CELL), number) for line, number in group.items()] for group in groups)
     return Overview(
-        failing=dict(zip(FIXES, others, strict=False)),
         hosts=sum(scores.values()),
         scores=decades([scores.get(score, 0) for score in range(101)]),
-        edges={edge: number for edge, number, _ in edges},
-        refusing={edge: int(number) for edge, _, number in edges if number},
-        contradictions=contradictions,
-        risen=risen,
-        fallen=fallen,
         unreachable=unreachable,
-        disagree=dict(zip(LIVE, zip(disagree[::2], disagree[1::2], strict=True), strict=True)),
         **_by_kind(kinds),
+        **_by_fault(faults),
     )
 
 
@@ -168,11 +150,14 @@ def weeks(db: sqlite3.Connection, query: Query, now: float) -> dict[str, tuple[i
 
 
 def _by_kind(kinds: Iterable[Sequence[Any]]) -> dict[str, Any]:
-    """Return the figures of an overview that follow from category, stance, grade and verdicts of groups of hosts."""
+    """Return the figures of an overview that follow from category, stance, grade, edge and verdicts of hosts."""
     grades, stances = dict.fromkeys(GRADES, 0), {word: dict.fromkeys(STANCES, 0) for word in CATEGORIES}
     verdicts: dict[str, Counter[str]] = {slug: Counter() for slug in AGENTS}
     shut = {slug: {word: [0, 0] for word in CATEGORIES} for slug in AGENTS}
-    for category, stance, grade, *words, number in kinds:
+    edges, refusing = Counter[str](), Counter[str]()
+    for category, stance, grade, edge, *words, number in kinds:
+        edges[edge] += number
+        refusing[edge] += number * any(word in TURNED_AWAY for word in words)
         if grade in grades:
             grades[grade] += number
         if category in stances:
@@ -184,11 +169,36 @@ def _by_kind(kinds: Iterable[Sequence[Any]]) -> dict[str, Any]:
             if category in stances and inside is not None:
                 shut[slug][category][0] += number * (not inside)
                 shut[slug][category][1] += number
+    most = dict(sorted(edges.items(), key=lambda pair: (-pair[1], pair[0]))[:EDGES])
     return {
+        "edges": most,
+        "refusing": {edge: refusing[edge] for edge in most if refusing[edge]},
         "grades": grades,
         "stances": stances,
         "verdicts": {slug: dict(found) for slug, found in verdicts.items()},
         "shut": {slug: {word: (out, of) for word, (out, of) in found.items()} for slug, found in shut.items()},
+    }
+
+
+def _by_fault(faults: Iterable[Sequence[Any]]) -> dict[str, Any]:
+    """Return the figures of an overview on fixes, contradictions and changes of groups of hosts."""
+    failing, disagree = dict.fromkeys(FIXES, 0), {slug: [0, 0] for slug in LIVE}
+    contradicting = risen = fallen = 0
+    for fixes, contradictions, change, *verdicts, number in faults:
+        for fix in failing:
+            failing[fix] += number * (f",{fix}," in fixes)
+        contradicting += number * bool(contradictions)
+        risen += number * (change == "1")
+        fallen += number * (change == "-1")
+        for slug, word in zip(LIVE, verdicts, strict=True):
+            disagree[slug][0] += number * (",out," in contradictions and word in TURNED_AWAY)
+            disagree[slug][1] += number * (",in," in contradictions and word == "disallowed")
+    return {
+        "failing": failing,
+        "contradictions": contradicting,
+        "risen": risen,
+        "fallen": fallen,
+        "disagree": {slug: (out, into) for slug, (out, into) in disagree.items()},
     }
 
 

@@ -11,8 +11,10 @@ from contextlib import suppress
 from itertools import compress
 from typing import Final, NamedTuple
 
+import msgspec
+
 from aui_tui.errors import Unavailable
-from aui_tui.index.rows import KINDS, READ, row_of
+from aui_tui.index.rows import KINDS, LINE, VALID, row_of
 from aui_tui.model.decoding import from_json
 from aui_tui.model.query import Query, Term, all_of
 from aui_tui.model.view import Facets, Row
@@ -162,12 +164,15 @@ def read_rows(db: sqlite3.Connection, ids: Sequence[int], ranks: Sequence[int]) 
     Hosts that are gone and lines that are damaged are left out. Raises Unavailable.
     """
     found = []
-    sql = f"SELECT {', '.join(READ)} FROM json_each(?) AS wanted CROSS JOIN site ON site.id = wanted.value"
+    sql = (
+        f"SELECT json_group_array({LINE}) FROM json_each(?) AS wanted CROSS JOIN site ON site.id = wanted.value "
+        f"WHERE {VALID}"
+    )
     try:
-        listed = db.execute(sql, (json.dumps(list(ids)),)).fetchall()
+        listed = db.execute(sql, (json.dumps(list(ids)),)).fetchone()[0]
     except sqlite3.Error as error:
         raise Unavailable(f"The index could not be read: {clean(str(error), 120)}.") from None
-    for values in listed:
+    for values in msgspec.json.decode(listed):
         with suppress(ValueError, TypeError, LookupError):
             found.append(row_of(values, ranks))
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final, NamedTuple, Protocol
 
 import msgspec
@@ -47,14 +48,19 @@ PAGE: Final = 500
 """Rows that are asked of a window at a time."""
 
 
-def rows(window: Window, limit: int = 0) -> Iterator[Row]:
-    """Yield the rows of ``window``, at most ``limit`` of them (0: all), reading PAGE at a time."""
+def pages(window: Window, limit: int = 0) -> Iterator[Sequence[Row]]:
+    """Yield the rows of ``window``, at most ``limit`` of them (0: all), PAGE at a time."""
     total = min(len(window), limit) if limit else len(window)
     for start in range(0, total, PAGE):
-        batch = window[start : min(start + PAGE, total)]
-        yield from batch
-        if not batch:
+        page = window[start : min(start + PAGE, total)]
+        if not page:
             return
+        yield page
+
+
+def rows(window: Window, limit: int = 0) -> Iterator[Row]:
+    """Yield the rows of ``window``, at most ``limit`` of them (0: all), reading PAGE at a time."""
+    return chain.from_iterable(pages(window, limit))
 
 
 class Facets(msgspec.Struct, frozen=True, kw_only=True):

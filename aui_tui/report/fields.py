@@ -143,8 +143,11 @@ def _below(path: Path, tree: Tree) -> list[Path]:
 
 def value_at(record: Mapping[str, Any], path: Path) -> Any:
     """Return what lies at ``path`` in a plain record, None when it is not there; a list of values below a list."""
-    value = record.get(path[0])
-    if len(path) == 1 or value is None:
-        return value
-    below = path[1:]
-    return value_at(value, below) if isinstance(value, dict) else [value_at(item, below) for item in value]
+    value: Any = record
+    for place, name in enumerate(path):
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            return [value_at(item, path[place:]) for item in value]
+        value = value.get(name)
+    return value
