@@ -6,7 +6,7 @@ import json
 import sqlite3
 from array import array
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import compress
 from typing import Final, NamedTuple
@@ -55,6 +55,10 @@ RARE: Final = 1000
 """Fewer hosts than this are taken from the index of text; of more it is quicker to look at every host."""
 TRIGRAM: Final = 3
 """Shortest text in characters that the index of text can find."""
+UNCOVERED: Final = frozenset({"crawler", "server"})
+"""Fields whose columns the index ``site_list`` lacks: one pass over the table is quicker than by way of it."""
+PIECE: Final = 1 << 18
+"""Ids, or characters of ids, that are handled at a time: in between, other threads have their turn."""
 NO_FACETS: Final = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
 """What stands behind the filters while it is being counted."""
 
@@ -64,7 +68,7 @@ class Hosts(NamedTuple):
 
     ids: array[int]
     kinds: bytes
-    counts: Counter[int]
+    counts: Mapping[int, int]
     ranked: bool
 
     def only(self, query: Query) -> Hosts:
@@ -76,7 +80,10 @@ class Hosts(NamedTuple):
             for category, stance in KINDS.values()
         ]
         chosen = self.kinds.translate(bytes.maketrans(bytes(KINDS), bytes(wanted)))
-        return self._replace(ids=array("q", compress(self.ids, chosen)))
+        ids = array("q")
+        for start in range(0, len(chosen), PIECE):
+            ids.extend(compress(self.ids[start : start + PIECE], chosen[start : start + PIECE]))
+        return self._replace(ids=ids)
 
     def facets(self, query: Query) -> Facets:
         """Return how many hosts each choice would give under the other filters of ``query``."""
@@ -110,15 +117,18 @@ class Chosen(NamedTuple):
     terms: Term
 
 
-def narrowed(db: sqlite3.Connection, query: Query) -> Chosen:
-    """Return the terms of a query, by way of the index of text where one of its texts is rare."""
+def narrowed(db: sqlite3.Connection, query: Query, *, whole: bool = True) -> Chosen:
+    """Return the terms of a query, and the way to its hosts: the index of text where one of its texts is rare.
+
+    The first hosts of a list are found in its order, those of a ``whole`` one in any.
+    """
     for term in query.terms:
         if len(term.text) >= TRIGRAM:
             phrase = '"' + term.text.replace('"', '""') + '"'  # one FTS5 string: a substring for trigrams
             found = "SELECT rowid FROM site_text WHERE site_text MATCH ?"
             if db.execute(f"SELECT count(*) FROM ({found} LIMIT {RARE})", (phrase,)).fetchone()[0] < RARE:
                 return Chosen("site NOT INDEXED", all_of((Term(f"id IN ({found})", (phrase,)), *query.terms)))
-    return Chosen("site", all_of(query.terms))
+    return Chosen("site NOT INDEXED" if whole and UNCOVERED & query.fields else "site", all_of(query.terms))
 
 
 def find_hosts(db: sqlite3.Connection, query: Query, limit: int = 0) -> tuple[Hosts, Hosts]:
@@ -126,7 +136,7 @@ def find_hosts(db: sqlite3.Connection, query: Query, limit: int = 0) -> tuple[Ho
 
     They come in one pass, as two texts: a row for each takes three times as long.
     """
-    table, terms = narrowed(db, query)
+    table, terms = narrowed(db, query, whole=not limit)
     order = order_of(query)
     if query.sort == "age" and not query.terms:
         table = "site INDEXED BY site_at"
@@ -138,9 +148,21 @@ def find_hosts(db: sqlite3.Connection, query: Query, limit: int = 0) -> tuple[Ho
             f"SELECT json_group_array(id), ifnull(group_concat(kind, ''), '') FROM ({sql})", where.values
         ).fetchone()
         letters = kinds.encode()
-        return Hosts(array("q", from_json(ids, list[int])), letters, Counter(letters), ranked)
+        return Hosts(_ids(ids), letters, {letter: letters.count(letter) for letter in KINDS}, ranked)
 
     return listed(True), listed(False)
+
+
+def _ids(text: str) -> array[int]:
+    """Return the ids in a JSON list."""
+    found = array("q")
+    start, last = 1, len(text) - 1
+    while start < last:
+        end = text.find(",", start + PIECE)
+        end = last if end < 0 else end
+        found.extend(from_json(f"[{text[start:end]}]", list[int]))
+        start = end + 1
+    return found
 
 
 class IdWindow:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from aui_tui.checks.scoring import Labels, grade_card
 from aui_tui.errors import ConfigError, NeverScanned, Unavailable
-from aui_tui.index import reports
+from aui_tui.index import lists, reports
 from aui_tui.index.reports import Reports
 from aui_tui.index.rows import COLUMNS, columns_of
 from aui_tui.index.schema import VERSION
@@ -154,6 +154,32 @@ def test_hosts_in_the_order_of_their_changes(store: Reports, line: str, descendi
     wanted = [row.summary.host for row in ordered(rows, query)]
     assert [row.summary.host for row in view.ranked[:]] == wanted
     assert [store.position(host, query) for host in wanted] == list(range(len(wanted)))
+
+
+def test_long_lists_are_read_in_pieces(store: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.put_many([scan(f"{number:02}.example", llms=number % 3 == 0, status=403 if number % 5 else 200)
+                    for number in range(40)])  # fmt: skip
+    queries = [Query.of(line=line, stance=stance) for line in ("", "has:llms") for stance in ("", "Walled", "Open")]
+    whole = [[row.summary.host for row in store.index(query).ranked[:]] for query in queries]
+    monkeypatch.setattr(lists, "PIECE", 3)
+    again = Reports(store.path, clock=lambda: NOW)
+    assert [[row.summary.host for row in again.index(query).ranked[:]] for query in queries] == whole
+    assert len(whole[0]) == 40
+    assert 0 < len(whole[1]) < 40
+    again.close()
+
+
+def test_hosts_of_a_crawler_are_found_in_their_order(store: Reports) -> None:
+    store.put_many([scan(f"{number}.example", llms=number % 2 == 0) for number in range(9)])
+    with store.database.writing() as db:
+        db.execute("UPDATE site SET crawlers = ',GPTBot=blocked,', server = 'nginx' WHERE id % 3 = 0")
+        db.execute("UPDATE meta SET changes = changes + 1")
+    for line in ("crawler:gptbot=blocked", "server:nginx"):
+        found = [row.summary.host for row in store.index(Query.of(line=line)).ranked[:]]
+        listed = [row.summary.host for row in store.index(Query()).ranked[:]]
+        assert len(found) == 3
+        assert found == [host for host in listed if host in found]
+        assert store.overview(Query.of(line=line)).hosts == 3
 
 
 def test_change_needs_the_same_method_and_two_answers(store: Reports) -> None:
