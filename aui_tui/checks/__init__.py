@@ -10,7 +10,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.checks.base import LACKING, UNDECLARED, Check, Piece, Sentence, Site, sentence_list
+from aui_tui.checks.base import LACKING, UNDECLARED, Check, Earned, Piece, Sentence, Site, sentence_list
 from aui_tui.model.card import Finding, Recommendation, ReportCard
 from aui_tui.model.vocabulary import FIXES, choose
 
@@ -19,6 +19,7 @@ __all__ = [
     "CHECKS",
     "LACKING",
     "Check",
+    "Earned",
     "Finding",
     "Piece",
     "Sentence",

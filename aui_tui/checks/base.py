@@ -274,7 +274,7 @@ SHUT_OUT, TOLD_OUT, UNREADABLE, UNDECLARED, LACKING = range(5)
 
 
 class Check(ABC):
-    """One scored component of a site, whole (method.md "Points").
+    """One scored component of a site, whole.
 
     ``fix``: its key in the ledger, and of the recommendation that completes it (specification 2.6). ``label``: the
     same in words. ``earns``: what earns the points, for the explanation of the method; ``{part}``

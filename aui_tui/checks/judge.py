@@ -26,7 +26,7 @@ class Judgement:
 
     ``readings``: what the answer to each live-probed agent means beside the browser's, by slot. ``verdicts``: matrix
     slug to verdict (specification 2.4). ``agents``, ``crawlers``: robots.txt policies in registry order, one for every
-    tested token. ``unreachable``: as in ``Observations``.
+    tested token.
     """
 
     observations: Observations
@@ -35,7 +35,6 @@ class Judgement:
     stance: str
     agents: tuple[RobotsPolicy, ...]
     crawlers: tuple[RobotsPolicy, ...]
-    unreachable: bool
 
     @property
     def probed(self) -> list[Probed]:
@@ -88,7 +87,6 @@ def judge(observations: Observations) -> Judgement:
         stance=UNREACHABLE.stance,
         agents=agents,
         crawlers=crawlers,
-        unreachable=observations.unreachable,
     )
     return replace(found, stance=_stance(found))
 
@@ -97,7 +95,7 @@ def _stance(found: Judgement) -> str:
     observations = found.observations
     if observations.refuses_everybody:
         return "Selective"  # no agent fares worse than a person
-    if found.unreachable:
+    if observations.unreachable:
         return UNREACHABLE.stance
     return stance_of(
         served=found.served,

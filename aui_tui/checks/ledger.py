@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from aui_tui.checks import CHECKS, Check, Sentence, sentence_list
+from aui_tui.checks import CHECKS, Check, Earned, Sentence, sentence_list
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import answer, clause, fill, joined, quoted, sentence, silence, status
 from aui_tui.model.card import Finding, Ledger, LedgerEntry, Points
@@ -106,9 +106,12 @@ def ledger(judgement: Judgement, method: Method) -> Ledger:
 
     Of an unreachable site nothing is measured: every component counts on neither side and the score is 0.
     """
+    observations = judgement.observations
+    nothing = Earned(None, "The site gave no usable answer, so nothing was measured.")
+    unknown = nothing if observations.unreachable else None
     entries = (
-        *(_entry(check, judgement, method.name) for check in CHECKS),
-        *task_entries(judgement.observations, method.task_pillar),
+        *(_entry(check, unknown or check.earned(judgement, method.name), method.name) for check in CHECKS),
+        *task_entries(observations, method.task_pillar),
     )
     earned = sum(entry.earned for entry in entries)
     possible = sum(entry.possible for entry in entries if entry.measured)
@@ -128,12 +131,8 @@ def ledger(judgement: Judgement, method: Method) -> Ledger:
     )
 
 
-def _entry(check: Check, judgement: Judgement, method: str) -> LedgerEntry:
-    possible = check.points[method]
-    if judgement.unreachable:
-        points, reason = None, "The site gave no usable answer, so nothing was measured."
-    else:
-        points, reason = check.earned(judgement, method)
+def _entry(check: Check, earned: Earned, method: str) -> LedgerEntry:
+    possible, (points, reason) = check.points[method], earned
     return LedgerEntry(
         component=check.fix,
         pillar=check.pillar[method],
@@ -253,7 +252,7 @@ def findings(judgement: Judgement, book: Ledger | None = None) -> tuple[Finding,
     """
     observations = judgement.observations
     found: list[Finding] = []
-    if judgement.unreachable:
+    if observations.unreachable:
         found += _unreachable(observations)
     else:
         found += chain.from_iterable(check.findings(judgement) for check in CHECKS)

@@ -109,7 +109,7 @@ Selective there); everywhere else it has none of them."""
 
 
 def stance_of(*, served: int, conclusive: int, browser_challenged: bool, only_offers: bool, disallowed: int) -> str:
-    """Return the stance of a site, the first that fits (method.md "Stance").
+    """Return the stance of a site, the first that fits.
 
     ``served`` and ``conclusive`` count live-probed agents. ``only_offers``: each that was turned away got a 402 with
     machine-readable terms. ``disallowed``: agents that robots.txt shuts out.

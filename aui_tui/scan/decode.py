@@ -1,4 +1,4 @@
-"""Content codings with a limit on what comes out (RFC 9110 8.4; threats 12 and 13)."""
+"""Content codings with a limit on what comes out (RFC 9110 8.4)."""
 
 from __future__ import annotations
 

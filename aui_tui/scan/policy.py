@@ -31,7 +31,7 @@ REQUESTS: Final = 11
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds of one scan: times in seconds, sizes in bytes (specification 8, method.md "Probes of one scan").
+    """Bounds of one scan: times in seconds, sizes in bytes (specification 8).
 
     ``probe``: one probe in all, redirects included. ``connect``: until a TCP connection is made. ``lookup``: a name
     look-up. ``pause``: before a client that was turned away is asked again; waits that grow begin with it. ``again``:
@@ -204,7 +204,7 @@ class ScanPolicy:
         return None
 
     def check(self, origin: Origin) -> None:
-        """Raise InvalidHost when ``origin`` is nothing a redirect may lead to (threat 5).
+        """Raise InvalidHost when ``origin`` is nothing a redirect may lead to.
 
         The person at the keyboard is led to any port of a public address, as by a browser; others to 80 and 443.
         """

@@ -1,7 +1,7 @@
-"""One probe: its request, redirects, and the body as far as it may be read, within one time limit (method.md "Probes").
+"""One probe: its request, redirects, and the body as far as it may be read, within one time limit.
 
 Redirects are resolved as browsers do it (WHATWG URL 4.4; RFC 9110 15.4): backslashes are slashes, any number of slashes
-begins an authority, dot segments go. Stricter than they are in what is dialled (threats 5, 16): user names (also after
+begins an authority, dot segments go. Stricter than they are in what is dialled: user names (also after
 a backslash, where parsers disagree on the host), control characters and numbers that stand for addresses are refused.
 Some sites redirect a visitor until a cookie sticks (RFC 6265). A jar lives as long as one probe: no cookie reaches
 another probe, identity or scan.

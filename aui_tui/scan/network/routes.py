@@ -1,4 +1,4 @@
-"""The connections of a scan: names looked up once, every address checked, the checked one dialled (threats 1 to 7).
+"""The connections of a scan: names looked up once, every address checked, the checked one dialled.
 
 ``getaddrinfo`` has no time limit and cannot be cancelled, so each look-up has a thread, which keeps its place until it
 ends; there are more places than a crawl meets dead names. Threads are daemons: none keeps the process from ending.

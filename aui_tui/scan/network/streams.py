@@ -91,7 +91,7 @@ class TlsEnded(httpcore.ReadError):
 
 
 def tls_failure(error: OSError) -> NetworkError:
-    """Return the error for a failed TLS handshake (threat 17); the server's words pass ``clean``."""
+    """Return the error for a failed TLS handshake; the server's words pass ``clean``."""
     if isinstance(error, ssl.SSLCertVerificationError):
         unknown = error.verify_code in _NO_ISSUER
         reason = NO_ISSUER if unknown else error.verify_message
