@@ -45,23 +45,11 @@ MAX_TEXT: Final = 1500
 """Characters of a page's readable text that are recorded."""
 _BEGINNING: Final = 1 << 16
 """Octets of a body in which links to countries and the language are looked for."""
-OWN_FIELDS: Final = frozenset(
-    {
-        "host",
-        "input_host",
-        "origin",
-        "scanned_at",
-        "ran_at",
-        "at",
-        "vantage",
-        "limits",
-        "http_version",
-        "error",
-        "outcome",
-    }
-    | {"vendor", "tier", "result", "served", "token", "policy", "effective", "kind", "agents", "by", "fields"}
-    | {"outcome", "key", "state", "agent", "browser", "door", "robots", "task", "reason", "change", "verb", "mark"}
-)
+_OWN_FIELDS: Final = """
+host input_host origin scanned_at ran_at at vantage limits http_version error outcome vendor tier result served token
+policy effective kind agents by fields key state agent browser door robots task reason change verb mark
+"""
+OWN_FIELDS: Final = frozenset(_OWN_FIELDS.split())
 """Fields of the observation types with the product's own words or the user's; every other text may come from a site."""
 OWN_NAMES: Final = (Exchange, SignedProbe, Declaration)
 """Types whose ``name`` is the product's own word."""
