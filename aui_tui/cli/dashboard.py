@@ -1,21 +1,27 @@
-"""The only door to ``aui_tui.tui``: the dashboard on a service, and what it remembers."""
+"""The only door to ``aui_tui.tui``: the dashboard on a service, what it writes to files, and what it remembers."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aui_tui.cli.exporter import FileExporter
 from aui_tui.cli.run import UNEXPECTED, Run
+from aui_tui.errors import ConfigError
 from aui_tui.model.query import Query
+from aui_tui.model.view import Row, rows
+from aui_tui.report.atomic import create
+from aui_tui.report.formats import CARD_FORMATS, LIST_FORMATS, Listing, format_of, write_cards, write_listing
 from aui_tui.service.local import LocalService
 from aui_tui.service.protocol import Service
+from aui_tui.text import clean, count
 
 if TYPE_CHECKING:
     from aui_tui.tui.context import Preferences
+    from aui_tui.tui.export import ExportJob
 
 CRASHED: Final = 1
 LEFT_FOR_DEMO: Final = -1
@@ -59,7 +65,7 @@ def open_on(
 
         context = Context(
             service,
-            exporter=FileExporter(service),
+            exporter=partial(export, service),
             feed=Feed(*feed) if feed is not None else None,
             starter=Feed(*starter) if starter is not None else None,
             demo=starter is not None,
@@ -78,6 +84,44 @@ def open_on(
     finally:
         asyncio.run(service.aclose())
     return {CRASHED: UNEXPECTED, DEMO: LEFT_FOR_DEMO}.get(status, status)
+
+
+async def export(service: Service, job: ExportJob) -> str:
+    """Write ``job`` to a file that is not there yet and return one sentence on it. Raises AuiError."""
+    path, hosts, written = _file_of(job.path), set(job.hosts), 0
+
+    def chosen(found: Iterator[Row]) -> Iterator[Row]:
+        nonlocal written
+        for row in found:
+            if not hosts or row.summary.host in hosts:
+                written += 1
+                yield row
+
+    if job.kind == "snippet":
+        chunks: Iterable[str] = [job.text.rstrip("\n") + "\n"]
+    elif job.kind == "card":
+        form = format_of(path, CARD_FORMATS)
+        chunks = write_cards(form, [await service.site(job.host, method=job.method, at=job.at)])
+    else:
+        form = format_of(path, LIST_FORMATS)
+        view = await service.index(job.query)
+        listing = Listing(
+            scanned_at=view.scanned_at,
+            ranked=chosen(rows(view.ranked)) if hosts or not job.unreachable else (),
+            unreachable=chosen(rows(view.unreachable)) if hosts or job.unreachable else (),
+            title="marked hosts" if hosts else view.query.words(),
+        )
+        chunks = write_listing(form, listing)
+    path = await asyncio.to_thread(create, path.parent, path.name, chunks, force=job.replace)
+    what = {"list": count(written, "host"), "card": f"the card of {job.host}", "snippet": "the change"}[job.kind]
+    return f"Wrote {what} to {clean(path.name, 100)} in {clean(str(path.resolve().parent), 200)}."
+
+
+def _file_of(text: str) -> Path:
+    """Return the file that the user named. Raises ConfigError when it cannot be one."""
+    if not text.strip() or "\0" in text:
+        raise ConfigError("Name a file to write.")
+    return Path(text.strip()).expanduser()
 
 
 def _preferences(run: Run, service: Service) -> Preferences:

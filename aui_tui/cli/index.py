@@ -24,13 +24,11 @@ from aui_tui.model.codec import Keys, encode_summary
 from aui_tui.model.query import Query
 from aui_tui.model.signs import sign
 from aui_tui.model.view import IndexView, Row, pages, rows
-from aui_tui.report.forms import CARD_FORMATS, LIST_FORMATS
+from aui_tui.report.formats import CARD_FORMATS, LIST_FORMATS, PARQUET, Listing, write_cards, write_listing
 from aui_tui.service.protocol import Service
 from aui_tui.text import count, fit
 
 app = App()
-
-PARQUET: Final = "parquet"
 
 WIDTHS: Final = {"#": 5, "Score": 5, "Δ": 4, "Gr": 2, "Stance": 11, "Host": 0, "Category": 15, "Age": 4}
 """Columns in their order and their widths in cells; the host takes what is left."""
@@ -227,7 +225,6 @@ def export(
 ) -> int:
     """Write the list, or with --cards the cards behind it: JSON, CSV, Markdown, HTML, Parquet and more."""
     from aui_tui.report.data import write_parquet
-    from aui_tui.report.formats import Listing, write_cards, write_listing
 
     run = run_for(context)
     options.one_of(json=as_json, format=format_name)

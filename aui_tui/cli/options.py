@@ -14,7 +14,7 @@ from aui_tui.errors import BadValue
 from aui_tui.model.methods import METHODS
 from aui_tui.model.query import SORTS
 from aui_tui.model.vocabulary import CATEGORIES, GRADES, SEVERITIES, STANCES, choose
-from aui_tui.report.forms import CARD_FORMATS
+from aui_tui.report.formats import CARD_FORMATS
 from aui_tui.text import clean
 
 FILTERS, REACH, OUTPUT = "Filters", "How to reach the site", "Output"

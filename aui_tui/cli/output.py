@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from aui_tui.cli import streams
 from aui_tui.cli.options import one_of
@@ -18,12 +18,9 @@ from aui_tui.errors import BadValue, ConfigError
 from aui_tui.model.codec import Keys, encode_card
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import choose
-from aui_tui.report.forms import CARD_FORMATS, FORMATS
-from aui_tui.text import clean
-
-if TYPE_CHECKING:
-    from aui_tui.report.formats import Refusal
-    from aui_tui.report.gates import GateOutcome
+from aui_tui.report.atomic import check_place, replace
+from aui_tui.report.formats import CARD_FORMATS, Refusal, format_of, write_cards
+from aui_tui.report.gates import GateOutcome
 
 READABLE, TEXT, RECORD = PRINTED = ("readable", "text", "record")
 """Forms beside the formats of files: for a terminal, plain sentences, one line of JSON."""
@@ -67,8 +64,6 @@ def path_of(text: str) -> Path | None:
         raise ConfigError("--output must be the path of a file.")
     if not text or text == "-":
         return None
-    from aui_tui.report.atomic import check_place
-
     path = Path(text).expanduser()
     check_place(path)
     return path
@@ -85,8 +80,6 @@ def emit(chunks: Iterable[str], path: Path | None) -> None:
                 streams.write(chunk)
             streams.flush()
         return
-    from aui_tui.report.atomic import replace
-
     replace(path, chunks)
 
 
@@ -95,17 +88,6 @@ def format_for(path: Path | None, name: str, allowed: Sequence[str]) -> str:
     if not name and path is not None and path.suffix:
         return format_of(path, allowed)
     return choose("format", name, tuple(allowed)) if name else ""
-
-
-def format_of(path: Path, allowed: Sequence[str]) -> str:
-    """Return which of the formats ``allowed`` the ending of ``path`` means. Raises BadValue naming the endings."""
-    suffixes = {name: entry.suffix for name, entry in FORMATS.items()} | {"parquet": ".parquet"}
-    known = {suffixes[name]: name for name in allowed if name in suffixes}
-    ending = path.suffix.lower()
-    if ending not in known:
-        what = f"The ending {clean(ending, 20)} is not a format" if ending else "The name has no ending"
-        raise BadValue(f"{what}; use {', '.join(known)}.", allowed=tuple(known))
-    return known[ending]
 
 
 class HostResult(NamedTuple):
@@ -133,8 +115,6 @@ class CardForm:
     @classmethod
     def of(cls, run: Run, params: Mapping[str, Any]) -> CardForm:
         """Return the form that the options ``params`` ask for. Raises BadValue or ConfigError."""
-        from aui_tui.report.formats import write_cards
-
         as_json, text, fields = params["as_json"], params.get("text", False), params.get("fields", "")
         format_name = params.get("format_name", "")
         one_of(json=as_json, text=text, format=format_name)
@@ -164,8 +144,6 @@ class CardForm:
                 yield "\n" if (number or below) and not self.record else ""
                 yield from (line + "\n" for line in self._lines(one))
             return
-        from aui_tui.report.formats import write_cards
-
         yield from write_cards(
             self.name,
             [one.report for one in results if one.report is not None],

@@ -22,6 +22,7 @@ from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import CATEGORIES, choose
+from aui_tui.report.formats import Refusal, write_cards
 from aui_tui.report.gates import worst
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
@@ -111,8 +112,6 @@ class Batch:
 
     def refuse(self, url: str, error: AuiError) -> None:
         """Report that ``url`` gave no card; one of several hosts gets an entry of its own."""
-        from aui_tui.report.formats import Refusal
-
         self.codes.append(fail(error))
         if self._many:
             self.add(HostResult(refusal=Refusal(clean(url, 253), error.title, error.http_status, str(error))))
@@ -129,12 +128,10 @@ def show_in_browser(run: Run, report: HostReport, written: Path | None) -> None:
     import webbrowser
 
     if written is None or written.suffix.lower() != ".html":
-        from aui_tui.report.formats import write_cards
-
         folder = run.settings.data_dir / "reports"
         folder.mkdir(parents=True, exist_ok=True)
         written = folder / f"{re.sub(r'[^a-z0-9.-]', '_', report.card.host)}.html"
-        emit(write_cards("html", [report.card]), written)
+        emit(write_cards("html", [report]), written)
     opened_it = webbrowser.open(written.resolve().as_uri())
     streams.say(f"{'Opened' if opened_it else 'No browser could be opened; the report is'} {written}")
 

@@ -1,11 +1,14 @@
-"""What a writer of documents is given, and writing reports and lists in a format."""
+"""The formats of documents: their table, what their writers are given, and writing reports and lists in one of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from pathlib import Path as FilePath
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -15,9 +18,55 @@ from aui_tui.model.codec import Keys
 from aui_tui.model.view import HostReport, IndexView, Row, rows
 from aui_tui.model.vocabulary import choose
 from aui_tui.report.fields import Path, Tree, card_tree, row_tree, select
-from aui_tui.report.forms import CARD_FORMATS, FORMATS, LIST_FORMATS, Format
 from aui_tui.report.gates import GateOutcome
-from aui_tui.report.sections import Section, sections
+from aui_tui.text import clean
+
+
+class Format(NamedTuple):
+    """A format: its name and the ending of its files.
+
+    ``module`` of this package, loaded when something is written, holds its writers: ``NAME_cards`` and, where
+    ``listing``, ``NAME_listing``. ``fields``: whether single fields can be chosen.
+    """
+
+    name: str
+    suffix: str
+    module: str
+    listing: bool = True
+    fields: bool = False
+
+    def writer(self, what: Literal["cards", "listing"]) -> Any:
+        """Return the function that writes ``what``."""
+        return getattr(import_module(f"aui_tui.report.{self.module}"), f"{self.name}_{what}")
+
+
+_ALL: Final = (
+    Format("json", ".json", "data", fields=True),
+    Format("ndjson", ".ndjson", "data", fields=True),
+    Format("csv", ".csv", "data", fields=True),
+    Format("markdown", ".md", "markdown"),
+    Format("html", ".html", "page"),
+    Format("junit", ".xml", "ci", listing=False),
+    Format("sarif", ".sarif", "ci", listing=False),
+)
+FORMATS: Final = MappingProxyType({entry.name: entry for entry in _ALL})
+CARD_FORMATS: Final = tuple(FORMATS)
+LIST_FORMATS: Final = tuple(name for name, entry in FORMATS.items() if entry.listing)
+
+
+PARQUET: Final = "parquet"
+"""A format of tables alone, written into a file (``data.write_parquet``)."""
+
+
+def format_of(path: FilePath, allowed: Sequence[str]) -> str:
+    """Return which of the formats ``allowed`` the ending of ``path`` means. Raises BadValue naming the endings."""
+    suffixes = {name: entry.suffix for name, entry in FORMATS.items()} | {PARQUET: ".parquet"}
+    known = {suffixes[name]: name for name in allowed if name in suffixes}
+    ending = path.suffix.lower()
+    if ending not in known:
+        what = f"The ending {clean(ending, 20)} is not a format" if ending else "The name has no ending"
+        raise BadValue(f"{what}; use {', '.join(known)}.", allowed=tuple(known))
+    return known[ending]
 
 
 class Refusal(NamedTuple):
@@ -27,11 +76,6 @@ class Refusal(NamedTuple):
     title: str
     status: int
     detail: str
-
-
-def not_scanned(refused: Refusal) -> list[Section]:
-    """Return the sections that stand for a host without a card."""
-    return [Section("verdict", refused.host, f"Not scanned. {refused.detail}")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,13 +94,6 @@ class ExportOptions:
     gates: Mapping[str, GateOutcome] = field(default_factory=dict)
     refused: Sequence[Refusal] = ()
     locate: Callable[[str], str] = lambda path: ""
-
-    def sections(self, report: HostReport) -> list[Section]:
-        """Return the sections of ``report`` with its gates; deterministic ones name no time."""
-        first, *rest = sections(report, gates=self.gates.get(report.card.host))
-        if self.deterministic:
-            first = first._replace(items=tuple(item for item in first.items if item.key != "scanned"))
-        return [first, *rest]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

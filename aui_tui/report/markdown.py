@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
 from aui_tui.model import labels
 from aui_tui.model.signs import sign
 from aui_tui.model.view import HostReport, Row
-from aui_tui.report.formats import HEADER, ExportOptions, Listing, not_scanned, reasons, row_texts
-from aui_tui.report.sections import Item, Section
+from aui_tui.report.formats import HEADER, ExportOptions, Listing, reasons, row_texts
+from aui_tui.report.sections import Item, Section, documents
 from aui_tui.text import clean
 
 FENCES: Final = MappingProxyType(
@@ -70,7 +69,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[
 def markdown_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[str]:
     """Yield the sections of each report."""
     between = ""
-    for parts in chain((options.sections(report) for report in reports), map(not_scanned, options.refused)):
+    for parts in documents(reports, options):
         yield between
         yield from section_lines(parts)
         between = "\n"

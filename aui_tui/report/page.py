@@ -21,8 +21,8 @@ from aui_tui.model.card import ReportCard, epoch_ms
 from aui_tui.model.signs import sign
 from aui_tui.model.view import HistoryPoint, HostReport, Row
 from aui_tui.model.vocabulary import NO_GRADE
-from aui_tui.report.formats import HEADER, ExportOptions, Listing, not_scanned, reasons, row_texts
-from aui_tui.report.sections import Item, Section
+from aui_tui.report.formats import HEADER, ExportOptions, Listing, reasons, row_texts
+from aui_tui.report.sections import Item, Section, documents
 from aui_tui.text import cells, clean
 
 TITLE: Final = "Agentic Usability Index"
@@ -32,7 +32,7 @@ WIDE: Final = frozenset({"Finding", "Host", "Value", "Why", "What happened", "ro
 
 def html_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[str]:
     """Yield one document with an article a report."""
-    source = chain((options.sections(report) for report in reports), map(not_scanned, options.refused))
+    source = documents(reports, options)
     first = next(source, None)
     yield from _head(f"{first[0].title}: {TITLE}" if first is not None else TITLE)
     for parts in chain([first] if first is not None else [], source):

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
 
 from msgspec import UNSET
 
@@ -21,10 +21,9 @@ from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TASK, WORDS, mark_of
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import NO_GRADE, STANCES
+from aui_tui.report.formats import ExportOptions
+from aui_tui.report.gates import GateOutcome
 from aui_tui.text import clean, count
-
-if TYPE_CHECKING:
-    from aui_tui.report.gates import GateOutcome
 
 
 class Item(NamedTuple):
@@ -112,6 +111,17 @@ def sections(report: HostReport, *, gates: GateOutcome | None = None, now: float
         pages(report),
     )
     return [section for section in found if section is not None]
+
+
+def documents(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[list[Section]]:
+    """Yield the sections of each report with its gates, then those of each host without a card."""
+    for report in reports:
+        first, *rest = sections(report, gates=options.gates.get(report.card.host))
+        if options.deterministic:
+            first = first._replace(items=tuple(item for item in first.items if item.key != "scanned"))
+        yield [first, *rest]
+    for refused in options.refused:
+        yield [Section("verdict", refused.host, f"Not scanned. {refused.detail}")]
 
 
 def verdict(report: HostReport, *, now: float | None = None) -> Section:

@@ -5,24 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from aui_tui.cli.exporter import FileExporter
+from aui_tui.cli.dashboard import export
 from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned
 from aui_tui.model.query import Query
 from aui_tui.service.local import LocalService
-from aui_tui.tui.export import ExportJob
+from aui_tui.tui.export import Exporter, ExportJob
 from tests.cli.stored import fill
 
 
 @asynccontextmanager
-async def exporter(home: Path) -> AsyncIterator[FileExporter]:
+async def exporter(home: Path) -> AsyncIterator[Exporter]:
     fill(home)
     service = LocalService(home / "data")
     try:
-        yield FileExporter(service)
+        yield partial(export, service)
     finally:
         await service.aclose()
 

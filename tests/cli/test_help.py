@@ -16,7 +16,7 @@ from aui_tui.model.methods import METHODS
 from aui_tui.model.query import SORTS
 from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES
 from aui_tui.report import diff
-from aui_tui.report.forms import CARD_FORMATS
+from aui_tui.report.formats import CARD_FORMATS
 from tests.cli.runner import here, required
 
 PROGRAM: Any = program()

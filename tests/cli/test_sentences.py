@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aui_tui.model.codec import encode_card
-from aui_tui.report.forms import FORMATS
+from aui_tui.report.formats import FORMATS
 from tests.cards import WALLED
 from tests.cli.runner import here
 from tests.cli.stored import EARLIER, SEEN, fill

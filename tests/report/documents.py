@@ -7,8 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 from aui_tui.report import ci
-from aui_tui.report.formats import write_cards, write_listing
-from aui_tui.report.forms import FORMATS
+from aui_tui.report.formats import FORMATS, write_cards, write_listing
 from aui_tui.report.gates import Gates, check
 from aui_tui.report.page import badge
 from tests.cards import DEAD, INDEX, RICH_OPEN, WALLED, listing_of
