@@ -224,15 +224,15 @@ def test_headless_commands_load_neither_textual_nor_the_server(tmp_path: Path, a
 FIRST_FRAME = """
 import asyncio, json, sys
 from pathlib import Path
-from aui_tui.cli.home import known_sites
+from aui_tui.cli.dashboard import known_sites
 from aui_tui.cli.run import Run
 from aui_tui.service.local import LocalService
 from aui_tui.tui.app import AuiApp
-from aui_tui.tui.context import Context, Feed
+from aui_tui.tui.context import Context
 
 async def show():
     service = LocalService(Path(sys.argv[1]))
-    app = AuiApp(Context(service, starter=Feed(*known_sites(Run.of({"data_dir": sys.argv[1]})))))
+    app = AuiApp(Context(service, starter=known_sites(Run.of({"data_dir": sys.argv[1]}))))
     loaded = []
     app._after_first_frame = lambda: loaded.extend(sys.modules)
     async with app.run_test() as pilot:
@@ -253,7 +253,8 @@ def test_the_first_frame_of_the_dashboard_loads_neither_engine_nor_cache(tmp_pat
     assert done.code == 0, done.err
     loaded = json.loads(done.out)
     assert "aui_tui.tui.screens.index" in loaded
-    words = {"aui_tui.report", "aui_tui.report.sections", "aui_tui.scan", "aui_tui.scan.robots"}  # of the preview
+    light = {f"aui_tui.report{name}" for name in ("", ".atomic", ".fields", ".formats", ".gates", ".sections")}
+    words = {*light, "aui_tui.scan", "aui_tui.scan.robots"}  # of the preview, and what a file is written by
     late = (
         "aui_tui.scan",
         "aui_tui.report",

@@ -135,7 +135,7 @@ def _root(
                 f"put them after it. See {streams.NAME} {context.invoked_subcommand} --help."
             )
         return 0
-    from aui_tui.cli.home import show
+    from aui_tui.cli.dashboard import show
     from aui_tui.cli.reach import policy_of
 
     run = run_for(context)

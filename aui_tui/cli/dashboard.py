@@ -1,45 +1,73 @@
-"""The only door to ``aui_tui.tui``: the dashboard on a service, what it writes to files, and what it remembers."""
+"""The dashboard, and the only door to ``aui_tui.tui``: how it opens, what fills it, what it writes and remembers.
+
+Imports no parser: the dashboard has to be there at once.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
+from aui_tui.cli import streams
 from aui_tui.cli.run import UNEXPECTED, Run
+from aui_tui.cli.sources import service_of
 from aui_tui.errors import ConfigError
 from aui_tui.model.query import Query
+from aui_tui.model.registry import starter as known
 from aui_tui.model.view import Row, rows
+from aui_tui.process import command
 from aui_tui.report.atomic import create
 from aui_tui.report.formats import CARD_FORMATS, LIST_FORMATS, Listing, format_of, write_cards, write_listing
 from aui_tui.service.local import LocalService
-from aui_tui.service.protocol import Service
+from aui_tui.service.protocol import Feed, Service
 from aui_tui.text import clean, count
 
 if TYPE_CHECKING:
+    from aui_tui.scan.policy import ScanPolicy
     from aui_tui.tui.context import Preferences
     from aui_tui.tui.export import ExportJob
 
 CRASHED: Final = 1
-LEFT_FOR_DEMO: Final = -1
-"""Status of a dashboard that was left for the demo."""
 FRAMES: Final = "120"
 """Drawings in a second at most: an answer that comes just after one waits half as long as with Textual's 60."""
+ASKED: Final = ("example.com", "wikipedia.org", "iana.org")
+"""Names that resolve wherever there is a network."""
+LOOKUP: Final = 3.0
+"""Seconds for one of them."""
+LONGEST_LINE: Final = 16 << 20
+"""Bytes of the longest line of results that is read from a crawl in a process of its own."""
 
 
-class Filling(NamedTuple):
-    """What fills the index while it is looked at: a name, how many scans there are, what makes them.
+def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:
+    """Open the dashboard, on the card of ``host`` when one is named, and return its exit code.
 
-    ``ready`` says why they cannot begin.
+    Raises ConfigError without a terminal, and as ``service_of``.
     """
+    if not streams.interactive():
+        raise ConfigError(f"{streams.NO_SCREEN}; use `aui-tui index --json` for the list, or `aui-tui --help`.")
+    from aui_tui.tui.context import DEMO
 
-    name: str
-    total: int
-    run: Callable[[Callable[[object], None]], Awaitable[None]]
-    ready: Callable[[], Awaitable[str]] | None = None
+    while True:
+        chosen: list[str] = []
+        service = service_of(run, access)
+        offers: dict[str, Any] = {"starter": known_sites(run), "open_source": chosen.append} if service.is_local else {}
+        status = open_on(run, service, host=host, **offers)
+        if chosen:
+            settings = msgspec.structs.replace(run.settings, source=chosen[-1])
+            run, access, host = replace(run, settings=settings), None, ""
+            continue
+        if status != DEMO:
+            return status
+        from aui_tui.cli.demo import play
+
+        return play(run)
 
 
 def open_on(
@@ -48,8 +76,8 @@ def open_on(
     *,
     host: str = "",
     query: Query | None = None,
-    feed: Filling | None = None,
-    starter: Filling | None = None,
+    feed: Feed | None = None,
+    starter: Feed | None = None,
     open_source: Callable[[str], None] | None = None,
 ) -> int:
     """Run the dashboard on ``service``, close both, and return its status: an exit code, or how it was left.
@@ -61,13 +89,13 @@ def open_on(
     os.environ.setdefault("TEXTUAL_FPS", FRAMES)
     try:
         from aui_tui.tui.app import run as run_app
-        from aui_tui.tui.context import DEMO, Context, Feed
+        from aui_tui.tui.context import Context
 
         context = Context(
             service,
             exporter=partial(export, service),
-            feed=Feed(*feed) if feed is not None else None,
-            starter=Feed(*starter) if starter is not None else None,
+            feed=feed,
+            starter=starter,
             demo=starter is not None,
             open_source=open_source,
             preferences=_preferences(run, service),
@@ -83,7 +111,7 @@ def open_on(
         )
     finally:
         asyncio.run(service.aclose())
-    return {CRASHED: UNEXPECTED, DEMO: LEFT_FOR_DEMO}.get(status, status)
+    return UNEXPECTED if status == CRASHED else status
 
 
 async def export(service: Service, job: ExportJob) -> str:
@@ -132,14 +160,6 @@ def _preferences(run: Run, service: Service) -> Preferences:
     settings = run.settings
     file = str(settings.config_file)
 
-    def reader(local: LocalService) -> Callable[[str, str], Awaitable[str]]:
-        async def read(host: str, path: str) -> str:
-            from aui_tui.cli.visits import read_for
-
-            return await read_for(run, local, host, path)
-
-        return read
-
     return Preferences(
         columns=settings.columns,
         keys=dict(settings.keys),
@@ -149,5 +169,63 @@ def _preferences(run: Run, service: Service) -> Preferences:
         path=file,
         stronger={name: origin for name, origin in settings.origins.items() if origin not in ("default", file)},
         write=partial(remember, settings.config_file),
-        read_log=reader(service) if isinstance(service, LocalService) else None,
+        read_log=partial(read_log, run, service) if isinstance(service, LocalService) else None,
     )
+
+
+async def read_log(run: Run, service: LocalService, host: str, path: str) -> str:
+    """Read the access log at ``path``, keep its figures beside the card of ``host``, and return one sentence on it.
+
+    Raises AuiError.
+    """
+    from aui_tui.scan.target import parse
+    from aui_tui.visits import logs
+
+    site = parse(host, allow_private=True).site
+    read = asyncio.to_thread(lambda: logs.read([path], site, run.settings.data_dir / "ranges"))
+    kept = await service.keep_visits(await read)
+    return f"{kept.lines:,} lines of {clean(path, 200)} were read; {kept.agent_lines:,} name an agent."
+
+
+async def network_problem() -> str:
+    """Return that this machine has no network, empty when it has: asked once, before many sites are called dead."""
+    loop = asyncio.get_running_loop()
+    for host in ASKED:
+        try:
+            async with asyncio.timeout(LOOKUP):
+                await loop.getaddrinfo(host, 443)
+        except (OSError, TimeoutError):
+            continue
+        return ""
+    return "This machine has no network: no name resolves. Nothing was scanned; choose it again once there is one."
+
+
+def known_sites(run: Run) -> Feed:
+    """Return the scans of the packaged list of known sites, which begin only when the user asks.
+
+    They run in a process of their own, so that the dashboard stays quick; cancelling ends that in order.
+    """
+
+    async def scans(on_card: Callable[[object], None]) -> None:
+        words = ["crawl", "--starter", "--data-dir", str(run.settings.data_dir), "--json", "--quiet"]
+        if run.settings.origins["config_file"] == "--config":
+            words += ["--config", str(run.settings.config_file)]
+        crawl = await asyncio.create_subprocess_exec(
+            *command("aui_tui.__main__", *words),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            limit=LONGEST_LINE,
+            process_group=0 if os.name == "posix" else None,
+        )
+        assert crawl.stdout is not None
+        try:
+            async for line in crawl.stdout:
+                on_card(line)
+            await crawl.wait()
+        finally:
+            if crawl.returncode is None:
+                crawl.terminate()
+                await crawl.wait()
+
+    return Feed("known sites", len(known()), scans, network_problem)

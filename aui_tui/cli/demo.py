@@ -77,10 +77,11 @@ def play(run: Run, *, headless: bool = False, tasks: bool = False) -> int:
         if headless:
             run.wait(print_index())
             return 0
-        from aui_tui.cli.dashboard import Filling, open_on
+        from aui_tui.cli.dashboard import open_on
+        from aui_tui.service.protocol import Feed
 
         return open_on(
-            run, service, query=Query.of(sort="rank", descending=True), feed=Filling("demo", rounds(web), scans)
+            run, service, query=Query.of(sort="rank", descending=True), feed=Feed("demo", rounds(web), scans)
         )
 
 

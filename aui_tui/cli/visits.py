@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import time
 from collections import Counter
@@ -27,7 +26,6 @@ from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
-    from aui_tui.service.local import LocalService
     from aui_tui.visits.counting import LogOptions
     from aui_tui.visits.ranges import RangeBook, Updated
 
@@ -205,18 +203,6 @@ def _read(run: Run, names: list[str], options: LogOptions, book: RangeBook) -> V
     for line in whole.quotes if not run.quiet else ():
         streams.say(f"not understood: {line}")
     return logs.record(whole, files, options, fetched)
-
-
-async def read_for(run: Run, service: LocalService, host: str, path: str) -> str:
-    """Read the access log at ``path``, keep its figures beside the card of ``host``, and return one sentence on it.
-
-    Raises AuiError.
-    """
-    from aui_tui.visits import logs
-
-    read = asyncio.to_thread(lambda: logs.read([path], _site(host), run.settings.data_dir / "ranges"))
-    kept = await service.keep_visits(await read)
-    return f"{kept.lines:,} lines of {clean(path, 200)} were read; {kept.agent_lines:,} name an agent."
 
 
 def _follow(run: Run, names: list[str], options: LogOptions, book: RangeBook, form: str, path: Path | None) -> Visits:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
+
+import msgspec
 
 from aui_tui.errors import Unavailable
 from aui_tui.model.observations import Progress
@@ -12,6 +15,19 @@ from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskProgress, TaskReport
 from aui_tui.model.view import HostReport, IndexView, Moves, Overview, Quota
 from aui_tui.model.visits import Visits
+
+
+class Feed(msgspec.Struct, frozen=True):
+    """Scans that fill an index while it is looked at: what they are called, and how many there are.
+
+    ``run`` makes them and calls its argument after each. ``ready`` returns why they cannot begin, such as a machine
+    without a network; empty when they can.
+    """
+
+    name: str
+    total: int
+    run: Callable[[Callable[[object], None]], Awaitable[None]]
+    ready: Callable[[], Awaitable[str]] | None = None
 
 
 class Service(ABC):

@@ -15,24 +15,11 @@ from textual.dom import DOMNode
 from textual.worker import Worker
 
 from aui_tui.errors import AuiError
-from aui_tui.service.protocol import Service
+from aui_tui.service.protocol import Feed, Service
 from aui_tui.text import clean
 from aui_tui.tui.export import Exporter
 
 T = TypeVar("T")
-
-
-class Feed(msgspec.Struct, frozen=True):
-    """Scans that fill the index while the dashboard is open: what they are called, and how many there are.
-
-    ``run`` makes them and calls its argument after each. ``ready`` returns why they cannot begin, such as a machine
-    without a network; empty when they can.
-    """
-
-    name: str
-    total: int
-    run: Callable[[Callable[[object], None]], Awaitable[None]]
-    ready: Callable[[], Awaitable[str]] | None = None
 
 
 SETTINGS: Final = {

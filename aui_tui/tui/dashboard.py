@@ -28,9 +28,9 @@ from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskEvent
 from aui_tui.model.view import HostReport, Quota
-from aui_tui.service.protocol import Service
+from aui_tui.service.protocol import Feed, Service
 from aui_tui.text import clean, count
-from aui_tui.tui.context import Context, Feed, attempt, run_concurrently, sentence, start
+from aui_tui.tui.context import Context, attempt, run_concurrently, sentence, start
 from aui_tui.tui.export import ExportJob, already_there, hint
 from aui_tui.tui.glyphs import CRITICAL, WARN
 from aui_tui.tui.scans import RunningTasks, Scan, ended_words

@@ -16,9 +16,10 @@ from aui_tui.model.observations import Exchange, Observations
 from aui_tui.model.query import Query
 from aui_tui.model.view import HostReport
 from aui_tui.scan.target import parse
+from aui_tui.service.protocol import Feed
 from aui_tui.tui import dashboard
 from aui_tui.tui.app import AuiApp
-from aui_tui.tui.context import Context, Feed
+from aui_tui.tui.context import Context
 from aui_tui.tui.screens import index as index_module
 from aui_tui.tui.screens.listparts import empty_text
 from aui_tui.tui.screens.windows import AskScreen

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from aui_tui.model.query import Query
+from aui_tui.service.protocol import Feed
 from aui_tui.settings import load, remember
 from aui_tui.tui.app import AuiApp
 from aui_tui.tui.columns import Column, every_column
-from aui_tui.tui.context import DEMO, Context, Feed, Preferences
+from aui_tui.tui.context import DEMO, Context, Preferences
 from aui_tui.tui.screens.histogram import HistogramScreen
 from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.widgets.listing import RowList
