@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from aui_tui.demo.web import DemoWeb, fill, service_of, shops, sites, try_tasks
+from aui_tui.demo.web import DemoWeb, fill, service_of, shops, sites
 from aui_tui.service.protocol import Service
 from aui_tui.tasks.browser import available
 from aui_tui.tui import themes
@@ -46,7 +46,7 @@ def steady(svg: str) -> str:
 
 async def pictures() -> dict[str, str]:
     """Return every picture by its file name without the ending."""
-    served = (*sites(), *(shop for shop in shops() if shop.host == TRIED))
+    served = (*sites(), *(shop for shop in shops() if shop.host == TRIED and not available()))
     with tempfile.TemporaryDirectory() as home, DemoWeb(served) as web:
         service = service_of(web, Path(home), base_url="http://127.0.0.1:8000", method="v0.2")
         try:
@@ -57,7 +57,6 @@ async def pictures() -> dict[str, str]:
             found["overview"] = await picture(service, DEFAULT, keys=["v"])
             found["card"] = await picture(service, DEFAULT, host=SHOWN)
             if not available():
-                await try_tasks(service, web, lambda host, event: None)
                 found["tasks"] = await picture(service, DEFAULT, host=TRIED, keys=["6"])
             return found
         finally:

@@ -63,11 +63,17 @@ def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:
             settings = msgspec.structs.replace(run.settings, source=chosen[-1])
             run, access, host = replace(run, settings=settings), None, ""
             continue
-        if status != DEMO:
-            return status
-        from aui_tui.cli.demo import play
+        return show_demo(run) if status == DEMO else status
 
-        return play(run)
+
+def show_demo(run: Run, *, tasks: bool = False) -> int:
+    """Serve the small web and open the dashboard on it, with ``tasks`` those too; return its exit code."""
+    from aui_tui.demo.web import fill, rounds, small_web
+
+    settings, worst_first = run.settings, Query.of(sort="rank", descending=True)
+    with small_web(tasks=tasks, base_url=settings.base_url, method=settings.method) as (service, web):
+        feed = Feed("demo", rounds(web), partial(fill, service, web))
+        return open_on(run, service, query=worst_first, feed=feed)
 
 
 def open_on(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,7 +10,6 @@ from aui_tui.cli import streams
 from aui_tui.cli.index import json_parts
 from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.progress import task_steps
-from aui_tui.cli.run import Run
 from aui_tui.cli.sources import only_local
 from aui_tui.errors import ConfigError
 from aui_tui.model import labels
@@ -42,51 +38,32 @@ def demo(
     only_local(run, "The demo")
     if not headless and not streams.interactive():
         raise ConfigError(f"{streams.NO_SCREEN}; use `aui-tui demo --headless`.")
-    return play(run, headless=headless, tasks=tasks)
-
-
-def play(run: Run, *, headless: bool = False, tasks: bool = False) -> int:
-    """Serve the small web and open the dashboard on it, or print the index when ``headless``; return the exit code."""
-    from aui_tui.demo.web import DemoWeb, fill, rounds, service_of, shops, sites, try_tasks
-
-    settings = run.settings
     if tasks:
         from aui_tui.service.tasks import TaskRuns
 
         TaskRuns.require_browser()
-    with (
-        tempfile.TemporaryDirectory(prefix="aui-tui-demo-") as name,
-        DemoWeb((*sites(), *shops()) if tasks else sites()) as web,
-    ):
-        service = service_of(web, Path(name), base_url=settings.base_url, method=settings.method)
+    if not headless:
+        from aui_tui.cli.dashboard import show_demo
 
-        async def scans(on_card: Callable[[ReportCard], None], *, told: bool = False) -> None:
-            await fill(service, web, on_card)
-            if tasks:
-                await try_tasks(service, web, _say_step if told else _say_nothing)
+        return show_demo(run, tasks=tasks)
+    from aui_tui.demo.web import fill, small_web
 
-        async def print_index() -> None:
-            try:
-                await scans(_say_nothing if run.quiet else _say_score, told=not run.quiet)
-                for part in json_parts(await service.index(Query())):
-                    streams.write(part)
-                streams.flush()
-            finally:
-                await service.aclose()
+    async def print_index() -> None:
+        try:
+            await (fill(service, web, _say_nothing) if run.quiet else fill(service, web, _say_score, _say_step))
+            for part in json_parts(await service.index(Query())):
+                streams.write(part)
+            streams.flush()
+        finally:
+            await service.aclose()
 
-        if headless:
-            run.wait(print_index())
-            return 0
-        from aui_tui.cli.dashboard import open_on
-        from aui_tui.service.protocol import Feed
-
-        return open_on(
-            run, service, query=Query.of(sort="rank", descending=True), feed=Feed("demo", rounds(web), scans)
-        )
+    with small_web(tasks=tasks, base_url=run.settings.base_url, method=run.settings.method) as (service, web):
+        run.wait(print_index())
+    return 0
 
 
-def _say_nothing(*_: object) -> None:
-    """Take in what is shown elsewhere."""
+def _say_nothing(card: ReportCard) -> None:
+    """Take in a card of which nothing is said."""
 
 
 def _say_step(host: str, event: TaskEvent) -> None:

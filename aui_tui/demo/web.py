@@ -11,10 +11,11 @@ import gzip
 import json
 import socket
 import socketserver
+import tempfile
 import threading
 import time
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from email.utils import formatdate
 from functools import cache, partial
 from html import escape
@@ -386,8 +387,30 @@ def service_of(web: DemoWeb, folder: Path, *, base_url: str, method: str) -> Loc
     return LocalService(folder, base_url=base_url, method=method, access=DemoPolicy(connect_to=rules, limits=LIMITS))
 
 
-async def fill(service: LocalService, web: DemoWeb, on_card: OnCard) -> None:
-    """Scan every site as it is now, one that has changed as it was before first."""
+@contextlib.contextmanager
+def small_web(*, tasks: bool, base_url: str, method: str) -> Iterator[tuple[LocalService, DemoWeb]]:
+    """Serve the sites, for ``tasks`` the shops too, while the block runs; the service keeps cards as long.
+
+    The caller closes the service. Raises ConfigError, Unavailable.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="aui-tui-demo-") as name,
+        DemoWeb((*sites(), *shops()) if tasks else sites()) as web,
+    ):
+        yield service_of(web, Path(name), base_url=base_url, method=method), web
+
+
+def _nothing(host: str, event: TaskEvent) -> None:
+    """Take in what nobody watches."""
+
+
+async def fill(
+    service: LocalService, web: DemoWeb, on_card: OnCard, live: Callable[[str, TaskEvent], None] = _nothing
+) -> None:
+    """Scan every site as it is now, one that has changed as it was before first; then run the tasks on the shops.
+
+    ``live`` receives each step of each host. Raises NoBrowser where there are shops.
+    """
 
     async def scan(site: DemoSite) -> None:
         options = ScanOptions(force=True, category=site.category, name=site.name, free=True)
@@ -406,10 +429,6 @@ async def fill(service: LocalService, web: DemoWeb, on_card: OnCard) -> None:
     async with asyncio.TaskGroup() as group:
         for site in web.sites:
             group.create_task(both(site))
-
-
-async def try_tasks(service: LocalService, web: DemoWeb, live: Callable[[str, TaskEvent], None]) -> None:
-    """Run the tasks on the shops; ``live`` receives each step of each host. Raises NoBrowser."""
     for site in web.sites:
         if site.mode == "shop":
             await service.scan(
