@@ -337,7 +337,7 @@ def card_record(card: ReportCard) -> Record:
         "files": " ".join(card.files),
         "scanned_at": datetime.fromisoformat(card.scanned_at),
     }
-    row = {name: own[name] if name in own else getattr(card, name) for name in card_columns()}
+    row = {name: own[name] if name in own else getattr(card, name) for name in card_columns()} | _grade(card)
     listed = _listed(row, "unreachable" if card.unreachable else "ranked")
     return {name: listed[name] for name in card_columns()}
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from aui_tui.checks.scoring import grade_card
+from aui_tui.report.data import card_record
 from tests.cli.runner import here
 from tests.cli.stored import fill, seen
 from tests.scan import situations
@@ -48,6 +50,7 @@ def test_programs_read_no_grade_too(home: Path, tmp_path: Path) -> None:
     run = json.loads(here(home, "site", HOST, "--format", "sarif").out)["runs"][0]
     assert run["properties"].keys() == {"host", "method", "score", "stance"}
     assert 'name="grade"' not in here(home, "site", HOST, "--format", "junit").out
+    assert card_record(grade_card(situations.thin()))["grade"] is None
     fill(tmp_path, (), [seen(HOST, situations.thin()), seen("plain.example", situations.plain())])
     sides = json.loads(here(tmp_path, "diff", HOST, "plain.example", "--json").out)
     assert (sides["before"]["grade"], sides["after"]["grade"]) == (None, "F")
