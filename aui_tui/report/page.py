@@ -210,11 +210,11 @@ def mark(grade: str, size: int) -> str:
     """Return the letter of a grade on its shape and colour as an SVG of ``size`` pixels, for inside a page."""
     letter = grade[:1]
     shape = SHAPES.get(letter, SHAPES["B"])
-    name = escape(clean(letter, 1)) if letter in COLOURS else "none"
+    shown, name = (letter, f"Grade {letter}") if letter in COLOURS else (NO_GRADE, "No grade")
     return (
-        f'<svg class="mark" viewBox="0 0 48 48" width="{size}" height="{size}" role="img" aria-label="Grade {name}">'
+        f'<svg class="mark" viewBox="0 0 48 48" width="{size}" height="{size}" role="img" aria-label="{name}">'
         f'<g fill="{COLOURS.get(letter, UNKNOWN)}">{shape}</g><text x="24" y="32" text-anchor="middle" font-size="24" '
-        f'font-weight="700" fill="#ffffff">{name}</text></svg>'
+        f'font-weight="700" fill="#ffffff">{shown}</text></svg>'
     )
 
 

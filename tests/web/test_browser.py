@@ -156,6 +156,15 @@ def test_no_row_of_the_overview_is_taller_than_two_lines_on_a_phone(long_site: R
     assert max(heights) < 60
 
 
+def test_an_unreachable_site_takes_two_lines_at_most_on_a_phone(site: Running, chromium: Browser) -> None:
+    chromium.appearance("light", 390, 844)
+    chromium.open(site.base_url + "/")
+    row = "[...document.querySelectorAll('[aria-labelledby=lost] tbody tr')]"
+    heights = chromium.run(f"return {row}.map(row => row.getBoundingClientRect().height)")
+    assert heights
+    assert max(heights) < 60
+
+
 @pytest.mark.skipif(shutil.which("npx") is None, reason="needs npx (Debian: apt-get install npm)")
 @pytest.mark.parametrize("page", ["index", "walled card", "topic with a table"])
 def test_lighthouse_finds_nothing_for_people_and_agents(site: Running, page: str, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from aui_tui.model.card import Evidence, Recommendation
 from aui_tui.model.registry import surfaces
+from aui_tui.model.vocabulary import NO_GRADE
 from tests.cards import DEAD, RICH_OPEN, WALLED
 from tests.memory_service import MemoryService, many
 from tests.service.serving import Running, serving
@@ -52,6 +53,15 @@ def test_index_page_lists_what_the_json_lists(site: Running) -> None:
     assert DEAD.host in text
     assert "234 ranked" not in text
     assert f"{len(index['ranked'])} ranked sites, page 1 of {-(-len(index['ranked']) // 10)}" in text
+
+
+def test_a_site_of_which_too_little_could_be_measured_has_no_letter_and_says_why() -> None:
+    thin = msgspec.structs.replace(RICH_OPEN, grade=NO_GRADE)
+    with serving(MemoryService.of((thin,))) as running:
+        for path in ("/", f"/site/{thin.host}"):
+            (found,) = page(running, path).css("svg.mark")
+            assert (found.attributes["aria-label"], found.text().strip()) == ("No grade", "–")
+        assert "Less than half could be measured" in page(running, f"/site/{thin.host}").css_first(".verdict").text()
 
 
 def test_the_first_page_says_who_gets_in_and_a_search_lists_sites_alone(site: Running) -> None:
