@@ -150,7 +150,7 @@ class Fence:
         """WebSockets that the page has opened: what it does with them ends where nothing can leave."""
         self.held: list[Held] = []
         self.failures = 0
-        """Requests of scripts that brought nothing: no answer, or a status of 429 or 5xx."""
+        """Scripts that did not come, and requests of scripts without an answer, or with a status of 429 or 5xx."""
 
     @property
     def exhausted(self) -> bool:
@@ -259,8 +259,10 @@ class Fence:
             self._waiting[request] = time.monotonic()
 
     def _answered(self, response: Response) -> None:
-        limited = response.status == 429 or response.status >= 500
-        if limited and response.request in self._waiting and response.request.resource_type in FETCHED:
+        request, status = response.request, response.status
+        # a script reads the status of what it fetches; a script that is not there says nothing
+        failed = status == 429 or status >= (400 if request.resource_type == "script" else 500)
+        if failed and request in self._waiting and request.resource_type in FETCHED:
             self.failures += 1
 
     def _finished(self, request: Request) -> None:

@@ -253,6 +253,9 @@ READS: Final = {
     "a page over a socket of a busy server": Case(
         SPINNER.format(SOCKET), {"read": "done", "follow": "done"}, slow={"/live": 8.0}, said=HOME
     ),
+    "a page whose script is not there": Case(
+        "<div id=app></div><script src=/app.js></script>", {"read": "inconclusive read-waiting"}
+    ),
     "a socket that never answers": Case(SPINNER.format(SOCKET), {"read": "inconclusive read-waiting"}),
     "a spinner that never ends": Case(SPINNER.format(""), {"read": "blocked read-empty"}),
     "a spinner on a slow server": Case(
