@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from aui_tui.errors import Unavailable
-from aui_tui.index.rows import KINDS, LINE, VALID, row_of
+from aui_tui.index.rows import KINDS, LINE, row_of
 from aui_tui.model.decoding import from_json
 from aui_tui.model.query import Query, Term, all_of
 from aui_tui.model.view import Facets, Row
@@ -186,14 +186,13 @@ def read_rows(db: sqlite3.Connection, ids: Sequence[int], ranks: Sequence[int]) 
     Hosts that are gone and lines that are damaged are left out. Raises Unavailable.
     """
     found = []
-    sql = (
-        f"SELECT json_group_array({LINE}) FROM json_each(?) AS wanted CROSS JOIN site ON site.id = wanted.value "
-        f"WHERE {VALID}"
-    )
+    sql = f"SELECT json_group_array({LINE}) FROM json_each(?) AS wanted CROSS JOIN site ON site.id = wanted.value"
     try:
         listed = db.execute(sql, (json.dumps(list(ids)),)).fetchone()[0]
     except sqlite3.Error as error:
-        raise Unavailable(f"The index could not be read: {clean(str(error), 120)}.") from None
+        if "malformed JSON" not in str(error):
+            raise Unavailable(f"The index could not be read: {clean(str(error), 120)}.") from None
+        return [row for one in ids for row in read_rows(db, [one], ranks)] if len(ids) > 1 else []
     for values in msgspec.json.decode(listed):
         with suppress(ValueError, TypeError, LookupError):
             found.append(row_of(values, ranks))

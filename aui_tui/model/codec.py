@@ -89,7 +89,7 @@ def encode_card(card: ReportCard, keys: Keys = "names", *, own: bool = False) ->
 
 def encode_summary(summary: SiteSummary, keys: Keys = "names") -> bytes:
     """Return one row of the Index as JSON."""
-    return msgspec.json.encode(keyed(summary, keys))
+    return msgspec.json.encode(lettered(summary) if keys == "names" else keyed(summary, keys))
 
 
 def decode_card(data: bytes) -> ReportCard:

@@ -74,8 +74,10 @@ def _of_card(card: ReportCard, options: ExportOptions) -> Record:
 
 
 def _of_row(row: Row, listed: str, options: ExportOptions) -> Record:
-    extras = {name: getattr(row, name) for name in ROW_EXTRAS[1:]} | {"rank": row.rank or None}
-    return _listed(_whole(row.summary, options) | _grade(row.summary), listed) | extras
+    record = _listed(_whole(row.summary, options) | _grade(row.summary), listed)
+    if options.paths:
+        record |= {name: getattr(row, name) for name in ROW_EXTRAS[1:]} | {"rank": row.rank or None}
+    return record
 
 
 def _grade(record: ReportCard | SiteSummary) -> Record:

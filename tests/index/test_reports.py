@@ -156,6 +156,16 @@ def test_hosts_in_the_order_of_their_changes(store: Reports, line: str, descendi
     assert [store.position(host, query) for host in wanted] == list(range(len(wanted)))
 
 
+def test_a_damaged_line_is_left_out_of_its_page(store: Reports) -> None:
+    store.put_many([scan(f"{number}.example") for number in range(5)])
+    view = store.index(Query())
+    with store.database.writing() as db:
+        db.execute("UPDATE site SET pillars = '{' WHERE host = '1.example'")
+        db.execute("UPDATE site SET live = '' WHERE host = '2.example'")
+        db.execute("UPDATE site SET matrix = '[1' WHERE host = '3.example'")
+    assert [row.summary.host for row in view.ranked[:]] == ["0.example", "4.example"]
+
+
 def test_long_lists_are_read_in_pieces(store: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
     store.put_many([scan(f"{number:02}.example", status=403 if number % 5 else 200) for number in range(40)])
     queries = [Query.of(stance=stance) for stance in ("", "Walled", "Open")]
