@@ -20,6 +20,7 @@ from aui_tui.model.points import comparable, percent, totals
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TASK, TASKS, TaskResult
 from aui_tui.model.view import HistoryPoint, HostReport, Quota, comparable_scores
+from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import sections
 from aui_tui.report.sections import Item
 from aui_tui.text import cells, count, fit, wrap
@@ -42,7 +43,7 @@ from aui_tui.tui.rows import (
 )
 from aui_tui.tui.scans import scan_log
 from aui_tui.tui.state import CardState
-from aui_tui.tui.words import day, quota_words, seconds, signed
+from aui_tui.tui.words import day, quota_words, seconds, signed, with_keys
 
 SUMMARY, AGENTS, EVIDENCE, FIXES, SCAN_LOG, TASK_RUN, VISITS = NUMBERS = (1, 2, 3, 4, 5, 6, 7)
 NAMES: Final = ("", "Summary", "Agents", "Evidence", "Fixes", "Log", "Tasks", "Visits")
@@ -79,7 +80,7 @@ def strip(report: HostReport, size: int, margin: str = " ") -> list[ListEntry]:
         gets = {"in": "yes", "part": "part"}.get(item.word, "no" if item.word in agents.SHUT else "–")
         lead = text(margin, (f"{marked(item.word)[0]} {fit(gets, 5)} ", item.tone))
         room = max(size - names - lead.cell_length - 2, 8)
-        beside = zip_longest(wrap(item.label, names), wrap(item.text, room), fillvalue="")
+        beside = zip_longest(wrap(item.label, names), wrap(with_keys(item.text), room), fillvalue="")
         rows = [text(fit(label, names), (f"  {why}", "muted")) for label, why in beside]
         out.append(ListEntry(text(lead, Content("\n" + " " * lead.cell_length).join(rows)), item.key))
     return out
@@ -92,7 +93,7 @@ def score(state: CardState, size: int) -> Content:
         return Content("")
     rows = _unmeasured(report) if report.card.unreachable else _measured(report, size)
     step = next(item for item in sections.verdict(report).items if item.key == "next")
-    words = f"{step.text}   y copies it" if step.code else step.text
+    words = f"{step.text}   y copies it" if step.code else with_keys(step.text)
     if state.fixes and step.code and cells(words) > size - NAME:
         words = f"{state.fixes[0].title}: {sections.gain(report.card, state.fixes[0].k)}"
     lead = text((fit("Next", NAME), "muted"))
@@ -117,7 +118,7 @@ def _measured(report: HostReport, size: int) -> list[Content]:
         (f"{star}  ", "muted"),
         (card.grade, glyphs.GRADES.get(card.grade[:1], "")),
     )
-    note = "* tasks not tried" if star else ""
+    note = "no grade: less than half measured" if card.grade == NO_GRADE else "* tasks not tried" if star else ""
     if card.stance == "Walled" and percent(got, possible) > WALLED_CEILING:
         note = f"at most {WALLED_CEILING} while Walled"
     room = min(BAR, size - lead.cell_length - cells(note) - 5)
@@ -485,7 +486,8 @@ def what_if(state: CardState, rank: int) -> Content:
         return Content("")
     if reached is None:
         return text((f"  {glyphs.ARROW} {glyphs.WAIT}", "muted"))
-    out = text((f"  {glyphs.ARROW} ", "accent"), (str(reached.score), "strong"), f" {reached.grade}")
+    grade = reached.grade if report.card.grade != NO_GRADE else NO_GRADE
+    out = text((f"  {glyphs.ARROW} ", "accent"), (str(reached.score), "strong"), f" {grade}")
     if reached.stance != report.card.stance:
         out = text(out, " ", marked(reached.stance))
     return text(out, (f" rank {rank:,}", "accent")) if rank else out

@@ -37,7 +37,7 @@ from aui_tui.tui.scans import RunningTasks, Scan, ended_words
 from aui_tui.tui.screens.windows import AskScreen, confirm
 from aui_tui.tui.themes import ROLES, first, hard_to_read, packaged
 from aui_tui.tui.widgets.bars import Bar, KeyBar
-from aui_tui.tui.words import local_time
+from aui_tui.tui.words import local_time, with_keys
 
 FEED_PAUSE: Final = 0.4
 """Seconds between two readings of a list that is being filled."""
@@ -95,7 +95,7 @@ class Dashboard(App[Any]):
     def notice(self, words: str, severity: SeverityLevel = "information") -> None:
         """Show one sentence."""
         sign = {"error": CRITICAL, "warning": WARN}.get(severity, "")
-        words = f"{sign} {clean(words, 400)}".strip()
+        words = f"{sign} {with_keys(clean(words, 400))}".strip()
         self.notify(words, severity=severity, markup=False, timeout=SHOWN_FOR[severity])
 
     def copy(self, text: str, what: str) -> None:

@@ -243,6 +243,9 @@ def scores(figures: Overview, size: int) -> list[ListEntry]:
     for grade, number in figures.grades.items():
         key = figure("grade", grade.lower()) if grade in "ABCDF" and number else ""
         out.append(bar_row(f"grade {grade}", number, figures.hosts, size, key, 9))
+    without = figures.hosts - sum(figures.grades.values())
+    if figures.grades and without:
+        out.append(bar_row("no grade", without, figures.hosts, size, "", 9))
     for place, number in reversed(list(enumerate(figures.scores))):
         key = figure("score", decade(place)) if number else ""
         out.append(bar_row(decade(place).replace("..", "-"), number, figures.hosts, size, key, 9))

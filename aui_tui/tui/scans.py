@@ -15,6 +15,7 @@ from aui_tui.model.points import comparable
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TASK, WORDS, TaskEvent, mark_of, run_of
 from aui_tui.model.view import HostReport
+from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.text import clean, count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.rows import ListEntry, blank, cut, hang, marked, pad, paragraph, spread, text, title
@@ -145,12 +146,14 @@ def ended_words(scan: Scan, error: str, before: ReportCard | None = None) -> tup
     card = report.card
     if card.unreachable:
         return "done", f"{card.host} could not be reached: {card.top_evidence}"
+    grade = ", no grade," if card.grade == NO_GRADE else f" {card.grade}"
+    result = f"{card.host}: {card.score}{grade} {card.stance}."
     if report.source == "cache":
         old = span(report.age)
         made = "just now" if old == "now" else f"of {old} ago"
-        return "done", f"{card.host}: {card.score} {card.grade} {card.stance}. Answer {made}. f asks the site again."
+        return "done", f"{result} Answer {made}. f asks the site again."
     if before is None or before.unreachable:
-        return "done", f"{card.host}: {card.score} {card.grade} {card.stance}."
+        return "done", result
     was, now = comparable(before, card)
     if was == now:
         return "done", f"{card.host}: {now}, as before."

@@ -48,6 +48,11 @@ def signed(number: int | None) -> str:
     return format(number, "+d") if number else ""
 
 
+def with_keys(words: str) -> str:
+    """Return words of a report with the key of the dashboard in the place of the option of the command line."""
+    return words.replace("--tasks", "key a")
+
+
 def seconds(milliseconds: int) -> str:
     """Return a duration in seconds with two decimals, ``0.12 s``; from ten seconds on with one."""
     value = milliseconds / 1000

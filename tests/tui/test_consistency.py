@@ -10,13 +10,16 @@ from msgspec.structs import replace
 
 from aui_tui.model import agents
 from aui_tui.model.card import ReportCard
+from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
 from aui_tui.model.registry import registry, surfaces
 from aui_tui.model.view import HostReport, Moves, Overview
+from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import sections
 from aui_tui.tui import cardrows
 from aui_tui.tui.columns import Column, cell, verdict_of
-from aui_tui.tui.figures import assistants, fates_of, narrowed, of_agent
+from aui_tui.tui.figures import assistants, fates_of, narrowed, of_agent, scores
+from aui_tui.tui.scans import Scan, ended_words
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.preview import preview
 
@@ -108,3 +111,27 @@ def test_the_overview_leaves_to_task_runs_only_who_drives_a_browser() -> None:
     left = {surface.short for surface, row in zip(surfaces(), rows, strict=True) if "only task runs" in row}
     assert left == {surface.short for surface in surfaces() if surface.source == "none"}
     assert sum("no answer proves anything" in row for row in rows) == len(rows) - len(left)
+
+
+def test_a_card_without_a_grade_says_so_wherever_its_letter_would_stand() -> None:
+    card = replace(make_card(3), grade=NO_GRADE)
+    state = CardState(card.host).with_report(HostReport(card=card))
+    assert "no grade: less than half measured" in cardrows.score(state, 100).plain
+    done = replace(state, done=frozenset({state.fixes[0].k}), reached=Standing(82, "B", card.stance))
+    assert cardrows.what_if(done, 0).plain.strip().startswith(f"→ 82 {NO_GRADE}")
+    assert "no grade" in ended_words(Scan(card.host, answer=HostReport(card=card)), "")[1]
+    figures = Overview(grades={"A": 1, "B": 1}, stances={}, failing={}, hosts=5, scores=(0,) * 9 + (5,))
+    (row,) = [entry for entry in scores(figures, 80) if "no grade" in entry.content.plain]
+    assert "3" in row.content.plain
+    assert not row.key
+
+
+@pytest.mark.parametrize("number", range(0, 120, 7))
+def test_a_card_names_keys_and_no_options_of_the_command_line(number: int) -> None:
+    for card in (make_card(number), replace(make_card(number), recommendations=())):
+        report = HostReport(card=card)
+        state = CardState(card.host).with_report(report)
+        said = [entry.content.plain for entry in cardrows.strip(report, 100)] + [cardrows.score(state, 100).plain]
+        assert "--" not in " ".join(said)
+        if not card.unreachable:
+            assert "key a" in " ".join(said)

@@ -72,6 +72,10 @@ class HistogramScreen(Dialog[Query | None]):
             kind, _, value = key.partition(" ")
             view = await self.context.service.index(narrowed(self._asked, kind, value))
             found.append((words, len(view.ranked), key))
+        if self._column.key == "grade":
+            hosts = len((await self.context.service.index(self._asked)).ranked)
+            without = hosts - sum(number for _, number, _ in found)
+            found += [("no grade", without, "")] if without else []
         return found
 
     async def _by_row(self, value_of: Callable[[Row], tuple[str, str]]) -> list[Value]:

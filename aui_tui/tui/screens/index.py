@@ -41,6 +41,8 @@ from aui_tui.tui.widgets.querybar import SHOWN, DropDown, QueryLine, choices, re
 
 COMPARED: Final = 5
 """Hosts that are compared at most."""
+BEHIND: Final = 0.05
+"""Seconds by which the drop-down follows the rows that a key asks for, so that those are drawn first."""
 PAUSE: Final = 0.12
 """Seconds without a key after which the choices of the drop-down are counted."""
 FIRST: Final = 0.25
@@ -291,16 +293,18 @@ class IndexScreen(DashboardScreen[None]):
             self.become(state, keep=False)
         else:
             self.state = state
-        drop_down = self.query_one(DropDown)
-        drop_down.offer(choices(event.value) if self.line.has_focus else ())  # drawn while the list is asked for
-        if drop_down.found:
-            start(self, "choices", self._count_choices, self.state.query)
+        drop_down, before = self.query_one(DropDown), self.query_one(DropDown).found
+        drop_down.take(choices(event.value) if self.line.has_focus else ())
+        if before or drop_down.found:
+            start(self, "choices", self._show_choices, self.state.query)
         self.query_one("#foot", Bar).refresh()
 
-    async def _count_choices(self, query: Query) -> None:
-        """Say how many hosts each choice of the drop-down would leave."""
+    async def _show_choices(self, query: Query) -> None:
+        """Draw the drop-down behind the rows, then say how many hosts each of its choices would leave."""
         drop_down = self.query_one(DropDown)
         counts: dict[str, str] = {}
+        await asyncio.sleep(BEHIND)
+        drop_down.draw()
         await asyncio.sleep(PAUSE)
         for choice in drop_down.found[:SHOWN]:
             asked = read_line(choice.line)
@@ -309,7 +313,8 @@ class IndexScreen(DashboardScreen[None]):
                 view, _ = await attempt(self.context.service.index(narrowed))
                 if view is not None:
                     counts[choice.line] = format(len(view.ranked) + len(view.unreachable), ",")
-        drop_down.count(counts)
+        if counts:
+            drop_down.count(counts)
 
     def on_query_line_left(self, message: QueryLine.Left) -> None:
         """Go back to the list, with the search or as it was before."""

@@ -141,12 +141,22 @@ class DropDown(OptionList):
         self.entered = False
         """Whether the user has moved into it."""
 
-    def offer(self, found: Sequence[Completion]) -> None:
-        """Show other choices, the first of them under the cursor."""
+    def take(self, found: Sequence[Completion]) -> None:
+        """Have other choices, the first of them under the cursor; ``draw`` shows them."""
         self.entered = False
         if tuple(found) != self.found:
-            self.found, self.display = tuple(found), bool(found)
-            self._fill(0)
+            self.found, self.highlighted = tuple(found), 0 if found else None
+
+    def draw(self) -> None:
+        """Show the choices, without the numbers of others."""
+        self.counts = {}
+        self.display = bool(self.found)
+        self._fill(0)
+
+    def offer(self, found: Sequence[Completion]) -> None:
+        """Show other choices at once."""
+        self.take(found)
+        self.draw()
 
     def count(self, counts: dict[str, str]) -> None:
         """Show how many hosts each choice would leave."""
