@@ -7,7 +7,10 @@ Every error carries one clear sentence, the exit code of the command line and th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
+
+DEBUG: Final = "AUI_TUI_DEBUG"
+"""Variable that shows the traceback of an unexpected error."""
 
 
 class AuiError(Exception):

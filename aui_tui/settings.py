@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from aui_tui.errors import BadValue, ConfigError
+from aui_tui.errors import DEBUG, BadValue, ConfigError
 from aui_tui.model.decoding import sentence
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS
 from aui_tui.model.vocabulary import choose
@@ -174,6 +174,19 @@ def load(flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | No
             place = str(config_file)
             values[name], origins[name] = _read(name, table[name], f"{clean(place, 200)}: {name}"), place
     return Settings(data_dir=data_dir, config_file=config_file, origins=MappingProxyType(origins), **values)
+
+
+def ignored(environ: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each variable ``AUI_TUI_*`` that sets nothing, since no setting has its name."""
+    known = [HOME_VARIABLE, CONFIG_VARIABLE, DEBUG]
+    known += [PREFIX + name.upper() for name in DEFAULTS if name not in IN_FILE]
+    meant = {PREFIX + "DATA_DIR": [HOME_VARIABLE], PREFIX + "CONFIG_FILE": [CONFIG_VARIABLE]}
+    sentences = []
+    for variable in sorted(name for name in environ if name.startswith(PREFIX) and name not in known):
+        near = meant.get(variable) or get_close_matches(variable, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"see {APP} config."
+        sentences.append(f"{clean(variable, 60)} is ignored: there is no such setting; {hint}")
+    return sentences
 
 
 def _read(name: str, given: Any, where: str) -> Any:

@@ -77,6 +77,16 @@ def test_bad_variable_is_named(tmp_path: Path) -> None:
         load({}, {"AUI_TUI_MOUSE": "maybe", "AUI_TUI_CONFIG": str(write(tmp_path, ""))})
 
 
+def test_a_variable_that_sets_nothing_is_named() -> None:
+    known = {"AUI_TUI_HOME": "x", "AUI_TUI_CONFIG": "x", "AUI_TUI_DEBUG": "1", "AUI_TUI_PACE": "1", "HOME": "x"}
+    assert not settings.ignored(known)
+    said = "\n".join(settings.ignored({"AUI_TUI_DATA_DIR": "x", "AUI_TUI_INSECUR": "1", "AUI_TUI_SITES": "x"}))
+    assert "AUI_TUI_DATA_DIR is ignored" in said
+    assert "did you mean AUI_TUI_HOME?" in said
+    assert "did you mean AUI_TUI_INSECURE?" in said
+    assert "AUI_TUI_SITES is ignored" in said
+
+
 def test_named_settings_file_must_exist(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="There is no settings file"):
         load({"config_file": tmp_path / "none.toml"}, {})

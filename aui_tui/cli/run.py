@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from aui_tui import __version__
 from aui_tui.cli import streams
-from aui_tui.errors import AuiError, ConfigError
+from aui_tui.errors import DEBUG, AuiError, ConfigError
 
 if TYPE_CHECKING:
     from aui_tui.settings import Settings
 
 T = TypeVar("T")
 
-DEBUG: Final = "AUI_TUI_DEBUG"
-"""Variable that shows the traceback of an unexpected error."""
 INTERRUPTED: Final = 130
 UNEXPECTED: Final = 3
 """Exit code of an unexpected error: like an inconclusive scan, it says nothing about any site."""
@@ -45,10 +43,15 @@ class Run:
     @classmethod
     def of(cls, flags: dict[str, Any]) -> Run:
         """Return the run that the merged common options ask for. Raises ConfigError."""
-        from aui_tui.settings import load
+        from aui_tui.settings import ignored, load
 
-        settings = load({name: value for name, value in flags.items() if name != "quiet"})
-        return cls(settings=settings, quiet=bool(flags.get("quiet")))
+        run = cls(
+            settings=load({name: value for name, value in flags.items() if name != "quiet"}),
+            quiet=bool(flags.get("quiet")),
+        )
+        for sentence in () if run.quiet else ignored(os.environ):
+            streams.say(sentence)
+        return run
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
         """Run ``work`` on an event loop of its own to its end.
