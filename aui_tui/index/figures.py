@@ -45,17 +45,15 @@ PAIRS: Final = """
 then (none where it is the last one), and the verdicts of now."""
 LIVE: Final = tuple(surface.slug for surface in surfaces() if surface.live)
 _CELL: Final = "\x1f"
-_LINE: Final = "\x1e"
-"""What stands between the columns of a host and between hosts where they are counted; no cleaned text has either."""
+"""What stands between the columns of a host where they are counted; no cleaned text has it."""
 _COUNTED: Final = (
     ("category", "stance", "substr(grade, 1, 1)", "lower(edge)", *AGENTS),
     ("fixes", "contradictions", "CASE WHEN change > 0 THEN 1 WHEN change < 0 THEN -1 ELSE 0 END", *LIVE),
 )
 """The groups in which an overview counts hosts. Python counts equal texts; SQLite would sort all hosts for that."""
-_TEXTS: Final = ", ".join(
-    f"group_concat(printf('{_CELL.join(['%s'] * len(columns))}', {', '.join(columns)}), '{_LINE}')"
-    for columns in _COUNTED
-)
+_TEXTS: Final = ", ".join(f"printf('{_CELL.join(['%s'] * len(names))}', {', '.join(names)})" for names in _COUNTED)
+_PIECE: Final = 1000
+"""Hosts that are counted at a time: other threads run between them."""
 
 
 def overview(db: sqlite3.Connection, query: Query) -> Overview:
@@ -65,20 +63,18 @@ def overview(db: sqlite3.Connection, query: Query) -> Overview:
     lists = f"SELECT count(*) FROM {table} WHERE ranked = 0 AND {where.sql}"
     unreachable: int = db.execute(lists, where.values).fetchone()[0]
     where = all_of((Term("ranked = 1"), where))
-    scores: dict[int, int] = {}
-    groups = tuple(Counter[str]() for _ in _COUNTED)
-    grouped = f"SELECT score, count(*), {_TEXTS} FROM {table} WHERE {where.sql} GROUP BY score"
-    for score, hosts, *texts in db.execute(grouped, where.values):
-        scores[score] = hosts
-        for group, text in zip(groups, texts, strict=True):
-            group.update(text.split(_LINE))
-    kinds, faults = ([(*line.split(_CELL), number) for line, number in group.items()] for group in groups)
+    scores, kinds, faults = Counter[int](), Counter[str](), Counter[str]()
+    hosts = db.execute(f"SELECT score, {_TEXTS} FROM {table} WHERE {where.sql}", where.values)
+    while piece := hosts.fetchmany(_PIECE):
+        scores.update(score for score, _, _ in piece)
+        kinds.update(kind for _, kind, _ in piece)
+        faults.update(fault for _, _, fault in piece)
     return Overview(
         hosts=sum(scores.values()),
-        scores=decades([scores.get(score, 0) for score in range(101)]),
+        scores=decades([scores[score] for score in range(101)]),
         unreachable=unreachable,
-        **_by_kind(kinds),
-        **_by_fault(faults),
+        **_by_kind((*line.split(_CELL), number) for line, number in kinds.items()),
+        **_by_fault((*line.split(_CELL), number) for line, number in faults.items()),
     )
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from aui_tui.checks.scoring import Labels, grade_card
 from aui_tui.errors import ConfigError, NeverScanned, Unavailable
-from aui_tui.index import lists, reports
+from aui_tui.index import figures, lists, reports
 from aui_tui.index.reports import Reports
 from aui_tui.index.rows import COLUMNS, columns_of
 from aui_tui.index.schema import VERSION
@@ -177,6 +177,16 @@ def test_long_lists_are_read_in_pieces(store: Reports, monkeypatch: pytest.Monke
     views = [again.index(query) for query in queries]
     assert [[row.summary.host for row in (*view.ranked[:], *view.unreachable[:])] for view in views] == whole
     again.close()
+
+
+def test_an_overview_of_many_like_hosts_needs_no_value_of_their_size(store: Reports) -> None:
+    store.put_many([scan(f"{number:03}.example") for number in range(300)])
+    with store.database.reading() as db:
+        was = db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 20_000)
+        try:
+            assert figures.overview(db, Query()).hosts == 300
+        finally:
+            db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, was)
 
 
 def test_hosts_of_a_crawler_are_found_in_their_order(store: Reports) -> None:
