@@ -77,7 +77,7 @@ def test_secrets_stay_out_of_everything_that_is_reported_or_kept(tmp_path: Path,
 
 
 class Moved(QuietHandler):
-    """Sends agents to the host of somebody else, who refuses them and writes down what came."""
+    """Sends agents, robots.txt and the files for agents to the host of somebody else, who writes down what came."""
 
     came: ClassVar[list[tuple[str, str, str]]] = []
 
@@ -85,15 +85,19 @@ class Moved(QuietHandler):
         host = self.headers["Host"].partition(":")[0]
         agent = "compatible; " in self.headers["User-Agent"]
         self.came.append((host, self.headers.get("X-Key", ""), self.headers.get("Authorization", "")))
-        if host == "other.test":
+        elsewhere = self.path == "/robots.txt" or self.path.startswith(("/llms", "/.well-known/"))
+        if host == "other.test" and elsewhere:
+            self.reply(200, b"User-agent: *\nDisallow: /in\n", "text/plain")
+        elif host == "other.test":
             self.reply(403, b"<title>No</title>")
-        elif agent and self.path == "/":
+        elif elsewhere or (agent and self.path == "/"):
             self.send_response(302)
-            self.send_header("Location", "http://other.test/in")
+            self.send_header("Location", f"http://other.test{self.path if elsewhere else '/in'}")
             self.send_header("Content-Length", "0")
             self.end_headers()
         else:
-            self.reply(200, b"<title>Home</title><main><h1>Welcome</h1>" + b"Words to read. " * 40)
+            said = f"<title>{self.headers['X-Key']}</title><main><h1>Welcome</h1>{self.headers['Authorization']}"
+            self.reply(200, said.encode() + b"Words to read. " * 40)
 
 
 def test_a_redirect_leads_them_nowhere_else(tmp_path: Path) -> None:
@@ -103,13 +107,19 @@ def test_a_redirect_leads_them_nowhere_else(tmp_path: Path) -> None:
         port = server.server_port
         leads = [f"--connect-to={name}:80:127.0.0.1:{port}" for name in ("staging.test", "other.test")]
         env = {"STAGING": f"{USER}:{PASSWORD}"}
-        (tmp_path / "own.toml").write_text(f"sign = true\n{OWN}")
-        done = aui(tmp_path, "scan", "http://staging.test", *leads, *ASK, env=env | {"AUI_TUI_DECLARED": "1"})
+        (tmp_path / "own.toml").write_text(f"sign = true\ndeclared = true\n{OWN}")
+        done = aui(tmp_path, "scan", "http://staging.test", *leads, *ASK, "-o", "tape.recording", env=env)
+    (tmp_path / "own.toml").unlink()
     assert done.code == 0, done.err
     elsewhere = [entry for entry in Moved.came if entry[0] == "other.test"]
     assert len(elsewhere) > 20
     assert set(elsewhere) == {("other.test", "", "")}
-    assert ("staging.test", KEY, f"Basic {TOKEN}") in Moved.came
+    assert {entry for entry in Moved.came if entry not in elsewhere} == {("staging.test", KEY, f"Basic {TOKEN}")}
+    texts = [done.out, done.err, here(tmp_path, "site", "staging.test", "--details").out]
+    texts += [path.read_bytes().decode("latin-1") for path in tmp_path.rglob("*") if path.is_file()]
+    assert "tape.recording" in {path.name for path in tmp_path.iterdir()}
+    for secret in (KEY, PASSWORD, TOKEN):
+        assert not [text for text in texts if secret.lower() in text.lower()]
 
 
 @pytest.mark.parametrize(
