@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from functools import lru_cache
 from typing import Any, ClassVar, Final
+from urllib.parse import unquote
 
 import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -176,6 +177,8 @@ HOST: Final = re.compile(
     rb"(?::(?:[0-9]{0,4}|[0-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?"
 )
 """A Host field (RFC 9110 section 7.2), with a port that exists."""
+ABSOLUTE: Final = re.compile(rb"https?://([^/]*)(/.*)?", re.IGNORECASE)
+"""The path of a request target in absolute form: its host and its path."""
 FIELDS: Final = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"same-origin"),
@@ -214,6 +217,7 @@ class GuardMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        scope = in_origin_form(scope)
         started = time.perf_counter()
         status = sent = taken = 0
 
@@ -291,6 +295,16 @@ class GuardMiddleware:
             if address.is_loopback or str(address) == server:
                 return None
         return problem("misdirected-request", f"This service is {self._config.base_url}, not {asked!r}.")
+
+
+def in_origin_form(scope: Scope) -> Scope:
+    """Return ``scope``; of a target with a host (RFC 9112 section 3.2.2) the host is taken for the Host field."""
+    found = ABSOLUTE.fullmatch(scope["raw_path"])
+    if found is None:
+        return scope
+    path = found[2] or b"/"
+    headers = [(b"host", found[1]), *(field for field in scope["headers"] if field[0] != b"host")]
+    return {**scope, "raw_path": path, "path": unquote(path.decode("ascii")), "headers": headers}
 
 
 def host_of(field: str) -> str:

@@ -40,6 +40,24 @@ def raw(running: Running, data: bytes, *, seconds: float = 5) -> bytes:
             found += part
 
 
+@pytest.mark.parametrize(
+    ("target", "host", "status"),
+    [
+        ("http://localhost/healthz", "localhost", 200),
+        ("http://index.example/api/index.json?limit=1", "evil.example", 200),
+        ("HTTPS://index.example", "index.example", 200),
+        ("http://evil.example/healthz", "index.example", 421),
+        ("http:///healthz", "index.example", 421),
+        ("http://a@index.example/healthz", "index.example", 400),
+    ],
+)
+def test_a_target_with_a_host_is_answered_and_its_host_counts(
+    site: Running, target: str, host: str, status: int
+) -> None:
+    head = f"GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+    assert raw(site, head.encode()).startswith(f"HTTP/1.1 {status} ".encode())
+
+
 @contextmanager
 def connected(running: Running, count: int) -> Iterator[list[socket.socket]]:
     """Open ``count`` connections to the server; close them at the end."""
