@@ -45,6 +45,7 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
     made.filters.update(
         surface=labels.surface,
         agent=labels.agent,
+        grade=labels.grade,
         mark=lambda verdict: MARKS.get(verdict, "?"),
         minute=lambda text: text[:16].replace("T", " "),
         origin=lambda host: host if "://" in host else f"https://{quote(host, safe='.:-[]')}/",

@@ -24,6 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aui_tui import __version__
 from aui_tui.errors import AuiError, BadValue, Unavailable
+from aui_tui.model import labels
 from aui_tui.model.card import ReportCard, SiteSummary
 from aui_tui.model.codec import encode_card, keyed
 from aui_tui.model.options import ScanOptions
@@ -100,10 +101,9 @@ class Tools:
             "unreachable": [self._row(row.summary) for row in unreachable],
         }
         lines = [f"{len(view.ranked)} ranked, {len(view.unreachable)} unreachable; next_offset {further}"]
-        lines += [
-            f"{row.rank}. {row.summary.host} {row.summary.score} {row.summary.grade} {row.summary.stance}"
-            for row in ranked
-        ]
+        for row in ranked:
+            seen = row.summary
+            lines.append(f"{row.rank}. {seen.host} {seen.score}, {labels.grade(seen.grade)}, {seen.stance}")
         lines += [f"unreachable: {row.summary.host}" for row in unreachable]
         return CallToolResult(content=[TextContent(type="text", text="\n".join(lines))], structured_content=found)
 

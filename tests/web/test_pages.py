@@ -61,7 +61,12 @@ def test_a_site_of_which_too_little_could_be_measured_has_no_letter_and_says_why
         for path in ("/", f"/site/{thin.host}"):
             (found,) = page(running, path).css("svg.mark")
             assert (found.attributes["aria-label"], found.text().strip()) == ("No grade", "–")
-        assert "Less than half could be measured" in page(running, f"/site/{thin.host}").css_first(".verdict").text()
+        shown = page(running, f"/site/{thin.host}")
+        feed = running.get("/feed.atom").text
+    assert "Less than half could be measured" in shown.css_first(".verdict").text()
+    assert shown.css_first("title").text().startswith(f"{thin.host}: no grade, {thin.score} of 100")
+    assert f"<title>{thin.host}: no grade, {thin.score} of 100, {thin.stance}</title>" in feed
+    assert "reviewRating" not in json.loads(shown.css_first('script[type="application/ld+json"]').text())
 
 
 def test_the_first_page_says_who_gets_in_and_a_search_lists_sites_alone(site: Running) -> None:

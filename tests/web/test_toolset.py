@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from aui_tui.model.card import Evidence
+from aui_tui.model.vocabulary import NO_GRADE
 from tests.cards import DEAD, RICH_OPEN
 from tests.memory_service import MemoryService
 
@@ -22,6 +23,18 @@ async def test_a_host_that_was_not_reached_has_no_grade_in_words() -> None:
     text = await text_of(MemoryService.of(), DEAD.host)
     assert "nreachable" in text
     assert not [word for word in ("grade F", "Walled", "score 0", "0 of 100") if word in text.splitlines()[0]]
+
+
+async def test_a_list_says_where_no_grade_is_given_and_who_was_not_reached() -> None:
+    from aui_tui.web.toolset import Tools
+
+    thin = msgspec.structs.replace(RICH_OPEN, grade=NO_GRADE)
+    found = await Tools(MemoryService.of((thin, DEAD))).index()
+    lines = found.content[0].text.splitlines()  # type: ignore[union-attr]
+    assert lines[1:] == [
+        f"1. {thin.host} {thin.score}, no grade, {thin.stance}",
+        f"unreachable: {DEAD.host}",
+    ]
 
 
 async def test_words_of_a_site_are_marked_and_cannot_end_the_mark() -> None:
