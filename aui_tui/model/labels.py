@@ -99,9 +99,15 @@ def policy(word: str) -> str:
     return {"blocked": "told no", "partial": "part", "unlisted": "not named", "allowed": "in"}.get(word, word)
 
 
-def points(value: float | None, maximum: float | None) -> str:
-    """Return points such as ``18/25``; a pillar without value is ``not tried``, as tasks alone fill it."""
-    return "not tried" if value is None else f"{value:g}/{maximum or 0:g}"
+def points(card: ReportCard, pillar: str) -> str:
+    """Return the points of a pillar such as ``18/25``; one without a value, as tasks alone fill it, by ``tasks``."""
+    value = card.pillars[pillar]
+    return tasks(card) if value is None else f"{value:g}/{card.pillar_max.get(pillar) or 0:g}"
+
+
+def tasks(card: ReportCard) -> str:
+    """Return why no task counts in the score of ``card``: ``not tried``, or ``not scored`` where too few counted."""
+    return "not scored" if card.task_runs else "not tried"
 
 
 def answer(access: AgentAccess) -> str:

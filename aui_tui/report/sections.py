@@ -151,7 +151,7 @@ def score_words(card: ReportCard, tasks_of: str = "") -> str:
     if card.stance == "Walled" and percent(got, possible) > WALLED_CEILING:
         words += f"; at most {WALLED_CEILING} while Walled"
     if card.provisional is True:
-        return f"{words}; tasks not tried"
+        return f"{words}; tasks {labels.tasks(card)}"
     return f"{words}; tasks of {tasks_of}" if tasks_of else words
 
 
@@ -174,7 +174,7 @@ def _next(card: ReportCard) -> Item:
         return Item(("Next",), text=f"{closed or 'Check the address, then scan again'}.", key="next")
     found = by_harm(card)
     if not found:
-        more = ": try the tasks (--tasks)." if card.provisional is True else "."
+        more = ": try the tasks (--tasks)." if card.provisional is True and not card.task_runs else "."
         return Item(("Next",), text=f"Nothing left to fix{more}", key="next")
     fix = found[0]
     takes = f", {BY_FIX[fix.k].takes}" if fix.k in BY_FIX else ""
@@ -202,10 +202,7 @@ def points(report: HostReport) -> Section | None:
     card = report.card
     if card.unreachable:
         return None
-    items = tuple(
-        Item((labels.pillar(card.method, key), labels.points(value, card.pillar_max.get(key))), key=key)
-        for key, value in card.pillars.items()
-    )
+    items = tuple(Item((labels.pillar(card.method, key), labels.points(card, key)), key=key) for key in card.pillars)
     return Section("points", "Points", items=items, columns=("Pillar", "Points"))
 
 
@@ -339,7 +336,8 @@ def ledger(report: HostReport) -> Section | None:
 
 def tasks(report: HostReport, *, now: float | None = None) -> Section | None:
     """Return the tasks that were tried: outcome, points, what happened. Key: the task's."""
-    runs = report.card.task_runs or ()
+    card = report.card
+    runs = card.task_runs or ()
     if not runs:
         return None
     items = []
@@ -353,7 +351,8 @@ def tasks(report: HostReport, *, now: float | None = None) -> Section | None:
         items.append(Item((label, WORDS[mark], shown), word, run.note + change + where, run.task))
     got, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
     old = task_age(report, now)
-    lead = f"{got} of {possible} points" + (f"; tasks of {old}" if old else "")
+    lead = f"{got} of {possible} points" + (", too few tasks count for the score" if card.provisional is True else "")
+    lead += f"; tasks of {old}" if old else ""
     return Section("tasks", "Tasks", lead + ".", tuple(items), ("Task", "Outcome", "Points", "What happened"))
 
 

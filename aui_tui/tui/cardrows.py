@@ -118,7 +118,8 @@ def _measured(report: HostReport, size: int) -> list[Content]:
         (f"{star}  ", "muted"),
         (card.grade, glyphs.GRADES.get(card.grade[:1], "")),
     )
-    note = "no grade: less than half measured" if card.grade == NO_GRADE else "* tasks not tried" if star else ""
+    tasks_out = f"{star} tasks {labels.tasks(card)}" if star else ""
+    note = "no grade: less than half measured" if card.grade == NO_GRADE else tasks_out
     if card.stance == "Walled" and percent(got, possible) > WALLED_CEILING:
         note = f"at most {WALLED_CEILING} while Walled"
     room = min(BAR, size - lead.cell_length - cells(note) - 5)

@@ -482,7 +482,8 @@ def _points_of(answer: HostReport) -> str:
     if not runs:
         return answer.warnings[-1] if answer.warnings else f"{card.host}: no task was run."
     got, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
-    return f"{card.host}: {got} of {possible} points for tasks; score {card.score}."
+    unscored = ", too few to be scored" if card.provisional is True else ""
+    return f"{card.host}: {got} of {possible} points for tasks{unscored}; score {card.score}."
 
 
 def has_browser(environ: Mapping[str, str]) -> bool:

@@ -16,8 +16,8 @@ def test_keys_are_shown_by_the_names_that_people_know() -> None:
     assert labels.surface("theirs") == "theirs"
     assert labels.pillar("v0.1", "access") == "Access"
     assert labels.pillar("v0.3", "works") == "Works"
-    assert labels.points(None, 10) == "not tried"
-    assert labels.points(4.5, 10.0) == "4.5/10"
+    assert labels.points(replace(WALLED, pillars={"works": None}, task_runs=()), "works") == "not tried"
+    assert labels.points(replace(WALLED, pillars={"access": 4.5}, pillar_max={"access": 10.0}), "access") == "4.5/10"
 
 
 def test_answers_stand_with_their_surface_by_position() -> None:

@@ -28,9 +28,13 @@ from aui_tui.model.tasks import (
     runs_of,
     summary,
 )
+from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import FIXES
 from aui_tui.report.diff import diff
 from aui_tui.report.gates import Gates, check
+from aui_tui.report.sections import sections
+from aui_tui.tui.cardrows import score
+from aui_tui.tui.state import CardState
 from tests.cards import published
 from tests.scan.situations import open_rich
 from tests.strategies import driven, observations, task_reports
@@ -86,6 +90,11 @@ def test_one_task_that_counts_is_too_few(seen: Observations) -> None:
     assert (card.pillars["works"], card.provisional) == (None, True)
     assert isinstance(card.task_runs, tuple)
     assert len(card.task_runs) == 3
+    said = " ".join(str(part) for part in sections(HostReport(card=card)))
+    assert "not tried" not in said
+    assert "tasks not scored" in said
+    assert "Works not scored" in score(CardState(card.host).with_report(HostReport(card=card)), 100).plain
+    assert "too few tasks count for the score" in said
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from aui_tui.model.query import Query
+from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.service.protocol import Feed
 from aui_tui.settings import load, remember
 from aui_tui.tui.app import AuiApp
@@ -21,7 +23,7 @@ from aui_tui.tui.widgets.listing import RowList
 
 from .cards import NOW, make_card
 from .memory import MemoryService
-from .stage import press, settle, text_of, until
+from .stage import press, settle, stage, text_of, until
 
 
 def app_with(
@@ -115,6 +117,21 @@ async def test_the_histogram_of_the_column_under_the_cursor_filters(
         assert state.query.line == line
         assert bool(state.query.stance) is (moves == 4)
         assert len(index_of(app).table) >= least
+
+
+async def test_the_histogram_of_grades_counts_the_hosts_without_one() -> None:
+    cards = [replace(make_card(number), grade=NO_GRADE if number < 2 else "B", score=85) for number in range(5)]
+    async with stage(MemoryService(cards), (100, 30)) as pilot:
+        app = pilot.app
+        assert isinstance(app, AuiApp)
+        grade = next(column for column in every_column() if column.key == "grade")
+        app.push_screen(HistogramScreen(app.context, Query(), grade))
+        await settle(pilot)
+        block = app.screen.query_one(RowList)
+        without = next(place for place, row in enumerate(block.texts) if "no grade" in row)
+        assert block.texts[without].split()[-3] == "2"
+        assert not block.rows[without].key
+        assert [row.split()[-3] for row in block.texts if row.split()[0] == "b"] == ["3"]
 
 
 @pytest.mark.parametrize("column", every_column(), ids=lambda column: column.key)
