@@ -17,6 +17,7 @@ from aui_tui.model.decoding import decode
 from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED, Timestamp
 from aui_tui.model.registry import Agent, registry
 from aui_tui.model.vocabulary import Count
+from aui_tui.text import count
 
 TimestampOrEmpty = Annotated[str, msgspec.Meta(pattern=r"^$|^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")]
 Kind = Literal["edge", "origin", "unknown"]
@@ -403,7 +404,7 @@ def heading(record: Visits) -> Iterator[str]:
     yield f"{period}{record.log}{more}, {', '.join(record.formats) or 'no lines'}."
     unclear = f", {record.unparsable:,} not understood" if record.unparsable else ""
     clients = f"{record.agent_lines:,} of them by known clients"
-    yield f"{record.lines:,} lines, {clients}; {record.examined:,} examined{unclear}."
+    yield f"{count(record.lines, 'line')}, {clients}; {record.examined:,} examined{unclear}."
     yield f"Kind of log: {record.kind}{f' ({record.kind_reason})' if record.kind_reason else ''}."
     if record.sampled > 1:
         yield f"Sampled: one of {record.sampled:,} requests was logged, and every count is multiplied by that."
