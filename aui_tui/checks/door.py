@@ -143,7 +143,7 @@ SENTENCES: Final = sentence_list(
         The site fails at random: <<failed>> of <<asked>> requests for the homepage got a 5xx, from clients that were
         served at another time.
     warn edge-says-yes
-        robots.txt says no, the edge says yes: <<agents>>, but the homepage is served, so only agents that obey
+        robots.txt says no, the <<who>> says yes: <<agents>>, but the homepage is served, so only agents that obey
         robots.txt stay away.
     warn browser-challenged
         The browser probe gets <<what>> while <<agents>> the homepage, so the page facts below are those of the
@@ -193,7 +193,7 @@ def _turned_away(judgement: Judgement) -> Iterator[Finding]:
             "browser": str(browser.status),
             "contrast": f" while a browser gets the homepage ({browser.status})" if browser.outcome == SERVED else "",
             "proof": _proof(group),
-            "robots": _invited(group, policies, observations.robots.kind),
+            "robots": _invited(group, policies, observations.robots.kind, "edge" if observations.edge else "server"),
         }
         if why.startswith("programs"):
             named = ", but not under an agent’s name" if why == "programs-and-name" else ", under an agent’s name too"
@@ -261,16 +261,17 @@ def _what(probe: Exchange) -> str:
     return answer(probe)
 
 
-def _invited(group: Sequence[Probed], policies: Mapping[str, str], kind: str) -> str:
-    """Return the contradiction with robots.txt, where there is one."""
+def _invited(group: Sequence[Probed], policies: Mapping[str, str], kind: str, who: str) -> str:
+    """Return the contradiction with robots.txt, where there is one. ``who`` turns away: the edge or the server."""
     invited = [agent for agent, _ in group if policies[agent.token] in ("open", "partial")]
     if not invited or kind == "unknown":
         return ""
     if kind != "rules":
         return f"No robots.txt keeps {'it' if len(group) == 1 else 'them'} out. "
     if len(invited) < len(group):
-        return f"robots.txt lets {joined(agent.short for agent in invited)} in, the edge does not. "
-    return "robots.txt says yes, the edge says no. "
+        return f"robots.txt lets {joined(agent.short for agent in invited)} in, the {who} does not. "
+    page = " to this page" if any(policies[agent.token] == "partial" for agent in invited) else ""
+    return f"robots.txt says yes{page}, the {who} says no. "
 
 
 def _proof(group: Sequence[Probed]) -> str:
@@ -512,7 +513,9 @@ def _contradictions(judgement: Judgement) -> Iterator[Finding]:
     if unheeded:
         verb = "is" if len(unheeded) == 1 else "are"
         where = at_lines(policy.line for policy in unheeded)
-        yield Finding("edge-says-yes", {"agents": f"{joined(map(name_of, unheeded))} {verb} disallowed{where}"})
+        who = "edge" if judgement.observations.edge else "server"
+        said = f"{joined(map(name_of, unheeded))} {verb} disallowed{where}"
+        yield Finding("edge-says-yes", {"who": who, "agents": said})
 
 
 EVIDENCE: Final = (

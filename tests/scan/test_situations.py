@@ -34,7 +34,7 @@ GOLDEN = (
         (9, 12, 42), (16, 0, 20, 0, 40),
         "AI agents are shut out: all 4 probed agents get no usable answer (the server closed the connection without an"
         " answer) while a browser gets the homepage (200), asked again alone, with a browser served right before and"
-        " after. robots.txt says yes, the edge says no. Users who send an agent see an error.",
+        " after. robots.txt says yes, the server says no. Users who send an agent see an error.",
     ),
     Golden(
         site.limited, "Selective", "untested untested untested allowed allowed untested untested untested",
@@ -77,8 +77,8 @@ GOLDEN = (
     Golden(
         site.pay_without_terms, "Walled", LIVE_BLOCKED, (9, 12, 42), (16, 0, 20, 0, 40),
         "AI agents are shut out: all 4 probed agents get 402 Payment Required (no machine-readable terms, so no agent"
-        " can tell what to pay or how) while a browser gets the homepage (200). robots.txt says yes, the edge says no."
-        " Users who send an agent see an error.",
+        " can tell what to pay or how) while a browser gets the homepage (200). robots.txt says yes, the server says"
+        " no. Users who send an agent see an error.",
     ),
     Golden(
         site.robots_all, "Walled",
@@ -211,7 +211,7 @@ def test_the_limit_of_the_method_is_said_once_where_an_agent_was_turned_away(gol
 
 def test_the_reverse_contradiction_is_reported_too() -> None:
     assert (
-        "robots.txt says no, the edge says yes: Claude is disallowed (line 12), but the homepage is served, so only"
+        "robots.txt says no, the server says yes: Claude is disallowed (line 12), but the homepage is served, so only"
         " agents that obey robots.txt stay away." in texts(grade_card(site.robots_one()), "warn")
     )
 

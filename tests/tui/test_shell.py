@@ -82,7 +82,7 @@ def test_overview_in_the_shell(home: Path) -> None:
     assert "Grades" in text
     assert "an agent is refused or challenged" in text
     nothing = here(home, "index", "--overview", "--query", "nosuchhost").out
-    assert nothing == "No host matches, so there is nothing to count.\n"
+    assert nothing == "No ranked host matches, so there is nothing to count.\n"
 
 
 def test_the_list_and_its_figures_as_plain_sentences(home: Path) -> None:
