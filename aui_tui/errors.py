@@ -1,4 +1,4 @@
-"""What can go wrong, in words for the user. Standard library only.
+"""Errors in words for the user. Standard library only.
 
 Every error carries one clear sentence, the exit code of the command line and the HTTP status of the service
 (specification 4 and 7).

@@ -1,4 +1,4 @@
-"""What the user set and where things lie: flags, then ``AUI_TUI_*``, then a TOML file, then defaults.
+"""Settings of the user and places of files: flags, then ``AUI_TUI_*``, then a TOML file, then defaults.
 
 Nothing here depends on the current directory, and nothing is created: a folder is made when something is
 stored in it.
@@ -274,7 +274,7 @@ def _read_table(path: Path, *, required: bool) -> dict[str, Any]:
         return {}
     except OSError as error:
         raise ConfigError(f"Cannot read {shown}: {error.strerror or error}.") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{shown} is not TOML: {clean(str(error), 200)}.") from None
     for name in table:
         if name not in DEFAULTS:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # programs that tests start in the background hear ctrl+c too
 
@@ -30,8 +30,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
-def parser() -> Iterator[ParserPool]:
+def parser() -> Iterator[ParserProcess]:
     """The worker that reads what servers send; it starts once."""
-    found = ParserPool()
+    found = ParserProcess()
     yield found
     asyncio.run(found.aclose())

@@ -67,7 +67,14 @@ def test_actions_are_pinned_and_no_expression_reaches_a_shell(path: Path) -> Non
     for action in re.findall(r"uses: (\S+)", text):
         owner, _, revision = action.partition("@")
         assert owner.startswith("OWNER/") or re.fullmatch(r"[0-9a-f]{40}", revision), action
-    assert not [line for line in text.splitlines() if re.match(r"\s*(- )?run: .*\$\{\{", line)]
+    for line in text.splitlines():
+        assert "${{" not in line or re.match(r" *(?!run:)[\w-]+: ", line), line
+
+
+@pytest.mark.parametrize("path", FORGE, ids=lambda path: path.name)
+def test_images_are_named_by_their_digest(path: Path) -> None:
+    for image in re.findall(r"^ *(?:image: |ARG BASE=|FROM )(\S+)", path.read_text(encoding="utf-8"), re.MULTILINE):
+        assert image == "${BASE}" or re.search(r"@sha256:[0-9a-f]{64}$", image), image
 
 
 def test_the_page_on_queries_has_every_term() -> None:

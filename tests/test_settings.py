@@ -59,6 +59,8 @@ def test_keys_and_themes_come_from_the_file(tmp_path: Path) -> None:
         ('base_url = "https://[broken"', ("base_url must be an address",)),
         ("keys = 1", ("keys: must be a table of names and values, not a whole number.", "keys of the dashboard")),
         ("theme = ", ("is not TOML",)),
+        pytest.param(f"pace = {'9' * 60_000}", ("is not TOML",), id="a number of 60,000 digits"),
+        pytest.param(f"pace = {'[' * 60_000}", ("is not TOML",), id="60,000 brackets"),
         ('theme = "\\u001b[2J"\nbad\u001b = 1', ("is not TOML",)),
     ],
 )

@@ -10,14 +10,13 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.checks.base import LACKING, UNDECLARED, Check, Earned, Piece, Sentence, Site, sentence_list
-from aui_tui.model.card import Finding, Recommendation, ReportCard
+from aui_tui.checks.base import Check, Earned, Piece, Sentence, Site, sentence_list
+from aui_tui.model.card import Finding
 from aui_tui.model.vocabulary import FIXES, choose
 
 __all__ = [
     "BY_FIX",
     "CHECKS",
-    "LACKING",
     "Check",
     "Earned",
     "Finding",
@@ -25,7 +24,6 @@ __all__ = [
     "Sentence",
     "Site",
     "by_fix",
-    "by_harm",
     "points",
     "sentence_list",
 ]
@@ -51,15 +49,6 @@ BY_FIX: Final = MappingProxyType({key: _FIXES[key] for key in (*FIXES, *(key for
 def by_fix(key: str) -> Check:
     """Return the check that the recommendation ``key`` completes. Raises BadValue."""
     return BY_FIX[choose("fix", key, tuple(BY_FIX))]
-
-
-def by_harm(card: ReportCard) -> tuple[Recommendation, ...]:
-    """Return the fixes in the order for people: worst harm first, within it most points first.
-
-    The record has its own order, by points alone.
-    """
-    harm = {key: check.harm for key, check in BY_FIX.items()}
-    return tuple(sorted(card.recommendations, key=lambda fix: (harm.get(fix.k, UNDECLARED), -fix.pts)))
 
 
 def points(method: str) -> dict[str, int]:

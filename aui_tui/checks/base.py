@@ -269,10 +269,6 @@ class Advice(NamedTuple):
     pieces: Callable[[], tuple[Piece, ...]]
 
 
-SHUT_OUT, TOLD_OUT, UNREADABLE, UNDECLARED, LACKING = range(5)
-"""What a site does to agents, worst first. Last what it cannot declare before it has it, such as a server."""
-
-
 class Check(ABC):
     """One scored component of a site, whole.
 
@@ -285,7 +281,6 @@ class Check(ABC):
     turned away. ``points`` and ``pillar``: full points and pillar key
     per method. ``detail``: the number of ``detail`` (specification 2.3) that its points add to. ``sentences``: its
     evidence, each severity in the order of a card.
-    ``harm``: what it does to agents when the site lacks it, from SHUT_OUT to LACKING.
     ``names_site``: its snippet holds the site's address. ``rests_on``: what is measured, in words, and the probes
     without whose verdict nothing is.
     """
@@ -303,7 +298,6 @@ class Check(ABC):
     sentences: tuple[Sentence, ...]
     part: Mapping[str, int] = NO_POINTS
     detail = "surface"
-    harm: int = UNDECLARED
     names_site = False
     rests_on: tuple[str, ...] = ()
 

@@ -7,9 +7,9 @@ from itertools import chain
 from typing import Final
 from urllib.parse import urlsplit
 
-from aui_tui.checks.base import SHUT_OUT, WELCOME, Advice, Check, Earned, Site, sentence_list
+from aui_tui.checks.base import WELCOME, Advice, Check, Earned, Site, sentence_list
 from aui_tui.checks.door_fix import REQUEST, door_advice, fields, let_everybody_in
-from aui_tui.checks.judge import Judgement, Probed, asks_for_payment
+from aui_tui.checks.judge import Judgement, Probed
 from aui_tui.checks.wording import (
     answer,
     answers,
@@ -18,7 +18,7 @@ from aui_tui.checks.wording import (
     joined,
     name_of,
     quoted,
-    silence,
+    silence_reason,
     status,
     vendor,
 )
@@ -50,28 +50,26 @@ from aui_tui.model.vocabulary import LIVE_TOTAL
 from aui_tui.text import count
 
 POINTS = {"v0.1": 24, "v0.2": 12}
-CLOSED: Final = frozenset({401, 404, 410, 451})
-"""Statuses that no client gets for its greeting."""
 PROOF: Final = ", asked again alone, with a browser served right before and after"
 """How it is known that a refusal is for the agent."""
 SENTENCES: Final = sentence_list(
     """
     critical shut-out
-        AI agents are shut out: <<agents>> <<get>> <<what>> while a browser gets the homepage (<<browser>>)<<proof>>.
-        <<robots>>Users who send an agent see an error.
+        AI agents are shut out: <<agents>> <<gets|get>> <<what>> while a browser gets the homepage
+        (<<browser>>)<<proof>>. <<robots>>Users who send an agent see an error.
     critical everybody-challenged
         Everybody meets a wall: the browser probe and <<agents>> get <<what>>, which a person may pass and an agent
         cannot.
     critical browser-walled
         The browser probe gets <<what>>, which a person may pass and an agent cannot, and no agent gets the homepage.
     critical programs
-        Programs are shut out, whatever their name: <<agents>> <<get>> <<what>>, and so does this scan under a
+        Programs are shut out, whatever their name: <<agents>> <<gets|get>> <<what>>, and so does this scan under a
         browser’s name, while a real browser (<<client>>) gets the homepage<<named>>. Users who send an agent see an
         error.
     critical agents-away
-        <<agents>> <<get>> <<what>><<contrast>><<proof>>. <<robots>>Users who send an agent see an error.
+        <<Agents>> <<gets|get>> <<what>><<contrast>><<proof>>. <<robots>>Users who send an agent see an error.
     critical page-away
-        At <<path>> <<agents>> <<get>> <<what>> while a browser gets that page (<<browser>>)<<proof>>. Not scored.
+        At <<path>> <<agents>> <<gets|get>> <<what>> while a browser gets that page (<<browser>>)<<proof>>. Not scored.
     critical signed-anything
         <<agent>> is let in by anything that looks signed: without a signature it is refused (<<unsigned>>), with
         <<false>> it is served. Check the signature itself with the key that its keyid names, and its times.
@@ -80,14 +78,14 @@ SENTENCES: Final = sentence_list(
     warn quote
         To ask <<vendor>> about it, quote the <<word>> <<ids>>.
     warn agent-payment
-        <<agents>> asked to pay: status 402 Payment Required with machine-readable terms.
+        <<Agents>> <<is|are>> asked to pay: status 402 Payment Required with machine-readable terms.
     warn probe-limit
         Limit of this test: a probe borrows an agent's name without its address or signature, so a site that verifies
         agents may refuse the probe and still serve the agent.
     warn address
-        Not known whether <<agents>> <<get>> in: here <<what>>, as a search engine’s name does, while an unknown name
-        is served. The site seems to admit such names from their operators’ own addresses alone. aui-tui visits (your
-        access log), AUI_TUI_SIGN=1, or letting this address in would show it.
+        Not known whether <<agents>> <<gets|get>> in: here <<it gets|they get>> <<what>>, as a search engine’s name
+        does, while an unknown name is served. The site seems to admit such names from their operators’ own addresses
+        alone. aui-tui visits (your access log), AUI_TUI_SIGN=1, or letting this address in would show it.
     warn cause-name
         The site decides by the name in User-Agent (<<agents>>): the name is turned away with a browser's other header
         fields too, and a browser's name is served with the agent's other fields.
@@ -113,15 +111,15 @@ SENTENCES: Final = sentence_list(
         <<agent>> is let in with a valid signature, and with <<false>> too: tie each key to the address that
         Signature-Agent names, and require that the signature covers it.
     warn signature-asked
-        <<agents>> turned away with a request for a signature (Accept-Signature): the site may let signed agents in.
-        Scan again with AUI_TUI_SIGN=1 to see whether it does.
+        <<Agents>> <<is|are>> turned away with a request for a signature (Accept-Signature): the site may let signed
+        agents in. Scan again with AUI_TUI_SIGN=1 to see whether it does.
     warn signed-unclear
         The signed probes of <<agent>> prove nothing: <<why>>. Scan again to settle it.
     warn second-answer
         <<agent>> got <<first>> at first and <<second>> when asked again, alone and after a pause; the second answer
         counts.
     warn cause-list
-        The site refuses names that it does not know: an invented name is turned away as <<agents>> <<are>>, so what
+        The site refuses names that it does not know: an invented name is turned away as <<agents>> <<is|are>>, so what
         decides is a list of who may enter.
     warn limited-shared
         The agents share a limit on requests that a browser does not meet, so who is served depends on who asks first.
@@ -137,20 +135,20 @@ SENTENCES: Final = sentence_list(
         No verdict for <<agents>> (<<what>>): a browser was served each time, but the scan ended before the refusal was
         seen often enough to count. A scan with --force and AUI_TUI_PACE=1 has more time.
     warn files-limited
-        Not measured: <<files>>. The site answered <<what>>, again when asked alone, so <<they>> not count; a scan with
-        --force and AUI_TUI_PACE=10, one request every 10 s, may bring <<them>>.
+        Not measured: <<files>>. The site answered <<what>>, again when asked alone, so <<it does|they do>> not count; a
+        scan with --force and AUI_TUI_PACE=10, one request every 10 s, may bring <<it|them>>.
     warn random
         The site fails at random: <<failed>> of <<asked>> requests for the homepage got a 5xx, from clients that were
         served at another time.
     warn edge-says-yes
-        robots.txt says no, the <<who>> says yes: <<agents>>, but the homepage is served, so only agents that obey
-        robots.txt stay away.
+        robots.txt says no, the <<who>> says yes: <<agents>> <<is|are>> disallowed<<where>>, but the homepage is served,
+        so only agents that obey robots.txt stay away.
     warn browser-challenged
-        The browser probe gets <<what>> while <<agents>> the homepage, so the page facts below are those of the
-        challenge.
+        The browser probe gets <<what>> while <<agents>> <<gets|get>> the homepage, so the page facts below are those of
+        the challenge.
     warn browser-refused
-        The browser probe gets <<what>> each time while <<agents>> the homepage, so it is no control here: the agents
-        are judged by their own answers<<real>>.
+        The browser probe gets <<what>> each time while <<agents>> <<gets|get>> the homepage, so it is no control here:
+        the agents are judged by their own answers<<real>>.
     warn browser-silent
         The browser probe is inconclusive: <<reason>>.
     warn door-silent
@@ -159,9 +157,9 @@ SENTENCES: Final = sentence_list(
     warn door-unmeasured
         No agent got a usable answer, so access is not scored.
     warn other-version
-        <<agents>> another version of the homepage than a browser: <<what>>.
+        <<Agents>> <<gets|get>> another version of the homepage than a browser: <<what>>.
     warn agent-silent
-        <<agents>> inconclusive and <<do>> not count: <<reason>>.
+        <<agents>> <<is|are>> inconclusive and <<does|do>> not count: <<reason>>.
     warn redirect
         A redirect was not followed for <<who>>: <<reason>> (last status <<status>>).
     good signed-verified
@@ -170,7 +168,7 @@ SENTENCES: Final = sentence_list(
     good pages-served
         All <<total>> probed agents get <<pages>> too, as a browser does; not scored.
     good served
-        <<agents>> the homepage, as a browser does.
+        <<Agents>> <<gets|get>> the homepage, as a browser does.
     """
 )
 
@@ -186,9 +184,7 @@ def _turned_away(judgement: Judgement) -> Iterator[Finding]:
     for group in groups:
         first = group[0][1]
         why = judgement.readings[group[0][0].key].why
-        facts = {
-            "agents": _group(group),
-            "get": _gets(group),
+        facts = _group(group) | {
             "what": _what(first),
             "browser": str(browser.status),
             "contrast": f" while a browser gets the homepage ({browser.status})" if browser.outcome == SERVED else "",
@@ -221,9 +217,8 @@ def _pages(judgement: Judgement) -> Iterator[Finding]:
             if readings[agent.key].outcome in AWAY and probes[BROWSER].outcome == SERVED
         ]
         for group in _alike(away):
-            facts = {"path": quoted(page.path), "agents": _group(group), "proof": _proof(group)}
-            facts |= {"get": _gets(group), "what": _what(group[0][1])}
-            yield Finding("page-away", facts | {"browser": str(probes[BROWSER].status)})
+            facts = {"path": quoted(page.path), "what": _what(group[0][1]), "proof": _proof(group)}
+            yield Finding("page-away", _group(group) | facts | {"browser": str(probes[BROWSER].status)})
     if open_to_all:
         yield Finding("pages-served", {"total": str(LIVE_TOTAL), "pages": joined(map(quoted, open_to_all))})
 
@@ -232,22 +227,22 @@ def _alike(away: Sequence[Probed]) -> list[list[Probed]]:
     """Return the agents that were turned ``away``, those who got the same together; offers to pay are left out."""
     groups: dict[tuple[str, str], list[Probed]] = {}
     for agent, probe in away:
-        if not asks_for_payment(probe):
+        if not probe.asks_for_payment:
             signal = probe.challenge.signal if probe.challenge is not None else ""
             groups.setdefault((_what(probe), signal), []).append((agent, probe))
     return list(groups.values())
 
 
-def _group(group: Sequence[Probed]) -> str:
-    if len(group) == LIVE_TOTAL:
-        return f"all {LIVE_TOTAL} probed agents"
-    if len(group) == 1:
-        return f"{group[0][0].short} ({group[0][0].token})"
-    return joined(agent.short for agent, _ in group)
+def _group(group: Sequence[Probed]) -> dict[str, str]:
+    """Return the facts that name the agents of ``group``, one alone with its token."""
+    agents = [agent for agent, _ in group]
+    return _named([f"{agents[0].short} ({agents[0].token})"] if len(agents) == 1 else [one.short for one in agents])
 
 
-def _gets(group: Sequence[Probed]) -> str:
-    return "gets" if len(group) == 1 else "get"
+def _named(agents: Sequence[str]) -> dict[str, str]:
+    """Return the facts that name ``agents``, all that are probed by their number."""
+    words = f"all {LIVE_TOTAL} probed agents" if len(agents) == LIVE_TOTAL else joined(agents)
+    return {"agents": words, "number": str(len(agents))}
 
 
 def _what(probe: Exchange) -> str:
@@ -304,15 +299,16 @@ def _browser(judgement: Judgement) -> Iterator[Finding]:
     served = [agent.short for agent, probe in probed if probe.outcome == SERVED]
     if browser.outcome in (CHALLENGED, REFUSED) and served:
         kind = "browser-challenged" if browser.outcome == CHALLENGED else "browser-refused"
-        agents = _subject(served, "gets", "get")
         real = next((arm for arm in observations.arms if arm.name == REAL and arm.status), None)
-        settled = browser.status in CLOSED or browser.status >= 500
-        shown = "" if settled else "; a scan with Chromium (aui-tui help tasks) would show what people get"
+        shown = (
+            ""
+            if browser.same_for_everybody
+            else "; a scan with Chromium (aui-tui help tasks) would show what people get"
+        )
         if real is not None:
             gets = "gets the homepage" if real.outcome == SERVED else "is turned away too"
             shown = f"; a real browser ({real.client}) {gets}"
-        facts = {"what": answer(browser), "agents": agents[:1].lower() + agents[1:], "real": shown}
-        yield Finding(kind, facts)
+        yield Finding(kind, _named(served) | {"what": answer(browser), "real": shown})
 
 
 def _other_names(judgement: Judgement) -> Iterator[Finding]:
@@ -323,17 +319,15 @@ def _other_names(judgement: Judgement) -> Iterator[Finding]:
     for why, kind in (("address", "address"), ("list", "cause-list")):
         group = by_why.get(why, ())
         if group:
-            facts = {"agents": joined(agent.short for agent, _ in group), "get": _gets(group)}
-            are = "is" if len(group) == 1 else "are"
-            what = f"{'it gets' if len(group) == 1 else 'they get'} {answers([probe for _, probe in group])}"
-            yield Finding(kind, facts | {"are": are, "what": what})
+            agents, what = joined(agent.short for agent, _ in group), answers([probe for _, probe in group])
+            yield Finding(kind, {"agents": agents, "number": str(len(group)), "what": what})
 
 
 def _payment(judgement: Judgement) -> Iterator[Finding]:
     """Yield who is offered the page for money."""
-    asked = [agent.short for agent, probe in judgement.probed if asks_for_payment(probe)]
+    asked = [agent.short for agent, probe in judgement.probed if probe.asks_for_payment]
     if asked:
-        yield Finding("agent-payment", {"agents": _subject(asked, "is", "are")})
+        yield Finding("agent-payment", _named(asked))
 
 
 def _limit_of_test(judgement: Judgement) -> Iterator[Finding]:
@@ -352,7 +346,7 @@ def _served(judgement: Judgement) -> Iterator[Finding]:
             what = joined(_differences(probe, browser, observations.page.readable)) if compared else ""
             alike.setdefault(what, []).append(agent.short)
     for what, agents in alike.items():
-        facts = {"agents": _subject(agents, "gets", "get")}
+        facts = _named(agents)
         yield Finding("other-version", facts | {"what": what}) if what else Finding("served", facts)
 
 
@@ -403,7 +397,7 @@ def _signed(judgement: Judgement) -> Iterator[Finding]:
         if probe.signed is None and probe.outcome in AWAY and "accept-signature" in dict(probe.headers)
     ]
     if unsigned:
-        yield Finding("signature-asked", {"agents": _subject(unsigned, "is", "are")})
+        yield Finding("signature-asked", _named(unsigned))
 
 
 def _accepted(asked: Mapping[str, SignedProbe], forgeries: Set[str]) -> Iterator[str]:
@@ -423,7 +417,7 @@ def _asked_again(judgement: Judgement) -> Iterator[Finding]:
                 continue
             before = status(first.status) if first.status else "no answer"
             before = _page(first) if first.outcome == CHALLENGED else before
-            now = {SERVED: f"the homepage ({probe.status})", INCONCLUSIVE: silence(probe)}.get(
+            now = {SERVED: f"the homepage ({probe.status})", INCONCLUSIVE: silence_reason(probe)}.get(
                 probe.outcome, answer(probe)
             )
             yield Finding("second-answer", {"agent": agent.short, "first": before, "second": now})
@@ -457,9 +451,8 @@ def _limited(judgement: Judgement) -> Iterator[Finding]:
         yield Finding(f"limited{why}", {"agents": agents, "what": answers(limited)})
     lost = [probe for probe in observations.exchanges if probe.limited and probe.name in FILE_PROBES]
     if lost:
-        they, them = ("it does", "it") if len(lost) == 1 else ("they do", "them")
         files = joined(urlsplit(probe.url).path for probe in lost)
-        yield Finding("files-limited", {"files": files, "what": answers(lost), "they": they, "them": them})
+        yield Finding("files-limited", {"files": files, "number": str(len(lost)), "what": answers(lost)})
     if observations.random:
         yield _at_random(homepages)
 
@@ -475,20 +468,19 @@ def _inconclusive(judgement: Judgement) -> Iterator[Finding]:
     browser, probed = judgement.observations.browser, judgement.probed
     stopped: dict[tuple[str, int], list[str]] = {}
     if browser.error in UNFOLLOWED:
-        stopped[silence(browser), browser.status] = ["the browser"]
+        stopped[silence_reason(browser), browser.status] = ["the browser"]
     elif browser.outcome == INCONCLUSIVE and not browser.limited:
-        yield Finding("browser-silent", {"reason": silence(browser)})
+        yield Finding("browser-silent", {"reason": silence_reason(browser)})
     silent: dict[str, list[str]] = {}
     for agent, probe in probed:
         if probe.error in UNFOLLOWED and not probe.controls:
-            stopped.setdefault((silence(probe), probe.status), []).append(agent.short)
+            stopped.setdefault((silence_reason(probe), probe.status), []).append(agent.short)
         elif probe.outcome == INCONCLUSIVE and not probe.limited and not probe.dropped:
-            silent.setdefault(silence(probe), []).append(agent.short)
+            silent.setdefault(silence_reason(probe), []).append(agent.short)
     for (reason, code), who in stopped.items():
         yield Finding("redirect", {"who": joined(who), "reason": reason, "status": str(code)})
     for reason, who in silent.items():
-        agents, do = (f"{who[0]} is", "does") if len(who) == 1 else (f"{joined(who)} are", "do")
-        yield Finding("agent-silent", {"agents": agents, "do": do, "reason": reason})
+        yield Finding("agent-silent", {"agents": joined(who), "number": str(len(who)), "reason": reason})
     if browser.error == "tls" or any(probe.error == "tls" for _, probe in probed):
         yield Finding("tls")
     if judgement.conclusive == 0:
@@ -499,23 +491,14 @@ def _inconclusive(judgement: Judgement) -> Iterator[Finding]:
             yield Finding("door-unmeasured")
 
 
-def _subject(labels: Sequence[str], one: str, many: str) -> str:
-    """Return who does something, with the verb: ``All 4 probed agents get``, ``ChatGPT gets``."""
-    if len(labels) == LIVE_TOTAL:
-        return f"All {LIVE_TOTAL} probed agents {many}"
-    return f"{joined(labels)} {one if len(labels) == 1 else many}"
-
-
 def _contradictions(judgement: Judgement) -> Iterator[Finding]:
     """Yield where robots.txt says no and a live-probed agent is served all the same."""
     served = {agent.token for agent, probe in judgement.probed if probe.outcome == SERVED}
     unheeded = [policy for policy in judgement.blocked if policy.token in served]
     if unheeded:
-        verb = "is" if len(unheeded) == 1 else "are"
-        where = at_lines(policy.line for policy in unheeded)
         who = "edge" if judgement.observations.edge else "server"
-        said = f"{joined(map(name_of, unheeded))} {verb} disallowed{where}"
-        yield Finding("edge-says-yes", {"who": who, "agents": said})
+        facts = {"agents": joined(map(name_of, unheeded)), "number": str(len(unheeded))}
+        yield Finding("edge-says-yes", facts | {"who": who, "where": at_lines(one.line for one in unheeded)})
 
 
 EVIDENCE: Final = (
@@ -539,7 +522,6 @@ EVIDENCE: Final = (
 
 class Door(Check):
     fix = "wba"
-    harm = SHUT_OUT
     label = "Agents served"
     earns = "the share of conclusive agent probes that were served the homepage"
     lacking = "an agent is refused or challenged"

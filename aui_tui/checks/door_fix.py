@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from aui_tui.checks.base import Advice, Piece, Site, edges
-from aui_tui.checks.judge import Probed, asks_for_payment
+from aui_tui.checks.judge import Probed
 from aui_tui.checks.wording import answer, answers, fill, joined, status, vendor
 from aui_tui.model.observations import BROWSER, SERVED, Cause, Exchange, Observations
 from aui_tui.model.registry import Agent, registry
@@ -61,9 +61,9 @@ def door_advice(site: Site) -> Advice:
     away = site.judgement.turned_away
     recipe = edges().for_wba([*_refusers(probe for _, probe in away), *site.edges])
     facts = site.facts() | _refusal(site, away)
-    who, host = f"{facts['agents']} {facts['get']}", site.observations.host
+    who, host = f"{facts['agents']} {'gets' if len(away) == 1 else 'get'}", site.observations.host
     step = fill(recipe.step, facts)
-    if away and all(asks_for_payment(probe) for _, probe in away):
+    if away and all(probe.asks_for_payment for _, probe in away):
         body = (
             f"{who} 402 Payment Required with machine-readable terms on {host}: an agent with a wallet may enter, most"
             " have none. Keep the price for training crawlers, verify agents that act for a person by HTTP Message"
@@ -113,7 +113,6 @@ def _refusal(site: Site, away: Sequence[Probed]) -> dict[str, str]:
     rule = _rule(site.observations.cause)
     return {
         "agents": joined(agent.short for agent in agents),
-        "get": "gets" if len(agents) == 1 else "get",
         "what": answers([probe for _, probe in away]),
         "contrast": f" while a browser gets the homepage ({browser.status})" if served else "",
         "browser": f"a browser {f'got {status(browser.status)}' if browser.status else 'got no answer'}",

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED, Exchange, Observations, RobotsPolicy
+from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, SERVED, Exchange, Observations, RobotsPolicy
 from aui_tui.model.points import UNREACHABLE, stance_of
 from aui_tui.model.registry import Agent, Surface, registry
-from aui_tui.model.tasks import CLOSED, UNKNOWN, WALLED, TaskReport
-from aui_tui.model.tasks import REFUSED as REFUSED_RUN
+from aui_tui.model.tasks import CLOSED, REFUSED, UNKNOWN, WALLED, TaskReport
 from aui_tui.model.verdicts import AWAY, Reading
 
 SHARED_WALL: Final = 2
@@ -101,7 +100,7 @@ def _stance(found: Judgement) -> str:
         served=found.served,
         conclusive=found.conclusive,
         browser_challenged=observations.browser.outcome == CHALLENGED,
-        only_offers=all(asks_for_payment(probe) for _, probe in found.turned_away),
+        only_offers=all(probe.asks_for_payment for _, probe in found.turned_away),
         disallowed=len(found.blocked),
     )
 
@@ -129,13 +128,8 @@ def _driven_verdict(run: TaskReport | None, browser: str) -> str:
     """Return the verdict of an agent that drives a browser: how the run of the tasks was received."""
     if run is None or run.door == UNKNOWN:
         return "walled" if browser == CHALLENGED else "untested"
-    if run.door == REFUSED_RUN:
+    if run.door == REFUSED:
         return "blocked" if browser == SERVED else "walled"
     if run.door in (WALLED, CLOSED):
         return "walled" if run.door == WALLED else "disallowed"
     return "allowed" if run.robots == "open" else "partial"
-
-
-def asks_for_payment(probe: Exchange) -> bool:
-    """The refusal is a 402 with machine-readable terms: an offer, not a wall."""
-    return probe.outcome == REFUSED and probe.status == 402 and probe.terms

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import CUT, UNREADABLE, WHOLE, Advice, Earned, PageCheck, Piece, Site, how_seen, sentence_list
+from aui_tui.checks.base import CUT, WHOLE, Advice, Earned, PageCheck, Piece, Site, how_seen, sentence_list
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import joined
 from aui_tui.model.card import Finding
@@ -85,7 +85,6 @@ def _pieces(lines: list[str], page: PageFacts, name: str) -> tuple[Piece, ...]:
 
 class LandmarksAndLabels(PageCheck):
     fix = "landmarks"
-    harm = UNREADABLE
     label = "Landmarks and form labels"
     earns = "a main and a nav landmark, aria labels, and forms whose controls all have labels"
     lacking = "landmarks or labels missing"

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from aui_tui.checks import CHECKS, Check, Earned, Sentence, sentence_list
 from aui_tui.checks.judge import Judgement
-from aui_tui.checks.wording import answer, clause, fill, joined, quoted, sentence, silence, status
+from aui_tui.checks.wording import answer, clause, fill, joined, quoted, sentence, silence_reason, status
 from aui_tui.model.card import Finding, Ledger, LedgerEntry, Points
 from aui_tui.model.methods import GRADE_FLOORS, MOST_AGENTS, REVISION, WALLED_CEILING, Method, Pillar, capped, grade_of
 from aui_tui.model.methods import method as method_called
@@ -305,7 +305,7 @@ def _step(observations: Observations) -> str:
 
 
 def _no_use(probe: Exchange) -> str:
-    return silence(probe) if probe.outcome == INCONCLUSIVE else f"status {status(probe.status)}"
+    return silence_reason(probe) if probe.outcome == INCONCLUSIVE else f"status {status(probe.status)}"
 
 
 class MethodSection(NamedTuple):

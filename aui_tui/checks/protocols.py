@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import LACKING, Advice, Check, Earned, Piece, Site, is_withheld, script_json, sentence_list
+from aui_tui.checks.base import Advice, Check, Earned, Piece, Site, is_withheld, script_json, sentence_list
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import sentence
 from aui_tui.model.card import Finding
@@ -91,7 +91,6 @@ class FrontDoor(Check):
     points = POINTS
     pillar = PILLAR
     sentences = SENTENCES
-    harm = LACKING
     names_site = True
     detail = "protocols"
 

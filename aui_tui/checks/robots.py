@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from aui_tui.checks import robots_edit, sentence_list
 from aui_tui.checks.base import (
-    TOLD_OUT,
     WELCOME,
     Advice,
     Check,
@@ -21,7 +20,7 @@ from aui_tui.checks.base import (
 )
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.robots_lint import remarks
-from aui_tui.checks.wording import at_lines, by_line, joined, name_of, out_of, quoted, silence, status
+from aui_tui.checks.wording import at_lines, by_line, joined, name_of, out_of, quoted, silence_reason, status
 from aui_tui.model.card import Finding
 from aui_tui.model.methods import round_half_up
 from aui_tui.model.observations import INCONCLUSIVE, SERVED, Exchange, Observations, RobotsPolicy
@@ -46,8 +45,8 @@ SENTENCES: Final = sentence_list(
         robots.txt disallows <<count>> tested agents by name: <<agents>>. An agent that obeys it cannot open the site
         for its user.
     critical robots-agent-stops
-        robots.txt is another one for <<agents>>: <<what>>, while a browser gets <<browser>>. <<agents>> <<read>> it
-        first and <<stop>> there, although the homepage would be served.
+        robots.txt is another one for <<agents>>: <<what>>, while a browser gets <<browser>>. <<Agents>> <<reads|read>>
+        it first and <<stops|stop>> there, although the homepage would be served.
     warn robots-agent
         robots.txt is another one for <<agents>>: <<what>>, while a browser gets <<browser>>. The rules in this card
         are the browser's.
@@ -115,10 +114,9 @@ def _own(observations: Observations) -> Iterator[Finding]:
             what = f"rules by which it is {arm.detail}" if arm.outcome == SERVED else _got(arm.status)
             alike.setdefault((closed and agent.honours_robots == "yes", what), []).append(agent.short)
     for (stops, what), names in alike.items():
-        one = len(names) == 1
-        facts = {"agents": joined(names), "what": what, "browser": _got(observations.exchange("robots").status)}
-        verbs = {"read": "reads" if one else "read", "stop": "stops" if one else "stop"}
-        yield Finding("robots-agent-stops", facts | verbs) if stops else Finding("robots-agent", facts)
+        facts = {"agents": joined(names), "number": str(len(names)), "what": what}
+        kind = "robots-agent-stops" if stops else "robots-agent"
+        yield Finding(kind, facts | {"browser": _got(observations.exchange("robots").status)})
 
 
 def _got(code: int) -> str:
@@ -164,7 +162,7 @@ def _crawlers(judgement: Judgement) -> Iterator[Finding]:
 def _fetched(probe: Exchange) -> str:
     """Return the outcome of the fetch of robots.txt, as a predicate."""
     if probe.outcome == INCONCLUSIVE:
-        return f"could not be fetched ({silence(probe)})"
+        return f"could not be fetched ({silence_reason(probe)})"
     return f"answers {status(probe.status)}"
 
 
@@ -217,7 +215,6 @@ def _remedy(blocked: Sequence[RobotsPolicy], partial: Sequence[RobotsPolicy]) ->
 
 class RobotsTxt(Check):
     fix = "robots"
-    harm = TOLD_OUT
     label = "robots.txt rules for agents"
     earns = (
         "the share of tested agents that robots.txt lets in; a ban costs at least a point, a path restriction a quarter"

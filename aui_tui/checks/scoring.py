@@ -133,6 +133,8 @@ def _card(judgement: Judgement, book: Ledger, method: Method, labels: Labels) ->
     observations = judgement.observations
     page, robots = observations.page, observations.robots
     site = _site(judgement, labels)
+    asked = {entry.fix for entry in book.entries if entry.fix and BY_FIX[entry.fix].is_asked(site)}
+    book = replace(book, entries=tuple(replace(entry, asked=entry.fix in asked) for entry in book.entries))
     browser, earned = observations.browser, book.points
     found = {"llms.txt": observations.files.llms, "ai-plugin.json": observations.files.ai_plugin}
     return ReportCard(

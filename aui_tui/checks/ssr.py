@@ -11,7 +11,6 @@ from aui_tui.checks.base import (
     CUT,
     NOT_A_PAGE,
     NOT_COMPARABLE,
-    UNREADABLE,
     WHOLE,
     Advice,
     Earned,
@@ -52,7 +51,6 @@ SENTENCES: Final = sentence_list(
 
 class WithoutScripts(PageCheck):
     fix = "ssr"
-    harm = UNREADABLE
     label = "Readable without scripts"
     earns = "the homepage can be read without running scripts"
     lacking = "nothing readable without scripts"

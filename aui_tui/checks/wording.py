@@ -24,7 +24,8 @@ NAMED: Final = 5
 """Names spelled out in a list before the rest is counted."""
 LINES: Final = 8
 """The same of line numbers."""
-PLACE: Final = re.compile(r"<<(\w+)>>")
+PLACE: Final = re.compile(r"<<(\w+)>>|<<([^<>|]+)\|([^<>|]+)>>")
+"""``<<agents>>``, a fact; ``<<Agents>>``, the same with a capital; ``<<gets|get>>``, by the fact ``number``."""
 
 
 class Vendor(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,8 +48,16 @@ def vendor(key: str) -> Vendor:
 
 
 def fill(template: str, facts: Mapping[str, str]) -> str:
-    """Return ``template`` with each ``<<name>>`` replaced by its fact; what a fact holds is not read again."""
-    return PLACE.sub(lambda place: facts[place[1]], template)
+    """Return ``template`` with each place (``PLACE``) filled from ``facts``; what a fact holds is not read again."""
+
+    def word(place: re.Match[str]) -> str:
+        name, one, many = place.groups()
+        if name is None:
+            return one if facts["number"] == "1" else many
+        fact = facts[name[:1].lower() + name[1:]]
+        return fact[:1].upper() + fact[1:] if name[0].isupper() else fact
+
+    return PLACE.sub(word, template)
 
 
 def joined(items: Iterable[str], limit: int = NAMED) -> str:
@@ -112,7 +121,7 @@ def answer(probe: Exchange) -> str:
         return f"{_article(name)} {name} challenge page ({probe.status})"
     if probe.status:
         return status(probe.status)
-    return "no answer" if probe.error in ("", "timeout") else f"no usable answer ({silence(probe)})"
+    return "no answer" if probe.error in ("", "timeout") else f"no usable answer ({silence_reason(probe)})"
 
 
 def _article(name: str) -> str:
@@ -124,7 +133,7 @@ def answers(probes: Sequence[Exchange]) -> str:
     return joined(answer(probe) for probe in probes)
 
 
-def silence(probe: Exchange) -> str:
+def silence_reason(probe: Exchange) -> str:
     """Return why an inconclusive probe has no usable answer, as a clause."""
     if probe.error in ("", "timeout") and probe.status == 0:
         return "no answer in 12 s"

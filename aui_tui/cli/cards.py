@@ -15,7 +15,7 @@ from aui_tui.cli.output import CardForm, HostResult, emit, format_for, path_of
 from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.reach import site_of
 from aui_tui.cli.run import Run, fail
-from aui_tui.cli.sources import only_under, opened, report_of
+from aui_tui.cli.sources import opened, report_of
 from aui_tui.errors import AuiError, BadValue, ConfigError, RecordError
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations
@@ -123,8 +123,8 @@ def diff(
 
     TIME is the beginning of a kept scan's time, such as 2026-11-20, or first, or last.
     """
+    from aui_tui.report.diff import before, write
     from aui_tui.report.diff import diff as difference
-    from aui_tui.report.diff import write
 
     run = run_for(context)
     options.one_of(json=as_json, format=form)
@@ -142,7 +142,7 @@ def diff(
         async with opened(run) as service:
             if not times:
                 report = await report_of(service, names[0], method=method)
-                return [sources.before(report), report.card]
+                return [before(report), report.card]
             return [
                 files.get(name) or (await sources.at(service, name, when, method=method)).card
                 for name, when in zip(names, times, strict=True)
@@ -150,6 +150,8 @@ def diff(
 
     pair = run.wait(work()) if set(names) - set(files) else [files[name] for name in names]
     if method:
+        from aui_tui.service.grading import only_under
+
         pair = [only_under(card, method) for card in pair]
     emit(write(difference(*pair), form, deterministic=run.settings.deterministic), path)
 
@@ -248,6 +250,8 @@ def regrade_cards(
     output: options.File = "",
 ) -> int:
     """Grade cards again under a method, from what was seen then; nothing is stored."""
+    from aui_tui.service.grading import only_under
+
     run = run_for(context)
     form = CardForm.of(run, context.params)
     method = options.method_of(method) or run.settings.method

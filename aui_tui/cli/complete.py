@@ -1,4 +1,4 @@
-"""What a shell may complete: words of a closed list, and hosts of the index."""
+"""Completions for a shell: words of a closed list, and hosts of the index."""
 
 from __future__ import annotations
 

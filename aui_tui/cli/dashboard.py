@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from aui_tui.tui.export import ExportJob
 
 CRASHED: Final = 1
-FRAMES: Final = "120"
-"""Drawings in a second at most: an answer that comes just after one waits half as long as with Textual's 60."""
+FRAMES: Final = "240"
+"""Drawings in a second at most: an answer that comes just after one waits a quarter as long as with Textual's 60."""
 ASKED: Final = ("example.com", "wikipedia.org", "iana.org")
 """Names that resolve wherever there is a network."""
 LOOKUP: Final = 3.0
@@ -190,7 +190,7 @@ async def read_log(run: Run, service: LocalService, host: str, path: str) -> str
     site = parse(host, allow_private=True).site
     read = asyncio.to_thread(lambda: logs.read([path], site, run.settings.data_dir / "ranges"))
     kept = await service.keep_visits(await read)
-    return f"{kept.lines:,} lines of {clean(path, 200)} were read; {kept.agent_lines:,} name an agent."
+    return f"Read {count(kept.lines, 'line')} of {clean(path, 200)}; {kept.agent_lines:,} by known agents."
 
 
 async def network_problem() -> str:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import msgspec
 import typer
 
-from aui_tui.cli import options, streams
+from aui_tui.cli import complete, options, streams
 from aui_tui.cli.output import emit, format_for, keys_of, path_of
 from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.run import Run
@@ -209,6 +209,19 @@ class Cards:
                     self.missing += 1
 
 
+ExportFormat = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        rich_help_panel=options.OUTPUT,
+        help=f"Print as: {', '.join(LIST_FORMATS)}; with --cards also junit, sarif.",
+        autocompletion=complete.of(CARD_FORMATS),
+    ),
+]
+
+
 @app.command("export", epilog="Example: aui-tui export --stance Walled -o walled.csv")
 def export(
     context: typer.Context,
@@ -219,7 +232,7 @@ def export(
     limit: options.Limit = 0,
     cards: Annotated[bool, typer.Option("--cards", help="Write whole report cards instead of rows.")] = False,
     as_json: options.Json = False,
-    format_name: options.Format = "",
+    format_name: ExportFormat = "",
     output: options.File = "",
     fields: options.Fields = "",
 ) -> int:

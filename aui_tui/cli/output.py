@@ -1,4 +1,4 @@
-"""How cards are printed or written."""
+"""Printing and writing of cards."""
 
 from __future__ import annotations
 

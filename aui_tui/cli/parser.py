@@ -1,4 +1,4 @@
-"""What all command lines share: options that every command takes, the form of a help, one sentence on a mistake."""
+"""Parts of every command line: options that all commands take, the form of a help, one sentence on a mistake."""
 
 from __future__ import annotations
 
@@ -158,4 +158,6 @@ def _usage(error: Any, command: Any, context: Any) -> Usage:
         about = " " + " ".join(": ".join(record).split())
     elif name.removeprefix("--").replace("-", "_") in (*SITE_KEYS, "header"):
         about = ' It is a setting of [sites."HOST"] in the settings file.'
+    elif said.startswith("Got unexpected extra") and any("--query" in one.opts for one in command.params):
+        about = " Words and terms go into --query, in quotes."
     return Usage(f"{said}.{about} See {context.command_path} --help.")

@@ -1,4 +1,4 @@
-"""What a scan may do here: options of the command, and the settings of the user's own sites."""
+"""Permissions of a scan: options of the command, and the settings of the user's own sites."""
 
 from __future__ import annotations
 

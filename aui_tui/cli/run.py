@@ -1,4 +1,4 @@
-"""What every command works with, and how errors are reported. Imports no parser: the dashboard starts without one."""
+"""Context of a command, and its report of errors. Imports no parser: the dashboard starts without one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a command takes its cards from: the index of this machine, a published one, or files of records."""
+"""Sources of cards for a command: the index of this machine, a published one, or files of records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from aui_tui.cli import streams
 from aui_tui.cli.run import Run
-from aui_tui.errors import BadValue, ConfigError, RecordError, Unavailable
+from aui_tui.errors import BadValue, ConfigError, RecordError
 from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import MAX_BYTES
 from aui_tui.model.methods import DEFAULT_METHOD
@@ -73,27 +73,12 @@ def local(run: Run, access: ScanPolicy | None = None) -> AbstractAsyncContextMan
 async def report_of(service: Service, host: str, *, method: str = "", at: str = "") -> HostReport:
     """Return what ``service`` knows of ``host`` under ``method``, having reported how old the answer is.
 
-    Raises as ``Service.site``, and BadValue for a card that is kept without what was seen and graded otherwise.
+    Raises as ``Service.site``.
     """
-    found = await service.site(host, at=at)
+    found = await service.site(host, method=method, at=at)
     if found.notice:
         streams.say(found.notice)
-    if not method or method == found.card.method:
-        return found
-    if found.observations is None:
-        only_under(found.card, method)
-    return await service.site(host, method=method, at=at)
-
-
-def only_under(card: ReportCard, method: str) -> ReportCard:
-    """Return ``card``, which comes without what was seen. Raises BadValue when it is graded under another method."""
-    if card.method != method:
-        raise BadValue(
-            f"The card of {card.host} comes without what was seen, so it exists under {card.method} only."
-            " Scan it again.",
-            allowed=(card.method,),
-        )
-    return card
+    return found
 
 
 def only_local(run: Run, what: str) -> None:
@@ -109,7 +94,7 @@ def is_file(name: str) -> bool:
     """Return whether ``name`` means a file of cards rather than a host: ``-``, a JSON file, or one that is there."""
     return (
         name == STDIN
-        or name.endswith((".json", ".ndjson", ".recording"))
+        or name.endswith((".json", ".ndjson", ".jsonl", ".recording"))
         or ("\0" not in name and Path(name).is_file())
     )
 
@@ -201,10 +186,3 @@ async def at(service: Service, host: str, when: str, *, method: str = "") -> Hos
             raise BadValue(f"No kept scan of {clean(host, 80)} begins with {clean(when, 40)!r}; kept: {named}{more}.")
         chosen = fitting[-1]
     return latest if chosen == latest.card.scanned_at else await report_of(service, host, method=method, at=chosen)
-
-
-def before(report: HostReport) -> ReportCard:
-    """Return the card of the scan before. Raises Unavailable when this is the first kept one."""
-    if report.previous is None:
-        raise Unavailable(f"{report.card.host} was scanned once, so there is nothing to compare with.")
-    return report.previous

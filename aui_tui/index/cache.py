@@ -1,4 +1,4 @@
-"""What scans share between processes of a data folder: the 24 h cache, ten scans an hour for each client, and leases.
+"""State shared by the processes of a data folder: the 24 h cache, ten scans an hour for each client, and leases.
 
 A lease lets one scan of a host run at a time (specification 4.3 and 8).
 """

@@ -51,12 +51,12 @@ def order_of(query: Query) -> str:
     return first + ", ".join(f"{sql}{' DESC' if falls != query.descending else ''}" for sql, falls in keys)
 
 
-RARE: Final = 1000
+RARE: Final = 10_000
 """Fewer hosts than this are taken from the index of text; of more it is quicker to look at every host."""
+RARE_FIRST: Final = 1000
+"""The same where the first hosts of a list are enough."""
 TRIGRAM: Final = 3
 """Shortest text in characters that the index of text can find."""
-UNCOVERED: Final = frozenset({"crawler", "server"})
-"""Fields whose columns the index ``site_list`` lacks: one pass over the table is quicker than by way of it."""
 PIECE: Final = 1 << 18
 """Ids, or characters of ids, that are handled at a time: in between, other threads have their turn."""
 NO_FACETS: Final = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
@@ -117,18 +117,15 @@ class Chosen(NamedTuple):
     terms: Term
 
 
-def narrowed(db: sqlite3.Connection, query: Query, *, whole: bool = True) -> Chosen:
-    """Return the terms of a query, and the way to its hosts: the index of text where one of its texts is rare.
-
-    The first hosts of a list are found in its order, those of a ``whole`` one in any.
-    """
+def narrowed(db: sqlite3.Connection, query: Query, rare: int = RARE) -> Chosen:
+    """Return the terms of a query, and the way to its hosts: the index of text if a text is in fewer than ``rare``."""
     for term in query.terms:
         if len(term.text) >= TRIGRAM:
             phrase = '"' + term.text.replace('"', '""') + '"'  # one FTS5 string: a substring for trigrams
             found = "SELECT rowid FROM site_text WHERE site_text MATCH ?"
-            if db.execute(f"SELECT count(*) FROM ({found} LIMIT {RARE})", (phrase,)).fetchone()[0] < RARE:
+            if db.execute(f"SELECT count(*) FROM ({found} LIMIT {rare})", (phrase,)).fetchone()[0] < rare:
                 return Chosen("site NOT INDEXED", all_of((Term(f"id IN ({found})", (phrase,)), *query.terms)))
-    return Chosen("site NOT INDEXED" if whole and UNCOVERED & query.fields else "site", all_of(query.terms))
+    return Chosen("site", all_of(query.terms))
 
 
 def find_hosts(db: sqlite3.Connection, query: Query, limit: int = 0) -> tuple[Hosts, Hosts]:
@@ -136,7 +133,7 @@ def find_hosts(db: sqlite3.Connection, query: Query, limit: int = 0) -> tuple[Ho
 
     They come in one pass, as two texts: a row for each takes three times as long.
     """
-    table, terms = narrowed(db, query, whole=not limit)
+    table, terms = narrowed(db, query, RARE_FIRST if limit else RARE)
     order = order_of(query)
     if query.sort == "age" and not query.terms:
         table = "site INDEXED BY site_at"

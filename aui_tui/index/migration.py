@@ -38,8 +38,9 @@ STEPS: Final = {
         "ALTER TABLE site DROP COLUMN kind",
         "ALTER TABLE site ADD COLUMN kind TEXT NOT NULL DEFAULT ''",
         f"UPDATE site SET kind = CASE {_CASES} ELSE '' END",
-        *(part.sql for part in schema() if part.name in ("site_list", "site_at")),
+        *(part.sql for part in schema() if part.name == "site_at"),
     ),
+    8: ("DROP INDEX IF EXISTS site_list", *(part.sql for part in schema() if part.name == "site_list")),
 }
 """What each version since changed. After a new column of ``site`` comes ``UPDATE meta SET revision = 0``: then every
 row is written anew from its card."""

@@ -14,7 +14,7 @@ from aui_tui.model.card import ReportCard, SiteSummary, epoch_ms
 from aui_tui.model.codec import names_of
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import Observations
-from aui_tui.model.points import task_points, without_tasks
+from aui_tui.model.points import by_harm, task_points, without_tasks
 from aui_tui.model.view import Row
 from aui_tui.model.vocabulary import CATEGORIES, STANCES, VERDICTS
 
@@ -91,7 +91,7 @@ def columns_of(card: ReportCard, seen: Observations | None = None) -> dict[str, 
         "wildcard": card.wildcard_block,
         "shell": card.noscript_shell,
     }
-    best = card.recommendations[0] if card.recommendations else None
+    best = next(iter(by_harm(card)), None)
     return _of_summary(card.summary(), card.method, ranked=not card.unreachable) | {
         "host": seen.host if seen is not None else card.host,
         "edge": card.edge,

@@ -39,10 +39,10 @@ CREATE TABLE site (
     live TEXT NOT NULL,
     kind TEXT NOT NULL
 );
--- The order of the lists, with the columns that filters read most.
+-- The order of the lists, with the columns that filters read.
 CREATE INDEX site_list ON site (
     ranked, score DESC, host, kind, folded, category, stance, grade, method, at, change, tasks, has, fixes, contradictions,
-    chatgpt_agent, chatgpt, claude, gemini, perplexity, amazon, meta_ai, browser_agents, edge
+    chatgpt_agent, chatgpt, claude, gemini, perplexity, amazon, meta_ai, browser_agents, edge, server, crawlers
 );
 -- The lists by age.
 CREATE INDEX site_at ON site (at DESC, score DESC, host, ranked, kind);

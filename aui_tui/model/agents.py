@@ -1,4 +1,4 @@
-"""Who gets in: what robots.txt says, what the site answered and what follows, one table for every screen.
+"""Access by agent: what robots.txt says, what the site answered and what follows, one table for every screen.
 
 The verdicts are those of the card's matrix; this module only says them in one set of words and finds their reasons.
 """
@@ -58,7 +58,7 @@ OF_OUTCOME: Final = MappingProxyType({SERVED: IN, REFUSED: OUT, CHALLENGED: WALL
 SAYS: Final = MappingProxyType({"open": "yes", "partial": "part", "blocked": "no", "unknown": "?"})
 """What robots.txt says, by the effective policy."""
 _OF_ROBOTS: Final = MappingProxyType({"yes": IN, "part": PART, "no": TOLD, "?": UNCLEAR})
-DROPPED: Final = "asked; no answer, while a browser is served"
+DROPPED: Final = "no answer, while a browser is served"
 SOME_TOLD: Final = "not asked; robots.txt tells some of its agents to stay out"
 
 
@@ -127,7 +127,7 @@ def word_of(verdict: str, source: str = "", outcome: str = "") -> str:
 def said(verdict: str, source: str = "") -> str:
     """Return a verdict of the records as people read it where no reason stands beside it."""
     if verdict == "allowed-robots":
-        return "robots.txt lets it in, not asked"
+        return "not asked; allowed by robots.txt"
     word = word_of(verdict, source)
     return "needs a browser (--tasks)" if word == UNTESTED else word
 
@@ -154,7 +154,9 @@ def _rows(card: ReportCard, seen: Observations | None, agents: Sequence[Agent]) 
         row = _by_robots(agent, robots)
         access = answers.get(agent.key)
         verdict = verdicts.get(agent.key) or row.verdict
-        outcome = "" if access is None else INCONCLUSIVE if verdict == UNCLEAR else access.outcome
+        if access is not None and _is_dropped(agent.key, access, card, seen):
+            verdict = OUT
+        outcome = {UNCLEAR: INCONCLUSIVE, OUT: REFUSED}.get(verdict, access.outcome) if access is not None else ""
         yield msgspec.structs.replace(
             row,
             status=access.status if access is not None else 0,
@@ -163,6 +165,13 @@ def _rows(card: ReportCard, seen: Observations | None, agents: Sequence[Agent]) 
             verdict=verdict,
             disagree=_disagree(row.robots, outcome),
         )
+
+
+def _is_dropped(key: str, access: AgentAccess, card: ReportCard, seen: Observations | None) -> bool:
+    """Whether an agent got no answer again and again while a browser was served, which the record calls untested."""
+    if card.unreachable or access.status:
+        return False
+    return seen.exchange(key).dropped if seen is not None else conclusive(card) == LIVE_TOTAL
 
 
 def crawler_rows(card: ReportCard, seen: Observations | None = None) -> tuple[AgentRow, ...]:
@@ -297,8 +306,7 @@ def _reason(
         return _driven(word, card), False
     if row is None:
         return _unasked(word, [rows[key] for key in surface.agents if key in rows], card), False
-    kept = row.exchange.dropped if row.exchange is not None else not row.status and conclusive(card) == LIVE_TOTAL
-    return _asked(word, row, browser_served=rows[BROWSER].outcome == SERVED, dropped=kept), row.disagree
+    return _asked(word, row, browser_served=rows[BROWSER].outcome == SERVED), row.disagree
 
 
 def _driven(word: str, card: ReportCard) -> str:
@@ -314,7 +322,7 @@ def _driven(word: str, card: ReportCard) -> str:
     }.get(word, "the task run got no clear answer")
 
 
-def _asked(word: str, row: AgentRow, *, browser_served: bool, dropped: bool) -> str:
+def _asked(word: str, row: AgentRow, *, browser_served: bool) -> str:
     code = f" ({row.status})" if row.status else ""
     if word == WALL:
         wall = row.exchange.challenge if row.exchange is not None else None
@@ -322,13 +330,15 @@ def _asked(word: str, row: AgentRow, *, browser_served: bool, dropped: bool) -> 
             return f"{'another' if row.exchange.readable else 'an empty'} page{code}"
         named = f"{wall.vendor}'s" if wall is not None and wall.vendor != "bot" else "a"
         return f"{named} test for humans{code}"
+    if word == OUT and not row.status:
+        return DROPPED
     if word == OUT:
         return f"refused{code}{'' if browser_served else ', as a browser is'}"
     if word == TOLD:
         served = f", yet served{code}" if row.outcome == SERVED else ""
         return f"robots.txt says stay out{_at(row)}{served}"
     if word == UNCLEAR:
-        return DROPPED if dropped else f"asked; {_unclear(row)}"
+        return f"asked; {_unclear(row)}"
     closed = _closed([row])
     return f"served{code}; {closed}" if word == PART and closed else f"served{code}"
 
@@ -349,7 +359,7 @@ def _unasked(word: str, rows: Sequence[AgentRow], card: ReportCard) -> str:
         told = any(row.verdict == TOLD for row in rows)
         return SOME_TOLD if told else f"not asked; robots.txt closes {_paths(rows) or 'some pages'}"
     if word == IN:
-        return "robots.txt lets it in, not asked"
+        return "not asked; allowed by robots.txt"
     return "not asked; robots.txt could not be read"
 
 
@@ -407,8 +417,11 @@ def _names(found: Iterable[Outcome], *words: str) -> tuple[str, ...]:
 
 def _turned_away(found: Sequence[Outcome], card: ReportCard) -> Iterator[str]:
     """Yield whom the site turns away, and what a browser gets where nobody who was asked gets in."""
-    asked = [one for one in found if one.asked]
-    away = {word: _names((one for one in found if one.source != "robots"), word) for word in (OUT, WALL)}
+    asked = [one for one in found if one.asked and one.reason != DROPPED]
+    away = {
+        word: _names((one for one in found if one.source != "robots" and one.reason != DROPPED), word)
+        for word in (OUT, WALL)
+    }
     if asked and all(one.verdict in (OUT, WALL) for one in asked):
         words = " or ".join(word for word in away if away[word])
         yield f"all {_number(len(_names(asked)))} assistants that were asked are {words}{_browser_fate(card)}"
@@ -451,7 +464,7 @@ def _unclear_or_in(asked: Sequence[Outcome]) -> Iterator[str]:
         yield "no assistant that was asked gets an answer; a browser gets in"
     elif silent:
         yield f"{and_list(silent)} get{'s' if len(silent) == 1 else ''} no answer, a browser does"
-    if unclear := tuple(name for name in unclear if name not in silent):
+    if unclear:
         yield f"{and_list(unclear)} {_are(unclear)} unclear"
     if inside and len(inside) == len(_names(asked)):
         yield "every assistant that was asked gets in"

@@ -220,7 +220,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True):
     ``pillar``: its wire key. ``reason``: why so many.
     ``measured`` is False when no probe was conclusive: then the component counts on neither side.
     ``fix`` is the recommendation key that would complete it, empty when nothing is left to gain; ``after`` is the score
-    with that fix alone.
+    with that fix alone. ``asked``: the fix is to ask somebody else for it, so its points depend on them.
     """
 
     component: str
@@ -231,6 +231,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True):
     measured: bool = True
     fix: str = ""
     after: int = 0
+    asked: bool = False
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""What was asked and what came back, browser and agent side by side: the rows behind a verdict. Pure."""
+"""Requests and answers of browser and agent side by side: the rows behind a verdict. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the keys of a record are called by people; foreign and future words stay as they are."""
+"""Names for people of the keys of a record; foreign and future words stay as they are."""
 
 from __future__ import annotations
 
@@ -62,6 +62,11 @@ FIXES: Final = MappingProxyType(
 def grade(letter: str) -> str:
     """Return a grade in words, such as ``grade B``."""
     return "no grade" if letter == NO_GRADE else f"grade {letter}"
+
+
+def score(points: int, letter: str) -> str:
+    """Return a score with its grade where there is little room: ``80 B``, ``89 no grade``."""
+    return f"{points} {grade(letter).removeprefix('grade ')}"
 
 
 def fix(key: str) -> str:
@@ -171,7 +176,11 @@ def span(seconds: float) -> str:
 
 def ago(stamp: str, now: float) -> str:
     """Return how long ago ``stamp`` was, for a sentence: ``just now``, ``3 h ago``, ``12 days ago``."""
-    passed = age(stamp, now)
+    return before(age(stamp, now))
+
+
+def before(passed: float) -> str:
+    """Return seconds that have passed as :func:`ago` says them."""
     if passed < 60:
         return "just now"
     short = span(passed)

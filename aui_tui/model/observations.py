@@ -1,4 +1,4 @@
-"""What one scan saw: frozen facts between the network and the judgement, the events of a scan, and its recording.
+"""Observations of a scan: frozen facts between the network and the judgement, the events of a scan, and its recording.
 
 Everything before this record touches the network, everything after it is a pure function of it. It is kept with
 the card, so that a scan can be graded under another method, replayed, shown or attached to a report. Every
@@ -208,6 +208,16 @@ class Exchange(Record, frozen=True):
         return self.challenge is not None and self.challenge.vendor == ANOTHER_PAGE
 
     @property
+    def asks_for_payment(self) -> bool:
+        """The refusal is a 402 with machine-readable terms: an offer, not a wall."""
+        return self.outcome == REFUSED and self.status == 402 and self.terms
+
+    @property
+    def same_for_everybody(self) -> bool:
+        """The refusal is of the page, whoever asks: it is missing, closed by password or law, or broken."""
+        return self.outcome == REFUSED and (self.status in PAGE_STATUSES or 500 <= self.status <= 599)
+
+    @property
     def dropped(self) -> bool:
         """Silence or a dropped connection, again when asked alone, while the browser was served."""
         return self.status == 0 and self.controls > 0
@@ -232,6 +242,8 @@ class Exchange(Record, frozen=True):
         return SERVED if 200 <= self.status <= 299 else REFUSED
 
 
+PAGE_STATUSES = frozenset({401, 404, 410, 451})
+"""Statuses by which no site turns a client away for what it is."""
 NO_ISSUER = "unable to get local issuer certificate"
 """In ``Exchange.detail``: the issuer of the certificate was not sent and is not known (OpenSSL's words)."""
 UNFOLLOWED = frozenset({"redirect-loop", "redirect-target", "redirect-scheme", "redirect-address"})
@@ -599,7 +611,7 @@ class ProbeEvent(msgspec.Struct, frozen=True, kw_only=True):
 Progress = Callable[[ProbeEvent], None]
 
 
-def silence(event: ProbeEvent) -> None:
+def no_progress(event: ProbeEvent) -> None:
     """Report nothing: the progress of a scan that nobody watches."""
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
 from msgspec import UNSET
 
-from aui_tui.model.card import ReportCard
+from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import METHODS, MOST_AGENTS, capped, round_half_up
 from aui_tui.model.observations import INCONCLUSIVE
 from aui_tui.model.vocabulary import LIVE_TOTAL, NO_GRADE
@@ -122,6 +123,22 @@ def stance_of(*, served: int, conclusive: int, browser_challenged: bool, only_of
     return "Open" if served == LIVE_TOTAL and disallowed == 0 else "Selective"
 
 
+SHUT_OUT, TOLD_OUT, UNREADABLE, UNDECLARED, LACKING = range(5)
+"""What a site does to agents, worst first. Last what it cannot declare before it has it, such as a server."""
+HARM: Final = MappingProxyType(
+    {"wba": SHUT_OUT, "robots": TOLD_OUT, "ssr": UNREADABLE, "landmarks": UNREADABLE, "front-door": LACKING}
+)
+"""What a site without a fix does to agents; without any other it leaves something undeclared."""
+
+
+def by_harm(card: ReportCard) -> tuple[Recommendation, ...]:
+    """Return the fixes of ``card`` in the order for people: worst harm first, within it most points first.
+
+    The first is the next step, wherever one is named. The record has its own order, by points alone.
+    """
+    return tuple(sorted(card.recommendations, key=lambda fix: (HARM.get(fix.k, UNDECLARED), -fix.pts)))
+
+
 def score_after(card: ReportCard, fix: str = "") -> int | None:
     """Return the score of ``card`` with ``fix`` alone, or with all fixes; None of a foreign card, or of another fix."""
     if card.ledger is UNSET:
@@ -135,10 +152,17 @@ def gain(card: ReportCard, fix: str = "") -> str:
     """Return what the score becomes with ``fix``, ``52 → 60``; without one, with all fixes of ``card``.
 
     Of a foreign card, or one of which too little was measured, only the points are known, ``+4 points``; nothing for a
-    fix that ``card`` does not name.
+    fix that ``card`` does not name. Where somebody else must be asked for a fix, it says ``if granted``.
     """
     chosen = [one for one in card.recommendations if fix in ("", one.k)]
     after = score_after(card, fix) if is_graded(card) else None
     if not chosen:
         return ""
-    return f"+{count(sum(one.pts for one in chosen), 'point')}" if after is None else f"{card.score} → {after}"
+    words = f"+{count(sum(one.pts for one in chosen), 'point')}" if after is None else f"{card.score} → {after}"
+    return f"{words} if granted" if asked_for(card).intersection(one.k for one in chosen) else words
+
+
+def asked_for(card: ReportCard) -> frozenset[str]:
+    """Return the fixes of ``card`` that somebody else must be asked for."""
+    entries = card.ledger.entries if card.ledger is not UNSET else ()
+    return frozenset(entry.fix for entry in entries if entry.asked)

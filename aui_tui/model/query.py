@@ -1,4 +1,4 @@
-"""What an index is asked for: filters, the query line with its page of help, and the order of rows.
+"""A query of the index: filters, the query line with its page of help, and the order of rows.
 
 The query line is free text plus terms, all of which must hold::
 
@@ -50,6 +50,8 @@ CHANGES: Final = MappingProxyType({"up": ">0", "down": "<0", "same": "=0"})
 NEW: Final = "new"
 """The word for a host without a scan before."""
 ANY: Final = "any"
+MEANT: Final = MappingProxyType({"age": "fresh", "name": "host", "rank": "score"})
+"""Columns of a list, and the fields that choose by them."""
 AGES: Final = MappingProxyType({"m": 60, "h": 3600, "d": 86400, "w": 604800})
 OPERATORS: Final = ("OR", "AND", "NOT")
 DEEPEST: Final = 20
@@ -562,10 +564,8 @@ def _positive(body: str, shown: str, *, literal: bool) -> Term:
 
 def _names_a_field(name: str, value: str) -> bool:
     """Tell whether ``name:value`` is meant as a term; a host with a port, or an address, is a text."""
-    if name in FIELDS:
-        return True
     if name.isalpha():
-        return not value.isdigit()
+        return name != "localhost"
     return name.replace(".", "").replace("_", "").isalpha() and value[:1].isalpha()
 
 
@@ -575,7 +575,7 @@ def _hint(name: str, value: str) -> str:
         return f"write agent:{name}={value or 'out'}."
     if any(fold(name) in names_of(one) for one in registry().crawlers):
         return f"write crawler:{name}={value or 'blocked'}."
-    near = get_close_matches(name, FIELDS, n=1)
+    near = [MEANT[name]] if name in MEANT else get_close_matches(name, FIELDS, n=1)
     return f"did you mean {near[0]}:?" if near else f"allowed are: {', '.join(FIELDS)}."
 
 
@@ -596,6 +596,7 @@ def _in_our_form(body: str) -> str:
     bare = body.lstrip("!+~")
     found = _COMPARISON.match(bare)
     name, sign, value = found.groups() if found else ("", "", "")
+    name = MEANT.get(name.casefold(), name)
     minus = "-" if body.startswith("!") or sign in ("!=", "<>") else ""
     if name.casefold() in FIELDS:
         return f"write {minus}{name.casefold()}:{sign if sign[0] in '<>' and sign != '<>' else ''}{value}; "

@@ -60,7 +60,7 @@ PLAIN: Final = Sign("·", ".")
 """The sign of a word that is not in the table, such as one of a later version."""
 
 _TWINS: Final = {one.sign: one.ascii for one in SIGNS.values() if not one.sign.isascii()} | {
-    "—": "-", "→": ">", "←": "<", "↑": "^", "↓": "v", "▸": ">", "▪": "*", "▴": "^", "▾": "v", "×": "x", "Δ": "d",
+    "—": "-", "→": ">", "←": "<", "↑": "^", "↓": "v", "▸": ">", "▪": "@", "▴": "^", "▾": "v", "×": "x", "Δ": "d",
     "█": "+", "▓": "~", "▒": "x", "░": "-", "▁": "_", "▂": "_", "▃": "-", "▄": "-", "▅": "=", "▆": "=", "▇": "=",
     "“": '"', "”": '"', "’": "'", "\ufffd": "?",
 }  # fmt: skip
@@ -89,9 +89,8 @@ class _Ascii(dict[int, str]):
 
 
 def _box(name: str) -> str:
-    if "HORIZONTAL" in name and "VERTICAL" not in name:
-        return "-"
-    return "|" if "VERTICAL" in name and "HORIZONTAL" not in name and "ARC" not in name else "+"
+    """Return a line; corners and crossings are level, as ``+`` says that somebody gets in."""
+    return "|" if name.endswith("VERTICAL") else "-"
 
 
 ASCII: Final = _Ascii()

@@ -1,4 +1,4 @@
-"""What a list shows: rows, windows over them, and the counts behind the filters."""
+"""Parts of a list: rows, windows over them, and the counts behind the filters."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
+from aui_tui.errors import Unavailable
 from aui_tui.model.card import ReportCard, SiteSummary
 from aui_tui.model.observations import Observations
 from aui_tui.model.query import Query
@@ -19,9 +20,9 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
     ``rank``: competition rank ("1, 2, 2, 4") in the ranked list of the whole index, 0 for an unreachable host.
     ``change``: score minus the score of the scan before, None without one. ``scans``: scans kept.
-    ``best_fix`` and ``best_points``: title and points of the first recommendation. ``live``: statuses of the four
-    live-probed agents. ``disagree``: robots.txt and the answers to agents contradict. What a source does not know keeps
-    its default.
+    ``best_fix`` and ``best_points``: title and points of the next step (``points.by_harm``). ``live``: statuses of the
+    four live-probed agents. ``disagree``: robots.txt and the answers to agents contradict. What a source does not know
+    keeps its default.
     """
 
     summary: SiteSummary
@@ -44,8 +45,8 @@ class Window(Protocol):
     def __getitem__(self, span: slice, /) -> Sequence[Row]: ...
 
 
-PAGE: Final = 500
-"""Rows that are asked of a window at a time."""
+PAGE: Final = 100
+"""Rows that are asked of a window at a time; more take longer each."""
 
 
 def pages(window: Window, limit: int = 0) -> Iterator[Sequence[Row]]:
@@ -191,6 +192,14 @@ class HostReport(msgspec.Struct, frozen=True, kw_only=True):
     age: float = 0.0
     notice: str = ""
     warnings: tuple[str, ...] = ()
+
+    @property
+    def seen(self) -> Observations:
+        """What was seen. Raises Unavailable for a card alone."""
+        if self.observations is None:
+            host = self.card.host
+            raise Unavailable(f"The card of {host} comes without what was seen, so no fix can be tried. Scan it again.")
+        return self.observations
 
 
 class Quota(msgspec.Struct, frozen=True, kw_only=True):

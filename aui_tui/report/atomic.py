@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import glob
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterable, Iterator
@@ -45,12 +44,18 @@ def check_place(path: Path) -> None:
         raise _failed(path, error) from None
 
 
+def check_new(path: Path) -> None:
+    """Raise BadValue where a file, a folder or a link is at ``path``."""
+    if os.path.lexists(path):
+        raise BadValue(f"{clean(str(path))} is already there; --replace replaces it.")
+
+
 @contextmanager
 def whole(path: Path, *, new: bool = False) -> Iterator[Path]:
     """Yield a name beside ``path``: the file that is written there takes the place of ``path`` when the block ends.
 
-    It keeps the permissions of the old file. Raises ConfigError with one sentence, and FileExistsError for a file that
-    has to be ``new``; the old file is then unchanged.
+    It keeps the permissions of the old file. Raises ConfigError with one sentence, and BadValue for a file that is not
+    ``new`` as it has to be; the old file is then unchanged.
     """
     name = f".{path.name[:MAX_NAME]}"
     for left in path.parent.glob(f"{glob.escape(name)}.*-*.tmp"):  # by a run that was killed
@@ -58,16 +63,14 @@ def whole(path: Path, *, new: bool = False) -> Iterator[Path]:
         if process.isdecimal() and has_ended(int(process)):
             with suppress(OSError):
                 left.unlink()
-    temporary = path.with_name(f"{name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    temporary = path.with_name(f"{name}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
     try:
         yield temporary
-        if new and os.path.lexists(path):
-            raise FileExistsError(errno.EEXIST, "is there")
+        if new:
+            check_new(path)
         if path.is_file() and not path.is_symlink():
             temporary.chmod(stat.S_IMODE(path.stat().st_mode))
         temporary.replace(path)
-    except FileExistsError:
-        raise
     except OSError as error:
         raise _failed(path, error) from None
     finally:  # ctrl+c too leaves no half file
@@ -106,14 +109,12 @@ def create(folder: Path, name: str, chunks: Iterable[str | bytes], *, force: boo
     try:
         _check_links(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        if not force and os.path.lexists(path):
-            raise FileExistsError(errno.EEXIST, "is there")
-        with whole(path, new=not force) as temporary:
-            _new_file(temporary, chunks)
-    except FileExistsError:
-        raise BadValue(f"{clean(str(path))} is already there; --replace replaces it.") from None
     except OSError as error:
         raise _failed(path, error) from None
+    if not force:
+        check_new(path)
+    with whole(path, new=not force) as temporary:
+        _new_file(temporary, chunks)
     return path
 
 

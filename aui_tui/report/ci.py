@@ -23,7 +23,7 @@ from aui_tui.checks.wording import PLACE
 from aui_tui.model import labels, points
 from aui_tui.model.agents import said
 from aui_tui.model.card import QUOTE, Finding, Recommendation, ReportCard
-from aui_tui.model.points import gain
+from aui_tui.model.points import by_harm, gain
 from aui_tui.model.registry import registry
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import NO_GRADE, VERDICT_RANK
@@ -82,7 +82,7 @@ class ReportedProblem(NamedTuple):
 def problems(card: ReportCard, options: ExportOptions) -> Iterator[ReportedProblem]:
     """Yield the findings of ``card`` with the fix of each, fixes that no finding speaks of, and failed gates."""
     seen: Counter[str] = Counter()
-    fixes = {} if card.unreachable else {fix.k: fix for fix in card.recommendations}
+    fixes = {} if card.unreachable else {fix.k: fix for fix in by_harm(card)}
     for found in card.findings:
         if found.severity in LEVELS and found.id != QUOTE:
             seen[found.id] += 1
@@ -130,7 +130,7 @@ def _problem(
 ) -> ReportedProblem:
     text, code, about = clean(text), "", about or {}
     if fix:
-        advice = f"{clean(fix.title)} (+{fix.pts} {clean(fix.pillar)}). {clean(fix.body)}"
+        advice = f"{clean(fix.title)} ({clean(fix.pillar)}: {gain(card, fix.k)}). {clean(fix.body)}"
         text, code = f"{text} Fix: {advice}" if text else advice, clean(fix.code, block=True)
         about = {"points": fix.pts, "pillar": clean(fix.pillar)}
     stable = "\n".join((card.host, rule.id, identity)).encode("utf-8", "replace")

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from io import StringIO
 from itertools import chain, islice
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -31,7 +31,7 @@ from aui_tui.report.atomic import whole
 from aui_tui.report.fields import (
     LIST,
     ROW_EXTRAS,
-    Path,
+    FieldPath,
     Tree,
     card_tree,
     columns,
@@ -245,7 +245,7 @@ def csv_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
     yield from _csv(records, options, row_tree(), usual)
 
 
-def _csv(records: Iterable[Record], options: ExportOptions, tree: Tree, usual: Sequence[Path]) -> Iterator[str]:
+def _csv(records: Iterable[Record], options: ExportOptions, tree: Tree, usual: Sequence[FieldPath]) -> Iterator[str]:
     volatile = VOLATILE if options.deterministic else ()
     paths = [path for path in columns(options.paths or usual, tree) if path[0] not in volatile]
     paths = list(in_keys(paths, options.keys))
@@ -273,7 +273,7 @@ def visits_csv(record: Visits, card: ReportCard | None = None) -> Iterator[str]:
         yield line([cell(values[name]) for name in VISIT_FIELDS])
 
 
-def cell(value: Any, path: Path = ()) -> str:
+def cell(value: Any, path: FieldPath = ()) -> str:
     """Return ``value`` as one cell: empty for None, lines for a list, text guarded against being a formula."""
     if isinstance(value, str):
         return guard(value)
@@ -295,7 +295,7 @@ def guard(text: str) -> str:
     return "'" + text if text.startswith(FORMULA) or text.lstrip().startswith(FORMULA) else text
 
 
-def _joined(value: Any, path: Path) -> str:
+def _joined(value: Any, path: FieldPath) -> str:
     if path == ("files",):
         return " ".join(value)
     if path == ("evidence",):
@@ -344,7 +344,7 @@ def card_record(card: ReportCard) -> Record:
     return {name: listed[name] for name in card_columns()}
 
 
-def write_parquet(cards: Iterable[ReportCard], path: FilePath) -> None:
+def write_parquet(cards: Iterable[ReportCard], path: Path) -> None:
     """Write ``cards`` to the Parquet file ``path`` in one step.
 
     Raises ConfigError without the extra ``data``, or when the file cannot be written.

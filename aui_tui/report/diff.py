@@ -1,4 +1,4 @@
-"""What changed between two report cards, field by field, as text, as JSON, and as a comment on a pull request."""
+"""Changes between two report cards, field by field, as text, as JSON, and as a comment on a pull request."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from aui_tui.checks import BY_FIX
+from aui_tui.errors import Unavailable
 from aui_tui.model import labels, points
 from aui_tui.model.agents import said
 from aui_tui.model.card import QUOTE, Evidence, ReportCard
 from aui_tui.model.methods import METHODS, grade_of
 from aui_tui.model.observations import INCONCLUSIVE, SERVED
 from aui_tui.model.registry import registry
+from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import NO_GRADE, POLICY_RANK, VERDICT_RANK
 from aui_tui.report.markdown import escape
 
@@ -144,6 +146,13 @@ def diff(before: ReportCard, after: ReportCard) -> Diff:
         before = replace(before, score=was, grade=grade_of(was))
         after = replace(after, score=score, grade=grade_of(score))
     return Diff(before=before, after=after, changes=tuple(changes), new=new, resolved=resolved, note=note)
+
+
+def before(report: HostReport) -> ReportCard:
+    """Return the card of the scan before. Raises Unavailable when this is the first kept one."""
+    if report.previous is None:
+        raise Unavailable(f"{report.card.host} was scanned once, so there is nothing to compare with.")
+    return report.previous
 
 
 def _ranked(rank: Mapping[str, int], before: str, after: str) -> int:
@@ -312,8 +321,8 @@ def markdown_lines(found: Diff, *, deterministic: bool = False) -> Iterator[str]
         yield from ("", "</details>") if folded else ()
 
 
-def as_json(found: Diff, *, deterministic: bool = False) -> str:
-    """Return the difference as one JSON object."""
+def members(found: Diff, *, deterministic: bool = False) -> dict[str, Any]:
+    """Return the difference as the members of a JSON object."""
     names = ("host", "method", "score", "grade", "stance", *(() if deterministic else ("scanned_at",)))
     sides = {side: {name: getattr(getattr(found, side), name) for name in names} for side in ("before", "after")}
     for shown in sides.values():
@@ -322,14 +331,13 @@ def as_json(found: Diff, *, deterministic: bool = False) -> str:
     for change, shown in zip(found.changes, changes, strict=True):
         del shown["component"]
         shown |= {"direction": {1: "better", -1: "worse", 0: "neutral"}[change.direction], "text": change.words()}
-    record = {**sides, "same": found.same, "note": found.note, "changes": changes}
-    record |= {"new": found.new, "resolved": found.resolved}
-    return msgspec.json.format(msgspec.json.encode(record), indent=2).decode()
+    findings: dict[str, Any] = msgspec.to_builtins({"new": found.new, "resolved": found.resolved})
+    return {**sides, "same": found.same, "note": found.note, "changes": changes, **findings}
 
 
 FORMATS: Final[Mapping[str, Callable[..., Iterable[str]]]] = {
     "text": text_lines,
-    "json": lambda found, **how: [as_json(found, **how)],
+    "json": lambda found, **how: [msgspec.json.format(msgspec.json.encode(members(found, **how)), indent=2).decode()],
     "markdown": markdown_lines,
 }
 """How a difference is written, line by line; ``deterministic`` leaves out the times of the scans."""

@@ -14,7 +14,7 @@ from aui_tui.model.codec import MAPS, Keys, names_of, slots_of
 from aui_tui.model.methods import METHODS
 from aui_tui.text import clean
 
-Path = tuple[str, ...]
+FieldPath = tuple[str, ...]
 """The names from the record down to a field: ``("matrix", "claude")``."""
 
 Tree = Mapping[str, "Tree"]
@@ -62,7 +62,7 @@ def _pillars() -> Tree:
     return _leaves([pillar.key for method in METHODS.values() for pillar in method.pillars])
 
 
-def select(text: str, tree: Tree) -> tuple[Path, ...]:
+def select(text: str, tree: Tree) -> tuple[FieldPath, ...]:
     """Return the fields named in ``text``, separated by commas, in that order and each once.
 
     Case is ignored; an entry of a map may be named by its slot. Raises BadValue naming the unknown field, the nearest
@@ -74,8 +74,8 @@ def select(text: str, tree: Tree) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(_path(word, tree) for word in words))
 
 
-def _path(word: str, tree: Tree) -> Path:
-    path: Path = ()
+def _path(word: str, tree: Tree) -> FieldPath:
+    path: FieldPath = ()
     for part in word.split("."):
         known = {name.casefold(): name for name in reversed(list(tree))}
         if path and path[-1] in MAPS:
@@ -87,7 +87,7 @@ def _path(word: str, tree: Tree) -> Path:
     return path
 
 
-def _unknown(word: str, part: str, tree: Tree, above: Path) -> BadValue:
+def _unknown(word: str, part: str, tree: Tree, above: FieldPath) -> BadValue:
     shown = clean(word, 60)
     if not tree:
         return BadValue(f"Unknown field {shown!r}: {'.'.join(above)} has no parts.")
@@ -98,7 +98,7 @@ def _unknown(word: str, part: str, tree: Tree, above: Path) -> BadValue:
     return BadValue(f"Unknown field {shown!r}; {hint}", allowed=tuple(prefix + name for name in tree))
 
 
-def in_keys(paths: Sequence[Path], keys: Keys) -> tuple[Path, ...]:
+def in_keys(paths: Sequence[FieldPath], keys: Keys) -> tuple[FieldPath, ...]:
     """Return ``paths`` as they are named in a record whose maps have these ``keys``."""
     if keys == "names":
         return tuple(paths)
@@ -110,7 +110,7 @@ def in_keys(paths: Sequence[Path], keys: Keys) -> tuple[Path, ...]:
     )
 
 
-def project(record: Mapping[str, Any], paths: Sequence[Path]) -> dict[str, Any]:
+def project(record: Mapping[str, Any], paths: Sequence[FieldPath]) -> dict[str, Any]:
     """Return the fields ``paths`` of a plain record, nested as they were, in that order; None for one it lacks."""
     found: dict[str, Any] = {}
     for name in dict.fromkeys(path[0] for path in paths):
@@ -124,9 +124,9 @@ def project(record: Mapping[str, Any], paths: Sequence[Path]) -> dict[str, Any]:
     return found
 
 
-def columns(paths: Sequence[Path], tree: Tree) -> tuple[Path, ...]:
+def columns(paths: Sequence[FieldPath], tree: Tree) -> tuple[FieldPath, ...]:
     """Return the single-valued fields below ``paths`` (below the whole record when empty), lists whole."""
-    found: dict[Path, None] = {}
+    found: dict[FieldPath, None] = {}
     for path in paths or [(name,) for name in tree]:
         below = tree
         for name in path:
@@ -135,13 +135,13 @@ def columns(paths: Sequence[Path], tree: Tree) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _below(path: Path, tree: Tree) -> list[Path]:
+def _below(path: FieldPath, tree: Tree) -> list[FieldPath]:
     if not tree or path[-1] in LISTS:
         return [path]
     return [leaf for name, below in tree.items() for leaf in _below((*path, name), below)]
 
 
-def value_at(record: Mapping[str, Any], path: Path) -> Any:
+def value_at(record: Mapping[str, Any], path: FieldPath) -> Any:
     """Return what lies at ``path`` in a plain record, None when it is not there; a list of values below a list."""
     value: Any = record
     for place, name in enumerate(path):

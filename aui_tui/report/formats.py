@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import chain
-from pathlib import Path as FilePath
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
@@ -17,20 +17,20 @@ from aui_tui.model.card import ReportCard, card_without_volatile
 from aui_tui.model.codec import Keys
 from aui_tui.model.view import HostReport, IndexView, Row, rows
 from aui_tui.model.vocabulary import choose
-from aui_tui.report.fields import Path, Tree, card_tree, row_tree, select
+from aui_tui.report.fields import FieldPath, Tree, card_tree, row_tree, select
 from aui_tui.report.gates import GateOutcome
 from aui_tui.text import clean
 
 
 class Format(NamedTuple):
-    """A format: its name and the ending of its files.
+    """A format: its name and the endings of its files, separated by blanks, the usual one first.
 
     ``module`` of this package, loaded when something is written, holds its writers: ``NAME_cards`` and, where
     ``listing``, ``NAME_listing``. ``fields``: whether single fields can be chosen.
     """
 
     name: str
-    suffix: str
+    endings: str
     module: str
     listing: bool = True
     fields: bool = False
@@ -42,7 +42,7 @@ class Format(NamedTuple):
 
 _ALL: Final = (
     Format("json", ".json", "data", fields=True),
-    Format("ndjson", ".ndjson", "data", fields=True),
+    Format("ndjson", ".ndjson .jsonl", "data", fields=True),
     Format("csv", ".csv", "data", fields=True),
     Format("markdown", ".md", "markdown"),
     Format("html", ".html", "page"),
@@ -58,10 +58,10 @@ PARQUET: Final = "parquet"
 """A format of tables alone, written into a file (``data.write_parquet``)."""
 
 
-def format_of(path: FilePath, allowed: Sequence[str]) -> str:
+def format_of(path: Path, allowed: Sequence[str]) -> str:
     """Return which of the formats ``allowed`` the ending of ``path`` means. Raises BadValue naming the endings."""
-    suffixes = {name: entry.suffix for name, entry in FORMATS.items()} | {PARQUET: ".parquet"}
-    known = {suffixes[name]: name for name in allowed if name in suffixes}
+    endings = {name: entry.endings for name, entry in FORMATS.items()} | {PARQUET: ".parquet"}
+    known = {one: name for name in allowed if name in endings for one in endings[name].split()}
     ending = path.suffix.lower()
     if ending not in known:
         what = f"The ending {clean(ending, 20)} is not a format" if ending else "The name has no ending"
@@ -88,7 +88,7 @@ class ExportOptions:
     """
 
     keys: Keys = "names"
-    paths: tuple[Path, ...] = ()
+    paths: tuple[FieldPath, ...] = ()
     deterministic: bool = False
     many: bool = False
     gates: Mapping[str, GateOutcome] = field(default_factory=dict)
@@ -160,7 +160,7 @@ def write_listing(name: str, listing: Listing, *, fields: str = "", **how: Any) 
     return found
 
 
-def _paths(chosen: Format, fields: str, tree: Tree) -> tuple[Path, ...]:
+def _paths(chosen: Format, fields: str, tree: Tree) -> tuple[FieldPath, ...]:
     """Return the chosen fields. Raises BadValue for an unknown one, and where the format has no fields to choose."""
     if fields and not chosen.fields:
         able = [name for name, entry in FORMATS.items() if entry.fields]

@@ -1,4 +1,4 @@
-"""The cheapest way to a grade: the fewest fixes that reach it, the easier ones first."""
+"""The way to a grade: the next step of the card, then the fewest other fixes that reach it, the easier ones first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from aui_tui.checks import BY_FIX, LACKING, Piece, Site, by_harm
+from aui_tui.checks import BY_FIX, Piece, Site
 from aui_tui.checks.scoring import Labels, grade_card, site_of, what_if
 from aui_tui.errors import BadValue, Unavailable
 from aui_tui.model import labels
@@ -18,10 +18,10 @@ from aui_tui.model.agents import opens
 from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import FLOORS, GRADE_FLOORS
 from aui_tui.model.methods import method as method_called
-from aui_tui.model.points import Standing, is_graded
+from aui_tui.model.points import HARM, LACKING, Standing, asked_for, by_harm, is_graded
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import GRADES, choose
-from aui_tui.report.atomic import create
+from aui_tui.report.atomic import check_new, create
 from aui_tui.report.markdown import escape, with_code
 from aui_tui.text import count, wrap
 
@@ -95,11 +95,7 @@ def plan_for(
     ``public_url``: the address by which the public reaches a site that was scanned under another. ``tester``: the
     address from which the scan is repeated. ``with_claims`` and errors as for :func:`plan`.
     """
-    card, seen = report.card, report.observations
-    if seen is None:
-        raise Unavailable(
-            f"The card of {card.host} comes without what was seen, so no plan can be made. Scan it again."
-        )
+    card, seen = report.card, report.seen
     method = method_called(card.method)
     words = Labels(name=card.name, category=card.category, seed=card.seed, public_url=public_url, tester=tester)
     fresh = grade_card(seen, card.method, labels=words)
@@ -111,7 +107,7 @@ def plan_for(
         grade=grade,
         score=score,
         with_claims=with_claims,
-        asked=frozenset(fix.k for fix in fresh.recommendations if BY_FIX[fix.k].is_asked(site)),
+        asked=asked_for(fresh),
     )
     return Planned(found, site)
 
@@ -125,16 +121,17 @@ def plan(
     with_claims: bool = False,
     asked: frozenset[str] = frozenset(),
 ) -> Plan:
-    """Return the cheapest plan from ``card`` to ``grade`` or ``score``; to the next grade when neither is named.
+    """Return the plan from ``card`` to ``grade`` or ``score``; to the next grade when neither is named.
 
     ``with_claims``: also fixes that tell agents of something that the site must have first, such as a server.
-    ``asked``: fixes that somebody else must be asked for; they come with no promise. The steps let assistants in first.
+    ``asked``: fixes that somebody else must be asked for; they come with no promise. The first step is the one
+    that the card names, and what lets assistants in comes before all others.
     Raises BadValue for a wrong target and Unavailable for a card without a measurement.
     """
     if card.unreachable:
         raise Unavailable(f"{card.host} could not be measured, so there is nothing to plan from.")
     target, goal = _target(card, grade, score)
-    fixes = [fix for fix in card.recommendations if fix.k in BY_FIX and (with_claims or BY_FIX[fix.k].harm != LACKING)]
+    fixes = [fix for fix in card.recommendations if fix.k in BY_FIX and (with_claims or HARM.get(fix.k) != LACKING)]
     chosen, reached = _cheapest(card, sorted(fixes, key=_effort), target, what_if)
     return Plan(
         host=card.host,
@@ -168,13 +165,13 @@ def _target(card: ReportCard, grade: str, score: int | None) -> tuple[int, str]:
 def _cheapest(
     card: ReportCard, fixes: list[Recommendation], target: int, reckon: WhatIf
 ) -> tuple[list[Recommendation], bool]:
-    """Return of ``fixes`` what lets agents in, and the fewest others that reach ``target``, of these the least work.
+    """Return the next step, what lets agents in, and the fewest others that reach ``target``, the least work of these.
 
     All that help when they do not reach it.
     """
     if card.score >= target:
         return [], True
-    first = [fix for fix in fixes if opens(card, fix.k)]
+    first = [fix for fix in fixes if opens(card, fix.k) or fix == by_harm(card)[0]]
     others = [fix for fix in fixes if fix not in first]
     for size in range(len(others) + 1):
         enough = [group for group in combinations(others, size) if reckon(_keys((*first, *group))).score >= target]
@@ -219,7 +216,7 @@ def lines(found: Plan) -> Iterator[str]:
     yield from _if_granted(found)
     if not found.reached:
         yield f"All fixes together lead to a score of {found.granted}; {found.goal} cannot be reached."
-        if not any(BY_FIX[step.fix.k].harm == LACKING for step in found.steps):
+        if not any(HARM.get(step.fix.k) == LACKING for step in found.steps):
             yield "Fixes that need something you must have, such as an MCP server, need AUI_TUI_WITH_CLAIMS=1."
 
 
@@ -339,8 +336,8 @@ def write_files(found: Plan, folder: Path, site: Site, *, force: bool = False) -
         path = folder / name
         if path.parent != folder and path.parent.is_symlink():
             raise BadValue(f"{path.parent} is a link; name a folder that is not there yet, or remove the link.")
-        if not force and path.is_symlink() | path.exists():
-            raise BadValue(f"{path} is already there; --replace replaces it.")
+        if not force:
+            check_new(path)
     return [
         create((folder / name).parent, Path(name).name, [text], force=force) for name, text in sorted(wanted.items())
     ]

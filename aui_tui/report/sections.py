@@ -10,13 +10,12 @@ from typing import Final, NamedTuple
 
 from msgspec import UNSET
 
-from aui_tui.checks import BY_FIX, by_harm
+from aui_tui.checks import BY_FIX
 from aui_tui.model import agents, labels, visits
 from aui_tui.model.agents import UNCLEAR
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import WALLED_CEILING, method
-from aui_tui.model.points import gain as gain
-from aui_tui.model.points import percent, totals
+from aui_tui.model.points import by_harm, gain, percent, totals
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TASK, WORDS, mark_of
 from aui_tui.model.view import HostReport
@@ -251,16 +250,13 @@ def _facts(card: ReportCard) -> Iterator[tuple[str, str]]:
     yield "Browser", human + (", a challenge page" if card.human_challenged else "")
     if card.human_title:
         yield "Title", card.human_title
-    status = str(card.robots_status) if card.robots_status else "no answer"
     closed = ", closed to all others" if card.wildcard_block else ""
-    yield "robots.txt", f"{status}, names {count(card.robots_ua_rules, 'user agent')}{closed}"
+    named = f"{card.robots_status}, names {count(card.robots_ua_rules, 'user agent')}{closed}"
+    yield "robots.txt", named if card.robots_status else "no answer"
     if card.unreachable:
         return
-    yield (
-        "Agents",
-        f"robots.txt tells {card.agents_disallowed} of {card.agents_total} to stay out and closes some pages to "
-        f"{card.agents_partial} by name",
-    )
+    some = f" and closes some pages to {card.agents_partial}" if card.agents_partial else ""
+    yield "Agents", f"robots.txt tells {card.agents_disallowed} of {card.agents_total} by name to stay out{some}"
     yield "Crawlers", f"{card.crawlers_blocked} of {card.crawlers_total} told no; shown, not scored"
     yield "Signal", "Content-Signal stated" if card.content_signal else "no Content-Signal"
     seen = card.semantic

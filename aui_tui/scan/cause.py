@@ -14,7 +14,6 @@ from aui_tui.scan import profiles
 from aui_tui.scan.profiles import Fields, Profile
 from aui_tui.scan.target import Origin
 
-NAME: Final = "user-agent"
 VERSION: Final = "HTTP version"
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Accept-Language": ("accept-language",),
@@ -58,8 +57,9 @@ def trials(name: str, alike: Collection[str], served: Collection[str], wire: Wir
     """
     agent, browser = profiles.profile(name), profiles.profile(BROWSER)
     agents = tuple(sorted(alike))
-    by_name = not (yield Trial(_under_name_of(browser, agent), "the agent's name with a browser's fields"))
-    by_fields = not (yield Trial(_under_name_of(agent, browser), "a browser's name with the agent's fields"))
+    disguised = agent.named(profiles.user_agent(BROWSER))
+    by_name = not (yield Trial(browser.named(profiles.user_agent(name)), "the agent's name with a browser's fields"))
+    by_fields = not (yield Trial(disguised, "a browser's name with the agent's fields"))
     if by_name or not by_fields:
         found = "either" if by_name and by_fields else "name" if by_name else "together"
         return Cause(agents=agents, by=found)
@@ -68,7 +68,7 @@ def trials(name: str, alike: Collection[str], served: Collection[str], wire: Wir
     for _ in range(most - 2):
         half = left[: max(1, len(left) // 2)]
         what = f"a browser's name with the agent's fields but {' and '.join(half)} of a browser"
-        served_now = yield Trial(_with_groups_of(_under_name_of(agent, browser), browser, half), what)
+        served_now = yield Trial(_with_groups_of(disguised, browser, half), what)
         left = half if served_now else left[len(half) :]
         if served_now and len(half) == 1:
             return Cause(agents=agents, by="field", fields=tuple(half))
@@ -99,13 +99,6 @@ def _may_decide(group: str, name: str, alike: Collection[str], served: Collectio
     return all(_value(group, other, wire) != own for other in served) and all(
         _value(group, other, wire) != _value(group, BROWSER, wire) for other in alike
     )
-
-
-def _under_name_of(profile: Profile, other: Profile) -> Profile:
-    """Return ``profile`` under the User-Agent of ``other``."""
-    agent = next(value for field, value in other.fields if field.lower() == NAME)
-    fields = tuple((field, agent if field.lower() == NAME else value) for field, value in profile.fields)
-    return profile._replace(fields=fields)
 
 
 def _with_groups_of(profile: Profile, browser: Profile, groups: Collection[str]) -> Profile:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Final, Protocol
 
-from aui_tui.model.observations import REFUSED, SERVED, Arm, Exchange
+from aui_tui.model.observations import SERVED, Arm, Exchange
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import AWAY, INVENTED, SEARCH
 from aui_tui.scan import profiles
@@ -26,9 +26,6 @@ USER_AGENTS: Final = {
 GREETING_ERRORS: Final = frozenset({"protocol", "tls"})
 """Errors by which a site may turn a client away for its greeting."""
 
-NOT_FOR_GREETING: Final = frozenset({401, 404, 410, 451})
-"""Statuses by which no site turns programs away for what they are."""
-
 Ask = Callable[[Profile], Awaitable[Exchange]]
 """Asks for the homepage as a profile, alone."""
 
@@ -47,13 +44,8 @@ class RealBrowser(Protocol):
 
 
 def browser_would_settle(browser: Exchange) -> bool:
-    """Return whether a real browser would settle something: the browser probe is turned away, and for good.
-
-    What a site answers when a page is missing, closed by password or law, or broken is not for a client's greeting.
-    """
-    if browser.limited or (
-        browser.outcome == REFUSED and (browser.status in NOT_FOR_GREETING or 500 <= browser.status <= 599)
-    ):
+    """Return whether a real browser would settle something: the browser probe is turned away, and for good."""
+    if browser.limited or browser.same_for_everybody:
         return False
     return browser.outcome in AWAY or browser.error in GREETING_ERRORS
 
@@ -86,7 +78,8 @@ async def ask_other_names(refused: Exchange, ask: Ask, *, search: bool, pause: f
     """
     arms = []
     for name in (INVENTED, SEARCH) if search else (INVENTED,):
-        profile = _under_name(profiles.profile(refused.name), USER_AGENTS[name])
+        agent = USER_AGENTS[name].replace("{chrome}", registry().chrome_version)
+        profile = profiles.profile(refused.name).named(agent)
         for _ in range(2):
             await asyncio.sleep(pause)
             found = await ask(profile)
@@ -98,10 +91,3 @@ async def ask_other_names(refused: Exchange, ask: Ask, *, search: bool, pause: f
         arm = Arm(name=name, outcome=found.outcome, status=found.status, client=OWN, http_version=version)
         arms.append(arm)
     return tuple(arms)
-
-
-def _under_name(profile: Profile, agent: str) -> Profile:
-    value = agent.replace("{chrome}", registry().chrome_version)
-    return profile._replace(
-        fields=tuple((field, value if field.lower() == "user-agent" else own) for field, own in profile.fields)
-    )

@@ -1,4 +1,4 @@
-"""What a site declares for agents, and whether an agent gets it (the setting ``declared``). Never scored.
+"""Declarations of a site for agents, and whether an agent gets them (the setting ``declared``). Never scored.
 
 Each place of ``declared.toml`` is asked as the browser; what it has is then asked for under the name of an agent, and
 what it promises is tried. Requests are sent one at a time, MAX_REQUESTS and then MOST_TRIES at most; none follows a
@@ -36,7 +36,7 @@ from aui_tui.model.observations import (
     ProbeEvent,
     Progress,
     Tried,
-    silence,
+    no_progress,
 )
 from aui_tui.model.registry import Agent, registry
 from aui_tui.scan import agent_files, exchanges, probes, profiles, robots, target
@@ -78,7 +78,7 @@ async def look(
     site = target.parse(seen.origin, allow_private=True).origin
     home = _homepage(seen, site, stay)
     async with Network(access) as network:
-        asker = _Asker(network, stay, site, home, agent, progress or silence, deadline)
+        asker = _Asker(network, stay, site, home, agent, progress or no_progress, deadline)
         states = await _ask_homepage(asker, seen)
         await _ask_places(asker, states)
         _drop_catch_alls(states)

@@ -18,6 +18,7 @@ from aui_tui.scan.target import Origin
 
 Fields = tuple[tuple[str, str], ...]
 
+USER_AGENT: Final = "user-agent"
 FILE_PROFILE: Final = "file"
 _PLATFORMS: Final = (("Android", "Android"), ("Windows", "Windows"), ("Macintosh", "macOS"), ("Linux", "Linux"))
 _CHROME: Final = re.compile(r"\bChrome/(\d+)")
@@ -33,6 +34,11 @@ class Profile(NamedTuple):
 
     fields: Fields
     http2: bool
+
+    def named(self, agent: str) -> Profile:
+        """Return the same under the User-Agent ``agent``."""
+        fields = tuple((name, agent if name.lower() == USER_AGENT else value) for name, value in self.fields)
+        return self._replace(fields=fields)
 
 
 def user_agent(name: str) -> str:

@@ -342,6 +342,8 @@ def parse(body: bytes) -> Robots:
     named: list[bytes] = []
     rules: list[Line] | None = None
     for number, line in enumerate(body.splitlines(), 1):
+        if not line or line.startswith(b"#"):
+            continue
         key, value = record(line)
         if key in (_ALLOW, _DISALLOW):
             if rules is None:

@@ -30,17 +30,17 @@ from aui_tui.model.observations import (
     ProbeEvent,
     Progress,
     RobotsFacts,
-    silence,
+    no_progress,
 )
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import OWN_ROBOTS, REAL, REAL_AGENT, REFUSED
 from aui_tui.scan import cause, control, exchanges, probes, profiles, signing, walls
 from aui_tui.scan.agent_files import PATHS
+from aui_tui.scan.comparison import PageComparison
 from aui_tui.scan.control import RealBrowser
-from aui_tui.scan.exchanges import PageComparison
 from aui_tui.scan.file_answers import FileAnswers
 from aui_tui.scan.network import NO_TLS, HttpClient, Network, system_resolver
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
 from aui_tui.scan.probes import MAX_URL, Answer, ProbePlan, Url, probe
 from aui_tui.scan.retry import LEAST, Ask, Retry, Seen, retry_after
@@ -63,7 +63,7 @@ SIGNED_PAUSE: Final = 0.2
 async def observe(
     target: Target,
     *,
-    parser: ParserPool,
+    parser: ParserProcess,
     access: ScanPolicy = PUBLIC,
     real: RealBrowser | None = None,
     progress: Progress | None = None,
@@ -78,7 +78,7 @@ async def observe(
     """
     async with Network(access) as network:
         began, started = clock(), time.monotonic()
-        scan = _Scan(target, network, parser, access, progress or silence, end=started + access.limits.longest)
+        scan = _Scan(target, network, parser, access, progress or no_progress, end=started + access.limits.longest)
         scan.real = None if access.control == "plain" else real
         stopped = False
         try:
@@ -157,7 +157,7 @@ class _Scan:
         self,
         target: Target,
         network: Network,
-        parser: ParserPool,
+        parser: ParserProcess,
         access: ScanPolicy,
         progress: Progress,
         *,
@@ -612,7 +612,7 @@ class _Scan:
                 return
             shown = clean(path, MAX_URL)
             self._tell(ProbeEvent(name=shown, state="started"))
-            page = _Scan(self._target, self._network, self._parser, access, silence, end=self._end, path=path)
+            page = _Scan(self._target, self._network, self._parser, access, no_progress, end=self._end, path=path)
             page.origin = self.origin
             await page._probe_all(limits.probe)
             await page._mark_other_pages()

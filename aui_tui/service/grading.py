@@ -1,4 +1,4 @@
-"""How a service grades: a new scan, a kept one under another method, and all that is known of a host."""
+"""Grading by a service: a new scan, a kept one under another method, and all that is known of a host."""
 
 from __future__ import annotations
 
@@ -42,14 +42,9 @@ class Grading(NamedTuple):
         Raises BadValue when it was kept without observations for another.
         """
         current = card.ledger is not UNSET and card.ledger.revision == REVISION
-        if card.method == method and (current or observations is None):
-            return card
         if observations is None:
-            raise BadValue(
-                f"The card of {card.host} is kept without its observations, so it exists under {card.method} only.",
-                allowed=(card.method,),
-            )
-        return self.again(card, observations, method)
+            return only_under(card, method)
+        return card if current and card.method == method else self.again(card, observations, method)
 
     def again(self, card: ReportCard, observations: Observations, method: str = "") -> ReportCard:
         """Return ``observations`` graded again under what ``card`` calls its site; without ``method`` the usual one."""
@@ -80,3 +75,14 @@ class Grading(NamedTuple):
             history=history,
             visits=visits,
         )
+
+
+def only_under(card: ReportCard, method: str) -> ReportCard:
+    """Return ``card``, which comes without what was seen. Raises BadValue when it is graded under another method."""
+    if card.method != method:
+        raise BadValue(
+            f"The card of {card.host} comes without what was seen, so it exists under {card.method} only."
+            " Scan it again.",
+            allowed=(card.method,),
+        )
+    return card

@@ -138,6 +138,12 @@ def read(stream: BinaryIO) -> Iterator[ImportedRecord]:
         number, first = number + 1, stream.readline(MAX_LINE + 1)
     if not first:
         return
+    if first.startswith(b"SQLite format 3\0"):
+        sentence = (
+            "It is a database, not a list of records. If it is an index of aui-tui, name its folder by --data-dir."
+        )
+        yield ImportedRecord(place="the file", error=sentence)
+        return
     if first.lstrip().startswith(b"[") or not _is_json(first):
         yield from _document(first, stream)
     else:

@@ -205,14 +205,9 @@ class LocalService(Service):
         Raises Unavailable where that is not kept.
         """
         report = await self.site(host, method=method, at=at)
-        if report.observations is None:
-            raise Unavailable(
-                f"The card of {report.card.host} is kept without what was seen, so it is not known where fixes would"
-                " lead. Scan it again."
-            )
         from aui_tui.checks.scoring import what_if
 
-        return what_if(report.observations, fixes, method_called(report.card.method))
+        return what_if(report.seen, fixes, method_called(report.card.method))
 
     async def forget(self, host: str) -> int:
         """Remove ``host`` with its history and cached scans; return the scans removed. Raises NeverScanned."""

@@ -44,6 +44,10 @@ class Service(ABC):
     is_local: bool = False
     """Whether scans start on this machine, so that tasks and declarations may be asked for."""
 
+    async def prepare(self) -> None:
+        """Load what the first questions need, before anybody waits for their answers."""
+        return
+
     # Lists
 
     @abstractmethod

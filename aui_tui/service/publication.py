@@ -68,6 +68,11 @@ class Publication(LocalService):
         )
         self.can_scan = not read_only
 
+    async def prepare(self) -> None:
+        """Load what the first scan needs, where visitors may scan."""
+        if self.can_scan:
+            await self.scans.prepare()
+
     async def scan(
         self,
         url: str,

@@ -30,7 +30,7 @@ from aui_tui.index.cache import (
 from aui_tui.index.folder import Places
 from aui_tui.index.reports import Reports
 from aui_tui.model.card import ReportCard, age, epoch_ms
-from aui_tui.model.labels import span as spoken_age
+from aui_tui.model.labels import ago
 from aui_tui.model.observations import Observations, ProbeEvent, Progress
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.registry import Known
@@ -42,19 +42,20 @@ from aui_tui.scan.target import Target
 from aui_tui.service.grading import Grading
 
 if TYPE_CHECKING:
-    from aui_tui.scan.parser_pool import ParserPool
+    from aui_tui.scan.parser_process import ParserProcess
     from aui_tui.tasks.control import InstalledChromium
 
 T = TypeVar("T")
 
 
 UNBOUNDED: Final = 1_000_000
-PRESTART_AFTER: Final = 0.05
-"""Seconds into the first scan at which a worker is started, so that a large page does not wait for it."""
 
 
 class Observer(Protocol):
     """Scans one site."""
+
+    async def prepare(self, access: ScanPolicy) -> None:
+        """Load and start what the first scan needs; the event loop goes on meanwhile."""
 
     async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
         """Return what was seen. Raises InvalidHost when the name leads to a network that must not be dialled."""
@@ -68,25 +69,32 @@ class Scanner:
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._parser: ParserPool | None = None
+        self._parser: ParserProcess | None = None
         self._real: InstalledChromium | None = None
 
     async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
         """Return what ``target`` answers (see ``scan.scan.observe``)."""
-        if self._parser is None:
-            await asyncio.to_thread(_load, access)
-        from aui_tui.scan.network import save_tls_memory
-        from aui_tui.scan.parser_pool import ParserPool
+        await self.prepare(access)
         from aui_tui.scan.scan import observe
 
-        if self._parser is None:
-            save_tls_memory()
-            self._parser = ParserPool()
-            asyncio.get_running_loop().call_later(PRESTART_AFTER, self._parser.prestart)
+        assert self._parser is not None
         real = await self._browser(target, access)
         return await observe(
             target, parser=self._parser, access=access, real=real, progress=progress, clock=self._clock
         )
+
+    async def prepare(self, access: ScanPolicy) -> None:
+        """Import the engine and start the process that analyses large pages."""
+        if self._parser is not None:
+            return
+        await asyncio.to_thread(_load, access)
+        from aui_tui.scan.network import save_tls_memory
+        from aui_tui.scan.parser_process import ParserProcess
+
+        if self._parser is None:
+            save_tls_memory()
+            self._parser = ParserProcess()
+            self._parser.prestart()
 
     async def _browser(self, target: Target, access: ScanPolicy) -> InstalledChromium | None:
         """Return the real browser that may be asked for ``target``: as root, without its sandbox, for few hosts."""
@@ -115,6 +123,7 @@ class Scanner:
 
 def _load(access: ScanPolicy) -> None:
     """Import what the first scan needs; the event loop goes on meanwhile."""
+    from aui_tui.scan import scan  # noqa: F401 - the import is the work
     from aui_tui.scan.network import load
 
     load(access)
@@ -319,6 +328,10 @@ class Scans:
         card = self._grading.under(report.card, report.observations, method)
         return msgspec.structs.replace(report, card=card, source=source)
 
+    async def prepare(self) -> None:
+        """Load what the first scan needs."""
+        await self._observer.prepare(self._access)
+
     async def keep(self, target: Target, card: ReportCard, seen: Observations) -> tuple[str, ...]:
         """Keep a scan of ``target`` to which something was added; return sentences about what could not be kept."""
         saving = self._call(lambda: self._save(self._cache_key(target), card, seen))
@@ -414,8 +427,8 @@ class Scans:
             raise
         observations = await self._call(lambda: seen.with_last_tasks(self._kept(seen.host)))
         if observations.tasks is not None and not options.tasks:
-            old = spoken_age(age(observations.tasks.ran_at, self._clock()))
-            warnings.append(f"The tasks were not tried again; their results are {old} old (--tasks tries them now).")
+            when = ago(observations.tasks.ran_at, self._clock())
+            warnings.append(f"The tasks were not tried again; their results are of {when} (--tasks tries them now).")
         card = await self._call(lambda: self._grade(observations, options))
         saving = self._call(lambda: self._save(self._cache_key(target), card, observations))
         warnings += await asyncio.shield(saving)

@@ -1,4 +1,4 @@
-"""What lies over a page, and the button that dismisses it. Pure."""
+"""Dialogs and banners over a page, and the button that dismisses it. Pure."""
 
 from __future__ import annotations
 

@@ -6,16 +6,14 @@ import asyncio
 import json
 import re
 import time
-from collections import Counter
-from collections.abc import Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
 from aui_tui.tasks.fields import behind, search_field
-from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
+from aui_tui.tasks.outline import ACTIONABLE, Node
 from aui_tui.tasks.reading import items, pictures
+from aui_tui.tasks.results import SearchResult, given_by_the_word, results
 from aui_tui.tasks.visit import Ending, Visit
 from aui_tui.tasks.vocabulary import SEARCH, words
 from aui_tui.text import clean, count
@@ -36,41 +34,6 @@ _TEMPLATE: Final = re.compile(r'"target"\s*:\s*(?:\{[^{}]*"urlTemplate"\s*:\s*)?
 _TERM: Final = re.compile(r"\{search_?[tT]erms?(?:_string)?\??\}")
 _OPTIONAL: Final = re.compile(r"\{[\w:]{1,40}\?\}")
 """Parameters of OpenSearch 1.1 that may be left out."""
-
-HITS: Final = frozenset({"link", "option", "treeitem"})
-"""Roles of what a search gives."""
-
-Hit = tuple[str, str]
-"""Name and address of a link or option."""
-
-
-@dataclass
-class SearchResult:
-    """How asking the site for a word ended: ``outline`` is the page then, ``before`` the one before.
-
-    ``box``: the field. ``found``: the results. ``why``: the reason where it could not be asked. ``failed``: an answer
-    that the page asked for did not come. ``held``: it asked to send something, which was held back.
-    """
-
-    query: str
-    box: Node | None
-    outline: Outline
-    before: Outline = field(default_factory=Outline)
-    found: set[Hit] = field(default_factory=set)
-    why: str = ""
-    failed: bool = False
-    held: bool = False
-
-    @property
-    def moved(self) -> bool:
-        """It led to another page, or gave results."""
-        return self.outline.url != self.before.url or bool(self.found)
-
-    @property
-    def reacted(self) -> bool:
-        """Anything on the page changed."""
-        now, then = self.outline, self.before
-        return self.moved or now.mark() != then.mark() or now.text() != then.text()
 
 
 def queries(visit: Visit) -> list[tuple[str, bool]]:
@@ -101,48 +64,6 @@ def queries(visit: Visit) -> list[tuple[str, bool]]:
     return [(word, bool(offered) and source[word] < len(names)) for word in chosen]
 
 
-def _hits(nodes: Iterable[Node]) -> Counter[Hit]:
-    return Counter((node.name, node.url) for node in nodes if node.role in HITS and node.name)
-
-
-def appeared(outline: Outline, before: Outline) -> Counter[Hit]:
-    """Return the links and options that came with a search, with how often.
-
-    On another page those of its main region; on the same page those that are more than before.
-    """
-    if outline.url != before.url:
-        return _hits(outline.main())
-    return _hits(outline.nodes) - _hits(before.nodes)
-
-
-def vanished(outline: Outline, before: Outline) -> bool:
-    """Say whether links or options of the page went away, as where a list is filtered."""
-    return outline.url == before.url and bool(_hits(before.nodes) - _hits(outline.nodes))
-
-
-def results(outline: Outline, query: str, before: Outline) -> set[Hit]:
-    """Return what came with a search and mentions ``query`` by name, address or list item.
-
-    Where nothing came but links or options went away, those that stayed and mention it: a list was filtered.
-    """
-    fresh = appeared(outline, before)
-    if not fresh and vanished(outline, before):
-        fresh = _hits(outline.main())
-    hay = query.casefold()
-    found = set()
-    for node in outline.nodes:
-        said = (node.name, node.url, outline.text(node.group) if node.group else "")
-        if fresh[node.name, node.url] and node.role in HITS and any(hay in text.casefold() for text in said):
-            found.add((node.name, node.url))
-    return found
-
-
-def _without(found: Iterable[Hit], query: str) -> set[Hit]:
-    """Return ``found`` with the word that was asked for taken out, so that pages for two words can be compared."""
-    hay = query.casefold()
-    return {(name.casefold().replace(hay, ""), url.casefold().replace(hay, "")) for name, url in found}
-
-
 async def search(visit: Visit) -> Ending:
     """Search for a word of the site, then for nonsense: results count when nonsense does not give them."""
     asked_for = queries(visit)
@@ -165,11 +86,7 @@ async def search(visit: Visit) -> Ending:
 
 def _controlled(visit: Visit, asked: SearchResult, control: SearchResult) -> Ending | None:
     """Return the ending of a search beside the ``control`` for a nonsense word; None when that gives the same."""
-    noise = set(appeared(control.outline, control.before))
-    if vanished(asked.outline, asked.before):
-        noise |= set(_hits(control.outline.main()))
-    also = _without(noise, NONSENSE)
-    fresh = {one for one in asked.found - noise if not _without({one}, asked.query) & also}
+    fresh = given_by_the_word(asked, control, NONSENSE)
     visit.step("compared", note=f"{len(fresh)} of {len(asked.found)} not given by a nonsense word")
     if fresh:
         facts = {"results": count(len(fresh), "result"), "query": asked.query}

@@ -1,4 +1,4 @@
-"""What the tasks of one run share: the tab, what was found so far, the transcript, and how a task ends.
+"""State that the tasks of one run share: the tab, what was found so far, the transcript, and how a task ends.
 
 An ending is one sentence per reason and what a developer would change; the sentences are data.
 """

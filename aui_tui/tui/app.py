@@ -86,8 +86,10 @@ class AuiApp(Dashboard):
         return screen
 
     async def on_event(self, event: events.Event) -> None:
-        """Let a key act only when those before it have."""
+        """Let a key act only when those before it have; esc takes away what was said."""
         if not self._typed.keeps(event):
+            if isinstance(event, events.Key) and event.key == "escape":
+                self.clear_notifications()
             await super().on_event(event)
 
     async def on_mount(self) -> None:

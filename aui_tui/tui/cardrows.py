@@ -16,7 +16,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.labels import ago
 from aui_tui.model.methods import WALLED_CEILING
 from aui_tui.model.observations import INCONCLUSIVE
-from aui_tui.model.points import comparable, percent, totals
+from aui_tui.model.points import comparable, gain, percent, totals
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TASK, TASKS, TaskResult
 from aui_tui.model.view import HistoryPoint, HostReport, Quota, comparable_scores
@@ -95,14 +95,15 @@ def score(state: CardState, size: int) -> Content:
     step = next(item for item in sections.verdict(report).items if item.key == "next")
     words = f"{step.text}   y copies it" if step.code else with_keys(step.text)
     if state.fixes and step.code and cells(words) > size - NAME:
-        words = f"{state.fixes[0].title}: {sections.gain(report.card, state.fixes[0].k)}"
+        words = f"{state.fixes[0].title}: {gain(report.card, state.fixes[0].k)}"
     lead = text((fit("Next", NAME), "muted"))
     return Content("\n").join([*rows, hang(lead, words, size, "strong" if step.code else "")])
 
 
 def _unmeasured(report: HostReport) -> list[Content]:
     last = next((point for point in reversed(report.history) if not point.unreachable), None)
-    words = f"   last graded {last.score} {last.grade} on {last.scanned_at[:10]} (h shows it)" if last else ""
+    graded = labels.score(last.score, last.grade) if last else ""
+    words = f"   last graded {graded} on {last.scanned_at[:10]} (h shows it)" if last else ""
     return [text((fit("Score", NAME), "muted"), glyphs.DASH, (words, "muted"))]
 
 
@@ -238,7 +239,7 @@ def fixes(state: CardState, report: HostReport, size: int) -> list[ListEntry]:
         return [paragraph("Nothing left to fix: every point that can be measured is earned.", size, "good")]
     out = []
     for fix in items:
-        gains = sections.gain(report.card, fix.k)
+        gains = gain(report.card, fix.k)
         takes = f"  {BY_FIX[fix.k].takes:7}" if size >= 46 and fix.k in BY_FIX else ""
         tick = (f"{marked('good')[0]} ", "good") if fix.k in state.done else ""
         lead = text("  ", tick, fix.title, " ")
@@ -357,10 +358,12 @@ def _sentences(row: agents.AgentRow) -> Iterator[str]:
     elif row.outcome == INCONCLUSIVE:
         detail = row.exchange.detail if row.exchange is not None else ""
         yield f"No answer of the site proves anything{f': {detail}' if detail else ''}."
+    elif not row.status:
+        yield "The site leaves this name without an answer, while it serves a browser."
     else:
         other = row.exchange is not None and row.exchange.another_page
         kind = "another page" if other else "a test for humans" if row.outcome == "challenged" else "an error"
-        yield f"The site answers this name with {kind} ({row.status or 'none'})."
+        yield f"The site answers this name with {kind} ({row.status})."
         if row.disagree:
             yield "The two contradict: robots.txt lets in what the site turns away."
 
@@ -469,7 +472,7 @@ def headline(state: CardState, place: Place | None, quota: Quota | None, rank: i
     if state.at:
         rest = text(rest, "  ", (f"scan of {day(card.scanned_at, now)}, not the latest", "warn"))
     if not wide and not card.unreachable:
-        rest = text(rest, "  ", (f"{card.score} {card.grade}", "strong"))
+        rest = text(rest, "  ", (labels.score(card.score, card.grade), "strong"))
     if state.method:
         rest = text(rest, "  ", (card.method, "muted"))
     name = text(" ", (card.host, "title"))
@@ -488,7 +491,7 @@ def what_if(state: CardState, rank: int) -> Content:
     if reached is None:
         return text((f"  {glyphs.ARROW} {glyphs.WAIT}", "muted"))
     grade = reached.grade if report.card.grade != NO_GRADE else NO_GRADE
-    out = text((f"  {glyphs.ARROW} ", "accent"), (str(reached.score), "strong"), f" {grade}")
+    out = text((f"  {glyphs.ARROW} ", "accent"), (labels.score(reached.score, grade), "strong"))
     if reached.stance != report.card.stance:
         out = text(out, " ", marked(reached.stance))
     return text(out, (f" rank {rank:,}", "accent")) if rank else out

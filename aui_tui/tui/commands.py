@@ -10,8 +10,10 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from aui_tui.errors import BadValue
+from aui_tui.model import labels
 from aui_tui.model.query import Query
 from aui_tui.model.registry import registry
+from aui_tui.model.view import Row
 from aui_tui.tui.bindings import live
 from aui_tui.tui.context import SETTINGS, attempt
 from aui_tui.tui.dashboard import Dashboard
@@ -114,11 +116,17 @@ class Palette(Provider):
         return [
             PaletteCommand(
                 row.summary.host,
-                f"{row.summary.score} {row.summary.grade} {row.summary.stance}" if row.rank else "unreachable",
+                _standing(row),
                 partial(open_card, self.screen, row.summary.host),
             )
             for row in found
         ]
+
+
+def _standing(row: Row) -> str:
+    """Return score, grade and stance of a host."""
+    seen = row.summary
+    return f"{labels.score(seen.score, seen.grade)} {seen.stance}" if row.rank else "unreachable"
 
 
 def _shown(title: str, words: str) -> Content:

@@ -198,6 +198,7 @@ class Dashboard(App[Any]):
         idle = self.fed < 0 and not self.running
         if before and stamp and before != stamp and idle:
             self.stored += 1
+            self.read_quota()
 
     # Scans
 
@@ -438,8 +439,8 @@ class DashboardScreen(Screen[ScreenResultType]):
         raise NotImplementedError
 
     def draw_lines(self) -> None:
-        """Draw the lines anew."""
-        for bar in self.query(Bar):
+        """Draw the lines anew; the keys follow what can be done by themselves."""
+        for bar in self.query(Bar).exclude("KeyBar"):
             bar.refresh()
 
     def on_row_list_moved(self) -> None:

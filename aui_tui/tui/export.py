@@ -1,4 +1,4 @@
-"""What the dashboard writes to files, and the command line that writes the same. It knows no file format itself."""
+"""Files that the dashboard writes, and the command line that writes the same. It knows no file format itself."""
 
 from __future__ import annotations
 

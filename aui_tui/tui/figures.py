@@ -134,8 +134,8 @@ class _Row:
 
 
 def bar_row(name: str, part: int, whole: int, size: int, key: str, width: int) -> ListEntry:
-    """Return one value: its name in ``width`` cells, a bar that ends where the value ends, number and percent."""
-    room = max(min(size - width - 20, 40), 4)
+    """Return one value: its name in ``width`` cells, a bar where there is room, number and percent."""
+    room = max(min(size - width - 20, 40), 4 if size > width + 20 else 0)
     full, _ = glyphs.bar(part, whole, room)
     row = _Row().add(fit(name, width) + " ", "" if part else "muted", key).add(full.ljust(room), "bar")
     return row.add(f"{part:9,}").add(_percent(part, whole).rjust(6), "muted").entry(size)
@@ -276,8 +276,8 @@ def stances(figures: Overview, size: int) -> list[ListEntry]:
 def servers(figures: Overview, size: int) -> list[ListEntry]:
     """Return for each server its sites as a bar, how many of them turn an assistant away, and their share."""
     out = []
-    width = max(15, min(size - 32, 26))
-    room = max(min(size - width - 24, 40), 4)
+    width = max(min(size - 32, 26), min(size - 22, 15))
+    room = max(min(size - width - 24, 40), 4 if size > width + 25 else 0)
     for name, number in figures.edges.items():
         turned, word = figures.refusing.get(name, 0), name.split(" ")[0]
         row = _Row().add(fit(name or "none recognised", width) + " ", "", figure("edge", word) if name else "")

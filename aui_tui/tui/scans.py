@@ -19,7 +19,7 @@ from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.text import clean, count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.rows import ListEntry, blank, cut, hang, marked, pad, paragraph, spread, text, title
-from aui_tui.tui.words import clock, seconds, span
+from aui_tui.tui.words import clock, seconds
 
 PROBE_LIMIT: Final = 12.0
 """Seconds in all that one probe has (specification 8)."""
@@ -149,8 +149,7 @@ def ended_words(scan: Scan, error: str, before: ReportCard | None = None) -> tup
     grade = ", no grade," if card.grade == NO_GRADE else f" {card.grade}"
     result = f"{card.host}: {card.score}{grade} {card.stance}."
     if report.source == "cache":
-        old = span(report.age)
-        made = "just now" if old == "now" else f"of {old} ago"
+        made = "just now" if report.age < 60 else f"of {labels.before(report.age)}"
         return "done", f"{result} Answer {made}. f asks the site again."
     if before is None or before.unreachable:
         return "done", result

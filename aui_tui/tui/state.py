@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import METHODS
-from aui_tui.model.points import Standing
+from aui_tui.model.points import Standing, by_harm
 from aui_tui.model.query import Query, parse
 from aui_tui.model.registry import registry
 from aui_tui.model.view import HistoryPoint, HostReport, IndexView, Moves, Window
@@ -180,8 +180,6 @@ class CardState(msgspec.Struct, frozen=True):
     @property
     def fixes(self) -> tuple[Recommendation, ...]:
         """The fixes of the card, those that let assistants in first."""
-        from aui_tui.checks import by_harm  # after the first frame
-
         return by_harm(self.report.card) if self.report is not None else ()
 
     @property

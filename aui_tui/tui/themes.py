@@ -172,7 +172,7 @@ def _read(path: Path) -> tuple[Theme | None, list[str]]:
         data = tomllib.loads(content.decode("utf-8"))
     except OSError as error:
         return None, [f"cannot be read: {clean(error.strerror or str(error), 200)}."]
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         return None, [f"{clean(str(error), 200)}."]
     return _made(data)
 

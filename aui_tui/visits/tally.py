@@ -38,7 +38,7 @@ _MASKS: Final = (
     (re.compile(r"(?<![^/\s@])[^/\s@]++@[^/\s@]+\.[^/\s@]+"), "{mail}"),
     (re.compile(r"eyJ[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]*)*"), "{token}"),
     (re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"), "{id}"),
-    (re.compile(r"(?<!\d)\d(?:[ ._-]?\d){12,18}(?!\d)"), "{number}"),
+    (re.compile(r"(?<!\d)\d(?:[\W_]?\d){12,18}(?!\d)"), "{number}"),
 )
 """What is masked in a part of a path: mail addresses, JSON Web Tokens, UUIDs, card numbers."""
 _RUN: Final = re.compile(r"[A-Za-z0-9_~+=-]{20,}")

@@ -85,7 +85,7 @@ def pairs(fields: Mapping[str, str]) -> list[Pair]:
     return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in fields.items()]
 
 
-SHELF: Final = 96 * 1024 * 1024
+CAPACITY: Final = 96 * 1024 * 1024
 """Bytes of the answers that are kept (compressed forms not counted); an index of 100,000 hosts has 53 MB."""
 LARGEST_KEPT: Final = 64 * 1024 * 1024
 TARGETS: Final = 1000
@@ -93,8 +93,8 @@ TARGETS: Final = 1000
 Key = tuple[str, ...]
 
 
-class Shelf:
-    """The representations made last, at most SHELF bytes of them, each for one state of the index.
+class ResponseCache:
+    """The representations made last, at most CAPACITY bytes of them, each for one state of the index.
 
     An ASGI layer too: a request whose target was answered from here before needs nothing of ``app``, which has
     ``seconds`` for its answer and ends in TimeoutError.
@@ -158,7 +158,7 @@ class Shelf:
         before = self._kept.pop(key, None)
         self._held += len(made.body) - (len(before[1].body) if before else 0)
         self._kept[key] = (stamp, made)
-        while self._held > SHELF:
+        while self._held > CAPACITY:
             _, (_, dropped) = self._kept.popitem(last=False)
             self._held -= len(dropped.body)
 

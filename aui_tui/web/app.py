@@ -49,6 +49,8 @@ def create_app(service: Service, config: ApiConfig) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        await service.prepare()
+        await pages.prepare()
         yield
         await service.aclose()
 
@@ -65,8 +67,8 @@ def create_app(service: Service, config: ApiConfig) -> ASGIApp:
         exception_handlers=dict.fromkeys((AuiError, HTTPException, Exception), refuse),
     )
     app.router.redirect_slashes = False
-    endpoints.shelf.app = app
-    layered: ASGIApp = endpoints.shelf
+    endpoints.cache.app = app
+    layered: ASGIApp = endpoints.cache
     if config.readers:
         layered = CORSMiddleware(
             layered, allow_origins=config.readers, allow_methods=("GET", "HEAD"), expose_headers=EXPOSED, max_age=3600

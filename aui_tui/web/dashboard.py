@@ -25,6 +25,13 @@ POLICY: Final = (
     "font-src 'self' data:; connect-src 'self' {socket}; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
 """What the page may load: nothing from elsewhere, in no frame of another page."""
+FOCUS: Final = """<script>
+  new MutationObserver((_, seen) => {
+    const keys = document.querySelector(".xterm-helper-textarea");
+    if (keys) { keys.focus(); seen.disconnect(); }
+  }).observe(document.body, {childList: true, subtree: true});
+</script></body>"""
+"""Ends the page: keys go to the dashboard without a click."""
 
 
 def serve(
@@ -76,7 +83,7 @@ def _names(host: str, port: int, base_url: str) -> tuple[frozenset[str], str]:
 
 def _application(words: str, url: str, token: str, names: frozenset[str], title: str) -> Awaitable[Application]:
     """Return textual-serve's application for the command ``words``, all of it under ``/token/``."""
-    from aiohttp.web import Application, HTTPForbidden, HTTPServiceUnavailable, middleware
+    from aiohttp.web import Application, HTTPForbidden, HTTPServiceUnavailable, Response, middleware
     from textual_serve.server import Server
 
     origins = {f"{scheme}://{name}" for scheme in ("http", "https") for name in names}
@@ -91,6 +98,8 @@ def _application(words: str, url: str, token: str, names: frozenset[str], title:
             raise HTTPForbidden(text="Only the dashboard's own page may use this address.")
         if not request.path.endswith("/ws"):
             answer = await handler(request)
+            if isinstance(answer, Response) and answer.content_type == "text/html" and answer.text:
+                answer.text = answer.text.replace("</body>", FOCUS)
             answer.headers["Content-Security-Policy"] = policy
             answer.headers["X-Content-Type-Options"] = "nosniff"
             answer.headers["Referrer-Policy"] = "no-referrer"

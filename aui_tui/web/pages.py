@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -70,6 +71,16 @@ class Pages:
             fixed_route("/style.css", fixed(static.joinpath("style.css").read_bytes(), "text/css; charset=utf-8")),
             fixed_route("/icon.svg", fixed(static.joinpath("icon.svg").read_bytes(), "image/svg+xml")),
         ]
+
+    async def prepare(self) -> None:
+        """Compile the templates and make the first page: else the first visitors wait for both at once."""
+        environment = self._endpoints.environment
+        for name in environment.list_templates(extensions=("html", "atom", "xml")):
+            await asyncio.to_thread(environment.get_template, name)
+        with suppress(AuiError):  # the first visitor meets and reads it
+            await self.index(
+                Request({"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []})
+            )
 
     async def index(self, request: Request) -> ASGIApp:
         """GET /: the index with its filters; what cannot be understood is explained above the unfiltered list."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from itertools import count
 from typing import Final
 from urllib.parse import quote
 
@@ -13,10 +13,11 @@ from markupsafe import Markup
 
 from aui_tui import __version__, docs
 from aui_tui.model import labels, visits
-from aui_tui.model.points import gain
+from aui_tui.model.points import by_harm, gain
 from aui_tui.model.tasks import rows as task_rows
-from aui_tui.model.vocabulary import VERDICT_RANK
+from aui_tui.model.vocabulary import NO_GRADE, VERDICT_RANK
 from aui_tui.report import page as pictures
+from aui_tui.text import count
 from aui_tui.web import NAME, SUMMARY, ApiConfig, records, serves_tools
 
 MARKS: Final = {
@@ -45,6 +46,7 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
     made.filters.update(
         surface=labels.surface,
         agent=labels.agent,
+        counted=count,
         grade=labels.grade,
         mark=lambda verdict: MARKS.get(verdict, "?"),
         minute=lambda text: text[:16].replace("T", " "),
@@ -56,6 +58,7 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         title=NAME,
         summary=SUMMARY,
         version=__version__,
+        no_grade=NO_GRADE,
         tools=serves_tools(),
         scans=scans,
         site_path=lambda host: records.site_url(root, host),
@@ -65,6 +68,7 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         badge_url=lambda host: records.badge_url(base, host),
         served=lambda matrix: sum(VERDICT_RANK.get(verdict, 0) > 0 for verdict in matrix.values()),
         tested=lambda matrix: sum(verdict != "untested" for verdict in matrix.values()),
+        by_harm=by_harm,
         gain=gain,
         grade_mark=lambda grade, size: Markup(pictures.mark(grade, size)),  # noqa: S704 - its words are escaped
         history_chart=lambda points: Markup(pictures.chart(tuple(points))),  # noqa: S704 - its words are escaped
@@ -88,6 +92,6 @@ def markdown_html(text: str, root: str) -> str:
             if part.type == "link_open" and target.endswith(".md"):
                 part.attrSet("href", f"{root}/help/{target.removesuffix('.md').casefold()}")
     made = str(parser.renderer.render(tokens, parser.options, {}))
-    numbers = count(1)
+    numbers = itertools.count(1)
     made = re.sub("<pre>", lambda _: f'<pre tabindex="0" role="region" aria-label="Example {next(numbers)}">', made)
     return made.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")

@@ -1,4 +1,4 @@
-"""What a request says: its parameters, whose page caused it, and which client it counts for.
+"""Facts of a request: its parameters, whose page caused it, and which client it counts for.
 
 Known parameters are checked, unknown ones are ignored. A client's scans are counted under its address. Whose page asked
 follows from Fetch Metadata, Origin and Referer.

@@ -38,7 +38,7 @@ from aui_tui.report.formats import ExportOptions, Listing
 from aui_tui.report.page import badge
 from aui_tui.service.protocol import Service
 from aui_tui.web import ApiConfig, problems, records, serves_tools
-from aui_tui.web.answers import NOTHING, Key, Representation, Shelf, is_current, tag, validators
+from aui_tui.web.answers import NOTHING, Key, Representation, ResponseCache, is_current, tag, validators
 from aui_tui.web.problems import problem
 from aui_tui.web.rendering import environment
 from aui_tui.web.requests import Parameters, is_cross_site
@@ -103,7 +103,7 @@ class Endpoints:
         self.service = service
         self.config = config
         self.environment = environment(config, scans=service.can_scan)
-        self.shelf = Shelf(self._not_found(), service.stamp)
+        self.cache = ResponseCache(self._not_found(), service.stamp)
         self._streams = asyncio.Semaphore(STREAMS)
 
     def routes(self) -> list[Route]:
@@ -150,7 +150,7 @@ class Endpoints:
             modified = await self._modified()
             return Representation(await make(), media_type, modified=modified, fields=fields)
 
-        return await self.shelf.kept(request.scope, key, made)
+        return await self.cache.kept(request.scope, key, made)
 
     async def _modified(self) -> datetime | None:
         """Return when what is published last changed, to be asked before it is read; None: not known."""
@@ -175,7 +175,7 @@ class Endpoints:
             fields = {"Link": f'<{following}>; rel="next"'} if following else NOTHING
             return Representation(b"".join([chunk async for chunk in chunks]), JSON, modified=modified, fields=fields)
 
-        return await self.shelf.kept(request.scope, key, made)
+        return await self.cache.kept(request.scope, key, made)
 
     def _page(self, query: Query, limit: int, offset: int) -> str:
         fields = {"limit": limit, "offset": offset, "category": query.category, "stance": query.stance}

@@ -23,7 +23,7 @@ from pydantic import Field
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aui_tui import __version__
-from aui_tui.errors import AuiError, BadValue, Unavailable
+from aui_tui.errors import AuiError, BadValue, InvalidHost, PrivateHost, Unavailable
 from aui_tui.model import labels
 from aui_tui.model.card import ReportCard, SiteSummary
 from aui_tui.model.codec import encode_card, keyed
@@ -32,9 +32,8 @@ from aui_tui.model.query import Query
 from aui_tui.model.tasks import encode_report
 from aui_tui.model.view import HostReport
 from aui_tui.model.visits import encode_visits
+from aui_tui.report import diff as diffs
 from aui_tui.report import plan as plans
-from aui_tui.report.diff import as_json as diff_json
-from aui_tui.report.diff import diff as difference
 from aui_tui.report.sections import sections
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
@@ -116,10 +115,16 @@ class Tools:
 
         A client may have 10 new scans in an hour.
         """
-        return card_result((await self._service.scan(url, ScanOptions(force=force))).card, self._base)
+        try:
+            report = await self._service.scan(url, ScanOptions(force=force))
+        except PrivateHost as error:
+            raise InvalidHost(
+                f"{error} If it is the user's own, aui-tui mcp --allow-scan --allow-private scans it."
+            ) from None
+        return card_result(report.card, self._base)
 
     async def plan(self, host: Name, grade: str = "", score: int | None = None, public_url: str = "") -> dict[str, Any]:
-        """Name the cheapest fixes that lead a host to a grade (A to F) or score (0 to 100); default: the next grade.
+        """Name the fixes that lead a host to a grade (A to F) or score (0 to 100); default: the next grade.
 
         Each of files says what to do with it: action write (put content at the path target of the site), insert (put
         it position of anchor, a tag with whatever attributes, in the page at target), configure and by-hand (place says
@@ -135,9 +140,7 @@ class Tools:
     async def diff(self, host: Name) -> dict[str, Any]:
         """Say field by field what the last scan of a host changed against the scan before."""
         report = await self._service.site(host)
-        if report.previous is None:
-            raise Unavailable(f"{report.card.host} was scanned once, so there is nothing to compare with.")
-        return _members(diff_json(difference(report.previous, report.card)))
+        return diffs.members(diffs.diff(diffs.before(report), report.card))
 
     async def tasks(self, host: Name) -> dict[str, Any]:
         """Read the transcript of the last run of the tasks in a browser: each step, where it got stuck, and why."""

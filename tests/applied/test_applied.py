@@ -14,7 +14,7 @@ from aui_tui.model.methods import DEFAULT_METHOD, METHODS
 from aui_tui.model.observations import Observations
 from aui_tui.model.vocabulary import FIXES
 from aui_tui.report.plan import plan, write_files
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.scan import observe
 from tests.applied import sites
@@ -52,7 +52,7 @@ CASES = {
 
 def seen(url: str) -> Observations:
     async def scan() -> Observations:
-        async with ParserPool() as parser:
+        async with ParserProcess() as parser:
             access = ScanPolicy(allow_private=True)
             return await observe(access.target(url), access=access, parser=parser)
 

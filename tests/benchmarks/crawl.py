@@ -2,8 +2,9 @@
 
 ``python -m tests.benchmarks.crawl [HOSTS [ROUNDS]]``. Every side sends the same GETs to the same server: five times a
 60 KB homepage, each identity on connections of its own, and six small files. The bare loop reads the bodies and does
-nothing else. The bars are ratios of one run; the median of the rounds counts. Scrapy (extra ``bench``) is left out
-where it is not installed.
+nothing else: our rate cannot be above its rate. Scrapy (extra ``bench``, left out where it is not installed) reads the
+bodies too, parses no page, verifies no certificate and keeps nothing; a crawl of ours does all that. The bars are
+ratios of one run; the median of the rounds counts.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ DELAY = 0.1
 FILES = (*PATHS.values(), MCP_PATHS[1])
 NO_BAR = 0.0
 BARS = {
-    "one process, in units of Scrapy": NO_BAR,
+    "one process, in units of Scrapy": 1.3,
     "two processes, in units of Scrapy": NO_BAR,
     "one process, in units of the bare loop": 0.6,
     "two processes, in units of one": 1.5 if (os.cpu_count() or 1) >= 4 else NO_BAR,

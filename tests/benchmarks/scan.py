@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from aui_tui.model.observations import BROWSER
 from aui_tui.scan import profiles
 from aui_tui.scan.network import Network
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.probes import ProbePlan, Url, probe
 from aui_tui.scan.scan import observe
@@ -43,7 +43,7 @@ async def measure(port: int) -> tuple[float, float]:
             found = await probe(client, ProbePlan(BROWSER, Url(target.origin, "/"), fields, access.limits.page), access)
         assert found.status == 200
 
-    async with ParserPool() as parser:
+    async with ParserProcess() as parser:
 
         async def scan() -> None:
             observed = await observe(target, parser=parser, access=access)

@@ -203,6 +203,20 @@ def test_what_was_relaxed_is_reported_even_of_an_unreachable_site() -> None:
         assert reported(relaxed)[-1].startswith("About this scan: connections went to another address (--connect-to)")
 
 
+@pytest.mark.parametrize(
+    ("served", "words"),
+    [
+        (("agent_01",), "while ChatGPT gets the homepage"),
+        (("agent_01", "agent_02"), "while ChatGPT and Claude get the"),
+    ],
+)
+def test_a_name_keeps_its_capital_and_a_verb_its_number(served: tuple[str, ...], words: str) -> None:
+    seen = site.plain()
+    probes = {name: site.probe(name, 403) for name in (BROWSER, "agent_01", "agent_02", "agent_03", "agent_04")}
+    kept = tuple(one if one.name in served else probes.get(one.name, one) for one in seen.exchanges)
+    assert any(words in line for line in reported(replace(seen, exchanges=kept)))
+
+
 def test_a_refused_browser_is_no_shut_out_of_agents() -> None:
     seen = site.site(site.probe(BROWSER, 403), lambda slot: site.probe(slot, 403))
     assert reported(seen)[0] == (

@@ -49,7 +49,7 @@ async def test_lists_marked_hosts_cards_and_snippets(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("job", "kind", "words"),
     [
-        (ExportJob("list", "list.pdf"), BadValue, r"\.json, \.ndjson, \.csv"),
+        (ExportJob("list", "list.pdf"), BadValue, r"\.json, \.ndjson, \.jsonl, \.csv"),
         (ExportJob("card", "card", host="shop.example"), BadValue, r"\.sarif"),
         (ExportJob("card", "card.json", host="none.example"), NeverScanned, "never been scanned"),
         (ExportJob("snippet", " "), ConfigError, "Name a file to write"),

@@ -32,6 +32,22 @@ def test_list_in_every_format(home: Path) -> None:
     assert here(home, "export", "-f", "html").out.startswith("<!DOCTYPE html>")
 
 
+def test_the_name_of_a_file_says_its_format(home: Path) -> None:
+    for name in ("rows.ndjson", "rows.jsonl"):
+        assert here(home, "export", "-o", name).code == 0
+    assert (home / "rows.jsonl").read_bytes() == (home / "rows.ndjson").read_bytes()
+    assert "use .json, .ndjson, .jsonl, .csv, .md, .html, .parquet" in here(home, "export", "-o", "rows.doc").sentence
+    listed = here(home, "export", "--help").out.partition("--format")[2].partition("--output")[0]
+    assert "with --cards also" in " ".join(listed.partition("junit")[0].split())
+
+
+def test_a_term_beside_the_options_is_told_its_place(home: Path) -> None:
+    for command in ("index", "export"):
+        done = here(home, command, "score>50")
+        assert (done.code, "--query" in done.sentence) == (2, True)
+    assert "--query" not in here(home, "paths", "score>50").sentence
+
+
 def test_fields_limit_order_and_keys(home: Path) -> None:
     done = here(home, "export", "-f", "ndjson", "--fields", "host,matrix.claude", "--limit", "1", "--sort", "host")
     assert json.loads(done.out.splitlines()[0]) == {"host": "shop.example", "matrix": {"claude": "allowed"}}

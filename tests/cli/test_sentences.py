@@ -59,7 +59,10 @@ USAGE = [
     ("scan shop.example -o none/card.json", "the folder does not exist"),
     ("scan shop.example -o old.json/card.json", "the folder is a file"),
     ("scan shop.example -o .", "it is a folder"),
-    ("scan shop.example -o card.doc", f"use {', '.join(one.suffix for one in FORMATS.values())}."),
+    (
+        "scan shop.example -o card.doc",
+        f"use {', '.join(ending for one in FORMATS.values() for ending in one.endings.split())}.",
+    ),
     ("AUI_TUI_CACERT=none.pem scan shop.example", "cannot read none.pem"),
     ("AUI_TUI_CACERT=old.json scan shop.example", "no certificates in PEM"),
     ("AUI_TUI_PACE=-1 scan shop.example", "one at a time, 0 to 60"),

@@ -15,7 +15,7 @@ from aui_tui.demo.web import DemoSite, DemoWeb, sites
 from aui_tui.model.codec import encode_card, encode_summary
 from aui_tui.model.observations import Observations
 from aui_tui.model.vocabulary import STANCES
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.scan import observe
 
@@ -81,7 +81,7 @@ def schema(name: str) -> Draft202012Validator:
 async def scan(web: DemoWeb, wanted: list[DemoSite], limits: Limits) -> dict[str, Observations]:
     access = ScanPolicy(connect_to=tuple(ConnectTo.parse(rule) for rule in web.connect_to), limits=limits)
     places = asyncio.Semaphore(AT_ONCE)
-    async with ParserPool() as parser:
+    async with ParserProcess() as parser:
 
         async def one(site: DemoSite) -> Observations:
             async with places:

@@ -78,6 +78,10 @@ async def test_allow_scan_offers_the_scan_and_says_why_one_fails(tmp_path: Path)
             card = (await tools.call_tool("scan", {"url": f"http://localhost:{server.server_port}"})).structured_content
             assert card["host"].endswith(f"localhost:{server.server_port}")
             assert (await tools.call_tool("scan", {"url": "no host"})).is_error
+        async with client(tmp_path, "--allow-scan") as tools:
+            refused = await tools.call_tool("scan", {"url": f"localhost:{server.server_port}"})
+            assert refused.is_error
+            assert "--allow-private" in refused.content[0].text
 
 
 @pytest.mark.slow

@@ -230,7 +230,7 @@ def test_tasks_are_tried_and_an_ordinary_rescan_keeps_them_with_their_age(tmp_pa
         assert "tasks of" not in terminal.text
         terminal.press("s")
         terminal.wait_for("as before", seconds=90)
-        terminal.wait_for(f"6 Tasks – {points[1]} of 15 points; tasks of")
+        terminal.wait_for(f"6 Tasks – {points[1]} of 15 points", "; tasks of")
         assert "tasks not tried" not in terminal.text
         terminal.press("q")
         assert terminal.finish() == 0

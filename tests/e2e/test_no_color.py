@@ -28,7 +28,7 @@ JOURNEY = (
     ("\r", "enter Open"),
     ("\r", "[1 Summary]"),
     ("4", "[4 Fixes"),
-    (" ", "kept without what was seen"),
+    (" ", "comes without what was seen"),
     ("y", "Copied"),
     ("D", "Only one scan"),
     ("?", "Report card"),

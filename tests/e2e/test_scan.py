@@ -106,7 +106,7 @@ def test_readable_card_and_progress(tmp_path: Path, serve: Serve) -> None:
         assert probe in done.err
     again = aui(tmp_path, "scan", "guarded.test", *rules, "--quiet")
     assert again.err == ""
-    assert "from the cache" in again.out
+    assert "from the cache" in " ".join(again.out.split())
     text = aui(tmp_path, "site", "guarded.test", "--text").out
     assert "Claude, Google agent, Perplexity, challenged: cloudflare's test for humans (403)" in text
     assert not set("·✓✗◌█░│→") & set(text), [line for line in text.splitlines() if not line.isascii()]

@@ -34,7 +34,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("/staykit11\r", ("Ranked 1 ", "enter Open")),
         ("/staykit11\r\r", ("staykit11.example", "[1 Summary]", "Walled")),
         ("/walle" + BACK * 5 + "staykit11\r\r4", ("staykit11.example", "[4 Fixes")),
-        ("/staykit11\r\r4  j ", ("staykit11.example", "kept without what was seen")),
+        ("/staykit11\r\r4  j ", ("staykit11.example", "comes without what was seen")),
         ("/staykit11\r\r?", ("aui-tui site staykit11.example",)),
         ("/staykit11\r\r?q" + BACK, ("Ranked 1 ", "enter Open")),
         ("c" + DOWN * 3 + "\r3", ("Grocery & food ▾", "Ranked 2 ")),

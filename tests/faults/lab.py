@@ -19,7 +19,7 @@ from aui_tui.model.codec import encode_card
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import Observations, Progress, Recording, decode_recording, encode_recording
 from aui_tui.scan.policy import ScanPolicy
-from aui_tui.scan.scan import ParserPool, observe
+from aui_tui.scan.scan import ParserProcess, observe
 from aui_tui.text import clean
 from tests.faults.site import PLACES, Site
 
@@ -31,7 +31,7 @@ CARD = jsonschema.validators.validator_for(_SCHEMA)(_SCHEMA)
 
 
 async def scan(
-    site: Site, parser: ParserPool, access: ScanPolicy | None = None, *, progress: Progress | None = None
+    site: Site, parser: ParserProcess, access: ScanPolicy | None = None, *, progress: Progress | None = None
 ) -> Observations:
     """Return the observations of ``site``; the record is checked, and that no connection of the scan is left."""
     access = access or site.access()

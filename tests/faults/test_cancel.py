@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import Limits, ScanPolicy
 from aui_tui.scan.scan import observe
 from tests.faults import behaviours
@@ -22,7 +22,7 @@ SLOW: dict[str, Behaviour] = {
 }
 
 
-async def cancelled_after(seconds: float, site: Site, access: ScanPolicy, parser: ParserPool) -> None:
+async def cancelled_after(seconds: float, site: Site, access: ScanPolicy, parser: ParserProcess) -> None:
     before = asyncio.all_tasks()
     task = asyncio.create_task(observe(site.target, parser=parser, access=access))
     await asyncio.sleep(seconds)
@@ -35,24 +35,24 @@ async def cancelled_after(seconds: float, site: Site, access: ScanPolicy, parser
 
 
 @pytest.mark.parametrize("moment", SLOW)
-async def test_in_the_middle_of_an_answer(moment: str, parser: ParserPool) -> None:
+async def test_in_the_middle_of_an_answer(moment: str, parser: ParserProcess) -> None:
     async with Site(default=SLOW[moment]) as site:
         for seconds in (0.0, 0.001, 0.05, 0.15):
             await cancelled_after(seconds, site, site.access(Limits()), parser)
 
 
-async def test_in_a_tls_handshake(parser: ParserPool) -> None:
+async def test_in_a_tls_handshake(parser: ParserProcess) -> None:
     async with Site(greeting=behaviours.greeting(b"", 60), tls_port=True) as site:
         await cancelled_after(0.1, site, site.access(Limits()), parser)
 
 
-async def test_in_a_tls_session(parser: ParserPool, tmp_path_factory: pytest.TempPathFactory) -> None:
+async def test_in_a_tls_session(parser: ParserProcess, tmp_path_factory: pytest.TempPathFactory) -> None:
     authority = Authority(tmp_path_factory.mktemp("authority"), "shop.test")
     async with Site(default=behaviours.silence, tls=authority.server()) as site:
         await cancelled_after(0.3, site, site.access(Limits(), cafile=authority.cafile), parser)
 
 
-async def test_in_a_look_up(parser: ParserPool) -> None:
+async def test_in_a_look_up(parser: ParserProcess) -> None:
     async def never(host: str) -> Sequence[str]:
         await asyncio.sleep(60)
         return ()
@@ -61,7 +61,7 @@ async def test_in_a_look_up(parser: ParserPool) -> None:
         await cancelled_after(0.1, site, ScanPolicy(resolver=never, allow_private=True), parser)
 
 
-async def test_in_the_pause_before_the_second_probe(parser: ParserPool) -> None:
+async def test_in_the_pause_before_the_second_probe(parser: ParserProcess) -> None:
     refuse = behaviours.sends(answer(b"", "403 Forbidden"))
     async with Site(faults=dict.fromkeys(HOMEPAGES[1:], refuse)) as site:
         await cancelled_after(0.5, site, site.access(Limits(pause=60)), parser)

@@ -19,7 +19,7 @@ from cryptography.x509.oid import AuthorityInformationAccessOID, NameOID
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.observations import SERVED, Observations
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import REQUESTS, ConnectTo
 from aui_tui.scan.scan import observe
 from tests.faults.lab import check_record, scan
@@ -117,7 +117,7 @@ async def slow(_: Asked, writer: asyncio.StreamWriter) -> None:
 
 
 async def scan_beside(
-    authorities: Authorities, parser: ParserPool, tls: ssl.SSLContext, aia: Behaviour, *, brief: bool = False
+    authorities: Authorities, parser: ParserProcess, tls: ssl.SSLContext, aia: Behaviour, *, brief: bool = False
 ) -> tuple[Observations, Site, Site]:
     """Return what a scan of a site with ``tls`` sees, that site, and the one that has the issuer's certificate."""
     async with Site(host="aia.test", default=aia) as issuer, Site(tls=tls) as site:
@@ -128,7 +128,7 @@ async def scan_beside(
 
 
 async def test_a_site_without_its_intermediate_is_scanned_and_told(
-    authorities: Authorities, parser: ParserPool
+    authorities: Authorities, parser: ParserProcess
 ) -> None:
     tls, aia = authorities.leaf(), serving(authorities.between.der)
     observed, site, issuer = await scan_beside(authorities, parser, tls, aia)
@@ -143,7 +143,7 @@ async def test_a_site_without_its_intermediate_is_scanned_and_told(
     assert sum(asked.path != "/robots.txt" for asked in site.asked) == REQUESTS - 1
 
 
-async def test_a_name_is_checked_as_always(authorities: Authorities, parser: ParserPool) -> None:
+async def test_a_name_is_checked_as_always(authorities: Authorities, parser: ParserProcess) -> None:
     tls, aia = authorities.leaf(name="other.test"), serving(authorities.between.der)
     observed, site, _ = await scan_beside(authorities, parser, tls, aia)
     assert "Hostname mismatch" in observed.browser.detail
@@ -201,7 +201,7 @@ UNLUCKY: Final = (
 
 @pytest.mark.parametrize("name", UNLUCKY)
 async def test_what_is_no_intermediate_of_a_known_root_changes_nothing(
-    name: str, authorities: Authorities, parser: ParserPool
+    name: str, authorities: Authorities, parser: ParserProcess
 ) -> None:
     issuer, aia = unlucky(authorities)[name]
     observed, site, asked = await scan_beside(
@@ -228,7 +228,7 @@ ADDRESSES: Final[dict[str, Callable[[int], str]]] = {
 
 @pytest.mark.parametrize("name", ADDRESSES)
 async def test_no_address_is_dialled_that_a_redirect_could_not_lead_to(
-    name: str, authorities: Authorities, parser: ParserPool
+    name: str, authorities: Authorities, parser: ParserProcess
 ) -> None:
     async with Site(host="aia.test", default=serving(authorities.between.der)) as issuer:
         async with Site(tls=authorities.leaf(at=ADDRESSES[name](issuer.port))) as site:

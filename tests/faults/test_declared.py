@@ -26,7 +26,7 @@ from aui_tui.model.observations import (
     encode_recording,
 )
 from aui_tui.scan.declared import MAX_REQUESTS, look, rows
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.scan import observe
 from aui_tui.validate import schema
@@ -125,7 +125,7 @@ def turning_away(
 
 
 async def found(
-    site: Site, parser: ParserPool, access: ScanPolicy | None = None, **more: object
+    site: Site, parser: ParserProcess, access: ScanPolicy | None = None, **more: object
 ) -> tuple[Declared, Observations]:
     """Return what ``site`` declares, after a scan of it; the requests of the scan are forgotten."""
     access = access or site.access()
@@ -161,7 +161,7 @@ def test_the_table_says_of_each_row_what_it_is_and_where_that_is_written() -> No
         assert all(place.startswith("/") for place in row.places)
 
 
-async def test_a_site_that_declares_everything(parser: ParserPool) -> None:
+async def test_a_site_that_declares_everything(parser: ParserProcess) -> None:
     async with Site(default=serving(everything(), extra=b"Content-Usage: train-ai=n\r\n")) as site:
         declared, seen = await found(site, parser)
     assert keys(declared) == {row.key for row in rows()}
@@ -198,7 +198,7 @@ async def test_a_site_that_declares_everything(parser: ParserPool) -> None:
     assert decode_recording(encode_recording(kept)) == kept
 
 
-async def test_a_site_that_declares_nothing_is_asked_once_for_each_place(parser: ParserPool) -> None:
+async def test_a_site_that_declares_nothing_is_asked_once_for_each_place(parser: ParserProcess) -> None:
     async with Site() as site:
         declared, _ = await found(site, parser)
     assert keys(declared, "absent") == {row.key for row in rows()}
@@ -210,7 +210,7 @@ LINES = b"User-agent: *\nDisallow: /cart\n\nLicense: http://shop.test/terms.xml\
 LINES += b"Content-Usage: train-ai=n\nSchemamap: /feeds.xml\n# License: https://comment.test/\n"
 
 
-async def test_lines_of_robots_txt_declare_and_say_where_to_ask(parser: ParserPool) -> None:
+async def test_lines_of_robots_txt_declare_and_say_where_to_ask(parser: ParserProcess) -> None:
     files = {
         "/robots.txt": answer(LINES, content_type="text/plain"),
         "/terms.xml": answer(
@@ -227,7 +227,7 @@ async def test_lines_of_robots_txt_declare_and_say_where_to_ask(parser: ParserPo
     assert {asked.field("host") for asked in site.asked} == {"shop.test"}
 
 
-async def test_links_of_the_homepage_say_where_to_ask(parser: ParserPool) -> None:
+async def test_links_of_the_homepage_say_where_to_ask(parser: ParserProcess) -> None:
     page = PAGE.replace(
         b"</head>",
         b"<link rel='license' type='application/rsl+xml' href='/l.xml'><link rel=license href=/cc>"
@@ -248,7 +248,7 @@ async def test_links_of_the_homepage_say_where_to_ask(parser: ParserPool) -> Non
     assert keys(declared) == {"openapi", "rsl", "ard", "webmcp", "markdown"}
 
 
-async def test_older_places_and_forms_count(parser: ParserPool) -> None:
+async def test_older_places_and_forms_count(parser: ParserProcess) -> None:
     files = {
         "/.well-known/agent.json": answer(b'{"name":"A","url":"https://x","capabilities":{"streaming":true}}'),
         "/license.xml": answer(b"<rsl/>"),
@@ -263,7 +263,7 @@ async def test_older_places_and_forms_count(parser: ParserPool) -> None:
     assert not any(entry.contradicted for entry in declared.entries)
 
 
-async def test_a_402_of_a_homepage_declares_its_terms(parser: ParserPool) -> None:
+async def test_a_402_of_a_homepage_declares_its_terms(parser: ParserProcess) -> None:
     reply = answer(b"pay", "402 Payment Required", extra=b"PAYMENT-REQUIRED: " + TERMS + b"\r\n")
     async with Site(default=turning_away(good, "/", reply)) as site:
         declared, _ = await found(site, parser)
@@ -300,7 +300,7 @@ TRAPS: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("trap", TRAPS)
-async def test_what_a_site_answers_to_every_path_declares_nothing(parser: ParserPool, trap: str) -> None:
+async def test_what_a_site_answers_to_every_path_declares_nothing(parser: ParserProcess, trap: str) -> None:
     async with Site(default=except_where(lambda asked: asked.path not in GOOD, TRAPS[trap], good)) as site:
         declared, _ = await found(site, parser)
     assert keys(declared) == set()
@@ -316,7 +316,7 @@ async def test_what_a_site_answers_to_every_path_declares_nothing(parser: Parser
     ids=["text", "JSON"],
 )
 async def test_an_answer_to_every_path_that_names_the_path_declares_nothing(
-    parser: ParserPool, kind: str, body: str
+    parser: ParserProcess, kind: str, body: str
 ) -> None:
     async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
         if asked.path in GOOD:
@@ -330,7 +330,7 @@ async def test_an_answer_to_every_path_that_names_the_path_declares_nothing(
     assert keys(declared) == set()
 
 
-async def test_a_long_body_is_read_as_far_as_the_limits_allow(parser: ParserPool) -> None:
+async def test_a_long_body_is_read_as_far_as_the_limits_allow(parser: ParserProcess) -> None:
     padding = b'"x-padding":"' + b"a" * (600 << 10) + b'"'
     files = {
         "/openapi.json": answer(b'{"openapi":"3.1.0","info":{"title":"Long"},' + padding + b"}", content_type=JSON),
@@ -345,7 +345,7 @@ async def test_a_long_body_is_read_as_far_as_the_limits_allow(parser: ParserPool
     assert entry(declared, "a2a").why == "/.well-known/agent-card.json is longer than is read"
 
 
-async def test_hostile_text_is_cleaned(parser: ParserPool) -> None:
+async def test_hostile_text_is_cleaned(parser: ParserProcess) -> None:
     card = {"name": HOSTILE, "url": "https://x", "skills": [1]}
     page = PAGE.replace(b"<main>", b'<main><form toolname="' + HOSTILE.replace('"', "").encode() + b'">')
     files = {
@@ -358,7 +358,7 @@ async def test_hostile_text_is_cleaned(parser: ParserPool) -> None:
     assert all(len(entry.detail) <= 80 for entry in declared.entries)
 
 
-async def test_hostile_sizes_do_not_hold_the_event_loop(parser: ParserPool) -> None:
+async def test_hostile_sizes_do_not_hold_the_event_loop(parser: ParserProcess) -> None:
     page = b"<!doctype html><title>x</title>" + b"<link rel=\"a b=' href=<form toolname=" * 20_000
     lines = b"a:b\n" * 16_000
     files = {path: answer(b'{"a":' * 50_000, content_type=JSON) for path in DOCUMENTS} | {
@@ -389,7 +389,7 @@ CHALLENGE = answer(b"<title>Just a moment...</title>", "403 Forbidden", extra=b"
     ids=["refused", "challenged", "dropped", "sign-in"],
 )
 async def test_an_agent_that_is_turned_away_where_the_site_declares(
-    parser: ParserPool, reply: bytes, verdict: str, status: int
+    parser: ParserProcess, reply: bytes, verdict: str, status: int
 ) -> None:
     async with Site(default=turning_away(serving(everything()), PATH, reply)) as site:
         declared, _ = await found(site, parser)
@@ -400,7 +400,7 @@ async def test_an_agent_that_is_turned_away_where_the_site_declares(
     assert rounds == [False, True, False, True, False]  # found; two rounds, the browser after the agent each time
 
 
-async def test_a_site_that_shuts_agents_out_and_declares_for_them(parser: ParserPool) -> None:
+async def test_a_site_that_shuts_agents_out_and_declares_for_them(parser: ParserProcess) -> None:
     async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
         files = {PATH: answer(json.dumps(A2A).encode(), content_type=JSON)}
         await (serving({}, page=PAGE) if asked.place == "browser" and asked.path not in files else serving(files))(
@@ -427,7 +427,7 @@ async def test_a_site_that_shuts_agents_out_and_declares_for_them(parser: Parser
     ids=["refused to all", "refused to all later", "busy", "limited", "not there", "another page", "sent elsewhere"],
 )
 async def test_without_a_control_nobody_is_accused(
-    parser: ParserPool, also_browser: Callable[[int], bool], reply: bytes, why: str
+    parser: ParserProcess, also_browser: Callable[[int], bool], reply: bytes, why: str
 ) -> None:
     behave = turning_away(serving(everything()), PATH, reply, also_browser=also_browser)
     async with Site(default=behave) as site:
@@ -437,7 +437,7 @@ async def test_without_a_control_nobody_is_accused(
     assert why in entry(declared, "a2a").why
 
 
-async def test_an_agent_that_is_let_in_later_was_met_by_chance(parser: ParserPool) -> None:
+async def test_an_agent_that_is_let_in_later_was_met_by_chance(parser: ParserProcess) -> None:
     refusals = iter([True])
     behave = except_where(
         lambda asked: asked.path == PATH and is_agent(asked) and next(refusals, False), REFUSAL, serving(everything())
@@ -447,7 +447,7 @@ async def test_an_agent_that_is_let_in_later_was_met_by_chance(parser: ParserPoo
     assert entry(declared, "a2a").agent == "served"
 
 
-async def test_a_site_that_turns_the_agent_away_everywhere_is_asked_as_often_as_allowed(parser: ParserPool) -> None:
+async def test_a_site_that_turns_the_agent_away_everywhere_is_asked_as_often_as_allowed(parser: ParserProcess) -> None:
     behave = except_where(lambda asked: is_agent(asked) and asked.path not in GOOD, REFUSAL, serving(everything()))
     async with Site(default=behave) as site:
         declared, _ = await found(site, parser)
@@ -458,7 +458,7 @@ async def test_a_site_that_turns_the_agent_away_everywhere_is_asked_as_often_as_
     assert all(entry.why == f"the limit of {MAX_REQUESTS} requests was reached" for entry in left)
 
 
-async def test_robots_txt_that_disallows_a_declared_path(parser: ParserPool) -> None:
+async def test_robots_txt_that_disallows_a_declared_path(parser: ParserProcess) -> None:
     rules = answer(b"User-agent: *\nDisallow: /.well-known/\n", content_type="text/plain")
     async with Site(default=serving(everything() | {"/robots.txt": rules})) as site:
         declared, _ = await found(site, parser)
@@ -467,7 +467,7 @@ async def test_robots_txt_that_disallows_a_declared_path(parser: ParserPool) -> 
     assert not any(entry.contradicted for entry in declared.entries)
 
 
-async def test_requests_keep_the_pace_and_the_time_of_the_scan(parser: ParserPool) -> None:
+async def test_requests_keep_the_pace_and_the_time_of_the_scan(parser: ParserProcess) -> None:
     times: list[float] = []
 
     async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
@@ -487,7 +487,7 @@ async def test_requests_keep_the_pace_and_the_time_of_the_scan(parser: ParserPoo
     assert entry(declared, "a2a").why.endswith("the time of the scan ended")
 
 
-async def test_cancelling_ends_the_requests_and_the_connections(parser: ParserPool) -> None:
+async def test_cancelling_ends_the_requests_and_the_connections(parser: ParserProcess) -> None:
     reached = asyncio.Event()
 
     async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
@@ -511,7 +511,7 @@ async def test_cancelling_ends_the_requests_and_the_connections(parser: ParserPo
         assert site.open_now == 0
 
 
-async def test_private_fields_go_to_the_scanned_origin_alone_and_into_no_record(parser: ParserPool) -> None:
+async def test_private_fields_go_to_the_scanned_origin_alone_and_into_no_record(parser: ParserProcess) -> None:
     files = {PATH: answer(json.dumps(A2A | {"name": "echo s3cret-token"}).encode(), content_type=JSON)}
     async with Site(default=serving(files, page=PAGE)) as site:
         access = site.access(headers=(("X-Key", "s3cret-token"),))
@@ -530,7 +530,7 @@ async def test_private_fields_go_to_the_scanned_origin_alone_and_into_no_record(
     ids=["www", "another site", "with a secret"],
 )
 async def test_the_places_are_asked_where_the_homepage_is(
-    parser: ParserPool, to: str, secret: tuple[tuple[str, str], ...], host: str
+    parser: ParserProcess, to: str, secret: tuple[tuple[str, str], ...], host: str
 ) -> None:
     moved = answer(b"", "301 Moved", extra=f"Location: http://{to}/\r\n".encode())
     behave = except_where(
@@ -564,7 +564,9 @@ WELCOME = {"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-11-25"
         (answer(b"", "503 Service Unavailable", "text/plain"), "", False),
     ],
 )
-async def test_the_server_of_an_mcp_card_is_greeted(parser: ParserPool, reply: bytes, said: str, broken: bool) -> None:
+async def test_the_server_of_an_mcp_card_is_greeted(
+    parser: ParserProcess, reply: bytes, said: str, broken: bool
+) -> None:
     greeted: list[Asked] = []
 
     def is_greeting(asked: Asked) -> bool:
@@ -584,7 +586,7 @@ async def test_the_server_of_an_mcp_card_is_greeted(parser: ParserPool, reply: b
     jsonschema.validate(json.loads(encode_card(card)), schema("card"))
 
 
-async def test_what_a_document_promises_and_lacks_is_said(parser: ParserPool) -> None:
+async def test_what_a_document_promises_and_lacks_is_said(parser: ParserProcess) -> None:
     page = PAGE.replace(b"</head>", b"<script>navigator.modelContext.provideContext({tools: []})</script></head>")
     skills = {"skills": [{"name": name, "url": f"/skills/{name}.md"} for name in ("order", "pay", "track", "more")]}
     files = {

@@ -9,7 +9,7 @@ import pytest
 
 from aui_tui.model.observations import BROWSER, FILE_PROBES, ProbeEvent
 from aui_tui.model.registry import registry
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo
 from tests.faults.behaviours import redirect, sends
 from tests.faults.lab import scan
@@ -18,7 +18,7 @@ from tests.faults.site import AGENTS, HOMEPAGES, QUICK, Asked, Site, answer, goo
 REFUSE = sends(answer(b"no", "403 Forbidden"))
 
 
-async def test_each_probe_says_who_it_is(parser: ParserPool) -> None:
+async def test_each_probe_says_who_it_is(parser: ParserProcess) -> None:
     async with Site() as site:
         await scan(site, parser)
     said = {asked.place: asked.field("user-agent") for asked in site.asked}
@@ -32,7 +32,7 @@ async def test_each_probe_says_who_it_is(parser: ParserPool) -> None:
     assert sorted(robots) == sorted([said[BROWSER], *readers])
 
 
-async def test_each_identity_has_its_own_connection(parser: ParserPool) -> None:
+async def test_each_identity_has_its_own_connection(parser: ParserProcess) -> None:
     async with Site() as site:
         await scan(site, parser)
     by_connection: dict[int, set[str]] = {}
@@ -41,7 +41,7 @@ async def test_each_identity_has_its_own_connection(parser: ParserPool) -> None:
     assert all(len(agents) == 1 for agents in by_connection.values())
 
 
-async def test_all_probes_leave_before_any_answer_comes(parser: ParserPool) -> None:
+async def test_all_probes_leave_before_any_answer_comes(parser: ParserProcess) -> None:
     everybody = asyncio.Event()
     places: set[str] = set()
 
@@ -58,7 +58,7 @@ async def test_all_probes_leave_before_any_answer_comes(parser: ParserPool) -> N
     assert observed.browser.status == 200
 
 
-async def test_no_cookie_reaches_another_identity(parser: ParserPool) -> None:
+async def test_no_cookie_reaches_another_identity(parser: ParserProcess) -> None:
     async def cookie(asked: Asked, writer: asyncio.StreamWriter) -> None:
         name = asked.place
         if asked.path == "/":
@@ -77,7 +77,7 @@ async def test_no_cookie_reaches_another_identity(parser: ParserPool) -> None:
         assert not [value for name, value in exchange.headers if name == "set-cookie" and exchange.name in value]
 
 
-async def test_an_agent_is_asked_again_by_the_same_request_and_the_browser_after_it(parser: ParserPool) -> None:
+async def test_an_agent_is_asked_again_by_the_same_request_and_the_browser_after_it(parser: ParserProcess) -> None:
     async with Site(faults=dict.fromkeys(AGENTS[:2], REFUSE)) as site:
         observed = await scan(site, parser, site.access(limits=replace(QUICK, causes=0)))
     for name in AGENTS[:2]:
@@ -88,7 +88,7 @@ async def test_an_agent_is_asked_again_by_the_same_request_and_the_browser_after
     assert site.places()[13:21] == [*AGENTS[:3], BROWSER] * 2
 
 
-async def test_the_users_own_fields_go_to_the_scanned_host_alone_and_into_no_record(parser: ParserPool) -> None:
+async def test_the_users_own_fields_go_to_the_scanned_host_alone_and_into_no_record(parser: ParserProcess) -> None:
     secret, password = "k3y-of-the-staging-site", "pa55word-äß"
     extra = (("X-Staging", secret),)
 
@@ -116,7 +116,7 @@ async def test_the_users_own_fields_go_to_the_scanned_host_alone_and_into_no_rec
 
 
 @pytest.mark.parametrize("password", ["browser", "status", "title", "served", "shop.test", "timeout", "null", "2026"])
-async def test_a_secret_that_is_a_word_of_the_record_breaks_nothing(password: str, parser: ParserPool) -> None:
+async def test_a_secret_that_is_a_word_of_the_record_breaks_nothing(password: str, parser: ParserProcess) -> None:
     async with Site(faults={AGENTS[0]: sends(answer(f"<title>{password}</title>".encode()))}) as site:
         observed = await scan(site, parser, site.access(basic_auth=("me", password)))
     assert observed.exchange(AGENTS[0]).title == "…"
@@ -124,7 +124,7 @@ async def test_a_secret_that_is_a_word_of_the_record_breaks_nothing(password: st
     assert observed.browser.status == 200
 
 
-async def test_a_redirect_to_www_is_followed_and_the_host_stays(parser: ParserPool) -> None:
+async def test_a_redirect_to_www_is_followed_and_the_host_stays(parser: ParserProcess) -> None:
     async def apex(asked: Asked, writer: asyncio.StreamWriter) -> None:
         if asked.field("host") == "shop.test":
             await redirect(f"http://www.shop.test{asked.path}", "301 Moved Permanently")(asked, writer)
@@ -141,7 +141,7 @@ async def test_a_redirect_to_www_is_followed_and_the_host_stays(parser: ParserPo
     assert (observed.files.llms, observed.files.mcp, observed.robots.kind) == (True, True, "rules")
 
 
-async def test_secrets_are_in_no_progress_and_hidden_in_any_case(parser: ParserPool) -> None:
+async def test_secrets_are_in_no_progress_and_hidden_in_any_case(parser: ParserProcess) -> None:
     secret, password = "K3y-of-the-staging-site", "Correct-Horse"
 
     async def echo(asked: Asked, writer: asyncio.StreamWriter) -> None:
@@ -163,7 +163,7 @@ async def test_secrets_are_in_no_progress_and_hidden_in_any_case(parser: ParserP
         assert hidden.lower() not in repr(heard).lower()
 
 
-async def test_a_site_that_bounces_until_a_cookie_sticks_is_reached(parser: ParserPool) -> None:
+async def test_a_site_that_bounces_until_a_cookie_sticks_is_reached(parser: ParserProcess) -> None:
     async def bounce(asked: Asked, writer: asyncio.StreamWriter) -> None:
         if asked.field("cookie") == f"seen={asked.place}":
             await good(asked, writer)
@@ -177,7 +177,7 @@ async def test_a_site_that_bounces_until_a_cookie_sticks_is_reached(parser: Pars
     assert all((exchange.status, len(exchange.hops)) == (200, 1) for exchange in observed.exchanges)
 
 
-async def test_more_than_twenty_redirects_are_not_followed(parser: ParserPool) -> None:
+async def test_more_than_twenty_redirects_are_not_followed(parser: ParserProcess) -> None:
     async def onward(asked: Asked, writer: asyncio.StreamWriter) -> None:
         await redirect(f"{asked.path}x")(asked, writer)
 

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from aui_tui.model.observations import BROWSER, Observations
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.scan import observe
 from tests.faults import behaviours, h2_floods
@@ -32,7 +32,7 @@ def ports() -> Iterator[dict[str, int]]:
         yield found
 
 
-async def scanned(name: str, port: int, parser: ParserPool) -> Observations:
+async def scanned(name: str, port: int, parser: ParserProcess) -> Observations:
     tls = name in h2_floods.FLOODS
     rule = ConnectTo("shop.test", 443 if tls else 80, "127.0.0.1", port)
     access = ScanPolicy(connect_to=(rule,), insecure=True, limits=LIMITS)
@@ -40,7 +40,7 @@ async def scanned(name: str, port: int, parser: ParserPool) -> Observations:
     return await observe(target, parser=parser, access=access)
 
 
-async def endured(name: str, port: int, parser: ParserPool) -> Observations:
+async def endured(name: str, port: int, parser: ParserProcess) -> Observations:
     """Return what is seen of a flood, having held that it cost others nothing."""
     before = psutil.Process().memory_info().rss
     async with responsive():
@@ -53,7 +53,7 @@ async def endured(name: str, port: int, parser: ParserPool) -> Observations:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("name", FLOODS)
-async def test_a_flood_holds_nobody_up(name: str, ports: dict[str, int], parser: ParserPool) -> None:
+async def test_a_flood_holds_nobody_up(name: str, ports: dict[str, int], parser: ParserProcess) -> None:
     browser = (await endured(name, ports[name], parser)).exchange(BROWSER)
     if FLOODS[name]:
         assert (browser.status, browser.title, browser.cut) == (200, TITLE, True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED, Observations
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.scan import observe
 from tests.faults import h2_site
@@ -15,7 +15,7 @@ from tests.faults.lab import check_record
 from tests.faults.site import AGENTS, BRIEF, HOMEPAGES, QUICK, TITLE
 
 
-async def scan(site: H2Site, authority: Authority, parser: ParserPool, limits: Limits = QUICK) -> Observations:
+async def scan(site: H2Site, authority: Authority, parser: ParserProcess, limits: Limits = QUICK) -> Observations:
     access = ScanPolicy(
         connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", site.port),), cafile=authority.cafile, limits=limits
     )
@@ -26,7 +26,7 @@ async def scan(site: H2Site, authority: Authority, parser: ParserPool, limits: L
 
 @pytest.mark.ci
 async def test_each_identity_has_one_connection_and_the_files_share_the_browsers(
-    authority: Authority, parser: ParserPool
+    authority: Authority, parser: ParserProcess
 ) -> None:
     async with H2Site(authority.server()) as site:
         observed = await scan(site, authority, parser, Limits())
@@ -58,7 +58,7 @@ NO_STATUS: dict[str, Turn] = {
 
 @pytest.mark.ci
 @pytest.mark.parametrize("fault", NO_STATUS)
-async def test_a_stream_without_a_status(fault: str, authority: Authority, parser: ParserPool) -> None:
+async def test_a_stream_without_a_status(fault: str, authority: Authority, parser: ParserProcess) -> None:
     async with H2Site(authority.server(), faults={AGENTS[0]: NO_STATUS[fault]}) as site:
         observed = await scan(site, authority, parser, BRIEF)
     exchange = observed.exchange(AGENTS[0])
@@ -68,7 +68,7 @@ async def test_a_stream_without_a_status(fault: str, authority: Authority, parse
 
 
 @pytest.mark.parametrize("fault", [h2_site.reset_in_body, h2_site.endless, h2_site.bad_frame_in_body])
-async def test_a_broken_body_keeps_the_status(fault: Turn, authority: Authority, parser: ParserPool) -> None:
+async def test_a_broken_body_keeps_the_status(fault: Turn, authority: Authority, parser: ParserProcess) -> None:
     async with H2Site(authority.server(), faults=dict.fromkeys((BROWSER, AGENTS[0]), fault)) as site:
         observed = await scan(site, authority, parser)
     for name in (BROWSER, AGENTS[0]):

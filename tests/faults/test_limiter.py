@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from tests.faults import behaviours
 from tests.faults.lab import scan, settled
 from tests.faults.site import BRIEF, HOMEPAGES, Asked, Site, good
@@ -16,7 +16,7 @@ from tests.faults.site import BRIEF, HOMEPAGES, Asked, Site, good
 PATIENT = replace(BRIEF, patience=0.5)
 
 
-async def test_a_single_scan_asks_for_everything_at_once(parser: ParserPool) -> None:
+async def test_a_single_scan_asks_for_everything_at_once(parser: ParserProcess) -> None:
     asked_for: list[Asked] = []
     complete = asyncio.Event()
 
@@ -32,7 +32,7 @@ async def test_a_single_scan_asks_for_everything_at_once(parser: ParserPool) -> 
     assert all(exchange.outcome == SERVED for exchange in observed.homepages)
 
 
-async def test_a_site_sees_one_connection_for_each_identity(parser: ParserPool) -> None:
+async def test_a_site_sees_one_connection_for_each_identity(parser: ParserProcess) -> None:
     async with Site() as site:
         observed = await scan(site, parser, site.access(PATIENT))
         assert await settled(site) == 0
@@ -44,14 +44,14 @@ async def test_a_site_sees_one_connection_for_each_identity(parser: ParserPool) 
 
 @pytest.mark.ci
 @pytest.mark.parametrize("place", [BROWSER, "robots", "ucp"])
-async def test_an_answer_that_never_comes_keeps_nobody_else_waiting(place: str, parser: ParserPool) -> None:
+async def test_an_answer_that_never_comes_keeps_nobody_else_waiting(place: str, parser: ParserProcess) -> None:
     async with Site(faults={place: behaviours.silence}) as site:
         observed = await scan(site, parser, site.access(PATIENT))
     for exchange in observed.exchanges:
         assert (exchange.error == "timeout") == (exchange.name == place), exchange
 
 
-async def test_waiting_for_a_place_counts_for_nobodys_answer(parser: ParserPool) -> None:
+async def test_waiting_for_a_place_counts_for_nobodys_answer(parser: ParserProcess) -> None:
     async def slowly(asked: Asked, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.5)
         await good(asked, writer)

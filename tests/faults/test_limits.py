@@ -12,7 +12,7 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.observations import BROWSER
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.scan import observe
 from aui_tui.scan.target import parse
@@ -30,7 +30,7 @@ def reach(port: int, limits: Limits) -> ScanPolicy:
 
 
 @pytest.mark.slow
-async def test_a_probe_takes_twelve_seconds_and_a_scan_thirteen(parser: ParserPool) -> None:
+async def test_a_probe_takes_twelve_seconds_and_a_scan_thirteen(parser: ParserProcess) -> None:
     faults = {
         AGENTS[0]: behaviours.silence,
         AGENTS[1]: behaviours.NO_ANSWER["headers one byte at a time"],
@@ -57,7 +57,7 @@ async def test_a_probe_takes_twelve_seconds_and_a_scan_thirteen(parser: ParserPo
 
 
 @pytest.mark.slow
-async def test_a_site_that_is_silent_everywhere_takes_no_longer(parser: ParserPool) -> None:
+async def test_a_site_that_is_silent_everywhere_takes_no_longer(parser: ParserProcess) -> None:
     async with Site(default=behaviours.silence) as site:
         observed = await observe(TARGET, parser=parser, access=site.access(Limits()))
     assert observed.unreachable
@@ -71,7 +71,7 @@ import psutil
 from aui_tui.scan.policy import ScanPolicy, ConnectTo, Limits
 from aui_tui.scan.scan import observe
 from aui_tui.scan.target import parse
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 
 highest, process = 0, psutil.Process()
 
@@ -87,7 +87,7 @@ async def main(good, hostile):
     async def scan(port):
         access = ScanPolicy(connect_to=(ConnectTo("", 80, "127.0.0.1", port),), limits=Limits(probe=4, pause=0))
         await observe(target, parser=parser, access=access)
-    async with ParserPool() as parser:
+    async with ParserProcess() as parser:
         await asyncio.gather(*(scan(good) for _ in range(5)))
         before = highest = process.memory_info().rss
         for _ in range(2):
@@ -128,7 +128,7 @@ def test_no_fault_takes_much_memory(fault: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-async def test_no_fault_stalls_the_event_loop(parser: ParserPool) -> None:
+async def test_no_fault_stalls_the_event_loop(parser: ParserProcess) -> None:
     """Processor time between two turns of the loop, which a busy machine does not distort."""
     turns: list[float] = []
 

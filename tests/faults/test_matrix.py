@@ -18,7 +18,7 @@ from aui_tui.model.observations import (
     Exchange,
     Observations,
 )
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import Limits
 from aui_tui.scan.scan import observe
 from tests.faults import behaviours
@@ -35,7 +35,7 @@ def counted(observed: Observations) -> tuple[bool, bool, bool, bool]:
     return files.llms, files.ai_plugin, files.ucp, files.mcp
 
 
-async def in_each_place(fault: Behaviour, parser: ParserPool, limits: Limits = QUICK) -> dict[str, Observations]:
+async def in_each_place(fault: Behaviour, parser: ParserProcess, limits: Limits = QUICK) -> dict[str, Observations]:
     """Scan three sites at once: with the fault for the browser, for one agent, and for every file."""
     places: dict[str, Mapping[str, Behaviour]] = {
         BROWSER: {BROWSER: fault},
@@ -84,7 +84,7 @@ def robots_is_unknown(observed: Observations) -> None:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("fault", behaviours.NO_ANSWER)
-async def test_no_status_line(fault: str, parser: ParserPool) -> None:
+async def test_no_status_line(fault: str, parser: ParserProcess) -> None:
     found = await in_each_place(behaviours.NO_ANSWER[fault], parser, BRIEF)
 
     browser = found[BROWSER]
@@ -111,7 +111,7 @@ async def test_no_status_line(fault: str, parser: ParserPool) -> None:
 
 
 @pytest.mark.parametrize("fault", behaviours.CUT_BODY)
-async def test_a_broken_body_keeps_the_status_and_what_was_read(fault: str, parser: ParserPool) -> None:
+async def test_a_broken_body_keeps_the_status_and_what_was_read(fault: str, parser: ParserProcess) -> None:
     found = await in_each_place(behaviours.CUT_BODY[fault], parser)
     for place in (BROWSER, AGENT):
         exchange = found[place].exchange(place)
@@ -128,7 +128,7 @@ async def test_a_broken_body_keeps_the_status_and_what_was_read(fault: str, pars
 
 
 @pytest.mark.parametrize("fault", behaviours.EMPTY_BODY)
-async def test_an_unreadable_body_keeps_the_status(fault: str, parser: ParserPool) -> None:
+async def test_an_unreadable_body_keeps_the_status(fault: str, parser: ParserProcess) -> None:
     found = await in_each_place(behaviours.EMPTY_BODY[fault], parser)
     for place in (BROWSER, AGENT):
         exchange = found[place].exchange(place)
@@ -144,7 +144,7 @@ async def test_an_unreadable_body_keeps_the_status(fault: str, parser: ParserPoo
 
 @pytest.mark.ci
 @pytest.mark.parametrize("fault", behaviours.ODD_BUT_FINE)
-async def test_odd_answers_are_read_like_any_other(fault: str, parser: ParserPool) -> None:
+async def test_odd_answers_are_read_like_any_other(fault: str, parser: ParserProcess) -> None:
     found = await in_each_place(behaviours.ODD_BUT_FINE[fault], parser)
     for place in (BROWSER, AGENT):
         exchange = found[place].exchange(place)
@@ -159,7 +159,7 @@ async def test_odd_answers_are_read_like_any_other(fault: str, parser: ParserPoo
 
 @pytest.mark.ci
 @pytest.mark.parametrize("fault", behaviours.REDIRECTS)
-async def test_a_redirect_that_is_not_followed_keeps_its_status(fault: str, parser: ParserPool) -> None:
+async def test_a_redirect_that_is_not_followed_keeps_its_status(fault: str, parser: ParserProcess) -> None:
     behaviour, word = behaviours.REDIRECTS[fault]
     found = await in_each_place(behaviour, parser)
     for place, observed in found.items():
@@ -179,7 +179,7 @@ async def test_a_redirect_that_is_not_followed_keeps_its_status(fault: str, pars
 
 
 @pytest.mark.parametrize("status", ["999 Request denied", "402 Payment Required", "451 x", "500 x", "404 x"])
-async def test_any_final_status_is_kept(status: str, parser: ParserPool) -> None:
+async def test_any_final_status_is_kept(status: str, parser: ParserProcess) -> None:
     number = int(status[:3])
     found = await in_each_place(behaviours.sends(answer(b"<title>no</title>", status)), parser)
     assert found[BROWSER].browser.status == number
@@ -193,7 +193,7 @@ async def test_any_final_status_is_kept(status: str, parser: ParserPool) -> None
 
 
 @pytest.mark.parametrize("fault", behaviours.GREETINGS)
-async def test_a_server_of_another_kind(fault: str, parser: ParserPool) -> None:
+async def test_a_server_of_another_kind(fault: str, parser: ParserProcess) -> None:
     async with Site(greeting=behaviours.GREETINGS[fault]) as site:
         observed = await scan(site, parser)
         assert await settled(site) == 0
@@ -206,7 +206,7 @@ async def test_a_server_of_another_kind(fault: str, parser: ParserPool) -> None:
 
 
 @pytest.mark.parametrize("fault", behaviours.NOT_FILES)
-async def test_a_catch_all_has_no_files(fault: str, parser: ParserPool) -> None:
+async def test_a_catch_all_has_no_files(fault: str, parser: ParserProcess) -> None:
     async with Site(faults=dict.fromkeys(FILE_PROBES[1:], behaviours.NOT_FILES[fault])) as site:
         observed = await scan(site, parser)
     assert counted(observed) == NONE
@@ -214,7 +214,7 @@ async def test_a_catch_all_has_no_files(fault: str, parser: ParserPool) -> None:
 
 
 @pytest.mark.ci
-async def test_a_site_that_never_answers_is_unreachable_after_one_time_limit(parser: ParserPool) -> None:
+async def test_a_site_that_never_answers_is_unreachable_after_one_time_limit(parser: ParserProcess) -> None:
     async with Site(default=behaviours.silence) as site:
         observed = await scan(site, parser, site.access(BRIEF))
         assert await settled(site) == 0
@@ -224,7 +224,7 @@ async def test_a_site_that_never_answers_is_unreachable_after_one_time_limit(par
 
 
 @pytest.mark.ci
-async def test_one_agent_hangs_and_the_rest_is_not_held_up(parser: ParserPool) -> None:
+async def test_one_agent_hangs_and_the_rest_is_not_held_up(parser: ParserProcess) -> None:
     async with Site(faults={AGENT: behaviours.silence}) as site:
         observed = await scan(site, parser, site.access(BRIEF))
     others_are_well(observed, AGENT)
@@ -233,7 +233,7 @@ async def test_one_agent_hangs_and_the_rest_is_not_held_up(parser: ParserPool) -
     assert observed.browser.elapsed_ms < 1000 * BRIEF.probe / 2
 
 
-async def test_a_refused_agent_is_probed_once_more_alone(parser: ParserPool) -> None:
+async def test_a_refused_agent_is_probed_once_more_alone(parser: ParserProcess) -> None:
     refused = 0
 
     async def once(asked: object, writer: asyncio.StreamWriter) -> None:
@@ -254,7 +254,7 @@ async def test_a_refused_agent_is_probed_once_more_alone(parser: ParserPool) -> 
 @pytest.mark.parametrize("status", ["401 x", "403 Forbidden", "404 x", "451 x", "500 x", "503 x"])
 @pytest.mark.parametrize("robots", ["200 OK", "404 x", "503 x"])
 async def test_where_everybody_is_refused_nothing_follows_about_agents(
-    status: str, robots: str, parser: ParserPool
+    status: str, robots: str, parser: ParserProcess
 ) -> None:
     faults = dict.fromkeys(HOMEPAGES, behaviours.sends(answer(b"", status)))
     faults["robots"] = behaviours.sends(answer(b"User-agent: *", robots, "text/plain"))
@@ -271,14 +271,14 @@ async def test_where_everybody_is_refused_nothing_follows_about_agents(
     assert "turns everybody away: a browser and every agent get " + status[:3] in card.top_evidence
 
 
-async def test_where_everybody_gets_404_nobody_is_asked_again(parser: ParserPool) -> None:
+async def test_where_everybody_gets_404_nobody_is_asked_again(parser: ParserProcess) -> None:
     async with Site(faults=dict.fromkeys(HOMEPAGES, behaviours.sends(answer(b"", "404 Not Found")))) as site:
         observed = await scan(site, parser)
     assert all(not exchange.attempts for exchange in observed.exchanges)
     assert sorted(site.places()) == sorted([*HOMEPAGES, *FILE_PROBES, "mcp", *["robots"] * 2])
 
 
-async def test_a_site_that_is_well(parser: ParserPool) -> None:
+async def test_a_site_that_is_well(parser: ParserProcess) -> None:
     async with Site(default=good) as site:
         observed = await scan(site, parser)
         assert await settled(site) == 0

@@ -9,7 +9,7 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.observations import BROWSER, CHALLENGED, SERVED
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from tests.faults.lab import scan
 from tests.faults.site import AGENTS, HOMEPAGES, PAGE, Asked, Behaviour, Site, answer, good
 
@@ -43,7 +43,7 @@ FOLLOWED: Final = {
 
 
 @pytest.mark.parametrize("name", FOLLOWED)
-async def test_a_refresh_within_seconds_is_a_redirect(name: str, parser: ParserPool) -> None:
+async def test_a_refresh_within_seconds_is_a_redirect(name: str, parser: ParserProcess) -> None:
     async with Site(faults=dict.fromkeys(HOMEPAGES, FOLLOWED[name])) as site:
         observed = await scan(site, parser)
     assert {one.outcome for one in observed.homepages} == {SERVED}
@@ -64,7 +64,7 @@ STAYS: Final = {
 
 
 @pytest.mark.parametrize("name", STAYS)
-async def test_another_refresh_leaves_the_page(name: str, parser: ParserPool) -> None:
+async def test_another_refresh_leaves_the_page(name: str, parser: ParserProcess) -> None:
     async with Site(faults=dict.fromkeys(HOMEPAGES, STAYS[name])) as site:
         observed = await scan(site, parser)
     assert {(one.outcome, one.url) for one in observed.homepages} == {(SERVED, "http://shop.test/")}
@@ -72,7 +72,7 @@ async def test_another_refresh_leaves_the_page(name: str, parser: ParserPool) ->
     assert observed.page.readable > 10
 
 
-async def test_a_refresh_that_sets_a_cookie_leads_back_to_the_page(parser: ParserPool) -> None:
+async def test_a_refresh_that_sets_a_cookie_leads_back_to_the_page(parser: ParserProcess) -> None:
     async def gate(asked: Asked, writer: asyncio.StreamWriter) -> None:
         body, extra = (PAGE, b"") if asked.field("cookie") else (refresh("0;url=/").encode(), b"Set-Cookie: t=1\r\n")
         writer.write(answer(body, extra=extra))
@@ -84,7 +84,7 @@ async def test_a_refresh_that_sets_a_cookie_leads_back_to_the_page(parser: Parse
     assert observed.page.title == "A plain shop"
 
 
-async def test_a_test_for_humans_is_not_passed_by_its_refresh(parser: ParserPool) -> None:
+async def test_a_test_for_humans_is_not_passed_by_its_refresh(parser: ParserProcess) -> None:
     wall = page(refresh("0; url=/home").replace("On", "Making sure you&#39;re not a bot!"))
     async with Site(faults=dict.fromkeys(AGENTS, wall)) as site:
         observed = await scan(site, parser)
@@ -95,7 +95,7 @@ async def test_a_test_for_humans_is_not_passed_by_its_refresh(parser: ParserPool
 BROKEN: Final = page(PAGE.decode(), b"Content-Encoding: gzip\r\n")
 
 
-async def test_a_body_that_no_browser_can_decode_is_no_page_for_anybody(parser: ParserPool) -> None:
+async def test_a_body_that_no_browser_can_decode_is_no_page_for_anybody(parser: ParserProcess) -> None:
     async with Site(faults=dict.fromkeys(HOMEPAGES, BROKEN)) as site:
         observed = await scan(site, parser)
     assert observed.unreachable
@@ -103,7 +103,7 @@ async def test_a_body_that_no_browser_can_decode_is_no_page_for_anybody(parser: 
     assert "the body is not compressed as its Content-Encoding says" in text
 
 
-async def test_an_agent_that_alone_gets_such_a_body_is_turned_away(parser: ParserPool) -> None:
+async def test_an_agent_that_alone_gets_such_a_body_is_turned_away(parser: ParserProcess) -> None:
     async with Site(faults=dict.fromkeys(AGENTS, BROKEN)) as site:
         observed = await scan(site, parser)
     assert observed.exchange(BROWSER).outcome == SERVED
@@ -111,7 +111,7 @@ async def test_an_agent_that_alone_gets_such_a_body_is_turned_away(parser: Parse
     assert grade_card(observed).stance == "Walled"
 
 
-async def test_an_error_page_with_status_200_for_agents_alone_is_another_page(parser: ParserPool) -> None:
+async def test_an_error_page_with_status_200_for_agents_alone_is_another_page(parser: ParserProcess) -> None:
     missing = page("<!doctype html><title>Page not found</title><h1>404</h1><p>The page does not exist.</p>")
     async with Site(faults=dict.fromkeys(AGENTS, missing)) as site:
         observed = await scan(site, parser)

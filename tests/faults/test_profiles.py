@@ -13,7 +13,7 @@ import pytest
 from aui_tui.model.observations import BROWSER
 from aui_tui.model.registry import registry
 from aui_tui.scan import profiles
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.scan import observe
 from aui_tui.scan.target import Origin
@@ -46,7 +46,7 @@ ORDERS = {
 }
 
 
-async def received(site: Site | H2Site, access: ScanPolicy, parser: ParserPool) -> dict[str, Asked]:
+async def received(site: Site | H2Site, access: ScanPolicy, parser: ParserProcess) -> dict[str, Asked]:
     """Return what ``site`` received for each homepage probe of one scan."""
     scheme = "https" if isinstance(site, H2Site) else "http"
     target = access.target(f"{scheme}://shop.test")
@@ -58,7 +58,7 @@ def names(asked: Asked, without: Iterable[str] = ("host",)) -> list[str]:
     return [name.lower() for name, _ in asked.fields if name.lower() not in without and not name.startswith(":")]
 
 
-async def test_over_http_1_1_each_client_sends_its_own_fields_in_its_own_order(parser: ParserPool) -> None:
+async def test_over_http_1_1_each_client_sends_its_own_fields_in_its_own_order(parser: ParserProcess) -> None:
     async with Site() as site:
         seen = await received(site, site.access(), parser)
     insecure = dict.fromkeys((BROWSER, GOOGLE), INSECURE_ORDER)
@@ -103,7 +103,7 @@ def shape(asked: Asked) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("kind", ["http", "https with HTTP/1.1", "https with HTTP/2"])
 async def test_the_browser_probe_is_the_installed_chromium_field_by_field(
-    kind: str, parser: ParserPool, authority: Authority, tmp_path: Path
+    kind: str, parser: ParserProcess, authority: Authority, tmp_path: Path
 ) -> None:
     server = None if kind == "http" else authority.server()
     site = H2Site(authority.server()) if kind.endswith("/2") else Site(tls=server)
@@ -123,7 +123,9 @@ async def test_the_browser_probe_is_the_installed_chromium_field_by_field(
     assert shape(ours) == shape(theirs)
 
 
-async def test_over_tls_claude_speaks_http_1_1_and_the_others_http_2(parser: ParserPool, authority: Authority) -> None:
+async def test_over_tls_claude_speaks_http_1_1_and_the_others_http_2(
+    parser: ParserProcess, authority: Authority
+) -> None:
     async with H2Site(authority.server()) as site:
         rule = ConnectTo("shop.test", 443, "127.0.0.1", site.port)
         access = ScanPolicy(connect_to=(rule,), cafile=authority.cafile, limits=QUICK)
@@ -137,7 +139,7 @@ async def test_over_tls_claude_speaks_http_1_1_and_the_others_http_2(parser: Par
 
 
 @pytest.mark.ci
-async def test_over_tls_without_http_2_chrome_sends_no_priority(parser: ParserPool, authority: Authority) -> None:
+async def test_over_tls_without_http_2_chrome_sends_no_priority(parser: ParserProcess, authority: Authority) -> None:
     async with Site(tls=authority.server()) as site:
         access = site.access(cafile=authority.cafile)
         await observe(access.target(site.url), parser=parser, access=access)
@@ -146,7 +148,7 @@ async def test_over_tls_without_http_2_chrome_sends_no_priority(parser: ParserPo
 
 @pytest.mark.ci
 async def test_all_identities_at_once_offer_the_protocols_of_their_own(
-    parser: ParserPool, authority: Authority
+    parser: ParserProcess, authority: Authority
 ) -> None:
     async with H2Site(authority.server()) as site:
         rule = ConnectTo("shop.test", 443, "127.0.0.1", site.port)

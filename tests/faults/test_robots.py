@@ -11,7 +11,7 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import BROWSER, Observations, PageFacts
 from aui_tui.model.registry import registry
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from tests.faults.behaviours import sends
 from tests.faults.lab import scan
 from tests.faults.site import AGENTS, PAGE, QUICK, TITLE, Asked, Behaviour, Site, answer
@@ -21,7 +21,7 @@ FILLER = b"# a comment that fills the file, line after line after line after lin
 LARGE = RULES + FILLER * ((2 << 20) // len(FILLER))
 
 
-async def answering(status: str, parser: ParserPool) -> tuple[Observations, ReportCard]:
+async def answering(status: str, parser: ParserProcess) -> tuple[Observations, ReportCard]:
     """Scan a site whose robots.txt has rules and ``status``."""
     async with Site(faults={"robots": sends(answer(RULES, status, "text/plain"))}) as site:
         observed = await scan(site, parser)
@@ -29,7 +29,7 @@ async def answering(status: str, parser: ParserPool) -> tuple[Observations, Repo
 
 
 @pytest.mark.parametrize("status", ["401 x", "403 x", "404 x", "410 x"])
-async def test_a_4xx_means_no_rules(status: str, parser: ParserPool) -> None:
+async def test_a_4xx_means_no_rules(status: str, parser: ParserProcess) -> None:
     observed, card = await answering(status, parser)
     assert observed.robots.kind == "none"
     assert (card.robots_status, card.robots_ua_rules, card.wildcard_block) == (int(status[:3]), 0, False)
@@ -37,7 +37,7 @@ async def test_a_4xx_means_no_rules(status: str, parser: ParserPool) -> None:
 
 
 @pytest.mark.parametrize("status", ["429 x", "500 x", "503 x", "599 x"])
-async def test_a_5xx_or_a_limit_means_rules_unknown_with_a_warning(status: str, parser: ParserPool) -> None:
+async def test_a_5xx_or_a_limit_means_rules_unknown_with_a_warning(status: str, parser: ParserProcess) -> None:
     observed, card = await answering(status, parser)
     assert observed.robots.kind == "unknown"
     assert card.robots_status == int(status[:3])
@@ -59,7 +59,9 @@ async def test_a_5xx_or_a_limit_means_rules_unknown_with_a_warning(status: str, 
         (b"\xff" * 5000, 0, False),
     ],
 )
-async def test_odd_bytes_are_read_as_far_as_they_go(body: bytes, names: int, signal: bool, parser: ParserPool) -> None:
+async def test_odd_bytes_are_read_as_far_as_they_go(
+    body: bytes, names: int, signal: bool, parser: ParserProcess
+) -> None:
     async with Site(faults={"robots": sends(answer(body, content_type="text/plain"))}) as site:
         observed = await scan(site, parser)
     assert observed.exchange("robots").status == 200
@@ -68,7 +70,7 @@ async def test_odd_bytes_are_read_as_far_as_they_go(body: bytes, names: int, sig
 
 
 @pytest.mark.parametrize("packed", [False, True])
-async def test_the_first_mebibyte_is_read_in_whole_lines(packed: bool, parser: ParserPool) -> None:
+async def test_the_first_mebibyte_is_read_in_whole_lines(packed: bool, parser: ParserProcess) -> None:
     body = gzip.compress(LARGE) if packed else LARGE
     extra = b"Content-Encoding: gzip\r\n" if packed else b""
     async with Site(faults={"robots": sends(answer(body, content_type="text/plain", extra=extra))}) as site:
@@ -81,7 +83,7 @@ async def test_the_first_mebibyte_is_read_in_whole_lines(packed: bool, parser: P
     assert observed.robots.names == 2
 
 
-async def test_html_served_as_robots_txt_has_no_rules(parser: ParserPool) -> None:
+async def test_html_served_as_robots_txt_has_no_rules(parser: ParserProcess) -> None:
     async with Site(faults={"robots": sends(answer(PAGE))}) as site:
         observed = await scan(site, parser)
     card = grade_card(observed)
@@ -90,7 +92,7 @@ async def test_html_served_as_robots_txt_has_no_rules(parser: ParserPool) -> Non
     assert any(found.t == "warn" and "robots.txt" in found.text for found in card.evidence)
 
 
-async def test_every_agent_challenged_while_the_browser_is_served(parser: ParserPool) -> None:
+async def test_every_agent_challenged_while_the_browser_is_served(parser: ParserProcess) -> None:
     wall = answer(b"<title>Just a moment...</title>", "403 Forbidden", extra=b"cf-mitigated: challenge\r\n")
     async with Site(faults=dict.fromkeys(AGENTS, sends(wall))) as site:
         observed = await scan(site, parser)
@@ -115,14 +117,14 @@ async def test_every_agent_challenged_while_the_browser_is_served(parser: Parser
     ],
 )
 async def test_the_title_is_read_as_far_as_its_charset_allows(
-    content_type: str, body: bytes, title: str, parser: ParserPool
+    content_type: str, body: bytes, title: str, parser: ParserProcess
 ) -> None:
     async with Site(faults={AGENTS[0]: sends(answer(body, content_type=content_type))}) as site:
         observed = await scan(site, parser)
     assert observed.exchange(AGENTS[0]).title == title
 
 
-async def test_a_worker_that_dies_costs_one_page_and_not_the_next_scan(parser: ParserPool) -> None:
+async def test_a_worker_that_dies_costs_one_page_and_not_the_next_scan(parser: ParserProcess) -> None:
     hostile = PAGE + b"<div>" * 150_000
     async with Site(faults={BROWSER: sends(answer(hostile))}) as site:
         first = await scan(site, parser)
@@ -155,7 +157,9 @@ def by_name(for_agents: bytes, times: int = 99) -> Behaviour:
         (answer(b"User-agent: *\nDisallow: /\n", content_type="text/plain"), "rules by which it is blocked"),
     ],
 )
-async def test_a_robots_txt_of_their_own_for_agents_is_said(for_agents: bytes, words: str, parser: ParserPool) -> None:
+async def test_a_robots_txt_of_their_own_for_agents_is_said(
+    for_agents: bytes, words: str, parser: ParserProcess
+) -> None:
     async with Site(faults={"robots": by_name(for_agents)}) as site:
         observed = await scan(site, parser)
     async with Site(faults={"robots": sends(answer(RULES, content_type="text/plain"))}) as site:
@@ -168,7 +172,7 @@ async def test_a_robots_txt_of_their_own_for_agents_is_said(for_agents: bytes, w
     assert (card.score, card.stance) == (plain.score, plain.stance), "points come from the browser's robots.txt"
 
 
-async def test_a_robots_txt_that_differs_once_accuses_nobody(parser: ParserPool) -> None:
+async def test_a_robots_txt_that_differs_once_accuses_nobody(parser: ParserProcess) -> None:
     async with Site(faults={"robots": by_name(answer(b"no", "403 Forbidden"), times=1)}) as site:
         observed = await scan(site, parser)
     assert not observed.arms

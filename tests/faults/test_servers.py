@@ -17,7 +17,7 @@ import pytest
 
 from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED
 from aui_tui.scan import page
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.probes import Url
 from aui_tui.scan.scan import observe
@@ -239,7 +239,7 @@ async def test_a_scan_sees_what_chromium_shows(
     server: str,
     h2: bool,
     oddity: str,
-    parser: ParserPool,
+    parser: ParserProcess,
     authority: Authority,
     real: InstalledChromium,
     tmp_path: Path,
@@ -260,7 +260,7 @@ async def test_a_scan_sees_what_chromium_shows(
 @pytest.mark.parametrize("http2", [False, True])
 @pytest.mark.parametrize("settings", ["keepalive_timeout 0;", "keepalive_requests 1;", "keepalive_time 1ms;", ""])
 async def test_connections_that_nginx_ends_early_lose_no_answer(
-    settings: str, http2: bool, parser: ParserPool, authority: Authority, tmp_path: Path
+    settings: str, http2: bool, parser: ParserProcess, authority: Authority, tmp_path: Path
 ) -> None:
     with serving("nginx", http2, settings, tmp_path, authority) as port:
         await listening(port)

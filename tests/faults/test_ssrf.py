@@ -10,7 +10,7 @@ import pytest
 from aui_tui.errors import InvalidHost
 from aui_tui.model.observations import BROWSER
 from aui_tui.scan.network import streams
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.scan import observe
 from aui_tui.scan.target import parse
@@ -72,7 +72,7 @@ class Names:
 
 @pytest.mark.parametrize("address", CLOSED)
 async def test_a_name_that_leads_inside_is_refused_before_any_socket(
-    address: str, dialled: Dialled, parser: ParserPool
+    address: str, dialled: Dialled, parser: ParserProcess
 ) -> None:
     for answers in ([address], ["8.8.8.8", address], [address, "2606:4700::1"]):
         access = ScanPolicy(resolver=Names(evil_com=[answers]), limits=QUICK)
@@ -85,7 +85,7 @@ async def test_a_name_that_leads_inside_is_refused_before_any_socket(
 @pytest.mark.parametrize("address", CLOSED)
 @pytest.mark.parametrize("hop", [1, 3])
 async def test_a_redirect_inside_is_refused_before_any_socket(
-    address: str, hop: int, dialled: Dialled, parser: ParserPool
+    address: str, hop: int, dialled: Dialled, parser: ParserProcess
 ) -> None:
     literal = f"http://[{address}]/" if ":" in address else f"http://{address}/"
 
@@ -110,7 +110,7 @@ async def test_a_redirect_inside_is_refused_before_any_socket(
         assert exchange.detail
 
 
-async def test_a_name_that_changes_between_look_ups_is_looked_up_once(dialled: Dialled, parser: ParserPool) -> None:
+async def test_a_name_that_changes_between_look_ups_is_looked_up_once(dialled: Dialled, parser: ParserProcess) -> None:
     names = Names(flip_com=[["8.8.8.8"], ["127.0.0.1"]])
     access = ScanPolicy(resolver=names, limits=QUICK)
     observed = await observe(access.target("flip.com"), parser=parser, access=access)
@@ -119,7 +119,7 @@ async def test_a_name_that_changes_between_look_ups_is_looked_up_once(dialled: D
     assert {address for address, _ in dialled} == {"8.8.8.8"}
 
 
-async def test_one_look_up_serves_all_connections_of_a_scan(dialled: Dialled, parser: ParserPool) -> None:
+async def test_one_look_up_serves_all_connections_of_a_scan(dialled: Dialled, parser: ParserProcess) -> None:
     async with Site() as site:
         names = Names(shop_test=[["127.0.0.1"]])
         access = ScanPolicy(allow_private=True, resolver=names, limits=QUICK)
@@ -131,7 +131,7 @@ async def test_one_look_up_serves_all_connections_of_a_scan(dialled: Dialled, pa
     assert len({asked.connection for asked in site.asked}) >= len(HOMEPAGES)
 
 
-async def test_the_private_switch_is_needed_for_a_redirect_too(dialled: Dialled, parser: ParserPool) -> None:
+async def test_the_private_switch_is_needed_for_a_redirect_too(dialled: Dialled, parser: ParserProcess) -> None:
     async with Site() as inner, Site(faults={BROWSER: redirect(f"http://127.0.0.1:{inner.port}/")}) as site:
         strict = await scan(site, parser)
         assert inner.opened == 0
@@ -141,7 +141,7 @@ async def test_the_private_switch_is_needed_for_a_redirect_too(dialled: Dialled,
     assert loose.browser.status == 200
 
 
-async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch, parser: ParserPool) -> None:
+async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch, parser: ParserProcess) -> None:
     for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     async with Site() as site:
@@ -149,14 +149,14 @@ async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.Monke
     assert observed.browser.status == 200
 
 
-async def test_a_rule_may_lead_to_a_private_address_but_not_for_other_names(parser: ParserPool) -> None:
+async def test_a_rule_may_lead_to_a_private_address_but_not_for_other_names(parser: ParserProcess) -> None:
     async with Site(faults={BROWSER: redirect("http://other.com/")}) as site:
         observed = await scan(site, parser, site.access(resolver=Names(other_com=[["127.0.0.1"]])))
     assert observed.browser.error == "redirect-address"
     assert observed.exchange(AGENTS[0]).status == 200
 
 
-async def test_an_empty_host_and_port_match_any(parser: ParserPool) -> None:
+async def test_an_empty_host_and_port_match_any(parser: ParserProcess) -> None:
     async with Site(faults=dict.fromkeys(HOMEPAGES, redirect("http://www.shop.test/home"))) as site:
         access = ScanPolicy(connect_to=(ConnectTo.parse(f"::127.0.0.1:{site.port}"),), limits=QUICK)
         observed = await observe(access.target("http://any.test"), parser=parser, access=access)
@@ -164,7 +164,7 @@ async def test_an_empty_host_and_port_match_any(parser: ParserPool) -> None:
     assert {asked.field("host") for asked in site.asked} == {"any.test", "www.shop.test"}
 
 
-async def test_a_dead_name_costs_no_more_than_the_look_up_limit(parser: ParserPool) -> None:
+async def test_a_dead_name_costs_no_more_than_the_look_up_limit(parser: ParserProcess) -> None:
     async def never(host: str) -> Sequence[str]:
         await asyncio.sleep(60)
         return ()
@@ -192,7 +192,7 @@ async def test_a_dead_name_costs_no_more_than_the_look_up_limit(parser: ParserPo
 )
 @pytest.mark.parametrize("rule", ["::127.0.0.1:{port}", ":::{port}", "{host}::127.0.0.1:{port}"])
 async def test_no_rule_opens_a_private_host_or_another_port_to_a_remote_client(
-    dialled: Dialled, parser: ParserPool, url: str, rule: str
+    dialled: Dialled, parser: ParserProcess, url: str, rule: str
 ) -> None:
     async with Site() as sentinel:
         host = parse(url, allow_private=True).host
@@ -205,7 +205,9 @@ async def test_no_rule_opens_a_private_host_or_another_port_to_a_remote_client(
 
 
 @pytest.mark.parametrize("location", ["http://localhost/", "http://10.0.0.1/", "http://shop.com:8443/"])
-async def test_no_rule_opens_a_redirect_to_a_remote_client(dialled: Dialled, parser: ParserPool, location: str) -> None:
+async def test_no_rule_opens_a_redirect_to_a_remote_client(
+    dialled: Dialled, parser: ParserProcess, location: str
+) -> None:
     async with Site() as sentinel, Site(host="shop.com", faults={BROWSER: redirect(location)}) as site:
         rules = tuple(
             ConnectTo(host, port, "127.0.0.1", sentinel.port) for host, port in (("", 8443), ("localhost", 80))
@@ -219,7 +221,7 @@ async def test_no_rule_opens_a_redirect_to_a_remote_client(dialled: Dialled, par
 
 @pytest.mark.parametrize("remote", [True, False])
 async def test_a_rule_without_an_address_leaves_the_address_to_the_check(
-    dialled: Dialled, parser: ParserPool, remote: bool
+    dialled: Dialled, parser: ParserProcess, remote: bool
 ) -> None:
     async with Site() as sentinel:
         rules = (ConnectTo.parse(f":80::{sentinel.port}"), ConnectTo.parse(f":443::{sentinel.port}"))
@@ -232,7 +234,7 @@ async def test_a_rule_without_an_address_leaves_the_address_to_the_check(
     assert dialled == []
 
 
-async def test_a_rule_without_an_address_reaches_a_private_one_where_that_is_allowed(parser: ParserPool) -> None:
+async def test_a_rule_without_an_address_reaches_a_private_one_where_that_is_allowed(parser: ParserProcess) -> None:
     async with Site() as site:
         rules = (ConnectTo.parse(f":80::{site.port}"),)
         names = Names(inner_com=[["127.0.0.1"]])

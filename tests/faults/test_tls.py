@@ -17,7 +17,7 @@ import pytest
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.observations import SERVED, Observations
 from aui_tui.scan.network import Network
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.scan import observe
 from aui_tui.scan.target import Origin
@@ -44,7 +44,7 @@ def every_probe_failed(observed: Observations, reason: str) -> None:
 
 @pytest.mark.parametrize("fault", CERTIFICATES)
 async def test_a_bad_certificate_is_a_finding_and_no_reason_to_fall_back(
-    fault: str, authority: Authority, parser: ParserPool
+    fault: str, authority: Authority, parser: ParserProcess
 ) -> None:
     make, reason = CERTIFICATES[fault]
     async with Site(tls=make(authority)) as secure, Site() as plain:
@@ -62,7 +62,7 @@ async def test_a_bad_certificate_is_a_finding_and_no_reason_to_fall_back(
 
 
 @pytest.mark.parametrize("fault", HANDSHAKES)
-async def test_a_refused_handshake_is_a_finding_too(fault: str, authority: Authority, parser: ParserPool) -> None:
+async def test_a_refused_handshake_is_a_finding_too(fault: str, authority: Authority, parser: ParserProcess) -> None:
     make, reason = HANDSHAKES[fault]
     with blocking_server(make(authority)) as port:
         access = ScanPolicy(connect_to=(ConnectTo("", 443, "127.0.0.1", port),), cafile=authority.cafile, limits=QUICK)
@@ -72,7 +72,7 @@ async def test_a_refused_handshake_is_a_finding_too(fault: str, authority: Autho
 
 
 @pytest.mark.ci
-async def test_a_stalled_handshake_ends_with_the_probe(authority: Authority, parser: ParserPool) -> None:
+async def test_a_stalled_handshake_ends_with_the_probe(authority: Authority, parser: ParserProcess) -> None:
     async with Site(greeting=greeting(b"", 60)) as site:
         access = site.access(BRIEF, connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", site.port),))
         observed = await observe(access.target("https://shop.test"), parser=parser, access=access)
@@ -81,7 +81,7 @@ async def test_a_stalled_handshake_ends_with_the_probe(authority: Authority, par
     assert observed.elapsed_ms < 1000 * (BRIEF.probe + 1)
 
 
-async def test_plain_http_on_the_tls_port_is_named(parser: ParserPool) -> None:
+async def test_plain_http_on_the_tls_port_is_named(parser: ParserProcess) -> None:
     async def bad_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
         await greeting(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", 0.2)(reader, writer)
@@ -92,14 +92,14 @@ async def test_plain_http_on_the_tls_port_is_named(parser: ParserPool) -> None:
     every_probe_failed(observed, "TLS handshake failed")
 
 
-async def test_a_server_that_speaks_first_is_no_tls_server(parser: ParserPool) -> None:
+async def test_a_server_that_speaks_first_is_no_tls_server(parser: ParserProcess) -> None:
     async with Site(greeting=greeting(b"SSH-2.0-OpenSSH_9.6\r\n", 60)) as site:
         access = site.access(connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", site.port),))
         observed = await observe(access.target("https://shop.test"), parser=parser, access=access)
     assert {exchange.error for exchange in observed.exchanges} == {"tls"}
 
 
-async def test_a_good_certificate_is_accepted_and_the_name_is_sent(authority: Authority, parser: ParserPool) -> None:
+async def test_a_good_certificate_is_accepted_and_the_name_is_sent(authority: Authority, parser: ParserProcess) -> None:
     names: list[str | None] = []
     context = authority.server()
     context.sni_callback = lambda _socket, name, _context: names.append(name)
@@ -111,21 +111,21 @@ async def test_a_good_certificate_is_accepted_and_the_name_is_sent(authority: Au
     assert {asked.field("host") for asked in site.asked} == {"shop.test"}
 
 
-async def test_insecure_accepts_any_certificate_and_says_so(authority: Authority, parser: ParserPool) -> None:
+async def test_insecure_accepts_any_certificate_and_says_so(authority: Authority, parser: ParserProcess) -> None:
     async with Site(tls=authority.self_signed()) as site:
         observed = await scan(site, parser, site.access(insecure=True))
     assert observed.browser.status == 200
     assert "insecure" in observed.limits
 
 
-async def test_the_own_authority_is_trusted_only_when_named(authority: Authority, parser: ParserPool) -> None:
+async def test_the_own_authority_is_trusted_only_when_named(authority: Authority, parser: ParserProcess) -> None:
     async with Site(tls=authority.server()) as site:
         observed = await scan(site, parser, site.access())
     assert {exchange.error for exchange in observed.exchanges} == {"tls"}
 
 
 @pytest.mark.ci
-async def test_a_redirect_to_a_bad_certificate_is_reported(authority: Authority, parser: ParserPool) -> None:
+async def test_a_redirect_to_a_bad_certificate_is_reported(authority: Authority, parser: ParserProcess) -> None:
     async with (
         Site(tls=authority.expired()) as secure,
         Site(faults=dict.fromkeys(HOMEPAGES, redirect("https://shop.test/"))) as plain,
@@ -141,7 +141,7 @@ async def test_a_redirect_to_a_bad_certificate_is_reported(authority: Authority,
     assert not observed.probe_dead
 
 
-async def test_http_is_asked_where_nothing_listens_for_https(parser: ParserPool) -> None:
+async def test_http_is_asked_where_nothing_listens_for_https(parser: ParserProcess) -> None:
     async with Site() as site:
         access = site.access(connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", 1),))
         observed = await observe(access.target("shop.test"), parser=parser, access=access)
@@ -151,7 +151,7 @@ async def test_http_is_asked_where_nothing_listens_for_https(parser: ParserPool)
     assert "https://shop.test" in observed.warnings[0]
 
 
-async def test_nothing_listens_at_all(parser: ParserPool) -> None:
+async def test_nothing_listens_at_all(parser: ParserProcess) -> None:
     async with Site() as site:
         access = site.access(connect_to=(ConnectTo("dead.test", None, "127.0.0.1", 1),))
     observed = await observe(access.target("dead.test"), parser=parser, access=access)
@@ -161,7 +161,7 @@ async def test_nothing_listens_at_all(parser: ParserPool) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux drops connection attempts beyond the backlog")
-async def test_a_port_that_answers_no_connection_attempt(parser: ParserPool) -> None:
+async def test_a_port_that_answers_no_connection_attempt(parser: ParserProcess) -> None:
     """A listener whose backlog is full drops further attempts: nothing can be said to listen there."""
     full = socket.create_server(("127.0.0.1", 0), backlog=0)
     port = full.getsockname()[1]
@@ -209,7 +209,7 @@ def uncollected() -> Iterator[None]:
 @pytest.mark.usefixtures("uncollected")
 @pytest.mark.parametrize("again", [0.005, QUICK.again])
 async def test_sessions_are_freed_with_their_scan_and_not_by_a_collection(
-    again: float, authority: Authority, parser: ParserPool
+    again: float, authority: Authority, parser: ParserProcess
 ) -> None:
     async with Site(tls=authority.server()) as site:
         await scan(site, parser, site.access(replace(QUICK, again=again), cafile=authority.cafile))

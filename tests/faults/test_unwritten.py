@@ -7,13 +7,13 @@ import pytest
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import PLACEHOLDER
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.scan import observe
 from tests.faults.site import PAGE, Asked, Site, answer, good
 
 
 async def scanned(
-    parser: ParserPool, llms: bytes, page: bytes = PAGE, robots: bytes = b"User-agent: *\nAllow: /\n"
+    parser: ParserProcess, llms: bytes, page: bytes = PAGE, robots: bytes = b"User-agent: *\nAllow: /\n"
 ) -> ReportCard:
     async def behave(asked: Asked, writer: object) -> None:
         found = {
@@ -36,7 +36,7 @@ def told(card: ReportCard) -> list[str]:
     return [line.text for line in card.evidence if PLACEHOLDER in line.text]
 
 
-async def test_words_that_were_left_in_are_named_and_cost_nothing(parser: ParserPool) -> None:
+async def test_words_that_were_left_in_are_named_and_cost_nothing(parser: ParserProcess) -> None:
     drafted = b"# Shop\n\n- [Home](/): " + PLACEHOLDER.encode() + b" by what a visitor can do\n"
     page = PAGE.replace(b"<main>", b"<main><p>" + PLACEHOLDER.encode() + b" by a list</p>")
     left, written = await scanned(parser, drafted, page), await scanned(parser, b"# Shop\n\n- [Home](/): lamps\n")
@@ -46,7 +46,7 @@ async def test_words_that_were_left_in_are_named_and_cost_nothing(parser: Parser
 
 
 @pytest.mark.parametrize("named", [b"", b"Sitemap: http://shop.test/all.xml\n"])
-async def test_a_drafted_index_names_a_sitemap_only_where_there_is_one(parser: ParserPool, named: bytes) -> None:
+async def test_a_drafted_index_names_a_sitemap_only_where_there_is_one(parser: ParserProcess, named: bytes) -> None:
     card = await scanned(parser, b"", robots=b"User-agent: *\nAllow: /\n" + named)
     fix = next(fix for fix in card.recommendations if "llms" in fix.title.lower())
     assert PLACEHOLDER in fix.code

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from aui_tui.model.observations import BROWSER, SERVED
-from aui_tui.scan.network.streams import FrameReader, HeadReader, tidy_head
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.network.readers import FrameReader, HeadReader, tidy_head
+from aui_tui.scan.parser_process import ParserProcess
 from tests.faults.lab import scan
 from tests.faults.site import HOMEPAGES, PAGE, TITLE, Asked, Site, answer
 
@@ -32,7 +32,7 @@ ODD = {
 
 @pytest.mark.ci
 @pytest.mark.parametrize("oddity", ODD)
-async def test_a_head_that_browsers_read_is_read(oddity: str, parser: ParserPool) -> None:
+async def test_a_head_that_browsers_read_is_read(oddity: str, parser: ParserProcess) -> None:
     async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
         end = b"\n" if "LF" in oddity else b"\r\n"
         writer.write(ODD[oddity] + end + PAGE)
@@ -91,7 +91,7 @@ def fed(frames: FrameReader, data: bytes) -> bytes:
     return frames.next()
 
 
-async def test_a_redirect_is_followed_twenty_times(parser: ParserPool) -> None:
+async def test_a_redirect_is_followed_twenty_times(parser: ParserProcess) -> None:
     async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
         number = int(asked.path.strip("/") or 0)
         step = f"Location: /{number + 1}\r\n".encode()

@@ -11,7 +11,7 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations
 from aui_tui.scan.policy import Limits
-from aui_tui.scan.scan import ParserPool, observe
+from aui_tui.scan.scan import ParserProcess, observe
 from tests.faults.site import Asked, Behaviour, Site, answer, good
 from tests.limiters.models import Limiter
 
@@ -72,7 +72,7 @@ class LimitedSite(Site):
         super()._connected(reader, writer)
 
 
-async def scanned(site: Site, parser: ParserPool, limits: Limits = LIMITS) -> tuple[Observations, ReportCard]:
+async def scanned(site: Site, parser: ParserProcess, limits: Limits = LIMITS) -> tuple[Observations, ReportCard]:
     """Return what a scan of ``site`` saw, and its card."""
     access = site.access(limits)
     observed = await observe(access.target(site.url), parser=parser, access=access)

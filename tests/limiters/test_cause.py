@@ -12,7 +12,7 @@ import pytest
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.observations import Observations, Recording, decode_recording, encode_recording
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
-from aui_tui.scan.scan import ParserPool, observe
+from aui_tui.scan.scan import ParserProcess, observe
 from tests.faults.authority import Authority
 from tests.faults.behaviours import sends
 from tests.faults.h2_site import H2Site, Talk
@@ -52,7 +52,7 @@ RULES: dict[str, tuple[Rule, str, tuple[str, ...]]] = {
 }
 
 
-async def look(site: Site, parser: ParserPool) -> Observations:
+async def look(site: Site, parser: ParserProcess) -> Observations:
     access = site.access(LIMITS)
     found = await observe(access.target(site.url), parser=parser, access=access)
     assert decode_recording(encode_recording(Recording(observations=found))).observations.cause == found.cause
@@ -64,7 +64,7 @@ OTHER_NAMES = 4
 
 
 @pytest.mark.parametrize("rule", RULES)
-async def test_the_evidence_names_what_the_site_decides_by(rule: str, parser: ParserPool) -> None:
+async def test_the_evidence_names_what_the_site_decides_by(rule: str, parser: ParserProcess) -> None:
     planted, by, fields = RULES[rule]
 
     async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
@@ -92,7 +92,7 @@ PAGES = {
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("rule", ["one name", "every name", "no Accept-Language"])
-async def test_the_cause_of_a_block_page_with_status_200_is_named(rule: str, page: str, parser: ParserPool) -> None:
+async def test_the_cause_of_a_block_page_with_status_200_is_named(rule: str, page: str, parser: ParserProcess) -> None:
     planted, by, fields = RULES[rule]
 
     async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
@@ -105,7 +105,7 @@ async def test_the_cause_of_a_block_page_with_status_200_is_named(rule: str, pag
 
 
 @pytest.mark.ci
-async def test_the_http_version_is_named(parser: ParserPool, tmp_path: Path) -> None:
+async def test_the_http_version_is_named(parser: ParserProcess, tmp_path: Path) -> None:
     async def h2_only(number: int, asked: Asked, writer: asyncio.StreamWriter) -> None:
         await (REFUSE if asked.path == "/" else good)(asked, writer)
 
@@ -120,7 +120,7 @@ async def test_the_http_version_is_named(parser: ParserPool, tmp_path: Path) -> 
 
 
 @pytest.mark.ci
-async def test_over_http_2_a_name_is_named(parser: ParserPool, tmp_path: Path) -> None:
+async def test_over_http_2_a_name_is_named(parser: ParserProcess, tmp_path: Path) -> None:
     async def serve(talk: Talk) -> None:
         await talk.head("403", end=True)
 
@@ -134,6 +134,6 @@ async def test_over_http_2_a_name_is_named(parser: ParserPool, tmp_path: Path) -
     assert (found.cause.agents, found.cause.by) == ((CHATGPT,), "name")
 
 
-async def test_a_site_that_serves_everybody_has_no_cause(parser: ParserPool) -> None:
+async def test_a_site_that_serves_everybody_has_no_cause(parser: ParserProcess) -> None:
     async with Site() as site:
         assert (await look(site, parser)).cause is None

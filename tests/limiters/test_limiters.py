@@ -11,7 +11,7 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.observations import Observations
-from aui_tui.scan.scan import ParserPool
+from aui_tui.scan.scan import ParserProcess
 from tests.faults.behaviours import sends
 from tests.faults.site import AGENTS, HOMEPAGES, Asked, answer, good
 from tests.limiters.models import Ban, Concurrent, FixedWindow, LeakyBucket, Limiter, SlidingWindow
@@ -35,7 +35,7 @@ CASES: dict[str, tuple[Callable[[], Limiter], str]] = {
 
 
 @pytest.fixture
-async def perfect(parser: ParserPool) -> Observations:
+async def perfect(parser: ParserProcess) -> Observations:
     """What a scan of the site without a limit sees."""
     async with LimitedSite() as site:
         return (await scanned(site, parser))[0]
@@ -43,7 +43,7 @@ async def perfect(parser: ParserPool) -> Observations:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("case", CASES)
-async def test_a_limit_for_everybody_is_held_against_no_agent_and_no_file(case: str, parser: ParserPool) -> None:
+async def test_a_limit_for_everybody_is_held_against_no_agent_and_no_file(case: str, parser: ParserProcess) -> None:
     make, how = CASES[case]
     async with LimitedSite(limiter=make(), how=how) as site:
         observed, card = await scanned(site, parser)
@@ -52,7 +52,7 @@ async def test_a_limit_for_everybody_is_held_against_no_agent_and_no_file(case: 
     assert observed.elapsed_ms < 1000 * LIMITS.whole
 
 
-async def test_a_limit_on_new_connections_is_held_against_nobody(parser: ParserPool) -> None:
+async def test_a_limit_on_new_connections_is_held_against_nobody(parser: ParserProcess) -> None:
     async with LimitedSite(limiter=SlidingWindow(4, 8 * PAUSE), by_connection=True) as site:
         _, card = await scanned(site, parser)
         assert site.refused
@@ -60,7 +60,7 @@ async def test_a_limit_on_new_connections_is_held_against_nobody(parser: ParserP
 
 
 @pytest.mark.parametrize("case", ["5 a second with a burst of 5, 503", "one at a time, 503"])
-async def test_a_mild_limit_costs_no_point(case: str, perfect: Observations, parser: ParserPool) -> None:
+async def test_a_mild_limit_costs_no_point(case: str, perfect: Observations, parser: ParserProcess) -> None:
     make, how = CASES[case]
     async with LimitedSite(limiter=make(), how=how) as site:
         _, card = await scanned(site, parser)
@@ -78,7 +78,7 @@ async def test_a_mild_limit_costs_no_point(case: str, perfect: Observations, par
         "5 in 15 s, 429 with Retry-After",
     ],
 )
-async def test_behind_a_limit_a_refusal_of_agents_is_found(case: str, parser: ParserPool) -> None:
+async def test_behind_a_limit_a_refusal_of_agents_is_found(case: str, parser: ParserProcess) -> None:
     make, how = CASES[case]
 
     async def behind(asked: Asked, writer: asyncio.StreamWriter) -> None:
@@ -92,7 +92,7 @@ async def test_behind_a_limit_a_refusal_of_agents_is_found(case: str, parser: Pa
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3])
-async def test_a_backend_that_fails_at_random_accuses_nobody(share: float, parser: ParserPool) -> None:
+async def test_a_backend_that_fails_at_random_accuses_nobody(share: float, parser: ParserProcess) -> None:
     for seed in range(3):
         chance = random.Random(seed)
 
@@ -106,7 +106,7 @@ async def test_a_backend_that_fails_at_random_accuses_nobody(share: float, parse
         assert any("fails at random" in line.text for line in card.evidence) == failed
 
 
-async def test_a_healthy_site_is_asked_each_thing_once(parser: ParserPool) -> None:
+async def test_a_healthy_site_is_asked_each_thing_once(parser: ParserProcess) -> None:
     async with LimitedSite() as site:
         await scanned(site, parser)
         asked = site.places()
@@ -115,7 +115,7 @@ async def test_a_healthy_site_is_asked_each_thing_once(parser: ParserPool) -> No
 
 
 @pytest.mark.parametrize("how", ["403", "drop"])
-async def test_dropping_agents_scores_no_better_than_refusing_them(how: str, parser: ParserPool) -> None:
+async def test_dropping_agents_scores_no_better_than_refusing_them(how: str, parser: ParserProcess) -> None:
     async def behind(asked: Asked, writer: asyncio.StreamWriter) -> None:
         if asked.place not in AGENTS:
             await good(asked, writer)
@@ -135,7 +135,7 @@ async def test_dropping_agents_scores_no_better_than_refusing_them(how: str, par
         assert list(card.matrix.values())[1:5] == ["untested"] * 4
 
 
-async def test_with_a_pace_requests_go_one_at_a_time(parser: ParserPool) -> None:
+async def test_with_a_pace_requests_go_one_at_a_time(parser: ParserProcess) -> None:
     limits = LIMITS.__class__(probe=2.0, pause=PAUSE, pace=0.05)
     async with LimitedSite(limiter=LeakyBucket(1, 0.03), how="429") as site:
         observed, card = await scanned(site, parser, limits)

@@ -13,7 +13,7 @@ import pytest
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.card import ReportCard
 from aui_tui.scan.policy import Limits, ScanPolicy
-from aui_tui.scan.scan import ParserPool, observe
+from aui_tui.scan.scan import ParserProcess, observe
 from tests.applied.servers import NAMES, Apache, Folder, HAProxy, Nginx, Server
 from tests.faults.site import GOOD
 from tests.limiters.servers import accusations
@@ -129,7 +129,7 @@ def started(home: Path, kind: type[Server], *settings: str) -> Server:
     return kind(home, FILES, *settings)
 
 
-async def card_of(site: Folder, parser: ParserPool, limits: Limits = LIMITS) -> ReportCard:
+async def card_of(site: Folder, parser: ParserProcess, limits: Limits = LIMITS) -> ReportCard:
     access = ScanPolicy(allow_private=True, limits=limits)
     observed = await observe(access.target(site.url), parser=parser, access=access)
     assert observed.elapsed_ms < 1000 * limits.whole
@@ -138,7 +138,7 @@ async def card_of(site: Folder, parser: ParserPool, limits: Limits = LIMITS) -> 
 
 @pytest.mark.parametrize("name", LIMITED)
 async def test_a_limit_for_everybody_is_held_against_no_agent_and_no_file(
-    name: str, parser: ParserPool, tmp_path: Path
+    name: str, parser: ParserProcess, tmp_path: Path
 ) -> None:
     with started(tmp_path, *LIMITED[name]) as site:
         card = await card_of(site, parser)
@@ -147,7 +147,7 @@ async def test_a_limit_for_everybody_is_held_against_no_agent_and_no_file(
 
 @pytest.mark.parametrize("name", REFUSING)
 async def test_a_site_that_limits_everybody_and_refuses_agents_is_found_to_refuse_them(
-    name: str, parser: ParserPool, tmp_path: Path
+    name: str, parser: ParserProcess, tmp_path: Path
 ) -> None:
     with started(tmp_path, *REFUSING[name]) as site:
         card = await card_of(site, parser, PATIENT)
@@ -156,7 +156,7 @@ async def test_a_site_that_limits_everybody_and_refuses_agents_is_found_to_refus
     assert "403" in card.evidence[0].text
 
 
-async def test_a_mild_limit_costs_no_point(parser: ParserPool, tmp_path: Path) -> None:
+async def test_a_mild_limit_costs_no_point(parser: ParserProcess, tmp_path: Path) -> None:
     (tmp_path / "limited").mkdir()
     with started(tmp_path / "limited", *MILD) as site:
         limited = await card_of(site, parser)

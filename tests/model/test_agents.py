@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from aui_tui.checks import by_harm
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model import agents
 from aui_tui.model.agents import Outcome, agent_rows, outcomes, sentence
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import ANOTHER_PAGE, Challenge, Observations
+from aui_tui.model.points import by_harm
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TaskReport, TaskResult
 from tests.scan import situations
@@ -86,6 +86,23 @@ def test_outcomes_are_worst_first() -> None:
 def test_the_sentence_says_who_gets_in(make: object, words: str) -> None:
     assert callable(make)
     assert says(make()) == words
+
+
+def test_an_agent_that_is_left_without_an_answer_is_turned_away_in_its_row_too() -> None:
+    """The record calls it untested; door, stance and evidence count it as turned away, and so does its row."""
+    seen = situations.dropped()
+    card = grade_card(seen)
+    assert set(card.matrix.values()) >= {"untested"}
+    for known in (seen, None):
+        rows = {row.key: row for row in agents.agent_rows(card, known)}
+        assert {rows[agent.key].verdict for agent in registry().live} == {agents.OUT}
+        shut = next(one for one in agents.outcomes(card, known) if one.source == "live")
+        assert (shut.verdict, shut.reason, shut.disagree) == (agents.OUT, agents.DROPPED, True)
+
+
+def test_a_redirect_to_nowhere_against_robots_txt_is_a_disagreement_like_any_refusal() -> None:
+    first, *_ = graded(one_refused(302, error="redirect-loop", detail="it redirects in a circle", controls=2))
+    assert (first.verdict, first.names, first.disagree) == ("refused", ("Claude",), True)
 
 
 def test_an_agent_that_robots_txt_stops_and_the_site_serves_is_told_no_and_disagrees() -> None:

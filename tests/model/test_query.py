@@ -103,6 +103,8 @@ def test_a_query_names_its_fields() -> None:
         ("*.com", "write .com"),
         ("host:*.com", "write .com"),
         ("server:nginx*", "write nginx"),
+        ("age<7d", "fresh:<7d"),
+        ("name=shop", "host:shop"),
         ("x=y", "double quotes"),
     ],
 )
@@ -125,6 +127,9 @@ def test_what_begins_with_a_quote_is_a_text(text: str) -> None:
     ("line", "said"),
     [
         ("stanc:walled", "did you mean stance:?"),
+        ("age:7", "did you mean fresh:?"),
+        ("rank:1", "did you mean score:?"),
+        ("points:60", "Unknown query term points:"),
         ("matrix.claude:walled", "Unknown query term matrix.claude:"),
         ("stance:shut", "allowed are: Open, Selective, Walled"),
         ("category:zoo", "Uncategorized"),

@@ -30,9 +30,11 @@ def documents() -> dict[str, str]:
         for name, entry in FORMATS.items():
             for kind, card in CARDS.items():
                 gates = {card.host: check(card, GATES)} if kind == "walled" else None
-                found[f"{kind}{entry.suffix}"] = without_head(write_cards(name, [card], gates=gates or {}))
+                found[f"{kind}{entry.endings.split()[0]}"] = without_head(write_cards(name, [card], gates=gates or {}))
             if entry.listing:
-                found[f"index{entry.suffix}"] = without_head(write_listing(name, listing_of(INDEX, "Retail & Tickets")))
+                found[f"index{entry.endings.split()[0]}"] = without_head(
+                    write_listing(name, listing_of(INDEX, "Retail & Tickets"))
+                )
     for kind, card in CARDS.items():
         found[f"{kind}.svg"] = badge(card)
     return found

@@ -12,7 +12,7 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.observations import Observations
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.scan import observe
 from aui_tui.tasks.control import InstalledChromium
@@ -94,7 +94,7 @@ async def greeted(authority: Authority, rule: Rule) -> AsyncIterator[ScanPolicy]
         listener.close()
 
 
-async def seen(authority: Authority, rule: Rule, parser: ParserPool, real: InstalledChromium | None) -> Observations:
+async def seen(authority: Authority, rule: Rule, parser: ParserProcess, real: InstalledChromium | None) -> Observations:
     async with greeted(authority, rule) as access:
         return await observe(access.target("https://shop.test"), parser=parser, access=access, real=real)
 
@@ -106,7 +106,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 
 async def test_a_site_that_admits_a_browsers_greeting_alone_walls_programs(
-    authority: Authority, parser: ParserPool, real: InstalledChromium
+    authority: Authority, parser: ParserProcess, real: InstalledChromium
 ) -> None:
     found = await seen(authority, lambda browser, agent: 200 if browser else 403, parser, real)
     assert {arm.name: arm.outcome for arm in found.arms} == {"R": "served", "RA": "served"}, found.arms
@@ -119,7 +119,7 @@ async def test_a_site_that_admits_a_browsers_greeting_alone_walls_programs(
 
 
 async def test_a_site_that_goes_by_greeting_and_name_walls_by_both(
-    authority: Authority, parser: ParserPool, real: InstalledChromium
+    authority: Authority, parser: ParserProcess, real: InstalledChromium
 ) -> None:
     found = await seen(authority, lambda browser, agent: 200 if browser and "-User" not in agent else 403, parser, real)
     outcomes = {arm.agent: arm.outcome for arm in found.arms if arm.name == "RA"}
@@ -128,7 +128,7 @@ async def test_a_site_that_goes_by_greeting_and_name_walls_by_both(
 
 
 async def test_a_site_that_refuses_a_false_chrome_limits_nobody(
-    authority: Authority, parser: ParserPool, real: InstalledChromium
+    authority: Authority, parser: ParserProcess, real: InstalledChromium
 ) -> None:
     found = await seen(
         authority,
@@ -146,7 +146,7 @@ async def test_a_site_that_refuses_a_false_chrome_limits_nobody(
 
 
 async def test_a_site_that_refuses_a_real_browser_too_says_nothing_of_agents(
-    authority: Authority, parser: ParserPool, real: InstalledChromium
+    authority: Authority, parser: ParserProcess, real: InstalledChromium
 ) -> None:
     found = await seen(authority, lambda browser, agent: 403, parser, real)
     card = grade_card(found)
@@ -154,12 +154,12 @@ async def test_a_site_that_refuses_a_real_browser_too_says_nothing_of_agents(
     assert "turned away too, so it may be this address" in card.top_evidence
 
 
-async def test_without_chromium_the_card_says_what_it_would_settle(authority: Authority, parser: ParserPool) -> None:
+async def test_without_chromium_the_card_says_what_it_would_settle(authority: Authority, parser: ParserProcess) -> None:
     found = await seen(authority, lambda browser, agent: 403, parser, None)
     assert "A scan with Chromium" in grade_card(found).top_evidence
 
 
-async def test_a_challenge_that_a_browser_passes_is_waited_for(parser: ParserPool, real: InstalledChromium) -> None:
+async def test_a_challenge_that_a_browser_passes_is_waited_for(parser: ParserProcess, real: InstalledChromium) -> None:
     async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
         if asked.path == "/" and "pass=1" not in asked.field("cookie"):
             body = b"<title>Just a moment...</title><script>document.cookie='pass=1';location.reload()</script>"
@@ -176,7 +176,7 @@ async def test_a_challenge_that_a_browser_passes_is_waited_for(parser: ParserPoo
     assert grade_card(found).stance == "Walled"
 
 
-async def refusing(status: Callable[[str], str], parser: ParserPool) -> Observations:
+async def refusing(status: Callable[[str], str], parser: ParserProcess) -> Observations:
     """Scan a site whose homepage answers a User-Agent with a ``status``; empty: it serves the page."""
 
     async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
@@ -205,7 +205,7 @@ async def refusing(status: Callable[[str], str], parser: ParserPool) -> Observat
     ],
 )
 async def test_other_names_say_what_a_refusal_goes_by(
-    admits: Callable[[str], bool], why: str, verdict: str, parser: ParserPool
+    admits: Callable[[str], bool], why: str, verdict: str, parser: ParserProcess
 ) -> None:
     def status(agent: str) -> str:
         passes = "Ordinary-User" in agent if why == "address" and "Ordinary" in agent else admits(agent)
@@ -217,7 +217,7 @@ async def test_other_names_say_what_a_refusal_goes_by(
     assert (grade_card(found).stance == "Walled") == (verdict == "blocked")
 
 
-async def test_another_name_that_meets_a_limit_says_nothing_of_a_refusal(parser: ParserPool) -> None:
+async def test_another_name_that_meets_a_limit_says_nothing_of_a_refusal(parser: ParserProcess) -> None:
     def status(agent: str) -> str:
         if "Googlebot" in agent:
             return "429 Too Many Requests"
@@ -229,7 +229,7 @@ async def test_another_name_that_meets_a_limit_says_nothing_of_a_refusal(parser:
     assert grade_card(found).stance == "Walled"
 
 
-async def test_where_a_field_decides_no_other_name_is_asked_what_the_name_does(parser: ParserPool) -> None:
+async def test_where_a_field_decides_no_other_name_is_asked_what_the_name_does(parser: ParserProcess) -> None:
     async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
         if asked.path == "/" and "text/html" not in asked.field("accept"):
             writer.write(answer(b"no", "406 Not Acceptable"))
@@ -247,7 +247,7 @@ async def test_where_a_field_decides_no_other_name_is_asked_what_the_name_does(p
 SECRET = (("X-Key", "s3cret-token"),)
 
 
-async def test_own_credentials_go_with_other_names_to_the_scanned_origin_alone(parser: ParserPool) -> None:
+async def test_own_credentials_go_with_other_names_to_the_scanned_origin_alone(parser: ParserProcess) -> None:
     async def elsewhere(asked: Asked, writer: asyncio.StreamWriter) -> None:
         writer.write(answer(PAGE))
         await writer.drain()
@@ -276,7 +276,7 @@ async def test_own_credentials_go_with_other_names_to_the_scanned_origin_alone(p
 
 
 async def test_own_credentials_go_with_a_real_browser_to_the_scanned_origin_alone(
-    parser: ParserPool, real: InstalledChromium
+    parser: ParserProcess, real: InstalledChromium
 ) -> None:
     async with Site(host="other.test") as other:
         away = f"Location: {other.url}\r\n".encode()

@@ -13,7 +13,7 @@ import pytest
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.observations import BROWSER, CHALLENGED, SERVED, Observations
 from aui_tui.scan import agent_files
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.scan import observe
 from tests.faults.site import AGENTS, Asked, Behaviour, Site, answer, good
 
@@ -60,7 +60,7 @@ def for_agents(page: Pages, home: Pages, only: frozenset[str] = frozenset(AGENTS
 
 
 async def scanned(pages: Pages) -> Observations:
-    async with ParserPool() as parser, Site(default=serving(pages)) as site:
+    async with ParserProcess() as parser, Site(default=serving(pages)) as site:
         return await observe(site.target, parser=parser, access=site.access())
 
 
@@ -210,7 +210,7 @@ async def test_a_page_that_differs_for_another_reason_is_served(site: str) -> No
 
 
 async def test_a_healthy_site_is_asked_no_more_often() -> None:
-    async with ParserPool() as parser, Site(default=serving(bakery)) as site:
+    async with ParserProcess() as parser, Site(default=serving(bakery)) as site:
         await observe(site.target, parser=parser, access=site.access())
         assert sum(asked.place in (BROWSER, *AGENTS) for asked in site.asked) == 1 + len(AGENTS)
 

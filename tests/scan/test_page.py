@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from aui_tui.model.observations import Exchange
-from aui_tui.scan import charset, markup, page
-from aui_tui.scan.exchanges import PageComparison, exchange
-from aui_tui.scan.page import PageText
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan import charset, markup, page, page_text
+from aui_tui.scan.comparison import PageComparison
+from aui_tui.scan.exchanges import exchange
+from aui_tui.scan.page_text import PageText
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import Limits
 from aui_tui.scan.probes import Answer, Url
 from aui_tui.scan.target import Origin
@@ -138,6 +139,12 @@ def test_a_short_page_with_something_to_read_or_act_on_is_not_a_shell(name: str)
 )
 def test_what_makes_a_short_page_more_than_a_shell(html: str, shell: bool) -> None:
     assert page.read(f"<script src=a.js></script><div>{html}</div>".encode()).noscript_shell is shell
+
+
+def test_a_page_with_text_that_a_style_hides_for_now_is_no_shell() -> None:
+    hidden = b"<h1>Pin</h1>" + b"<p>A word about it. " * 20
+    assert not page.read(b"<script src=a.js></script><div style='visibility:hidden'>%s</div>" % hidden).noscript_shell
+    assert page.read(b"<script src=a.js></script><div style='visibility:hidden'><h1>Pin</h1></div>").noscript_shell
 
 
 def test_a_page_that_needs_scripts_to_say_anything_is_a_shell() -> None:
@@ -302,7 +309,7 @@ def seen(body: bytes, kind: str = "text/html") -> PageText:
 
 async def is_another(body: bytes, home: bytes, kind: str = "text/html") -> bool:
     """Return whether an agent's page is marked as another one than the browser's."""
-    async with ParserPool() as parser:
+    async with ParserProcess() as parser:
         comparison = PageComparison(parser)
         got = [answered("browser", home), answered("agent_01", body, kind)]
         comparison.take(*got[0])
@@ -370,18 +377,18 @@ async def test_text_without_spaces_is_compared_by_pairs_of_characters() -> None:
     japanese = "毎朝焼きたてのパンをお届けします。注文はオンラインで。" * 8
     light = "毎朝焼きたてのパンをお届けします。"
     assert not await is_another(html(light), html(japanese * 3))
-    assert page.share(seen(html("全く別の文章です", "別")), seen(html(japanese))) < page.HALF
+    assert page_text.share(seen(html("全く別の文章です", "別")), seen(html(japanese))) < page_text.HALF
 
 
 def test_a_site_that_differs_from_itself_does_not_agree() -> None:
     home, other = seen(HOME), seen(html(prose(3, words=[word[::-1] for word in WORDS])))
-    assert page.agree([home, home])
-    assert page.agree([home, seen(html(prose(9))), seen(html(prose(4, 260) + " advertisement buy now"))])
-    assert page.agree([seen(SHELL), seen(SHELL)])
-    assert page.agree([seen(b""), seen(b"")])
-    assert not page.agree([home, other])
-    assert not page.agree([home, seen(html(FRAGMENT))])
-    assert not page.agree([home, home, seen(b"<div>" * 3_000)])
+    assert page_text.agree([home, home])
+    assert page_text.agree([home, seen(html(prose(9))), seen(html(prose(4, 260) + " advertisement buy now"))])
+    assert page_text.agree([seen(SHELL), seen(SHELL)])
+    assert page_text.agree([seen(b""), seen(b"")])
+    assert not page_text.agree([home, other])
+    assert not page_text.agree([home, seen(html(FRAGMENT))])
+    assert not page_text.agree([home, home, seen(b"<div>" * 3_000)])
 
 
 @pytest.mark.parametrize(
@@ -401,18 +408,18 @@ def test_a_site_that_differs_from_itself_does_not_agree() -> None:
 def test_a_short_page_that_says_that_it_blocks(title: str, path: str, text: str, blocks: bool) -> None:
     small = seen(html("Our bread, our rolls, our cakes and our coffee are on sale in the market street."))
     found = seen(f"<title>{title}</title><p>{text}</p>".encode())
-    assert page.says_blocked(found, small, (title, path), ("Bakery", "/")) is blocks
-    assert not page.says_blocked(found, small, (title, path), ("Blocked, denied, captcha: verify you", "/"))
+    assert page_text.says_blocked(found, small, (title, path), ("Bakery", "/")) is blocks
+    assert not page_text.says_blocked(found, small, (title, path), ("Blocked, denied, captcha: verify you", "/"))
 
 
 def test_much_less_text() -> None:
-    assert page.much_less(seen(html(FRAGMENT)), seen(HOME))
-    assert not page.much_less(seen(html(prose(1, 200))), seen(HOME))
+    assert page_text.much_less(seen(html(FRAGMENT)), seen(HOME))
+    assert not page_text.much_less(seen(html(prose(1, 200))), seen(HOME))
 
 
 async def test_text_is_taken_in_a_worker_where_a_page_may_hold_the_loop() -> None:
     large = html(prose(1, 20_000))
-    async with ParserPool() as parser:
+    async with ParserProcess() as parser:
         assert await parser.text(HOME, "text/html") == page.text(HOME, "text/html")
         assert parser.pid is None
         assert await parser.text(large, "text/html") == page.text(large, "text/html")
@@ -421,9 +428,9 @@ async def test_text_is_taken_in_a_worker_where_a_page_may_hold_the_loop() -> Non
 
 
 def test_the_facts_of_a_text_are_bounded() -> None:
-    found = page.of_text(" ".join(f"{chr(97 + n % 26)}{n // 26:x}".translate(DIGITS) for n in range(60_000)))
-    assert len(found.words) == page.MAX_WORDS
-    assert len(found.start) <= page.START
+    found = page_text.of_text(" ".join(f"{chr(97 + n % 26)}{n // 26:x}".translate(DIGITS) for n in range(60_000)))
+    assert len(found.words) == page_text.MAX_WORDS
+    assert len(found.start) <= page_text.START
 
 
 DIGITS = {ord(str(digit)): letter for digit, letter in enumerate("qrstuvwxyz")}

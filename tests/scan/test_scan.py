@@ -11,7 +11,7 @@ import pytest
 from aui_tui.errors import Unavailable
 from aui_tui.model.observations import ProbeEvent
 from aui_tui.scan.network import streams
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.scan import observe
 
@@ -57,7 +57,7 @@ async def test_a_machine_without_room_for_connections_gives_no_observations(
     dial = streams.connect
     monkeypatch.setattr(streams, "connect", connect)
     access = ScanPolicy(connect_to=(ConnectTo.parse(f":80:127.0.0.1:{port}"),))
-    async with ParserPool() as parser:
+    async with ParserProcess() as parser:
         with pytest.raises(Unavailable, match="Too many open files"):
             await observe(access.target("http://shop.test"), parser=parser, access=access)
 
@@ -69,7 +69,7 @@ async def test_a_scan_finds_what_browser_agents_and_files_get(port: int) -> None
         connect_to=(ConnectTo.parse(f"shop.test:80:127.0.0.1:{port}"), ConnectTo.parse(":443:127.0.0.1:1"))
     )
     target = access.target("shop.test")
-    async with ParserPool() as parser:
+    async with ParserProcess() as parser:
         observed = await observe(target, parser=parser, access=access, progress=events.append)
     assert observed.origin == "http://shop.test"
     assert observed.warnings

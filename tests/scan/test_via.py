@@ -12,7 +12,7 @@ import pytest
 from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import BadValue
 from aui_tui.model.observations import SERVED
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, ScanPolicy, Via
 from aui_tui.scan.scan import observe
 from tests.faults.site import QUICK, Site
@@ -55,7 +55,7 @@ async def proxy(scheme: str, to: int, names: list[str], *, refuse: bool = False)
 
 
 @pytest.mark.parametrize("scheme", ["http", "socks5"])
-async def test_every_connection_goes_through_the_proxy_by_name(scheme: str, parser: ParserPool) -> None:
+async def test_every_connection_goes_through_the_proxy_by_name(scheme: str, parser: ParserProcess) -> None:
     names: list[str] = []
     async with Site() as site, proxy(scheme, site.port, names) as via:
         access = ScanPolicy(via=via, limits=QUICK)
@@ -67,7 +67,7 @@ async def test_every_connection_goes_through_the_proxy_by_name(scheme: str, pars
 
 
 @pytest.mark.parametrize("scheme", ["http", "socks5"])
-async def test_a_proxy_that_refuses_is_named(scheme: str, parser: ParserPool) -> None:
+async def test_a_proxy_that_refuses_is_named(scheme: str, parser: ParserProcess) -> None:
     async with proxy(scheme, 1, [], refuse=True) as via:
         access = ScanPolicy(via=via, limits=replace(QUICK, connect=3.0))
         found = await observe(access.target("http://shop.example.com"), parser=parser, access=access)
@@ -75,7 +75,7 @@ async def test_a_proxy_that_refuses_is_named(scheme: str, parser: ParserPool) ->
     assert "the proxy 127.0.0.1" in found.browser.detail
 
 
-async def test_a_proxy_leads_to_no_private_address(parser: ParserPool) -> None:
+async def test_a_proxy_leads_to_no_private_address(parser: ParserProcess) -> None:
     names: list[str] = []
     async with Site() as site, proxy("http", site.port, names) as via:
         access = ScanPolicy(via=via, keyboard=True, limits=QUICK)
@@ -94,7 +94,7 @@ def test_what_is_no_proxy_gets_one_sentence(text: str) -> None:
 
 @pytest.mark.parametrize("keyboard", [True, False])
 async def test_a_proxy_of_the_environment_is_not_used_and_said_where_nothing_answers(
-    keyboard: bool, parser: ParserPool, monkeypatch: pytest.MonkeyPatch
+    keyboard: bool, parser: ParserProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     access = ScanPolicy(connect_to=(ConnectTo("", None, "127.0.0.1", 9),), keyboard=keyboard, limits=QUICK)

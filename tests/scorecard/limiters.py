@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from tests.faults.behaviours import sends
 from tests.faults.site import AGENTS, Asked, answer, good
 from tests.limiters.models import LIMITERS
@@ -85,7 +85,7 @@ def _layered() -> Row:
 
 async def _real() -> Row:
     places = asyncio.Semaphore(TOGETHER)
-    parser = ParserPool()
+    parser = ParserProcess()
 
     async def one(case: str, seed: int) -> list[str]:
         make, how = CASES[case]
@@ -101,7 +101,7 @@ async def _real() -> Row:
 
 
 async def _failing(share: float, most: int) -> Row:
-    parser = ParserPool()
+    parser = ParserProcess()
 
     async def one(seed: int) -> list[str]:
         chance = random.Random(seed)

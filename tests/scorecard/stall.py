@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from aui_tui.scan import page, walls
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from tests.scorecard import Row
 
 MIB = 1 << 20
@@ -60,7 +60,7 @@ async def _measure(bodies: list[bytes]) -> list[float]:
             lags.append(max(time.perf_counter() - due, 0.0))
 
     watching = asyncio.create_task(watch())
-    async with ParserPool() as parser:
+    async with ParserProcess() as parser:
         for body in bodies:
             page.title(body)
             await asyncio.sleep(0)

@@ -200,6 +200,9 @@ class Observed:
     def __init__(self) -> None:
         self.scans = 0
 
+    async def prepare(self, access: ScanPolicy) -> None:
+        return
+
     async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
         self.scans += 1
         page = PageFacts(title="Any", readable=900, semantic=Landmarks(main=1, nav=1, aria=1))

@@ -187,3 +187,10 @@ def test_any_bytes_are_read_without_a_crash(parts: list[bytes], noise: bytes, pl
     for record in importer.read(io.BytesIO(data)):
         assert bool(record.error) != (record.card is not None or record.summary is not None)
         assert record.place
+
+
+def test_a_database_is_named_for_what_it_is(store: Reports, tmp_path: Path) -> None:
+    done = taken(store, (tmp_path / "index.db").read_bytes())
+    assert (done.read, done.new) == (1, 0)
+    assert "It is a database" in done.problems[0]
+    assert "--data-dir" in done.problems[0]

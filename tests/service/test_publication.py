@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import psutil
 import pytest
 
 from aui_tui.errors import InvalidHost, NeverScanned, ScansRefused
@@ -170,6 +171,9 @@ async def test_scans_at_once_are_bounded_and_a_refused_one_costs_nothing(tmp_pat
     class Slow:
         running = most = 0
 
+        async def prepare(self, access: ScanPolicy) -> None:
+            return
+
         async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
             self.running += 1
             self.most = max(self.most, self.running)
@@ -243,3 +247,16 @@ async def test_read_only_lets_nobody_scan(tmp_path: Path) -> None:
             timeout=60,
         )
         assert {tool["name"] for tool in listed.json()["result"]["tools"]} == {"index", "site"}
+
+
+async def test_a_service_that_scans_for_visitors_has_its_parser_up_before_they_come(tmp_path: Path) -> None:
+    for read_only, children in ((True, 0), (False, 1)):
+        publication = Publication(tmp_path / str(read_only), read_only=read_only)
+        before = {child.pid for child in psutil.Process().children()}
+        await publication.prepare()
+        for _ in range(600 * children):
+            if {child.pid for child in psutil.Process().children()} - before:
+                break
+            await asyncio.sleep(0.05)
+        assert len({child.pid for child in psutil.Process().children()} - before) == children
+        await publication.aclose()

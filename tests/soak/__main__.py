@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import psutil
 
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.scan import observe
 from aui_tui.scan.target import parse
@@ -73,7 +73,7 @@ async def soak(ports: Sequence[int], scans: int, concurrency: int) -> Result:
     turn = itertools.cycle(ports)
     todo = iter(range(scans))
     target = parse("http://shop.test", allow_private=True)
-    async with ParserPool() as parser:
+    async with ParserProcess() as parser:
 
         async def one() -> None:
             access = ScanPolicy(connect_to=(ConnectTo("shop.test", 80, "127.0.0.1", next(turn)),), limits=LIMITS)

@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.error import HTTPError
@@ -60,10 +61,7 @@ def program(name: str) -> str:
 
 
 def tool(folder: Path, name: str, *packages: str) -> str:
-    """Return a program of Python packages, installed beside the site when it is not on the path. Raises Missing."""
-    found = shutil.which(name)
-    if found is not None:
-        return found
+    """Return a program of Python packages, installed beside the site. Raises Missing."""
     place = folder.parent / f"python-{re.split(r'[^a-z-]', packages[0])[0]}"
     if not (place / "bin" / name).exists():
         run(sys.executable, "-m", "venv", str(place))
@@ -438,17 +436,6 @@ with st.form("order"):
 """
 
 
-@contextmanager
-def streamlit(folder: Path) -> Iterator[int]:
-    """A Streamlit page with a form, which lives on one WebSocket."""
-    write(folder, {"app.py": STREAMLIT})
-    port = free_port()
-    settings = ("--server.headless", "true", "--browser.gatherUsageStats", "false", "--server.port", str(port))
-    command = tool(folder, "streamlit", "streamlit")
-    with served(command, "run", "app.py", *settings, port=port, cwd=folder) as up:
-        yield up
-
-
 NICEGUI: Final = f"""
 import sys
 from nicegui import ui
@@ -476,16 +463,6 @@ ui.run(port=int(sys.argv[1]), host="127.0.0.1", reload=False, show=False, title=
 """
 
 
-@contextmanager
-def nicegui(folder: Path) -> Iterator[int]:
-    """NiceGUI: fields outside every form, on one WebSocket."""
-    write(folder, {"app.py": NICEGUI})
-    port = free_port()
-    python = str(Path(tool(folder, "nicegui-pack", "nicegui")).with_name("python"))
-    with served(python, "app.py", str(port), port=port, cwd=folder) as up:
-        yield up
-
-
 GRADIO: Final = f"""
 import sys
 import gradio as gr
@@ -498,13 +475,206 @@ app.launch(server_port=int(sys.argv[1]), server_name="127.0.0.1")
 """
 
 
+DASH: Final = f"""
+import sys
+from dash import Dash, dcc, html
+app = Dash(title="Harbour handbook")
+app.layout = html.Main([
+    html.H1("Welcome to the harbour"), html.P({PROSE!r}), html.A("Write to us", href="mailto:{MAIL}"),
+    html.Label("Your name", htmlFor="name"), dcc.Input(id="name", type="text"),
+    html.Label("Your e-mail address", htmlFor="mail"), dcc.Input(id="mail", type="email"),
+    html.Label("Kind of lantern", htmlFor="kind"), dcc.Dropdown(["Brass", "Storm"], id="kind"),
+    html.Button("Ask for a lantern", id="go")])
+app.run(port=int(sys.argv[1]), debug=False)
+"""
+SHINY: Final = f"""
+from shiny import App, ui
+page = ui.page_fluid(
+    ui.h1("Welcome to the harbour"), ui.p({PROSE!r}), ui.a("Write to us", href="mailto:{MAIL}"),
+    ui.input_text("name", "Your name"), ui.input_text("mail", "Your e-mail address"),
+    ui.input_select("kind", "Kind", ["Brass", "Storm"]), ui.input_action_button("go", "Ask for a lantern"),
+    title="Harbour handbook")
+app = App(page, lambda input, output, session: None)
+"""
+PANEL: Final = f"""
+import panel as pn
+pn.extension()
+pn.Column("# Welcome to the harbour", {PROSE!r}, "Write to [us](mailto:{MAIL}).", pn.widgets.TextInput(name="Your name"),
+  pn.widgets.TextInput(name="Your e-mail address"), pn.widgets.Select(name="Kind", options=["Brass", "Storm"]),
+  pn.widgets.Checkbox(name="With a wick"), pn.widgets.Button(name="Ask for a lantern")).servable(title="Harbour handbook")
+"""
+MARIMO: Final = f"""
+import marimo
+app = marimo.App(app_title="Harbour handbook")
+@app.cell
+def _():
+    import marimo as mo
+    mo.vstack([
+        mo.md("# Welcome to the harbour\\n\\n" + {PROSE!r} + "\\n\\nWrite to [us](mailto:{MAIL})."),
+        mo.ui.text(label="Your name"), mo.ui.text(label="Your e-mail address", kind="email"),
+        mo.ui.checkbox(label="With a wick"), mo.ui.button(label="Ask for a lantern")])
+    return
+if __name__ == "__main__":
+    app.run()
+"""
+MESOP: Final = f"""
+import mesop as me
+@me.page(path="/", title="Harbour handbook", security_policy=me.SecurityPolicy(dangerously_disable_trusted_types=True))
+def home():
+    me.text("Welcome to the harbour", type="headline-4")
+    me.text({PROSE!r})
+    me.text("Write to {MAIL}.")
+    me.link(text="Lantern care", url="/lantern")
+    me.input(label="Your name")
+    me.input(label="Your e-mail address", type="email")
+    me.checkbox("With a wick")
+    me.button("Ask for a lantern", type="flat")
+@me.page(path="/lantern", title="Lantern care")
+def lantern():
+    me.text("Lantern care", type="headline-4")
+    me.text("Trim the wick every morning.")
+"""
+FLASK_ADMIN: Final = f"""
+import sys
+from flask import Flask
+from flask_admin import Admin
+from flask_admin.contrib.sqla import ModelView
+from flask_sqlalchemy import SQLAlchemy
+app = Flask(__name__)
+app.config.update(SECRET_KEY="x", SQLALCHEMY_DATABASE_URI="sqlite://")
+db = SQLAlchemy(app)
+class Lantern(db.Model):
+    id = db.Column(db.Integer, primary_key=True)
+    name = db.Column(db.String(40))
+    note = db.Column(db.Text)
+class View(ModelView):
+    column_searchable_list = ["name"]
+Admin(app, name="Harbour").add_view(View(Lantern, db.session))
+@app.route("/")
+def home():
+    return '''<!doctype html><html lang=en><title>Harbour handbook</title><main><h1>Welcome to the harbour</h1>
+<p>{PROSE}</p><p>Write to {MAIL}.</p><ul><li><a href="/admin/lantern/">Lantern list</a>
+<li><a href="/admin/lantern/new/">Create a lantern</a></ul></main></html>'''
+with app.app_context():
+    db.create_all()
+    for name in {ITEMS!r}:
+        db.session.add(Lantern(name=name, note=name + " for the quay"))
+    db.session.commit()
+app.run(port=int(sys.argv[1]))
+"""
+
+
+@dataclass(frozen=True)
+class PythonApp:
+    """A site of one Python file: the packages that run it, a program of theirs, and how it is started."""
+
+    source: str
+    packages: tuple[str, ...]
+    program: str
+    arguments: str = ""
+    """What ``program`` is called with, ``{port}`` for the port; without any, Python runs the file."""
+
+    @contextmanager
+    def __call__(self, folder: Path) -> Iterator[int]:
+        """Write the file and serve it."""
+        write(folder, {"app.py": self.source})
+        port = free_port()
+        found = tool(folder, self.program, *self.packages)
+        python = str(Path(found).with_name("python"))
+        command = (
+            [found, *self.arguments.format(port=port).split()] if self.arguments else [python, "app.py", str(port)]
+        )
+        with served(*command, port=port, cwd=folder, env={"GRADIO_ANALYTICS_ENABLED": "False"}) as up:
+            yield up
+
+
+_STREAMLIT_RUN: Final = "run app.py --server.headless true --browser.gatherUsageStats false --server.port {port}"
+_PANEL_RUN: Final = "serve app.py --port {port} --index app --allow-websocket-origin shop.demo.test"
+_MARIMO_RUN: Final = "run app.py --headless --no-token --host 127.0.0.1 --port {port}"
+# what is typed there goes over a WebSocket, which the fence cuts: nobody can say what a person would see
+_LIVE: Final = Truth(follow="absent", search="absent", form="inconclusive")
+_PLAIN: Final = Truth(follow="absent", search="absent", form="done")
+_UNKNOWN: Final = Truth(*["inconclusive"] * 6)
+"""Marimo's page asks for more files than a run may, Mesop answers robots.txt with 500: neither is said to be broken."""
+PYTHON_APPS: Final[Mapping[str, tuple[Serve, Truth]]] = {
+    "streamlit": (PythonApp(STREAMLIT, ("streamlit",), "streamlit", _STREAMLIT_RUN), _LIVE),
+    "shiny": (PythonApp(SHINY, ("shiny",), "shiny", "run --port {port} app.py"), _PLAIN),
+    "panel": (PythonApp(PANEL, ("panel",), "panel", _PANEL_RUN), _PLAIN._replace(form="blocked")),
+    "marimo": (PythonApp(MARIMO, ("marimo",), "marimo", _MARIMO_RUN), _UNKNOWN),
+    "nicegui": (PythonApp(NICEGUI, ("nicegui",), "nicegui-pack"), _LIVE._replace(follow="done")),
+    "mesop": (PythonApp(MESOP, ("mesop",), "mesop", "app.py --prod --port={port}"), _UNKNOWN),
+    "gradio": (PythonApp(GRADIO, ("gradio",), "gradio"), _PLAIN),
+    "dash": (PythonApp(DASH, ("dash",), "dash-generate-components"), _PLAIN),
+    "flask-admin": (PythonApp(FLASK_ADMIN, ("flask-admin", "flask-sqlalchemy"), "flask"), Truth(search="absent")),
+}
+
+
 @contextmanager
-def gradio(folder: Path) -> Iterator[int]:
-    """A Gradio page with text boxes."""
-    write(folder, {"app.py": GRADIO})
+def pelican(folder: Path) -> Iterator[int]:
+    """Pelican: a blog of two articles and a page."""
+    write(
+        folder,
+        {
+            "content/lantern.md": f"Title: Lantern care\nDate: 2026-01-01\nCategory: Care\n\nTrim the wick. {PROSE}\n",
+            "content/kettle.md": f"Title: Kettle polish\nDate: 2026-01-02\nCategory: Care\n\nPolish it. {PROSE}\n",
+            "content/pages/contact.md": f"Title: Contact\n\nWrite to {MAIL}.\n",
+            "conf.py": "AUTHOR='Ada'\nSITENAME='Harbour letters'\nSITEURL=''\nPATH='content'\nTIMEZONE='UTC'\n"
+            "DEFAULT_LANG='en'\nRELATIVE_URLS=True\n",
+        },
+    )
+    run(tool(folder, "pelican", "pelican[markdown]"), "content", "-o", "site", "-s", "conf.py", cwd=folder)
+    with static(folder / "site") as port:
+        yield port
+
+
+@contextmanager
+def jekyll(folder: Path) -> Iterator[int]:
+    """Jekyll of the Debian packages with its theme Minima: a blog of two posts and a page about it."""
+    post = "---\nlayout: post\ntitle: {}\n---\n\n{} " + PROSE + "\n"
+    write(
+        folder,
+        {
+            "_config.yml": f"title: Harbour letters\nemail: {MAIL}\ntheme: minima\nexclude: [server.log]\n",
+            "index.md": f"---\nlayout: home\n---\n\n{PROSE}\n",
+            "about.md": f"---\nlayout: page\ntitle: About\n---\n\n{PROSE}\n",
+            "_posts/2026-01-01-lantern-care.md": post.format("Lantern care", "Trim the wick."),
+            "_posts/2026-01-02-kettle-polish.md": post.format("Kettle polish", "Polish it."),
+        },
+    )
+    run(program("jekyll"), "build", "-q", cwd=folder, env={"JEKYLL_NO_BUNDLER_REQUIRE": "1"})
+    with static(folder / "_site") as port:
+        yield port
+
+
+@contextmanager
+def nextjs(folder: Path) -> Iterator[int]:
+    """The start page that Next.js makes, built to files: its links all lead to other sites."""
+    site = folder / "site"
+    if not site.exists():
+        answers = ("--js", "--app", "--no-tailwind", "--no-eslint", "--no-src-dir", "--use-npm", "--yes")
+        run(program("npx"), "--yes", "create-next-app@latest", "site", *answers, cwd=folder)
+    layout = "export default ({children}) => <html lang='en'><body>{children}</body></html>\n"  # its own loads fonts
+    metadata = "export const metadata = {title: 'Create Next App'}\n"
+    write(site, {"next.config.mjs": "export default {output: 'export'}\n", "app/layout.js": metadata + layout})
+    run(program("npm"), "run", "build", cwd=site, env={"NEXT_TELEMETRY_DISABLED": "1"})
+    with static(site / "out") as port:
+        yield port
+
+
+@contextmanager
+def mezzanine(folder: Path) -> Iterator[int]:
+    """Mezzanine as its starter makes it, with the pages of its demonstration: a blog, a gallery, a contact form."""
+    start = tool(folder, "mezzanine-project", "mezzanine")
+    python, site = str(Path(start).with_name("python")), folder / "site"
+    if not site.exists():
+        site.mkdir()
+        run(start, "harbour", str(site), cwd=folder)
+        with next(site.glob("*/local_settings.py")).open("a") as settings:
+            settings.write('\nALLOWED_HOSTS, DEBUG = ["*"], False\n')  # while it is tried out, robots.txt closes all
+        run(python, "manage.py", "createdb", "--noinput", "-v", "0", cwd=site)
     port = free_port()
-    python = str(Path(tool(folder, "gradio", "gradio")).with_name("python"))
-    with served(python, "app.py", str(port), port=port, cwd=folder, env={"GRADIO_ANALYTICS_ENABLED": "False"}) as up:
+    command = (python, "manage.py", "runserver", "--noreload", "--insecure", f"127.0.0.1:{port}")
+    with served(*command, port=port, cwd=site) as up:
         yield up
 
 
@@ -594,10 +764,11 @@ SITES: Final[Mapping[str, tuple[Serve, Truth]]] = {
     "wordpress": (wordpress, Truth(search="absent", form="done")),
     "oscar": (oscar, Truth(contact="absent", offer="done")),
     "datasette": (datasette, Truth(search="absent", contact="absent")),
-    # what is typed there goes over a WebSocket, which the fence cuts: nobody can say what a person would see
-    "streamlit": (streamlit, Truth(follow="absent", search="absent", form="inconclusive")),
-    "nicegui": (nicegui, Truth(search="absent", form="inconclusive")),
-    "gradio": (gradio, Truth(follow="absent", search="absent", form="done")),
+    **PYTHON_APPS,
+    "pelican": (pelican, Truth(search="absent")),
+    "jekyll": (jekyll, Truth(search="absent")),
+    "next": (nextjs, Truth(follow="absent", search="absent", contact="absent")),
+    "mezzanine": (mezzanine, Truth(form="done")),
     "docsify": (docsify, Truth()),
     "mediawiki": (mediawiki, Truth()),
     "docusaurus": (docusaurus, Truth(search="absent", contact="absent")),

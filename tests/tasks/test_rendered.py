@@ -10,7 +10,7 @@ import pytest
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.tasks import Rendered
 from aui_tui.scan.declared import look
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.scan import observe
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.run import run_tasks, weigh
@@ -168,7 +168,7 @@ REGISTERS = """document.modelContext.registerTool({name: "book_room", descriptio
 )
 async def test_tools_are_those_that_a_page_has_registered_in_the_browser(
     browser: Browser,
-    parser: ParserPool,
+    parser: ParserProcess,
     body: str,
     scheme_is_safe: bool,
     tools: tuple[str, ...] | None,

@@ -15,7 +15,7 @@ from aui_tui.model.card import ReportCard, epoch_ms
 from aui_tui.model.methods import grade_of
 from aui_tui.model.observations import BROWSER, FILE_PROBES, ProbeEvent, Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
-from aui_tui.model.points import Standing
+from aui_tui.model.points import Standing, by_harm
 from aui_tui.model.query import Query
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TaskProgress
@@ -59,7 +59,7 @@ class MemoryService(Service):
         out = []
         for host, card in newest.items():
             cards = self.histories[host]
-            fix = card.recommendations[0] if card.recommendations else None
+            fix = next(iter(by_harm(card)), None)
             out.append(
                 Row(
                     summary=card.summary(),

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.methods import DEFAULT_METHOD
-from aui_tui.model.observations import Cause
+from aui_tui.model.observations import BROWSER, Cause
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import Step as TaskStep
 from aui_tui.model.tasks import TaskReport, TaskResult, run_of
@@ -21,6 +21,7 @@ from aui_tui.tui.rows import ListEntry
 from aui_tui.tui.screens.exchange import around_difference, opened
 from aui_tui.tui.screens.help import help_sections
 from aui_tui.tui.state import CardState
+from aui_tui.tui.widgets.listing import RowList
 from tests.scan import situations
 from tests.visits import records
 
@@ -121,6 +122,36 @@ def test_a_long_value_is_cut_to_the_words_that_the_other_side_does_not_have(room
     cut = ("…X11) Gecko Chrome/156", "…compatible; Claude-User/1.0)")
     assert around_difference(browser, agent, room) == (cut if room < 300 else (browser, agent))
     assert around_difference(agent, agent, room) == (agent, agent)
+
+
+async def test_each_side_of_an_exchange_has_its_own_title_and_legend() -> None:
+    async with stage(MemoryService.of(3)) as pilot:
+        pilot.app.push_screen(opened(refused_claude(), BROWSER))
+        await settle(pilot)
+        legends = ("≠ differs  = alike", "> asked  < answered", "> asked  < answered", "- on the left alone")
+        for side, legend in zip(("Compared", "browser raw", "ChatGPT raw", "Text"), legends, strict=True):
+            assert f"[{side}]" in text_of(pilot)
+            assert legend in text_of(pilot)
+            await press(pilot, "tab")
+
+
+async def test_unfolding_agents_that_are_alike_leaves_the_cursor_on_the_first_of_them() -> None:
+    async with stage(MemoryService.of(60)) as pilot:
+        await press(pilot, "end", "enter", "2")
+        pane = pilot.app.screen.query_one("#pane-2", RowList)
+        while not pane.key.startswith("+"):
+            await press(pilot, "down")
+        fold = pane.key
+        await press(pilot, "enter")
+        assert pane.key == fold[1:]
+
+
+async def test_esc_takes_away_what_was_said() -> None:
+    async with stage(MemoryService.of(3)) as pilot:
+        await press(pilot, "enter", "Z")
+        assert "Z does nothing here" in text_of(pilot)
+        await press(pilot, "escape")
+        assert "Z does nothing here" not in text_of(pilot)
 
 
 async def test_tab_turns_the_sides_of_an_exchange_and_its_help_says_so() -> None:

@@ -10,16 +10,17 @@ from msgspec.structs import replace
 
 from aui_tui.model import agents
 from aui_tui.model.card import ReportCard
-from aui_tui.model.points import Standing
+from aui_tui.model.points import Standing, gain
 from aui_tui.model.query import Query
 from aui_tui.model.registry import registry, surfaces
-from aui_tui.model.view import HostReport, Moves, Overview
+from aui_tui.model.view import HostReport, Moves, Overview, Row
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import sections
 from aui_tui.tui import cardrows
 from aui_tui.tui.columns import Column, cell, verdict_of
-from aui_tui.tui.figures import assistants, fates_of, narrowed, of_agent, scores
+from aui_tui.tui.figures import assistants, fates_of, lacking, narrowed, of_agent, scores, servers
 from aui_tui.tui.scans import Scan, ended_words
+from aui_tui.tui.screens.compare import lines
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.preview import preview
 
@@ -69,7 +70,7 @@ def test_strip_columns_and_preview_say_the_same(number: int) -> None:
             assert not shut
         fixes = [fix.k for fix in state.fixes]
         if fixes and not card.unreachable:
-            assert sections.gain(card, fixes[0]) in cardrows.score(state, 100).plain
+            assert gain(card, fixes[0]) in cardrows.score(state, 100).plain
             assert state.fixes[0].title.split()[0] in cardrows.score(state, 100).plain
 
 
@@ -113,13 +114,29 @@ def test_the_overview_leaves_to_task_runs_only_who_drives_a_browser() -> None:
     assert sum("no answer proves anything" in row for row in rows) == len(rows) - len(left)
 
 
+def test_a_narrow_pane_of_figures_yields_its_bar_and_no_figure() -> None:
+    failing, edges = {"llms": 921, "landmarks": 608}, {"cloudflare nginx": 113, "": 92}
+    figures = Overview(
+        grades={"A": 4}, stances={}, failing=failing, hosts=962, scores=(96,) * 10, edges=edges, refusing={"": 92}
+    )
+    for size in range(33, 141):
+        for row in (*servers(figures, size), *lacking(figures, size), *scores(figures, size)):
+            assert row.content.plain.endswith("%"), (size, row.content.plain)
+
+
 def test_a_card_without_a_grade_says_so_wherever_its_letter_would_stand() -> None:
     card = replace(make_card(3), grade=NO_GRADE)
     state = CardState(card.host).with_report(HostReport(card=card))
     assert "no grade: less than half measured" in cardrows.score(state, 100).plain
     done = replace(state, done=frozenset({state.fixes[0].k}), reached=Standing(82, "B", card.stance))
-    assert cardrows.what_if(done, 0).plain.strip().startswith(f"→ 82 {NO_GRADE}")
+    assert cardrows.what_if(done, 0).plain.strip().startswith("→ 82 no grade")
+    compared = next(line for line in lines([card, make_card(4)], NOW.timestamp()) if line.name == "Score")
+    assert compared.values[0].text == f"{card.score} no grade"
+    before = preview(Row(summary=card.summary(), rank=1), None, 44, NOW.timestamp())
+    assert f"{card.score} no grade" in before[0].content.plain
     assert "no grade" in ended_words(Scan(card.host, answer=HostReport(card=card)), "")[1]
+    kept = HostReport(card=card, source="cache", age=250)
+    assert "Answer of 4 min ago. f asks the site again." in ended_words(Scan(card.host, answer=kept), "")[1]
     figures = Overview(grades={"A": 1, "B": 1}, stances={}, failing={}, hosts=5, scores=(0,) * 9 + (5,))
     (row,) = [entry for entry in scores(figures, 80) if "no grade" in entry.content.plain]
     assert "3" in row.content.plain

@@ -41,8 +41,11 @@ def host_of(pilot: Pilot[int]) -> str:
 
 
 async def type_line(pilot: Pilot[int], text: str) -> None:
-    """Write the query line as a whole, as a paste does."""
-    index_of(pilot).query_one(QueryLine).value = text
+    """Open the query line and write it as a whole, as a paste does."""
+    line = index_of(pilot).query_one(QueryLine)
+    if not line.has_focus:
+        await press(pilot, "slash")
+    line.value = text
     await settle(pilot)
 
 
@@ -233,9 +236,9 @@ class LongIndex(MemoryService):
 async def test_first_rows_of_a_long_list_come_before_its_figures_and_the_cursor_stays_where_it_was_put() -> None:
     service = LongIndex.of(60)
     async with stage(service, (140, 40)) as pilot:
+        await press(pilot, "slash")
         service.counted = asyncio.Event()
-        index_of(pilot).line.focus()
-        index_of(pilot).query_one(QueryLine).value = "o"
+        index_of(pilot).line.value = "o"
         await shows(pilot, "Ranked …")
         assert len(index_of(pilot).table) == 20
         assert "Unreachable …" in text_of(pilot)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,7 @@ async def test_ascii_screen_has_nothing_but_ascii() -> None:
                 await pilot.press(key)
                 await settle(pilot)
             assert text_of(pilot).isascii()
+            assert not re.search("^ *[+]-|-[+] *$", text_of(pilot), re.MULTILINE), "a corner is no “in”"
 
 
 async def test_an_end_of_a_scroll_bar_is_no_sign_in_ascii() -> None:

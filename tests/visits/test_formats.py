@@ -504,6 +504,8 @@ def test_packed_data_that_asks_for_much_memory_is_not_unpacked(tmp_path: Path) -
         ("/ip/203%252e0%252e113%252e77", "/ip/{address}"),
         ("/pay/4111-1111-1111-1111", "/pay/{number}"),
         ("/pay/4111%201111%201111%201111", "/pay/{number}"),
+        ("/pay/4111%2B1111%2B1111%2B1111", "/pay/{number}"),
+        ("/pay/4111:1111:1111:1111", "/pay/{number}"),
     ],
 )
 def test_a_path_keeps_no_secret_however_it_is_encoded(path: str, kept: str) -> None:

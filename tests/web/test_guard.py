@@ -15,7 +15,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from aui_tui import web
-from aui_tui.web.answers import Shelf
+from aui_tui.web.answers import ResponseCache
 from aui_tui.web.guard import Connection, GuardMiddleware
 from tests.cards import WALLED
 from tests.memory_service import MemoryService, many
@@ -127,7 +127,7 @@ async def test_a_service_that_never_answers_is_given_up(caplog: pytest.LogCaptur
     async def stamp() -> str:
         return ""
 
-    guard = GuardMiddleware(Shelf(never, stamp, seconds=0.1), web.checked_config("http://127.0.0.1:1"))
+    guard = GuardMiddleware(ResponseCache(never, stamp, seconds=0.1), web.checked_config("http://127.0.0.1:1"))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(guard), base_url="http://127.0.0.1:1") as client:
         answer = await client.get("/api/index.json")
     assert answer.status_code == 503

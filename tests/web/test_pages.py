@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from aui_tui.errors import Unavailable
 from aui_tui.model.card import Evidence, Recommendation
 from aui_tui.model.registry import surfaces
 from aui_tui.model.vocabulary import NO_GRADE
@@ -248,3 +249,28 @@ def test_the_form_takes_names_in_any_script_and_refuses_what_it_cannot_read() ->
         assert running.request("POST", "/scan", data=many, headers=own).status_code == 400
         twice = running.request("POST", "/scan", content="url=a.example&url=b.example", headers=own)
         assert twice.status_code == 400
+
+
+def test_the_first_page_is_made_before_the_first_visitor_comes() -> None:
+    service = MemoryService.of(many(20))
+    with serving(service) as running:
+        made = [name for name, _ in service.calls].count("index")
+        assert made
+        assert running.get("/").status_code == 200
+        assert [name for name, _ in service.calls].count("index") == made
+
+
+def test_numbers_of_hosts_are_written_as_commands_write_them() -> None:
+    with serving(MemoryService.of(many(1_200))) as running:
+        text = page(running, "/").body.text()
+    assert "Of 1,200 sites that could be reached" in text
+    assert "1,200 ranked sites, page 1 of 120" in text
+
+
+def test_an_index_that_cannot_be_read_at_the_start_is_served_once_it_can() -> None:
+    service = MemoryService.of(many(20))
+    service.faults["index"] = Unavailable("The index is locked.")
+    with serving(service) as running:
+        assert running.get("/").status_code == 503
+        service.faults.clear()
+        assert running.get("/").status_code == 200

@@ -126,10 +126,11 @@ def test_an_index_may_be_asked_for_in_pages() -> None:
 def test_a_long_index_is_made_once_for_all_who_ask() -> None:
     service = MemoryService.of(many(3000))
     with serving(service) as running, ThreadPoolExecutor(16) as pool:
+        before = len(service.calls)
         bodies = set(pool.map(lambda _: running.get("/api/index.json").content, range(32)))
         assert len(bodies) == 1
         assert len(json.loads(bodies.pop())["ranked"]) == 3000
-        assert [name for name, _ in service.calls].count("index") == 1
+        assert [name for name, _ in service.calls[before:]].count("index") == 1
 
 
 def test_site_is_the_full_card(site: Running) -> None:

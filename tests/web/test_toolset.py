@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 import pytest
 
@@ -10,13 +12,23 @@ from aui_tui.model.vocabulary import NO_GRADE
 from tests.cards import DEAD, RICH_OPEN
 from tests.memory_service import MemoryService
 
+if TYPE_CHECKING:
+    from mcp.types import CallToolResult
+
 pytest.importorskip("mcp")
+
+
+def words(found: CallToolResult) -> str:
+    """The text of an answer."""
+    [content] = found.content
+    assert content.type == "text"
+    return content.text
 
 
 async def text_of(service: MemoryService, host: str) -> str:
     from aui_tui.web.toolset import Tools
 
-    return (await Tools(service).site(host)).content[0].text  # type: ignore[union-attr]
+    return words(await Tools(service).site(host))
 
 
 async def test_a_host_that_was_not_reached_has_no_grade_in_words() -> None:
@@ -30,7 +42,7 @@ async def test_a_list_says_where_no_grade_is_given_and_who_was_not_reached() -> 
 
     thin = msgspec.structs.replace(RICH_OPEN, grade=NO_GRADE)
     found = await Tools(MemoryService.of((thin, DEAD))).index()
-    lines = found.content[0].text.splitlines()  # type: ignore[union-attr]
+    lines = words(found).splitlines()
     assert lines[1:] == [
         f"1. {thin.host} {thin.score}, no grade, {thin.stance}",
         f"unreachable: {DEAD.host}",

@@ -13,8 +13,9 @@ from typing import Final
 
 from aui_tui.scan.network.chain import Chains
 from aui_tui.scan.network.client import HttpClient, load, ssl_context
+from aui_tui.scan.network.replies import NO_TLS, NetworkError, Reply
 from aui_tui.scan.network.routes import Routes, settle, system_resolver
-from aui_tui.scan.network.streams import NO_TLS, NetworkError, Reply, Stream, save_tls_memory
+from aui_tui.scan.network.streams import Stream, save_tls_memory
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.target import Origin, is_public
 

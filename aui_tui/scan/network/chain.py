@@ -18,8 +18,8 @@ import httpcore
 
 from aui_tui.errors import InvalidHost
 from aui_tui.scan import target
+from aui_tui.scan.network.replies import NetworkError
 from aui_tui.scan.network.routes import Routes
-from aui_tui.scan.network.streams import NetworkError
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.target import Origin
 

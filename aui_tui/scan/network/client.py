@@ -19,8 +19,7 @@ import httpcore
 
 from aui_tui.errors import ConfigError, Unavailable
 from aui_tui.scan.network.chain import Chains
-from aui_tui.scan.network.routes import Routes
-from aui_tui.scan.network.streams import (
+from aui_tui.scan.network.replies import (
     FINAL_STATUSES,
     HTTP1_ONLY,
     HTTP2_ONLY,
@@ -29,10 +28,10 @@ from aui_tui.scan.network.streams import (
     Flooded,
     NetworkError,
     Reply,
-    Stream,
     answer_failure,
-    paced,
 )
+from aui_tui.scan.network.routes import Routes
+from aui_tui.scan.network.streams import Stream, paced
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.target import Origin
 from aui_tui.text import clean

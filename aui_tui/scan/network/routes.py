@@ -22,7 +22,7 @@ import httpcore
 from aui_tui.errors import Unavailable
 from aui_tui.scan import target
 from aui_tui.scan.network import streams
-from aui_tui.scan.network.streams import NetworkError
+from aui_tui.scan.network.replies import NetworkError
 from aui_tui.scan.policy import ScanPolicy, Via
 
 LOOKUPS: Final = 320

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from aui_tui.errors import MissingExtra, Unavailable
 from aui_tui.process import protect
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.service.crawl.work import UNEXPECTED, CrawlSettings, Gate, Job, JobResult, failed, raise_file_limit, scan
 from aui_tui.text import clean
 
@@ -35,9 +35,9 @@ ATTEMPTS: Final = 3
 
 
 @cache
-def _parser() -> ParserPool:
+def _parser() -> ParserProcess:
     raise_file_limit()
-    return ParserPool()
+    return ParserProcess()
 
 
 def scan_batch(settings: CrawlSettings, jobs: list[Job]) -> list[JobResult]:
@@ -167,7 +167,7 @@ class Cluster:
                 for half in filter(None, (batch[:middle], batch[middle:])):
                     await self._hand_out(half, attempts - 1)
                 return
-            results = [failed(job, UNEXPECTED, "The workers that scanned it were lost each time.") for job in jobs]
+            results = [failed(UNEXPECTED, "The workers that scanned it were lost each time.") for _ in jobs]
         except (asyncio.CancelledError, futures.CancelledError):  # Dask cancels its futures when the scheduler goes
             task = asyncio.current_task()
             if task is not None and task.cancelling():
@@ -176,7 +176,7 @@ class Cluster:
                 self._gone.set_result(None)
             return
         except Exception as error:  # one batch must not end a crawl: its rows say what happened
-            results = [failed(job, UNEXPECTED, f"{type(error).__name__}: {clean(str(error), 200)}") for job in jobs]
+            results = [failed(UNEXPECTED, f"{type(error).__name__}: {clean(str(error), 200)}") for _ in jobs]
         finally:
             sent.release()
         for (_, waiting), result in zip(batch, results, strict=True):

@@ -7,7 +7,6 @@ starts the same list again goes on where the last one ended.
 from __future__ import annotations
 
 import asyncio
-import itertools
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -140,7 +139,6 @@ class Crawl:
         self._notice = notice
         self._clock = clock
         self._patience = patience
-        self._numbers = itertools.count(1)
         self._room = asyncio.Semaphore(concurrency + AHEAD)
         self._places = asyncio.Semaphore(concurrency)
         self._lanes: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -229,7 +227,7 @@ class Crawl:
         kept = claim.recent.category if claim.recent is not None else ""
         category = row.category or known.category or kept or UNCATEGORIZED
         options = ScanOptions(method=self._method, name=row.name or known.name, category=category)
-        job = Job(next(self._numbers), row.url, options, known.seed, claim.before)
+        job = Job(row.url, options, known.seed, claim.before)
         await self._pace()
         self.in_flight += 1
         try:

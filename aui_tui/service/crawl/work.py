@@ -17,7 +17,7 @@ from aui_tui.model.codec import Keys, encode_card
 from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
 from aui_tui.scan.network import save_tls_memory
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.scan import observe
 from aui_tui.text import clean
@@ -57,12 +57,11 @@ class CrawlSettings:
 
 
 class Job(msgspec.Struct, frozen=True, array_like=True):
-    """A host to scan: ``number`` tells it apart, ``seed``: the starter list names it.
+    """A host to scan; ``seed``: the starter list names it.
 
     ``before``: what the last scan saw, where tasks were run on the host: their results are kept.
     """
 
-    number: int
     url: str
     options: ScanOptions = ScanOptions()
     seed: bool = False
@@ -75,7 +74,6 @@ class JobResult(msgspec.Struct, frozen=True, array_like=True):
     ``card``: the record as JSON where the settings ask for it. ``status``: the HTTP status of the error.
     """
 
-    number: int
     packed: Packed | None = None
     card: bytes = b""
     unreachable: bool = False
@@ -84,7 +82,7 @@ class JobResult(msgspec.Struct, frozen=True, array_like=True):
     status: int = 0
 
 
-async def scan(job: Job, settings: CrawlSettings, parser: ParserPool) -> JobResult:
+async def scan(job: Job, settings: CrawlSettings, parser: ParserProcess) -> JobResult:
     """Scan one host, grade and pack it. Raises nothing but CancelledError: an error is a result."""
     policy, options = settings.policy, job.options
     try:
@@ -96,16 +94,16 @@ async def scan(job: Job, settings: CrawlSettings, parser: ParserPool) -> JobResu
         card = grade_card(seen, options.method, labels=labels)
         packed = Packed.of(card, seen)
     except AuiError as error:
-        return failed(job, type(error).title, str(error), type(error).http_status)
+        return failed(type(error).title, str(error), type(error).http_status)
     except Exception as error:  # one host must not end a crawl: its row says what happened
-        return failed(job, UNEXPECTED, f"{type(error).__name__}: {clean(str(error), 200)}")
+        return failed(UNEXPECTED, f"{type(error).__name__}: {clean(str(error), 200)}")
     record = b"" if settings.keys is None else encode_card(card, settings.keys)
-    return JobResult(job.number, packed, record, card.unreachable)
+    return JobResult(packed, record, card.unreachable)
 
 
-def failed(job: Job, title: str, error: str, status: int = 500) -> JobResult:
+def failed(title: str, error: str, status: int = 500) -> JobResult:
     """Return the result of a job that gave no card."""
-    return JobResult(job.number, title=title, error=error, status=status)
+    return JobResult(title=title, error=error, status=status)
 
 
 class Workers(Protocol):
@@ -159,7 +157,7 @@ class Here:
         self._gate = Gate()
         raise_file_limit()
         save_tls_memory()
-        self._parser = ParserPool()
+        self._parser = ParserProcess()
         self.capacity = places()
 
     async def __aenter__(self) -> Here:

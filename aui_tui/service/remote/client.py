@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import tempfile
 import time
 import zlib
 from collections.abc import Awaitable, Callable
@@ -24,7 +23,7 @@ from aui_tui.model.tasks import TaskProgress, TaskReport, decode_report
 from aui_tui.model.view import HistoryPoint, HostReport, Quota
 from aui_tui.model.visits import Visits, decode_visits
 from aui_tui.service.importer import MAX_DOCUMENT, ImportedRecord, index_rows, page_of, read_card, time_of_index
-from aui_tui.service.remote.imported import Imported, ImportedService
+from aui_tui.service.remote.imported import Imported, ImportedService, temporary_folder
 from aui_tui.service.remote.transport import (
     INDEX,
     SCAN,
@@ -103,7 +102,7 @@ class RemoteService(ImportedService):
     ) -> None:
         self._base = base_of(source)
         self.label = urlsplit(self._base).netloc
-        self._temporary = None if folder else tempfile.TemporaryDirectory(prefix="aui-tui-", ignore_cleanup_errors=True)
+        self._temporary = None if folder else temporary_folder()
         self._copies = Copies(folder or Path(self._temporary.name if self._temporary else ""))
         self._transport = Transport(self._base, self.label, sleep=sleep)
         self._clock = clock

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+import stat
 import sys
 import tempfile
 import time
@@ -16,13 +20,33 @@ import msgspec
 from aui_tui.errors import BadValue, RecordError
 from aui_tui.model.query import FIELDS, Query
 from aui_tui.model.view import IndexView, Overview
+from aui_tui.process import has_ended
 from aui_tui.service.importer import ImportedRecord, take_records
 from aui_tui.service.local import LocalService
 from aui_tui.service.protocol import Service
 from aui_tui.text import count
 
+_PREFIX: Final = "aui-tui-source-"
+"""Begins the name of a temporary folder; the number of the process that uses it follows."""
 MAX_BROKEN: Final = 1000
 """Broken records that are left out; with more of them than sound ones the list is refused."""
+
+
+def temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a folder for this process; what killed ones left of theirs is removed."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        number = left.name.removeprefix(_PREFIX).partition("-")[0]
+        if re.fullmatch(r"[0-9]{1,9}", number) and has_ended(int(number)) and _is_own(left):
+            shutil.rmtree(left, ignore_errors=True)
+    return tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-", ignore_cleanup_errors=True)
+
+
+def _is_own(folder: Path) -> bool:
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
 
 
 class Imported:
@@ -35,7 +59,7 @@ class Imported:
     def __init__(
         self, records: Iterable[ImportedRecord], *, scanned_at: str = "", clock: Callable[[], float] = time.time
     ) -> None:
-        folder = tempfile.TemporaryDirectory(prefix="aui-tui-", ignore_cleanup_errors=True)
+        folder = temporary_folder()
         self.here = LocalService(Path(folder.name), base_url="", clock=clock)
         weakref.finalize(self.here.reports.database, folder.cleanup)
         done = take_records(_mostly_sound(records), self.here.reports, limit=sys.maxsize)

@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
+from aui_tui.model import labels
 from aui_tui.model.codec import encode_card
 from aui_tui.model.labels import ago
 from aui_tui.model.points import Standing
@@ -76,6 +77,7 @@ class CardScreen(DashboardScreen[str]):
     .-short #strip { margin: 0; }
     .-absent #answer { display: none; }
     .-wide #answer { border: round $role-rest; border-title-color: $primary; }
+    .-wide #answer:focus-within { border: round $primary; border-title-style: bold reverse; }
     .-wide #reasons { layout: horizontal; }
     .-wide #strip { width: 11fr; max-height: 9; margin-bottom: 0; }
     .-wide #score { width: 9fr; margin-top: 1; }
@@ -482,5 +484,6 @@ def open_card(
 def _of_scan(point: HistoryPoint, now: float) -> Choice:
     """Return a kept scan as a choice: its day and age, its score and grade."""
     at = point.scanned_at
-    score = "stopped" if point.incomplete else "no answer" if point.unreachable else f"{point.score} {point.grade}"
+    graded = labels.score(point.score, point.grade)
+    score = "stopped" if point.incomplete else "no answer" if point.unreachable else graded
     return Choice(at, f"{day(at, now)} {at[11:16]}   {ago(at, now)}", score)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from shlex import quote
@@ -14,7 +15,7 @@ from textual.content import Content
 from aui_tui.model import agents, labels
 from aui_tui.model.card import ReportCard
 from aui_tui.model.labels import ago
-from aui_tui.model.registry import registry, surfaces
+from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import sign
 from aui_tui.model.view import HostReport
 from aui_tui.report import sections
@@ -124,6 +125,9 @@ class CompareScreen(DashboardScreen[None]):
 
 TO_DO: Final = Value("to do", "warn")
 LABEL: Final = 20
+BAR: Final = 16
+"""Cells of a bar of points."""
+POINTS: Final = re.compile(r"(\d+)/(\d+)")
 LEGEND: Final = f"{glyphs.DISAGREE} differs  {glyphs.ALIKE} alike"
 
 
@@ -156,9 +160,18 @@ def _said(names: str, value: Value) -> str:
 
 
 def _row(row: ComparedLine, mark: str, label: int, room: int) -> ListEntry:
-    cells = ((fit(value.text, room) + " ", value.tone) for value in row.values)
+    cells = ((fit(_with_bar(value.text, room), room) + " ", value.tone) for value in row.values)
     role = "accent" if mark == glyphs.DISAGREE else "muted"
     return ListEntry(text("  ", (f"{mark} ", role), fit(row.name, label - 1) + " ", *cells), row.name)
+
+
+def _with_bar(words: str, room: int) -> str:
+    """Return points such as ``18/25`` with a bar of them, everything else as it is."""
+    points = POINTS.fullmatch(words)
+    if not points or room < 12:
+        return words
+    full, rest = glyphs.bar(int(points[1]), int(points[2]), min(room - 6, BAR))
+    return f"{words:<5} {full}{rest}"
 
 
 def sentence(cards: Sequence[ReportCard]) -> str:
@@ -194,11 +207,11 @@ def _lines(card: ReportCard, now: float) -> Iterator[tuple[str, Value]]:
     """Yield what one card says, by the name of the line."""
     report, word = HostReport(card=card), "unreachable" if card.unreachable else card.stance
     points = sections.points(report)
-    yield "Score", Value(glyphs.DASH if card.unreachable else f"{card.score} {card.grade}", "strong")
+    yield "Score", Value(glyphs.DASH if card.unreachable else labels.score(card.score, card.grade), "strong")
     yield "Stance", Value(word, sign(word).tone)
+    words = {key: one.verdict for one in agents.outcomes(card) for key in one.keys}
     for slug, verdict in card.matrix.items() if not card.unreachable else ():
-        surface = registry().surface(slug)
-        found = agents.word_of(verdict, surface.source if surface is not None else "")
+        found = words.get(slug) or agents.word_of(verdict)
         yield labels.surface(slug, short=True), Value(f"{sign(found).sign} {found}", sign(found).tone)
     yield from ((item.label, Value(item.cells[1])) for item in (points.items if points is not None else ()))
     yield "Category", Value(card.category)

@@ -55,7 +55,7 @@ class ExchangeScreen(DashboardScreen[None]):
         self._report = report
         self._seen = seen
         self._known = names(seen)
-        self._side = 2 if name == BROWSER else 0
+        self._side = 0 if self._known else 1
         self._exchange = name if name in self._known else self._known[0] if self._known else BROWSER
 
     def inside(self) -> ComposeResult:
@@ -75,15 +75,16 @@ class ExchangeScreen(DashboardScreen[None]):
         found, side, block = self.found, SIDES[self._side], self.query_one("#exchange", RowList)
         because = " ".join((why(self._report, self._exchange), *self._cause())).strip()
         one = found.left if side == "left" else found.right
+        label = found.left_label if side == "left" else found.right_label
         if side == "both":
             block.show(lambda size: side_by_side(found, because, size), top=True)
         elif side == "text":
             block.show(lambda size: page_text(found, size), top=True)
         else:
             block.show(lambda size: raw(one, size), top=True)
-        sides = f"browser {glyphs.DOT} {labels.probe(self._exchange)}"
-        block.border_title = Content(sides)
-        block.border_subtitle = Content(LEGEND)
+        both = f"{found.left_label} {glyphs.DOT} {found.right_label}"
+        block.border_title = Content(both if side in ("both", "text") else label)
+        block.border_subtitle = Content(LEGENDS.get(side, RAW_LEGEND))
         self.draw_lines()
 
     def _cause(self) -> list[str]:
@@ -156,7 +157,11 @@ class ExchangeScreen(DashboardScreen[None]):
         return f"aui-tui site {quote(self._report.card.host)} --details"
 
 
-LEGEND: Final = f"{glyphs.DISAGREE} differs  {glyphs.ALIKE} alike"
+LEGENDS: Final = {
+    "both": f"{glyphs.DISAGREE} differs  {glyphs.ALIKE} alike",
+    "text": "- on the left alone  + on the right alone",
+}
+RAW_LEGEND: Final = "> asked  < answered"
 NAME: Final = 14
 ONE_SIDE: Final = 66
 """Width below which the agent's side stands alone."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import ExitStack
 from typing import ClassVar, Final
 
 from msgspec.structs import replace
@@ -10,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from aui_tui.model.query import Query, parse
 from aui_tui.model.registry import registry
@@ -41,10 +42,10 @@ from aui_tui.tui.widgets.querybar import SHOWN, DropDown, QueryLine, choices, re
 
 COMPARED: Final = 5
 """Hosts that are compared at most."""
-BEHIND: Final = 0.05
-"""Seconds by which the drop-down follows the rows that a key asks for, so that those are drawn first."""
 PAUSE: Final = 0.12
 """Seconds without a key after which the choices of the drop-down are counted."""
+TOGETHER: Final = 0.03
+"""Seconds that a frame waits for the rows that a key asks for, so that both are drawn once."""
 FIRST: Final = 0.25
 """Seconds that the first frame waits for the list, so that it is drawn once; a slow source gets an empty frame."""
 
@@ -81,6 +82,7 @@ class IndexScreen(DashboardScreen[None]):
     async def on_mount(self) -> None:
         for name in ("quota", "stored", "aged", "fed"):
             self.watch(self.app, name, getattr(self, "_" + name), init=name == "quota")
+        self.watch(self.line, "value", self._typed, init=False)
         view, _ = await attempt(asyncio.wait_for(self._soonest(self.state.query), FIRST))
         if view is not None:
             self._listed(view, 0)
@@ -167,7 +169,15 @@ class IndexScreen(DashboardScreen[None]):
         row = self.table.row if keep else None
         wanted = host or (row.summary.host if row is not None else "")
         self._placing = bool(wanted)
-        start(self, "list", self._read, self.state.query, wanted)
+        start(self, "list", self._read, self.state.query, wanted, self._one_frame())
+
+    def _one_frame(self) -> ExitStack:
+        """Draw nothing until the result is closed, a moment long at most: a key and its rows are one frame."""
+        frame = ExitStack()
+        frame.callback(self.check_idle)
+        frame.enter_context(self.app.batch_update())
+        self.set_timer(TOGETHER, frame.close)
+        return frame
 
     async def _soonest(self, query: Query) -> IndexView:
         """Return the first rows of the answer where they come before its counts, else all of it."""
@@ -176,11 +186,12 @@ class IndexScreen(DashboardScreen[None]):
         rows = () if page is None else page.unreachable if self.state.unreachable else page.ranked
         return page if page is not None and len(rows) else await service.index(query)
 
-    async def _read(self, query: Query, host: str) -> None:
+    async def _read(self, query: Query, host: str, frame: ExitStack) -> None:
         """Show the list, its first rows before its counts unless the cursor goes to ``host``."""
         service, view = self.context.service, self.state.view
         paged = view is not None and view.counting and view.query == query
         view, problem = await attempt(service.index(query) if host or paged else self._soonest(query))
+        self.table.call_later(frame.close)
         if view is not None and view.counting:
             paged, drawn = True, asyncio.Event()
             self._listed(view, 0)
@@ -253,7 +264,7 @@ class IndexScreen(DashboardScreen[None]):
 
     def view(self, query: Query, *, matrix: bool, unreachable: bool = False) -> None:
         """Show the list of another query."""
-        self.line.write(query.line)
+        self.line.value = query.line
         self.become(replace(self.state, matrix=matrix, unreachable=unreachable, query=query), keep=False)
 
     def scanned(self, report: HostReport) -> None:
@@ -285,26 +296,24 @@ class IndexScreen(DashboardScreen[None]):
         self._before = self.state, self.host(), self.line.value
         self.query_one("#foot", Bar).refresh()
 
-    def on_input_changed(self, event: Input.Changed) -> None:
+    def _typed(self, line: str) -> None:
         """Filter as the user types; a line that cannot be read leaves the list and says why."""
+        if self.focused is not self.line:
+            return
         self._problem = ""
-        state = self.state.with_line(read_line(event.value).good)
+        state = self.state.with_line(read_line(line).good)
         if state.query.terms != self.state.query.terms:
             self.become(state, keep=False)
         else:
             self.state = state
-        drop_down, before = self.query_one(DropDown), self.query_one(DropDown).found
-        drop_down.take(choices(event.value) if self.line.has_focus else ())
-        if before or drop_down.found:
-            start(self, "choices", self._show_choices, self.state.query)
+        self.query_one(DropDown).offer(choices(line))
+        start(self, "choices", self._count_choices, self.state.query)
         self.query_one("#foot", Bar).refresh()
 
-    async def _show_choices(self, query: Query) -> None:
-        """Draw the drop-down behind the rows, then say how many hosts each of its choices would leave."""
+    async def _count_choices(self, query: Query) -> None:
+        """Say how many hosts each choice of the drop-down would leave."""
         drop_down = self.query_one(DropDown)
         counts: dict[str, str] = {}
-        await asyncio.sleep(BEHIND)
-        drop_down.draw()
         await asyncio.sleep(PAUSE)
         for choice in drop_down.found[:SHOWN]:
             asked = read_line(choice.line)
@@ -319,12 +328,11 @@ class IndexScreen(DashboardScreen[None]):
     def on_query_line_left(self, message: QueryLine.Left) -> None:
         """Go back to the list, with the search or as it was before."""
         self._problem = ""
-        if not message.keep:
-            state, host, text = self._before
-            self.state = replace(self.state, query=state.query)
-            self.line.write(text)
-            self.reload(keep=False, host=host)
         self.table.focus()
+        if not message.keep:
+            state, host, self.line.value = self._before
+            self.state = replace(self.state, query=state.query)
+            self.reload(keep=False, host=host)
         self._redraw()
 
     # Keys
@@ -394,7 +402,7 @@ class IndexScreen(DashboardScreen[None]):
 
     def _narrow(self, query: Query | None) -> None:
         if query is not None:
-            self.line.write(query.line)
+            self.line.value = query.line
             self.become(replace(self.state, query=query))
             self.app.did(self.command())
 
@@ -445,7 +453,7 @@ class IndexScreen(DashboardScreen[None]):
             self._open_overview(figure)
         elif state is not None or self.line.value:
             found = state or self.state
-            self.line.write(found.query.line)
+            self.line.value = found.query.line
             self.become(found)
         else:
             self.app.notice("This is the whole list; q leaves the dashboard.")

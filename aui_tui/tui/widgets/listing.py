@@ -92,7 +92,7 @@ class RowList(OptionList):
         self.clear_options()
         self.add_options([Option(self._prompt(place), disabled=not row.key) for place, row in enumerate(rows)])
         places = [place for place, row in enumerate(rows) if row.key]
-        same = next((place for place in places if rows[place].key == here), None)
+        same = next((place for place in places if rows[place].key in (here, here.removeprefix("+"))), None)
         self.highlighted = same if same is not None else places[0] if places else None
         self.scroll_to(0, top, animate=False, immediate=True)
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from textual.content import Content
 
+from aui_tui.model import labels
 from aui_tui.model.card import SiteSummary
 from aui_tui.model.labels import ago
 from aui_tui.model.signs import sign
@@ -90,7 +91,7 @@ def _stance(row: Row) -> Content:
     if not row.rank:
         return text((f"{glyphs.DASH} unreachable, not graded", "warn"))
     mark, _, tone = sign(summary.stance)
-    return text((f"{mark} {summary.stance}", tone), "  ", (f"{summary.score} {summary.grade}", "strong"))
+    return text((f"{mark} {summary.stance}", tone), "  ", (labels.score(summary.score, summary.grade), "strong"))
 
 
 def _facts(summary: SiteSummary, size: int, now: float) -> list[ListEntry]:

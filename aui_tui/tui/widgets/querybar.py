@@ -141,22 +141,12 @@ class DropDown(OptionList):
         self.entered = False
         """Whether the user has moved into it."""
 
-    def take(self, found: Sequence[Completion]) -> None:
-        """Have other choices, the first of them under the cursor; ``draw`` shows them."""
-        self.entered = False
-        if tuple(found) != self.found:
-            self.found, self.highlighted = tuple(found), 0 if found else None
-
-    def draw(self) -> None:
-        """Show the choices, without the numbers of others."""
-        self.counts = {}
-        self.display = bool(self.found)
-        self._fill(0)
-
     def offer(self, found: Sequence[Completion]) -> None:
-        """Show other choices at once."""
-        self.take(found)
-        self.draw()
+        """Show other choices, the first of them under the cursor; what is counted of others goes."""
+        self.entered = False
+        if found or self.found:
+            self.found, self.counts, self.visible = tuple(found), {}, bool(found)
+            self._fill(0)
 
     def count(self, counts: dict[str, str]) -> None:
         """Show how many hosts each choice would leave."""
@@ -210,11 +200,6 @@ class QueryLine(Input):
 
     class Entered(Message):
         """The user went into the line."""
-
-    def write(self, text: str) -> None:
-        """Change the line without telling."""
-        with self.prevent(Input.Changed):
-            self.value = text
 
     def on_focus(self) -> None:
         self._give_room(True)

@@ -14,8 +14,8 @@ from aui_tui.errors import Unavailable
 from aui_tui.scan.network import NetworkError, streams
 from aui_tui.scan.network import routes as network_routes
 from aui_tui.scan.network.client import Backend
+from aui_tui.scan.network.replies import ConnectFailed
 from aui_tui.scan.network.routes import Routes, SystemResolver, system_lookup, system_resolver
-from aui_tui.scan.network.streams import ConnectFailed
 from aui_tui.scan.policy import Limits, ScanPolicy
 
 

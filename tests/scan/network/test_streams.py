@@ -12,17 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aui_tui.scan.network import NetworkError
-from aui_tui.scan.network.streams import (
-    AT_ONCE,
-    FREE_PIECES,
-    MAX_FRAME,
-    MAX_INTERIM,
-    Flooded,
-    FrameReader,
-    HeadReader,
-    exclusive_turn,
-    paced,
-)
+from aui_tui.scan.network.readers import AT_ONCE, FREE_PIECES, MAX_FRAME, MAX_INTERIM, FrameReader, HeadReader
+from aui_tui.scan.network.replies import Flooded
+from aui_tui.scan.network.streams import exclusive_turn, paced
 from tests.faults.h2_floods import DATA, HEADERS, PING, SETTINGS, frame
 
 SCRIPT = """

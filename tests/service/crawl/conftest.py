@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.target import parse
 from aui_tui.service.crawl import BadRow, CrawlSettings, ListedHost
@@ -40,7 +40,7 @@ class Listening:
 
     def __init__(self, settings: CrawlSettings, begun: Callable[[Job], None] = lambda job: None) -> None:
         self._settings = settings
-        self._analyser = ParserPool()
+        self._analyser = ParserProcess()
         self._begun = begun
 
     async def scan(self, job: Job) -> JobResult:

@@ -51,7 +51,7 @@ async def workers_of(cluster: Any) -> list[int]:
 async def test_batches_are_scanned_and_written_once(cluster: Any, service: LocalService, site: Site) -> None:
     async with Cluster(settings_of(service), address=cluster.scheduler_address, most=10) as workers:
         assert workers.capacity == 2 * 2 * 10
-        refused = await workers.scan(Job(1, "ftp://a.test"))
+        refused = await workers.scan(Job("ftp://a.test"))
         assert (refused.packed, refused.status) == (None, 400)
         counts = await Crawl(service, workers, concurrency=workers.capacity).run(grouped(rows(hosts(60))))
     assert (counts.scanned, counts.total) == (60, 60)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +25,7 @@ from aui_tui.service.remote import open_source
 from aui_tui.service.remote.file import FileService
 from aui_tui.service.remote.transport import HttpReply, complaint
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, encode_index, published
+from tests.cli.runner import aui, start
 from tests.service.remote.reader import BODY, CARD, JSON, remote
 from tests.service.remote.scripted import Said, Source
 
@@ -207,3 +211,21 @@ def test_any_card_is_read_as_it_was_published(card: Any) -> None:
     assert read_card(codec.encode_card(card), card.host) == card
     slots = read_card(codec.encode_card(card, "slots"), card.host)
     assert msgspec.structs.replace(slots, url="") == msgspec.structs.replace(card, url="")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="whether a process has ended can be asked on POSIX alone")
+def test_what_a_killed_run_left_of_its_temporary_index_is_removed_by_the_next(tmp_path: Path) -> None:
+    temporary, source = tmp_path / "temporary", tmp_path / "index.json"
+    temporary.mkdir()
+    source.write_bytes(encode_index(INDEX))
+    place = {"TMPDIR": str(temporary)}
+    with start(tmp_path, "index", "--source", "-", env=place, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as run:
+        while not (folders := list(temporary.iterdir())):
+            assert run.poll() is None
+            time.sleep(0.02)
+        assert aui(tmp_path, "index", "--source", str(source), env=place).code == 0
+        assert list(temporary.iterdir()) == folders, "that of a process that runs stays"
+        run.kill()
+    assert list(temporary.iterdir()) == folders
+    assert aui(tmp_path, "index", "--source", str(source), env=place).code == 0
+    assert not list(temporary.iterdir())

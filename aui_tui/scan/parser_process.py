@@ -29,7 +29,7 @@ from aui_tui.model.observations import PageFacts, RobotsFacts
 from aui_tui.model.registry import registry
 from aui_tui.process import command
 from aui_tui.scan import page, robots
-from aui_tui.scan.page import PageText
+from aui_tui.scan.page_text import PageText
 
 LIMIT: Final = 2.0
 """Seconds that one body may take."""
@@ -71,93 +71,83 @@ class _Worker:
 
     def __init__(self) -> None:
         self.child: subprocess.Popen[bytes] | None = None
-        self._late = self._closed = False
+        self._closed = False
         self._lock = threading.Lock()
 
     def do(self, job: ParseJob) -> bytes | str:
         """Return the result of ``job``, or why there is none."""
-        for _ in range(2):
+        for _ in range(2):  # the process may have ended since its last job
             try:
-                inbox, outbox = self.start()
+                child = self.start()
             except OSError as error:
                 return CLOSED if self._closed else f"no worker process could be started: {error.__class__.__name__}"
             answer, asked = None, False
-            with self._within(job.limit), contextlib.suppress(OSError, ValueError):
-                _send(inbox, job)
+            with _killed_after(job.limit, child) as late, contextlib.suppress(OSError, ValueError):
+                _send(child.stdin, job)
                 asked = True
-                answer = _receive(outbox)
-            if answer is not None:
-                return answer
-            self._end()
-            if asked or self._late:
-                return f"it took the parser over {job.limit:g} s" if self._late else "the parser crashed"
-        return "no worker process could be started"
+                answer = _receive(child.stdout)
+            if late or answer is None:
+                _end(child)
+            if asked or late:
+                return answer or (f"it took the parser over {job.limit:g} s" if late else "the parser crashed")
+        return "the parser crashed"
 
-    def start(self) -> tuple[IO[bytes], IO[bytes]]:
-        """Return the input and output of a process that is up. Raises OSError."""
-        child = self.child
-        if child is None or child.poll() is not None or self._late:
-            self._end()
-            with self._lock:
-                if self._closed:
-                    raise BrokenPipeError
-                child = self.child = subprocess.Popen(  # noqa: S603 (our own interpreter and module)
-                    command("aui_tui.scan.parser_pool"),
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                    cwd=os.sep if os.name == "posix" else None,
-                    process_group=0 if os.name == "posix" else None,
-                )
-            self._late = False
-            assert child.stdout is not None
-            with self._within(START_LIMIT):
-                if child.stdout.read(1) != READY:
-                    raise BrokenPipeError
-        assert child.stdin is not None
-        assert child.stdout is not None
-        return child.stdin, child.stdout
+    def start(self) -> subprocess.Popen[bytes]:
+        """Return a process that is up. Raises OSError."""
+        if self.child is not None and self.child.poll() is None:
+            return self.child
+        with self._lock:
+            if self._closed:
+                raise BrokenPipeError
+            if self.child is not None:
+                _end(self.child)
+            self.child = subprocess.Popen(  # noqa: S603 (our own interpreter and module)
+                command("aui_tui.scan.parser_process"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=os.sep if os.name == "posix" else None,
+                process_group=0 if os.name == "posix" else None,
+            )
+        with _killed_after(START_LIMIT, self.child):
+            if self.child.stdout is None or self.child.stdout.read(1) != READY:
+                raise BrokenPipeError
+        return self.child
 
     def close(self) -> None:
         """End the process for good; what it does ends with a reason. May come from any thread."""
         with self._lock:
             self._closed = True
-        self._end()
-
-    @contextlib.contextmanager
-    def _within(self, seconds: float) -> Iterator[None]:
-        """Kill the process when the body of the ``with`` takes longer than ``seconds``."""
-        timer = threading.Timer(seconds, self._overrun)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
-
-    def _overrun(self) -> None:
-        self._late = True
         if self.child is not None:
-            self.child.kill()
-
-    def _end(self) -> None:
-        child = self.child
-        if child is not None:
-            child.kill()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                child.wait(5)
-            for stream in (child.stdin, child.stdout):
-                with contextlib.suppress(OSError):
-                    if stream is not None:
-                        stream.close()
+            _end(self.child)
 
 
-def _close(thread: ThreadPoolExecutor, worker: _Worker) -> None:
-    worker.close()
-    thread.shutdown(wait=False)
+@contextlib.contextmanager
+def _killed_after(seconds: float, child: subprocess.Popen[bytes]) -> Iterator[list[bool]]:
+    """Kill ``child`` when the body of the ``with`` takes longer than ``seconds``; what is yielded is then not empty."""
+    late: list[bool] = []
+
+    def overrun() -> None:
+        late.append(True)
+        child.kill()
+
+    timer = threading.Timer(seconds, overrun)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield late
+    finally:
+        timer.cancel()
+        timer.join()
 
 
-class ParserPool:
+def _end(child: subprocess.Popen[bytes]) -> None:
+    child.kill()
+    with contextlib.suppress(OSError), child:
+        pass
+
+
+class ParserProcess:
     """Reads homepages and robots.txt bodies without ever stalling the event loop; one large body at a time.
 
     ``limit``: seconds that a body may take. May be used from several event loops. Ends its process at :meth:`aclose`,
@@ -168,9 +158,9 @@ class ParserPool:
         self._limit = limit
         self._worker = _Worker()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="aui-parser")
-        self._finalizer = weakref.finalize(self, _close, self._thread, self._worker)
+        self._finalizer = weakref.finalize(self, self._worker.close)
 
-    async def __aenter__(self) -> ParserPool:
+    async def __aenter__(self) -> ParserProcess:
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -228,14 +218,16 @@ def _is_small(body: bytes) -> bool:
     return len(body) <= INLINE_BYTES and body.count(b"<") <= INLINE_TAGS and b"\0" not in body
 
 
-def _send(stream: IO[bytes], value: object) -> None:
+def _send(stream: IO[bytes] | None, value: object) -> None:
+    assert stream is not None
     data = msgspec.msgpack.encode(value)
     stream.write(len(data).to_bytes(HEADER, "big") + data)
     stream.flush()
 
 
-def _receive(stream: IO[bytes]) -> bytes | None:
+def _receive(stream: IO[bytes] | None) -> bytes | None:
     """Return the msgpack of one message; None when the stream ends first."""
+    assert stream is not None
     size = int.from_bytes(stream.read(HEADER), "big")
     data = stream.read(size)
     return data if data and len(data) == size else None

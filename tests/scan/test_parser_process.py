@@ -14,8 +14,8 @@ from collections.abc import Iterable
 import psutil
 import pytest
 
-from aui_tui.scan import page, parser_pool
-from aui_tui.scan.parser_pool import ParserPool
+from aui_tui.scan import page, parser_process
+from aui_tui.scan.parser_process import ParserProcess
 
 BIG = b"<title>Big</title><main>" + b"<p>words and words</p>" * 4_000
 TAGS = b"<title>Tags</title>" + b"<p>x" * 10_000
@@ -23,7 +23,7 @@ SLOW = b"<title>Slow</title>" + b"".join(b"<b a=%d>" % i for i in range(900)) + 
 
 
 async def test_large_pages_are_read_in_a_worker() -> None:
-    async with ParserPool() as parser:
+    async with ParserProcess() as parser:
         assert parser.pid is None
         assert await parser.homepage(b"<title>Small</title>") == page.read(b"<title>Small</title>")
         assert parser.pid is None
@@ -33,7 +33,7 @@ async def test_large_pages_are_read_in_a_worker() -> None:
 
 
 async def test_a_page_that_takes_too_long_gives_zeros_and_the_next_one_works() -> None:
-    async with ParserPool(limit=0.2) as parser:
+    async with ParserProcess(limit=0.2) as parser:
         facts = await parser.homepage(SLOW)
         assert "over 0.2 s" in facts.problem
         assert facts.title == "Slow"
@@ -42,7 +42,7 @@ async def test_a_page_that_takes_too_long_gives_zeros_and_the_next_one_works() -
 
 
 async def test_a_killed_worker_is_replaced() -> None:
-    async with ParserPool() as parser:
+    async with ParserProcess() as parser:
         await parser.homepage(BIG)
         os.kill(pid_of(parser), signal.SIGKILL)
         assert (await parser.homepage(BIG)).problem == ""
@@ -50,7 +50,7 @@ async def test_a_killed_worker_is_replaced() -> None:
 
 @pytest.mark.ci
 async def test_a_worker_killed_in_a_job_gives_zeros() -> None:
-    async with ParserPool(limit=20) as parser:
+    async with ParserProcess(limit=20) as parser:
         await parser.homepage(BIG)
         os.kill(pid_of(parser), signal.SIGSTOP)
         job = asyncio.create_task(parser.homepage(TAGS))
@@ -61,7 +61,7 @@ async def test_a_worker_killed_in_a_job_gives_zeros() -> None:
 
 
 async def test_closing_ends_a_job_under_way() -> None:
-    parser = ParserPool(limit=60)
+    parser = ParserProcess(limit=60)
     await parser.homepage(BIG)
     os.kill(pid_of(parser), signal.SIGSTOP)
     job = asyncio.create_task(parser.homepage(TAGS))
@@ -73,13 +73,13 @@ async def test_closing_ends_a_job_under_way() -> None:
 
 async def test_robots_through_the_worker() -> None:
     body = b"User-agent: *\nDisallow: /\n" + b"# padding\n" * 10_000
-    async with ParserPool() as parser:
+    async with ParserProcess() as parser:
         assert (await parser.robots(body, 200)).wildcard_block
         assert (await parser.robots(b"", 503)).kind == "unknown"
 
 
 async def test_prestart_brings_a_worker_up() -> None:
-    async with ParserPool() as parser:
+    async with ParserProcess() as parser:
         parser.prestart()
         parser.prestart()
         async with asyncio.timeout(10):
@@ -90,7 +90,7 @@ async def test_prestart_brings_a_worker_up() -> None:
 
 
 async def test_a_closed_parser_says_so() -> None:
-    parser = ParserPool()
+    parser = ParserProcess()
     await parser.aclose()
     await parser.aclose()
     assert (await parser.homepage(BIG)).problem == "the parser is closed"
@@ -98,15 +98,15 @@ async def test_a_closed_parser_says_so() -> None:
 
 
 async def test_no_worker_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parser_pool.sys, "executable", "/nonexistent/python")
-    async with ParserPool() as parser:
+    monkeypatch.setattr(parser_process.sys, "executable", "/nonexistent/python")
+    async with ParserProcess() as parser:
         facts = await parser.homepage(BIG)
     assert facts.problem == "no worker process could be started: FileNotFoundError"
     assert facts.title == "Big"
 
 
 def test_one_parser_serves_several_event_loops() -> None:
-    parser = ParserPool()
+    parser = ParserProcess()
     for _ in range(2):
         assert asyncio.run(parser.homepage(BIG)).problem == ""
     pids = [pid_of(parser)]
@@ -119,8 +119,8 @@ def test_one_parser_serves_several_event_loops() -> None:
 def test_no_worker_outlives_the_program(ending: str) -> None:
     program = f"""
 import asyncio, os
-from aui_tui.scan.parser_pool import ParserPool
-parser = ParserPool()
+from aui_tui.scan.parser_process import ParserProcess
+parser = ParserProcess()
 asyncio.run(parser.homepage(b"<p>words</p>" * 9_000))
 print(parser.pid, flush=True)
 {ending}
@@ -132,7 +132,7 @@ print(parser.pid, flush=True)
 
 async def test_the_event_loop_stays_free() -> None:
     """A page that keeps a parser busy for half a second delays nothing else by a fifth of it."""
-    async with ParserPool(limit=0.5) as parser:
+    async with ParserProcess(limit=0.5) as parser:
         await parser.homepage(BIG)
         job = asyncio.create_task(parser.homepage(SLOW))
         lags = []
@@ -144,7 +144,7 @@ async def test_the_event_loop_stays_free() -> None:
         assert sorted(lags)[len(lags) // 2] < 0.1
 
 
-def pid_of(parser: ParserPool) -> int:
+def pid_of(parser: ParserProcess) -> int:
     assert parser.pid is not None
     return parser.pid
 

@@ -1,0 +1,82 @@
+"""One next step: the card, its documents, the plan, the pages, the tools of an agent and the list name the same fix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import pytest
+from hypothesis import given, settings
+from mcp.types import TextContent
+from selectolax.lexbor import LexborHTMLParser
+
+from aui_tui.checks.scoring import grade_card
+from aui_tui.index.rows import columns_of
+from aui_tui.model.observations import Observations
+from aui_tui.model.view import HostReport
+from aui_tui.report import plan
+from aui_tui.report.sections import sections
+from aui_tui.tui.state import CardState
+from aui_tui.web import ApiConfig
+from aui_tui.web.rendering import environment
+from aui_tui.web.toolset import card_result
+from tests.scan import situations
+from tests.strategies import observations
+
+SITUATIONS = (
+    situations.wall_for_agents,
+    situations.half_open,
+    situations.robots_all,
+    situations.robots_one,
+    situations.shell,
+    situations.plain,
+)
+CONFIG: Final = ApiConfig(base_url="http://127.0.0.1:8080")
+
+
+def named(seen: Observations) -> dict[str, str]:
+    """Return the title of the first fix of each place that names one."""
+    card = grade_card(seen)
+    report = HostReport(card=card, observations=seen)
+    parts = {part.name: part for part in sections(report)}
+    following = next(item.text for item in parts["verdict"].items if item.key == "next")
+    title = next((fix.title for fix in card.recommendations if following.startswith(f"{fix.title}: ")), following)
+    page = environment(CONFIG, scans=False).get_template("site.html").render(card=card, report=report)
+    tree = LexborHTMLParser(page)
+    told = card_result(card, "").content[0]
+    assert isinstance(told, TextContent)
+    goal = plan.plan_for(report, score=100, with_claims=True).plan
+    near = plan.plan_for(report, with_claims=True).plan
+    return {
+        "card": title,
+        "fixes": parts["fixes"].items[0].label,
+        "plan": goal.steps[0].fix.title,
+        "plan to the next grade": near.steps[0].fix.title,
+        "page": tree.css_first(".next a").text(),
+        "fixes of the page": tree.css_first("#fix-1").text(),
+        "tool": next(line for line in told.text.splitlines() if line.startswith("fix ")).partition("): ")[2],
+        "dashboard": CardState(card.host).with_report(report).fixes[0].title,
+        "list": columns_of(card, seen)["best_fix"],
+    }
+
+
+@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda one: one.__name__)
+def test_every_place_names_the_same_next_step(situation: Callable[[], Observations]) -> None:
+    found = named(situation())
+    assert len(set(found.values())) == 1, found
+
+
+@settings(max_examples=40, deadline=None)
+@given(observations())
+def test_every_place_names_the_same_next_step_of_any_card(seen: Observations) -> None:
+    card = grade_card(seen)
+    if not card.unreachable and card.recommendations and card.score < 100:
+        found = named(seen)
+        assert len(set(found.values())) == 1, found
+
+
+def test_letting_agents_in_is_the_next_step_of_a_site_that_refuses_one_whatever_its_points() -> None:
+    seen = situations.half_open()
+    fixes = {fix.k: fix for fix in grade_card(seen).recommendations}
+    assert fixes["wba"].pts < fixes["front-door"].pts
+    assert set(named(seen).values()) == {fixes["wba"].title}
