@@ -463,7 +463,8 @@ class DashboardScreen(Screen[ScreenResultType]):
         return "Nothing can be written here." if action == "export" and self.context.exporter is None else ""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return not self.why_not(action)
+        # a key that another screen was to act on may find this one before it has its widgets
+        return self.is_mounted and not self.why_not(action)
 
     def scanned(self, report: HostReport) -> None:
         """Do what follows a scan that was asked for on this screen; nothing by default."""

@@ -15,8 +15,9 @@ from aui_tui.model.view import Facets, IndexView
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.service.local import LocalService
 from aui_tui.tui.app import AuiApp
-from aui_tui.tui.bindings import checked
+from aui_tui.tui.bindings import FIRST, checked
 from aui_tui.tui.screens.card import CardScreen
+from aui_tui.tui.screens.first import FirstScreen
 from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.screens.listparts import chips_line
 from aui_tui.tui.screens.windows import ReadScreen
@@ -535,3 +536,12 @@ async def test_arrows_choose_in_the_drop_down_and_the_first_esc_closes_it() -> N
         assert not drop_down.found
         await press(pilot, "escape")
         assert not index_of(pilot).line.has_focus
+
+
+async def test_a_key_meant_for_another_screen_finds_one_without_its_widgets() -> None:
+    async with stage(MemoryService()) as pilot:
+        complete = pilot.app.push_screen(FirstScreen())
+        for binding in FIRST:
+            await pilot.app.run_action(binding.action, pilot.app.screen)
+        await complete
+        await shows(pilot, "Can AI assistants get into your site?")
