@@ -79,7 +79,7 @@ def site(
     async def work() -> tuple[HostReport, GateOutcome]:
         async with opened(run) as service:
             report = await sources.at(service, host, when, method=method)
-            return report, await gating.judge(service, report.card, report)
+            return report, await gating.judge(service, report)
 
     report, outcome = run.wait(work())
     scans = len(report.history)

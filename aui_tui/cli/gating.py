@@ -53,25 +53,26 @@ class Gating:
         cards = () if missing or baseline in ("", LAST) else sources.read(baseline)
         return cls(gates, baseline, cards, first_run)
 
-    async def judge(self, service: Service, card: ReportCard, known: HostReport | None = None) -> GateOutcome:
-        """Return what the gates say of ``card``, having reported each failure; ``known``: what the service knows.
-
-        Raises AuiError.
-        """
-        before = await self._before(service, card, known) if self.gates.no_regress else None
+    async def judge(self, service: Service, report: HostReport) -> GateOutcome:
+        """Return what the gates say of ``report``, having reported each failure. Raises AuiError."""
+        card = report.card
+        before = await self._before(service, report) if self.gates.no_regress else None
         gates = self.gates
         if gates.no_regress and before is None and self.first_run == PASS and not card.unreachable:
             gates = replace(gates, no_regress=False)
             streams.say(f"gate no-regress passes: {clean(card.host)}: first run, no card to compare with.")
-        outcome = check(card, gates, before)
+        outcome = check(card, gates, before, report.observations)
         tell(outcome)
         return outcome
 
-    async def _before(self, service: Service, card: ReportCard, known: HostReport | None) -> ReportCard | None:
+    async def _before(self, service: Service, report: HostReport) -> ReportCard | None:
+        card = report.card
         if self.baseline != LAST:
             return _same(self.cards, card)
+        if report.history:  # as the index gives it; a scan reads no earlier card
+            return report.previous
         try:
-            return (known or await service.site(card.host, method=card.method)).previous
+            return (await service.site(card.host, method=card.method)).previous
         except NeverScanned:
             return None
 

@@ -196,7 +196,7 @@ def scan(
                     found = await scan_one(run, service, one, asked)
                     if recorded is not None:
                         emit([recording_of(found).decode()], recorded)
-                    outcome = await gating.judge(service, found.card)
+                    outcome = await gating.judge(service, found)
             except AuiError as error:
                 batch.refuse(one, error)
             else:

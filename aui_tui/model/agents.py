@@ -112,6 +112,13 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
             return "no"
         return {PART: "part", IN: "yes"}.get(self.verdict, "–")
 
+    @property
+    def why(self) -> str:
+        """The reason, and that robots.txt says otherwise."""
+        if not self.disagree or self.verdict == TOLD:
+            return self.reason
+        return f"{self.reason}, though robots.txt lets {'it' if len(self.names) == 1 else 'them'} in"
+
 
 def word_of(verdict: str, source: str = "", outcome: str = "") -> str:
     """Return the word for a verdict of the records; an unknown word is unclear.
@@ -272,29 +279,35 @@ def _disagree(says: str, outcome: str) -> bool:
 
 def outcomes(card: ReportCard, seen: Observations | None = None) -> tuple[Outcome, ...]:
     """Return the eight assistants of the matrix, those with the same outcome folded into one, worst first."""
+    found: dict[tuple[str, str, bool], Outcome] = {}
+    for one in each(card, seen):
+        kind = one.verdict, one.reason, one.disagree
+        if same := found.get(kind):
+            one = msgspec.structs.replace(
+                same, keys=same.keys + one.keys, names=same.names + one.names, probe=same.probe or one.probe
+            )
+        found[kind] = one
+    return tuple(sorted(found.values(), key=lambda one: (WORST_FIRST.index(one.verdict), not one.probe)))
+
+
+def each(card: ReportCard, seen: Observations | None = None) -> Iterator[Outcome]:
+    """Yield what every assistant of the matrix gets, one by one in the order of the matrix."""
     rows = {row.key: row for row in agent_rows(card, seen)}
-    found: dict[tuple[str, str, bool], list[tuple[str, Surface]]] = {}
     for surface, (key, verdict) in zip(registry().surfaces, card.matrix.items(), strict=False):
         row = rows.get(surface.live)
         word = row.verdict if row is not None else word_of(verdict, surface.source)
         word = UNCLEAR if card.unreachable and word != UNTESTED else word
         reason, disagree = _reason(word, surface, row, rows, card)
-        found.setdefault((word, reason, disagree), []).append((key, surface))
-    every = [
-        Outcome(
+        yield Outcome(
             verdict=word,
-            keys=tuple(key for key, _ in members),
-            names=tuple(surface.short for _, surface in members),
+            keys=(key,),
+            names=(surface.short,),
             reason=reason,
             disagree=disagree,
-            probe=next((surface.live for _, surface in members if surface.live), ""),
-            source=members[0][1].source,
-            asked=members[0][1].source == "live"
-            or (members[0][1].source == "none" and bool(card.task_runs) and word != UNTESTED),
+            probe=surface.live,
+            source=surface.source,
+            asked=surface.source == "live" or (surface.source == "none" and bool(card.task_runs) and word != UNTESTED),
         )
-        for (word, reason, disagree), members in found.items()
-    ]
-    return tuple(sorted(every, key=lambda one: (WORST_FIRST.index(one.verdict), not one.probe)))
 
 
 def _reason(

@@ -74,10 +74,10 @@ def fix(key: str) -> str:
     return FIXES.get(key, key)
 
 
-def surface(key: str, *, short: bool = False) -> str:
-    """Return the label of a matrix key, or its short one; a foreign key as it is."""
+def surface(key: str) -> str:
+    """Return what an assistant is called, by its matrix key; a foreign key as it is."""
     known = registry().surface(key)
-    return (known.short if short else known.label) if known else key
+    return known.short if known else key
 
 
 def agent(key: str) -> str:
@@ -120,17 +120,6 @@ def answer(access: AgentAccess) -> str:
     if access.status == 0:
         return "no answer"
     return f"{access.status} challenge" if access.challenged else str(access.status)
-
-
-def answers(card: ReportCard) -> dict[str, str]:
-    """Return, per matrix key with a live probe behind it, what that probe got; positions count."""
-    known = registry()
-    got = dict(zip((agent.key for agent in known.live), card.agent_access.values(), strict=False))
-    return {
-        key: answer(got[entry.live])
-        for key, entry in zip(card.matrix, known.surfaces, strict=False)
-        if entry.live in got
-    }
 
 
 def origin(host: str) -> str:

@@ -20,13 +20,12 @@ from aui_tui import __version__
 from aui_tui.checks import BY_FIX
 from aui_tui.checks.ledger import sentences
 from aui_tui.checks.wording import PLACE
-from aui_tui.model import labels, points
-from aui_tui.model.agents import said
+from aui_tui.model import points
+from aui_tui.model.agents import SHUT, UNCLEAR, UNTESTED, each
 from aui_tui.model.card import QUOTE, Finding, Recommendation, ReportCard
 from aui_tui.model.points import by_harm, gain
-from aui_tui.model.registry import registry
 from aui_tui.model.view import HostReport
-from aui_tui.model.vocabulary import NO_GRADE, VERDICT_RANK
+from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report.formats import ExportOptions, Refusal
 from aui_tui.report.markdown import fenced
 from aui_tui.text import clean
@@ -250,7 +249,7 @@ class Case(NamedTuple):
 
 def junit_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[str]:
     """Yield one document with a suite a card, and a host without a card."""
-    suites = chain((_suite(report.card, options) for report in reports), map(_refused, options.refused))
+    suites = chain((_suite(report, options) for report in reports), map(_refused, options.refused))
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
     for number, suite in enumerate(suites):
         suite.set("id", str(number))
@@ -258,9 +257,10 @@ def junit_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterat
     yield "</testsuites>\n"
 
 
-def _suite(card: ReportCard, options: ExportOptions) -> ElementTree.Element:
+def _suite(report: HostReport, options: ExportOptions) -> ElementTree.Element:
+    card = report.card
     said = "\n".join(f"{item.t}: {item.text}" for item in card.evidence)
-    suite = _suite_of(card.host, list(_cases(card, options)), _figures(card), said)
+    suite = _suite_of(card.host, list(_cases(report, options)), _figures(card), said)
     if not options.deterministic:
         suite.set("time", f"{card.elapsed_ms / 1000:.3f}")
         suite.set("timestamp", card.scanned_at[:19])
@@ -300,11 +300,12 @@ def _line(text: str) -> str:
     return " ".join(clean(text).split()) or "none"
 
 
-def _cases(card: ReportCard, options: ExportOptions) -> Iterator[Case]:
+def _cases(report: HostReport, options: ExportOptions) -> Iterator[Case]:
+    card = report.card
     if card.unreachable:
         yield Case("agents", ANSWERS, "error", "unreachable", card.top_evidence or "Nothing was measured.")
     else:
-        yield from _agents(card)
+        yield from _agents(report)
         yield from _checks(card)
     outcome = options.gates.get(card.host)
     if outcome is not None:
@@ -315,18 +316,12 @@ def _cases(card: ReportCard, options: ExportOptions) -> Iterator[Case]:
             yield Case("gates", "all")
 
 
-def _agents(card: ReportCard) -> Iterator[Case]:
-    answers = labels.answers(card)
-    for (key, verdict), known in zip(card.matrix.items(), registry().surfaces, strict=False):
-        name = labels.surface(key)
-        answer = f" ({answers[key]})" if key in answers else ""
-        if verdict in VERDICT_RANK:
-            shut = VERDICT_RANK[verdict] == 0
-            yield Case("agents", name, "failure" if shut else "", verdict, f"{name}: {said(verdict)}{answer}.")
-        elif known.source == "none":
-            yield Case("agents", name, "skipped", verdict, f"{name}: {said(verdict, known.source)}.")
-        else:
-            yield Case("agents", name, "error", verdict, f"{name}: {said(verdict)}{answer}.")
+def _agents(report: HostReport) -> Iterator[Case]:
+    results = {UNCLEAR: "error", UNTESTED: "skipped"} | dict.fromkeys(SHUT, "failure")
+    for one in each(report.card, report.observations):
+        name, verdict = one.names[0], one.verdict
+        why = one.why if one.why.startswith(verdict) else f"{verdict}; {one.why}"
+        yield Case("agents", name, results.get(verdict, ""), report.card.matrix[one.keys[0]], f"{name}: {why}.")
 
 
 def _checks(card: ReportCard) -> Iterator[Case]:

@@ -10,10 +10,11 @@ from msgspec import UNSET
 
 from aui_tui.errors import BadValue
 from aui_tui.model import labels, points
-from aui_tui.model.agents import said
+from aui_tui.model.agents import SHUT, UNCLEAR, UNTESTED, each, said
 from aui_tui.model.card import Finding, ReportCard
 from aui_tui.model.codec import names_of
 from aui_tui.model.methods import FLOORS, grade_of, round_half_up
+from aui_tui.model.observations import Observations
 from aui_tui.model.registry import PURPOSES, Agent, Surface, registry
 from aui_tui.model.signs import sign
 from aui_tui.model.vocabulary import (
@@ -114,8 +115,13 @@ class GateOutcome(msgspec.Struct, frozen=True, kw_only=True):
         return INCONCLUSIVE if self.failures or self.unreachable else PASSED
 
 
-def check(card: ReportCard, gates: Gates, baseline: ReportCard | None = None) -> GateOutcome:
-    """Return which of ``gates`` ``card`` fails, and by how much; ``baseline`` is the card of ``no_regress``."""
+def check(
+    card: ReportCard, gates: Gates, baseline: ReportCard | None = None, seen: Observations | None = None
+) -> GateOutcome:
+    """Return which of ``gates`` ``card`` fails, and by how much; ``baseline`` is the card of ``no_regress``.
+
+    ``seen``: what the card rests on, where that is kept: an agent that is dropped again and again is turned away.
+    """
     if not gates:
         return GateOutcome(host=card.host, unreachable=card.unreachable)
     if card.unreachable:
@@ -125,11 +131,11 @@ def check(card: ReportCard, gates: Gates, baseline: ReportCard | None = None) ->
         *_score(card, gates),
         *_grade(card, gates),
         *_stance(card, gates),
-        *(failure for name in gates.must_serve for failure in _serves(card, name)),
+        *(failure for name in gates.must_serve for failure in _serves(card, name, seen)),
         *_findings(card, gates),
     ]
     if gates.no_regress:
-        failures.extend(_regress(card, baseline))
+        failures.extend(_regress(card, baseline, seen))
     return GateOutcome(host=card.host, failures=tuple(failures))
 
 
@@ -275,7 +281,7 @@ def _stance(card: ReportCard, gates: Gates) -> Iterator[Failure]:
         yield _failed("require-stance", f"The stance is {card.stance}, not {wanted}.", by)
 
 
-def _serves(card: ReportCard, name: str) -> Iterator[Failure]:
+def _serves(card: ReportCard, name: str, seen: Observations | None) -> Iterator[Failure]:
     gate, surface = "must-serve", registry().surface(name)
     if surface is None:
         policy = _policy(card, name)
@@ -284,14 +290,13 @@ def _serves(card: ReportCard, name: str) -> Iterator[Failure]:
         elif card.robots_status == 0 or card.robots_status >= 500:
             yield _unclear(gate, f"robots.txt could not be fetched, so {name} is inconclusive.")
         return
-    verdict = card.matrix.get(surface.slug) or list(card.matrix.values())[registry().surfaces.index(surface)]
-    shut = _shut_out(card, surface) if verdict == "partial" else []
-    if verdict == "untested":
-        yield _unclear(gate, f"{surface.label}: inconclusive, because there was no answer.")
-    elif shut:
-        yield _failed(gate, f"robots.txt disallows {', '.join(shut)} ({surface.label}).")
-    elif VERDICT_RANK.get(verdict, 0) == 0:
-        yield _failed(gate, f"{surface.label}: {said(verdict)}.")
+    verdict = list(each(card, seen))[registry().surfaces.index(surface)].verdict
+    if verdict in (UNCLEAR, UNTESTED):
+        yield _unclear(gate, f"{surface.short}: inconclusive, because there was no answer.")
+    elif verdict in SHUT:
+        yield _failed(gate, f"{surface.short}: {verdict}.")
+    elif shut := _shut_out(card, surface):
+        yield _failed(gate, f"robots.txt disallows {', '.join(shut)} ({surface.short}).")
 
 
 def _policy(card: ReportCard, token: str) -> str:
@@ -335,7 +340,7 @@ def _counts(card: ReportCard, finding: Finding) -> bool:
     return any(fix.k == finding.fix for fix in card.recommendations)
 
 
-def _regress(card: ReportCard, baseline: ReportCard | None) -> Iterator[Failure]:
+def _regress(card: ReportCard, baseline: ReportCard | None, seen: Observations | None) -> Iterator[Failure]:
     gate = "no-regress"
     if baseline is None or baseline.unreachable:
         yield _unclear(gate, "The card to compare with is of a site that did not answer." if baseline else _NO_BASELINE)
@@ -354,19 +359,21 @@ def _regress(card: ReportCard, baseline: ReportCard | None) -> Iterator[Failure]
     by = STANCE_RANK[baseline.stance] - STANCE_RANK[card.stance]
     if by > 0:
         yield _failed(gate, f"The stance fell from {baseline.stance} to {card.stance}.", by)
-    yield from _lost(card, baseline, gate, compare_tasks=not note)
+    yield from _lost(card, baseline, seen, gate, compare_tasks=not note)
 
 
-def _lost(card: ReportCard, baseline: ReportCard, gate: str, *, compare_tasks: bool) -> Iterator[Failure]:
+def _lost(
+    card: ReportCard, baseline: ReportCard, seen: Observations | None, gate: str, *, compare_tasks: bool
+) -> Iterator[Failure]:
     """Yield a failure for each assistant and each agent of robots.txt that gets less than before."""
-    for (key, now), old in zip(card.matrix.items(), baseline.matrix.values(), strict=False):
-        label, surface = labels.surface(key), registry().surface(key)
-        if not compare_tasks and surface is not None and surface.source == "none":
+    for one, old in zip(each(card, seen), baseline.matrix.values(), strict=False):
+        rank, was = 0 if one.verdict in SHUT else VERDICT_RANK.get(card.matrix[one.keys[0]]), VERDICT_RANK.get(old, 0)
+        if not compare_tasks and one.source == "none":
             continue  # a run of the tasks alone judges it
-        if now == "untested" and VERDICT_RANK.get(old):
-            yield _unclear(gate, f"{label}: was {said(old)} and is unclear now.")
-        elif now in VERDICT_RANK and VERDICT_RANK[now] < VERDICT_RANK.get(old, 0):
-            yield _failed(gate, f"{label}: went from {said(old)} to {said(now)}.")
+        if rank is None and was:
+            yield _unclear(gate, f"{one.names[0]}: was {said(old)} and is unclear now.")
+        elif rank is not None and rank < was:
+            yield _failed(gate, f"{one.names[0]}: went from {said(old)} to {one.verdict}.")
     for (key, now), old in zip(card.ua_policy.items(), baseline.ua_policy.values(), strict=False):
         if POLICY_RANK.get(now, 2) < POLICY_RANK.get(old, 0):
             yield _failed(gate, f"robots.txt: {key} went from {labels.policy(old)} to {labels.policy(now)}.")

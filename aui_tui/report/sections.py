@@ -183,17 +183,10 @@ def _next(card: ReportCard) -> Item:
 def assistants(report: HostReport) -> Section:
     """Return the assistants, those with the same outcome in one row, worst first. Key: the first matrix key."""
     items = tuple(
-        Item((", ".join(one.names), one.verdict), one.verdict, _why(one), one.keys[0])
+        Item((", ".join(one.names), one.verdict), one.verdict, one.why, one.keys[0])
         for one in agents.outcomes(report.card, report.observations)
     )
     return Section("assistants", "Who gets in", items=items, columns=("Assistants", "Verdict", "Why"))
-
-
-def _why(one: agents.Outcome) -> str:
-    against = one.disagree and one.verdict != agents.TOLD
-    return (
-        f"{one.reason}, though robots.txt lets {'it' if len(one.names) == 1 else 'them'} in" if against else one.reason
-    )
 
 
 def points(report: HostReport) -> Section | None:

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from aui_tui.checks.scoring import grade_card
 from aui_tui.cli.output import located
 from aui_tui.model.card import ReportCard
+from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import GRADES
 from aui_tui.report.ci import problems
 from aui_tui.report.formats import ExportOptions, Refusal, write_cards
@@ -119,11 +120,18 @@ def results(suite: ElementTree.Element) -> dict[str, str]:
 def test_a_shut_out_agent_fails_a_silent_one_errs_and_open_advice_is_skipped() -> None:
     found = results(suites(WALLED)[0])
     assert found["agents Claude"] == "failure"
-    assert found["agents Google agents"] == "error"
-    assert found["agents In-browser agents"] == "skipped"
+    assert found["agents Google agent"] == "error"
+    assert found["agents in-browser"] == "skipped"
     assert found["checks llms.txt"] == "skipped"
     assert found["checks JSON-LD"] == "passed"
     assert found["gates fail-under"] == "failure"
+
+
+def test_an_agent_has_the_verdict_and_the_reason_of_the_card() -> None:
+    seen = site.dropped()
+    text = "".join(write_cards("junit", [HostReport(card=grade_card(seen), observations=seen)]))
+    (claude,) = ElementTree.fromstring(text).findall(".//testcase[@name='Claude']/failure")
+    assert claude.text == "Claude: refused; no answer, while a browser is served, though robots.txt lets it in."
 
 
 def test_names_of_cases_are_the_same_for_every_site() -> None:

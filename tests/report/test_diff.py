@@ -56,7 +56,7 @@ def test_a_diff_as_text_lists_what_is_better_and_worse() -> None:
         "  llms.txt: missing -> found, +3 Built",
         "",
         "Changed",
-        "  Google agents: unclear -> in",
+        "  Google agent: unclear -> in",
         "  Answer to Google-Agent: no answer -> 200",
         "  Edge: wall-z -> wall-z server-q",
         "",

@@ -119,9 +119,18 @@ def test_an_agent_that_is_shut_out_fails() -> None:
     assert verdict(blocked, must_serve="devin") == (FAILED, ["robots.txt disallows Devin."])
     assert verdict(blocked, must_serve="amazon") == (
         FAILED,
-        ["robots.txt disallows Amzn-User (Alexa and Amazon agents)."],
+        ["robots.txt disallows Amzn-User (Amazon)."],
     )
     assert verdict(replace(RICH_OPEN, wildcard_block=True), must_serve="Devin")[0] == FAILED
+
+
+def test_an_agent_that_is_dropped_again_and_again_is_turned_away_like_on_its_card() -> None:
+    seen = situations.dropped()
+    card, before = grade_card(seen), grade_card(situations.plain())
+    outcome = check(card, Gates.of(must_serve="claude"), seen=seen)
+    assert (outcome.exit_code, [one.message for one in outcome.failures]) == (FAILED, ["Claude: refused."])
+    worse = check(card, Gates(no_regress=True), before, seen)
+    assert "Claude: went from in to refused." in [one.message for one in worse.failures]
 
 
 def test_a_purpose_stands_for_all_of_its_clients() -> None:

@@ -212,7 +212,7 @@ def _lines(card: ReportCard, now: float) -> Iterator[tuple[str, Value]]:
     words = {key: one.verdict for one in agents.outcomes(card) for key in one.keys}
     for slug, verdict in card.matrix.items() if not card.unreachable else ():
         found = words.get(slug) or agents.word_of(verdict)
-        yield labels.surface(slug, short=True), Value(f"{sign(found).sign} {found}", sign(found).tone)
+        yield labels.surface(slug), Value(f"{sign(found).sign} {found}", sign(found).tone)
     yield from ((item.label, Value(item.cells[1])) for item in (points.items if points is not None else ()))
     yield "Category", Value(card.category)
     yield "Method", Value(card.method)
