@@ -62,7 +62,7 @@ def serving(
     running = app.Server(app.uvicorn_config(lambda: app.build(lambda: service, config)))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not running.started:
         assert thread.is_alive()
         assert time.monotonic() < end
