@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from array import array
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from itertools import compress
 from typing import Final, NamedTuple
 
 import msgspec
 
 from aui_tui.errors import Unavailable
-from aui_tui.index.rows import KINDS, LINE, row_of
-from aui_tui.model.decoding import from_json
+from aui_tui.index.rows import LINE, row_of
 from aui_tui.model.query import Query, Term, all_of
 from aui_tui.model.view import Facets, Row
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
@@ -57,51 +54,8 @@ RARE_FIRST: Final = 1000
 """The same where the first hosts of a list are enough."""
 TRIGRAM: Final = 3
 """Shortest text in characters that the index of text can find."""
-PIECE: Final = 1 << 18
-"""Ids, or characters of ids, that are handled at a time: in between, other threads have their turn."""
 NO_FACETS: Final = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
 """What stands behind the filters while it is being counted."""
-
-
-class Hosts(NamedTuple):
-    """The hosts of a list in order: ``ids``, and a letter of KINDS for each; ``counts``: hosts per letter."""
-
-    ids: array[int]
-    kinds: bytes
-    counts: Mapping[int, int]
-    ranked: bool
-
-    def only(self, query: Query) -> Hosts:
-        """Return those that satisfy the filters of ``query`` beside its line; an unreachable host has no stance."""
-        if not (query.category or query.stance):
-            return self
-        wanted = [
-            query.category in ("", category) and (not query.stance or (self.ranked and stance == query.stance))
-            for category, stance in KINDS.values()
-        ]
-        chosen = self.kinds.translate(bytes.maketrans(bytes(KINDS), bytes(wanted)))
-        ids = array("q")
-        for start in range(0, len(chosen), PIECE):
-            ids.extend(compress(self.ids[start : start + PIECE], chosen[start : start + PIECE]))
-        return self._replace(ids=ids)
-
-    def facets(self, query: Query) -> Facets:
-        """Return how many hosts each choice would give under the other filters of ``query``."""
-        stances, categories = Counter[str](), Counter[str]()
-        for letter, number in self.counts.items():
-            category, stance = KINDS.get(letter, ("", ""))
-            stances[stance] += number * (query.category in ("", category))
-            categories[category] += number * (query.stance in ("", stance))
-        return Facets(
-            stance={word: stances[word] for word in STANCES}, category={word: categories[word] for word in CATEGORIES}
-        )
-
-    def place(self, identity: int) -> int:
-        """Return the place of an id, -1 when it is absent."""
-        try:
-            return self.ids.index(identity)
-        except ValueError:
-            return -1
 
 
 def filters(query: Query) -> tuple[Term, ...]:
@@ -128,38 +82,26 @@ def narrowed(db: sqlite3.Connection, query: Query, rare: int = RARE) -> Chosen:
     return Chosen("site", all_of(query.terms))
 
 
-def find_hosts(db: sqlite3.Connection, query: Query, limit: int = 0) -> tuple[Hosts, Hosts]:
-    """Return the ranked and the unreachable hosts of ``query`` in order, at most ``limit`` of each (0: all).
-
-    They come in one pass, as two texts: a row for each takes three times as long.
-    """
+def find_hosts(db: sqlite3.Connection, query: Query, *, ranked: bool, limit: int = 0) -> array[int]:
+    """Return the ids of the ranked or the unreachable hosts of ``query`` in order, at most ``limit`` (0: all)."""
     table, terms = narrowed(db, query, RARE_FIRST if limit else RARE)
-    order = order_of(query)
-    if query.sort == "age" and not query.terms:
-        table = "site INDEXED BY site_at"
-
-    def listed(ranked: bool) -> Hosts:
-        where = all_of((Term(f"ranked = {ranked:d}"), *filters(query), terms))
-        sql = f"SELECT id, kind FROM {table} WHERE {where.sql} ORDER BY {order} LIMIT {limit or -1}"
-        ids, kinds = db.execute(
-            f"SELECT json_group_array(id), ifnull(group_concat(kind, ''), '') FROM ({sql})", where.values
-        ).fetchone()
-        letters = kinds.encode()
-        return Hosts(_ids(ids), letters, {letter: letters.count(letter) for letter in KINDS}, ranked)
-
-    return listed(True), listed(False)
+    where = all_of((Term(f"ranked = {ranked:d}"), *filters(query), terms))
+    sql = f"SELECT id FROM {table} WHERE {where.sql} ORDER BY {order_of(query)} LIMIT {limit or -1}"
+    return array("q", (identity for (identity,) in db.execute(sql, where.values)))
 
 
-def _ids(text: str) -> array[int]:
-    """Return the ids in a JSON list."""
-    found = array("q")
-    start, last = 1, len(text) - 1
-    while start < last:
-        end = text.find(",", start + PIECE)
-        end = last if end < 0 else end
-        found.extend(from_json(f"[{text[start:end]}]", list[int]))
-        start = end + 1
-    return found
+def facets(db: sqlite3.Connection, query: Query) -> Facets:
+    """Return how many ranked hosts each choice would give under the line and the other filters of ``query``."""
+    table, terms = narrowed(db, query)
+    table, hosts = (table, "count(*)") if query.terms else ("tally", "sum(hosts)")
+    sql = f"SELECT category, stance, {hosts} FROM {table} WHERE ranked = 1 AND {terms.sql} GROUP BY category, stance"
+    stances, categories = dict.fromkeys(STANCES, 0), dict.fromkeys(CATEGORIES, 0)
+    for category, stance, number in db.execute(sql, terms.values):
+        if query.category in ("", category):
+            stances[stance] += number
+        if query.stance in ("", stance) and category in categories:
+            categories[category] += number
+    return Facets(stance=stances, category=categories)
 
 
 class IdWindow:

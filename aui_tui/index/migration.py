@@ -1,20 +1,22 @@
 """Indexes of earlier schema versions brought to the present one, inside one transaction: a killed one begins again.
 
-Versions 1 to 3 kept what filters read as bits in ``site`` and what a list shows as MessagePack in ``line``. The scans
-and their cards stay as they are. What no column held is written when they are graded again, as they all are: the new
-``meta`` names no revision.
+Scans and visits stay as they are; every other table is made anew. Versions 1 to 3 kept what filters read as bits in
+``site`` and what a list shows as MessagePack in ``line``; later ones have plain columns, which are copied. What no
+column held is written when the scans are graded again, as they all are: the new ``meta`` names no revision.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
 import msgspec
 
 from aui_tui.index import rows
-from aui_tui.index.schema import VERSION, schema
+from aui_tui.index.schema import schema
 from aui_tui.model.decoding import msgpack_decoder
 from aui_tui.model.query import CONTRADICTIONS, HAS
 from aui_tui.model.registry import surfaces
@@ -22,28 +24,6 @@ from aui_tui.model.vocabulary import FIXES, STANCES, VERDICTS
 
 PLAIN: Final = 4
 """The first version with plain columns."""
-_CASES: Final = " ".join(
-    f"WHEN '{stance}' = stance AND '{category}' IN (category, '') THEN '{chr(code)}'"
-    for code, (category, stance) in rows.KINDS.items()
-)
-STEPS: Final = {
-    5: (
-        "ALTER TABLE meta ADD COLUMN revision INTEGER NOT NULL DEFAULT 0",
-        "ALTER TABLE meta ADD COLUMN ungraded INTEGER NOT NULL DEFAULT 0",
-    ),
-    6: ("ALTER TABLE site ADD COLUMN kind TEXT",),
-    7: (
-        "DROP INDEX site_list",
-        "DROP INDEX site_at",
-        "ALTER TABLE site DROP COLUMN kind",
-        "ALTER TABLE site ADD COLUMN kind TEXT NOT NULL DEFAULT ''",
-        f"UPDATE site SET kind = CASE {_CASES} ELSE '' END",
-        *(part.sql for part in schema() if part.name == "site_at"),
-    ),
-    8: ("DROP INDEX IF EXISTS site_list", *(part.sql for part in schema() if part.name == "site_list")),
-}
-"""What each version since changed. After a new column of ``site`` comes ``UPDATE meta SET revision = 0``: then every
-row is written anew from its card."""
 # Places of the bits: eight verdicts of three bits, then one bit each
 HAS_AT: Final = 24
 FIX_AT: Final = 33
@@ -81,48 +61,39 @@ _LINES: Final = msgpack_decoder(OldRow)
 
 def migrate(db: sqlite3.Connection, version: int) -> None:
     """Bring a file of ``version`` to the present one."""
-    if version < PLAIN:
-        _to_columns(db, version)
-        return
-    for number in range(version + 1, VERSION + 1):
-        for sql in STEPS[number]:
-            db.execute(sql)
-
-
-def _to_columns(db: sqlite3.Connection, version: int) -> None:
-    """Give a file of ``version`` plain columns; hosts whose line is damaged keep their history alone."""
     if version < 3:
         db.execute("ALTER TABLE scan ADD COLUMN plain INTEGER")
-    for kind, name in db.execute("SELECT type, name FROM sqlite_schema WHERE sql IS NOT NULL").fetchall():
-        if kind in ("index", "trigger", "view"):
-            db.execute(f'DROP {kind} "{name}"')
-    for name in ("tally", "bitmap", "site_text", "meta"):
-        db.execute(f"DROP TABLE {name}")
-    db.execute("ALTER TABLE site RENAME TO old_site")
-    kept = {"scan"} | ({"visits"} if version > 1 else set())
-    made = [part for part in schema() if part.name not in kept]
-    for part in made:
-        if part.kind == "table":
+    db.execute("CREATE TABLE old_site AS SELECT * FROM site")
+    for part in schema():
+        if part.kind == "view":
+            db.execute(f"DROP VIEW IF EXISTS {part.name}")
+    for name in ("site", "tally", "bitmap", "site_text", "meta"):
+        db.execute(f"DROP TABLE IF EXISTS {name}")
+    kept = {name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    for part in schema():
+        if part.name not in kept:
             db.execute(part.sql)
-    for site, host, folded, ranked, stance, score, bits, at, change, scans, line, edge in db.execute(OLD):
-        try:
-            old = _LINES.decode(line)
-        except (msgspec.MsgspecError, ValueError, TypeError):
-            continue
-        found = _of_bits(bits) | _of_line(old) | {"crawlers": "", "server": ""}
-        found |= {"host": host, "folded": folded, "ranked": ranked, "stance": STANCES[stance], "score": score, "at": at}
-        found["edge"] = old.edge or edge or ""
-        found["kind"] = rows.kind_of(old.category, STANCES[stance])
-        found |= {"id": site, "change": change, "scans": scans}
-        marks = ", ".join("?" * len(found))
-        db.execute(f"INSERT INTO site ({', '.join(found)}) VALUES ({marks})", tuple(found.values()))
+    if version < PLAIN:
+        for site in _from_bits(db):
+            db.execute(f"INSERT INTO site ({', '.join(site)}) VALUES (:{', :'.join(site)})", site)
+    else:
+        sql = "SELECT name FROM pragma_table_info('old_site') JOIN pragma_table_info('site') USING (name)"
+        columns = ", ".join(name for (name,) in db.execute(sql))
+        db.execute(f"INSERT INTO site ({columns}) SELECT {columns} FROM old_site")
+    for site, host, folded in db.execute("SELECT id, host, folded FROM site"):
         db.execute("INSERT INTO site_text (rowid, hay) VALUES (?, ?)", (site, rows.search_text(host, folded)))
-    db.execute("INSERT INTO tally SELECT ranked, category, stance, score, count(*) FROM site GROUP BY 1, 2, 3, 4")
-    for part in made:
-        if part.kind != "table":
-            db.execute(part.sql)
     for name in ("old_site", "line", "edge"):
-        db.execute(f"DROP TABLE {name}")
+        db.execute(f"DROP TABLE IF EXISTS {name}")
+
+
+def _from_bits(db: sqlite3.Connection) -> Iterator[dict[str, rows.Value]]:
+    """Yield the columns of every host of a file without them; one whose line is damaged keeps its history alone."""
+    for site, host, folded, ranked, stance, score, bits, at, change, scans, line, edge in db.execute(OLD):
+        with suppress(msgspec.MsgspecError, ValueError, TypeError):
+            old = _LINES.decode(line)
+            found = _of_bits(bits) | _of_line(old) | {"id": site, "host": host, "folded": folded, "ranked": ranked}
+            found |= {"stance": STANCES[stance], "score": score, "at": at, "change": change, "scans": scans}
+            yield found | {"edge": old.edge or edge or "", "crawlers": "", "server": ""}
 
 
 def _of_bits(bits: int) -> dict[str, rows.Value]:

@@ -5,26 +5,23 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import threading
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import msgspec
-
 from aui_tui.errors import NeverScanned, NoCard, RecordError
 from aui_tui.index import blobs, figures
 from aui_tui.index.database import BUSY, Database
-from aui_tui.index.lists import NO_FACETS, Hosts, IdWindow, find_hosts, read_rows
+from aui_tui.index.lists import NO_FACETS, IdWindow, facets, find_hosts, read_rows
 from aui_tui.index.rows import COLUMNS, Packed, columns_of, search_text
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.methods import REVISION
 from aui_tui.model.observations import Observations
 from aui_tui.model.query import Query
-from aui_tui.model.view import HistoryPoint, IndexView, Moves, Overview, Row
+from aui_tui.model.view import Facets, HistoryPoint, IndexView, Moves, Overview, Row
 from aui_tui.model.visits import Visits, decode_visits, encode_visits
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 
@@ -42,8 +39,6 @@ FIRST: Final = 60
 """Rows of a first page: more than a tall terminal shows."""
 REGRADED: Final = 20
 """Scans that are graded again in one transaction."""
-KEPT: Final = 4
-"""Query lines, each in one order, whose hosts are kept for asking again while nothing has changed."""
 SETTLED: Final = 1.5
 """Seconds after a write from which its time identifies the state of the index."""
 
@@ -59,8 +54,6 @@ KEEP: Final = (
     "VALUES (:site, :at, :score, :grade, :stance, :unreachable, :dead, :method, :card, :observations, :plain)"
 )
 BLOBS: Final = "CAST(card AS BLOB), CAST(observations AS BLOB)"
-State = tuple[int, int]
-"""Which file, and how many transactions have changed it."""
 
 
 class KeptScan(NamedTuple):
@@ -88,8 +81,6 @@ class Reports:
         self.path = path
         self.database = Database(path, clock=clock, busy=busy)
         self._clock = clock
-        self._guard = threading.Lock()
-        self._kept: dict[Hashable, tuple[State, tuple[Hosts, Hosts]]] = {}
         self._word = os.urandom(6).hex()
 
     @property
@@ -310,70 +301,42 @@ class Reports:
     def index(self, query: Query, stop: Callable[[], bool] | None = None) -> IndexView:
         """Return the lists of ``query`` and the counts behind its filters. Raises Unavailable once ``stop`` says so."""
         with self.database.reading(stop) as db:
-            return self._view(db, query, self._hosts(db, query))
+            return self._view(db, query, facets(db, query))
 
     def first_page(self, query: Query, stop: Callable[[], bool] | None = None) -> IndexView | None:
         """Return the first rows of ``query``, its figures come with ``index``; None where those come as soon.
 
         Scans that are still to be graded again (``regrade``) take long too.
         """
-        if query.sort not in ("rank", "score") or _order_key(query) in self._kept:
+        if query.sort not in ("rank", "score"):
             return None
         with self.database.reading(stop) as db:
             sql = "SELECT (SELECT total(hosts) FROM tally), revision = ? AND NOT ungraded FROM meta"
             hosts, current = db.execute(sql, (REVISION,)).fetchone()
             if current and hosts < LONG:
                 return None
-            return self._view(db, query, find_hosts(db, query, FIRST), counting=True)
+            return self._view(db, query, None)
 
     def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in the ranked (else unreachable) list of ``query``, -1 when it is absent."""
         with self.database.reading() as db:
-            found = db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
-            if found is None:
-                return -1
-            ranked, unreachable = self._hosts(db, query)
-            return max(ranked.only(query).place(found[0]), unreachable.only(query).place(found[0]))
+            found = db.execute("SELECT id, ranked FROM site WHERE host = ?", (host,)).fetchone()
+            listed = [] if found is None else list(find_hosts(db, query, ranked=bool(found[1])))
+        return listed.index(found[0]) if found is not None and found[0] in listed else -1
 
-    def _hosts(self, db: sqlite3.Connection, query: Query) -> tuple[Hosts, Hosts]:
-        """Return the ranked and the unreachable hosts of the line of ``query`` in its order, whatever its filters.
-
-        Those found before are used while nothing has changed and time plays no part.
-        """
-        state, key = self._state(db), _order_key(query)
-        known = self._kept.get(key)
-        if known is not None and known[0] == state and state[1]:
-            return known[1]
-        found = find_hosts(db, msgspec.structs.replace(query, category="", stance=""))
-        if "fresh" not in query.fields:
-            with self._guard:
-                self._kept.pop(key, None)
-                self._kept[key] = (state, found)
-                while len(self._kept) > KEPT:
-                    del self._kept[next(iter(self._kept))]
-        return found
-
-    def _view(
-        self, db: sqlite3.Connection, query: Query, found: tuple[Hosts, Hosts], *, counting: bool = False
-    ) -> IndexView:
-        """Return the lists of ``query`` from the hosts of its line; while ``counting`` there are no figures."""
-        ranks = _ranks(db)
-        ranked, unreachable = (IdWindow(self.database.reader, hosts.only(query).ids, ranks) for hosts in found)
+    def _view(self, db: sqlite3.Connection, query: Query, counted: Facets | None) -> IndexView:
+        """Return the lists of ``query``; their first rows alone while nothing is ``counted``."""
+        limit, ranks = 0 if counted else FIRST, _ranks(db)
+        ranked, unreachable = (find_hosts(db, query, ranked=ranked, limit=limit) for ranked in (True, False))
+        newest: int | None = db.execute("SELECT max(at) FROM site").fetchone()[0]
         return IndexView(
             query=query,
-            scanned_at=self._newest(db),
-            ranked=ranked,
-            unreachable=unreachable,
-            facets=NO_FACETS if counting else found[0].facets(query),
-            counting=counting,
+            scanned_at=stamp(self._clock() if newest is None else newest / 1000),
+            ranked=IdWindow(self.database.reader, ranked, ranks),
+            unreachable=IdWindow(self.database.reader, unreachable, ranks),
+            facets=counted or NO_FACETS,
+            counting=counted is None,
         )
-
-    def _newest(self, db: sqlite3.Connection) -> str:
-        newest: int | None = db.execute("SELECT max(at) FROM site").fetchone()[0]
-        return stamp(self._clock() if newest is None else newest / 1000)
-
-    def _state(self, db: sqlite3.Connection) -> State:
-        return self.database.generation, db.execute("SELECT changes FROM meta").fetchone()[0]
 
     def _read(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         with self.database.reading() as db:
@@ -395,11 +358,6 @@ class Reports:
         """Return ``Moves.weeks`` for the ranked hosts of ``query``; empty where too many scans count."""
         with self.database.reading() as db:
             return figures.weeks(db, query, self._clock())
-
-
-def _order_key(query: Query) -> Hashable:
-    """Return what the hosts of a query and their order depend on beside its filters."""
-    return query.terms, query.sort, query.descending
 
 
 def _ranks(db: sqlite3.Connection) -> list[int]:

@@ -16,7 +16,7 @@ from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import Observations
 from aui_tui.model.points import by_harm, task_points, without_tasks
 from aui_tui.model.view import Row
-from aui_tui.model.vocabulary import CATEGORIES, STANCES, VERDICTS
+from aui_tui.model.vocabulary import VERDICTS
 
 Value = str | int | None
 AGENTS: Final = names_of("matrix")
@@ -24,15 +24,9 @@ AGENTS: Final = names_of("matrix")
 COLUMNS: Final = (
     *("host", "name", "folded", "ranked", "category", "stance", "score", "grade", "method", "at", "tasks", "edge"),
     *("server", "has", "fixes", "contradictions", "crawlers", *AGENTS, "matrix", "pillars", "top_evidence", "url"),
-    *("best_fix", "best_points", "live", "kind"),
+    *("best_fix", "best_points", "live"),
 )
 """The columns that one scan fills; ``change`` and ``scans`` follow from all that are kept."""
-KINDS: Final = {
-    ord("0") + place: pair
-    for place, pair in enumerate((word, stance) for word in (*CATEGORIES, "") for stance in STANCES)
-}
-"""Category, empty for an unknown one, and stance by the letter in the column ``kind``."""
-_LETTERS: Final = {pair: chr(code) for code, pair in KINDS.items()}
 LINE: Final = (
     "json_array(host, name, category, score, grade, stance, json(pillars), "
     f"CASE matrix WHEN '' THEN json_array({', '.join(AGENTS)}) ELSE json(matrix) END, "
@@ -70,7 +64,7 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def of_summary(cls, summary: SiteSummary, *, ranked: bool) -> Packed:
         """Pack a row that another index published; ``ranked`` says from which of its two lists."""
-        return cls(columns=_of_summary(summary, method_of(summary), ranked=ranked))
+        return cls(columns=_of_summary(summary, ranked=ranked))
 
     @property
     def host(self) -> str:
@@ -92,7 +86,8 @@ def columns_of(card: ReportCard, seen: Observations | None = None) -> dict[str, 
         "shell": card.noscript_shell,
     }
     best = next(iter(by_harm(card)), None)
-    return _of_summary(card.summary(), card.method, ranked=not card.unreachable) | {
+    return _of_summary(card.summary(), ranked=not card.unreachable) | {
+        "method": card.method,
         "host": seen.host if seen is not None else card.host,
         "edge": card.edge,
         "server": server(() if seen is None else seen.browser.headers),
@@ -106,8 +101,8 @@ def columns_of(card: ReportCard, seen: Observations | None = None) -> dict[str, 
     }
 
 
-def _of_summary(summary: SiteSummary, method: str, *, ranked: bool) -> dict[str, Any]:
-    """Return what a summary fills of COLUMNS; terms about a card find nothing there."""
+def _of_summary(summary: SiteSummary, *, ranked: bool) -> dict[str, Any]:
+    """Return what a summary fills of COLUMNS; terms about a card find nothing there. ``ranked``: its list."""
     verdicts = {
         agent: word if word in VERDICTS else "" for agent, word in zip(AGENTS, verdicts_of(summary.matrix), strict=True)
     }
@@ -124,7 +119,7 @@ def _of_summary(summary: SiteSummary, method: str, *, ranked: bool) -> dict[str,
             "stance": summary.stance,
             "score": summary.score,
             "grade": summary.grade,
-            "method": method,
+            "method": method_of(summary),
             "at": epoch_ms(summary.scanned_at),
             "tasks": int(has_tasks(summary)),
             "matrix": "" if ours else json.dumps(summary.matrix),
@@ -133,14 +128,8 @@ def _of_summary(summary: SiteSummary, method: str, *, ranked: bool) -> dict[str,
             "url": summary.url,
             "best_points": 0,
             "live": "[]",
-            "kind": kind_of(summary.category, summary.stance),
         }
     )
-
-
-def kind_of(category: str, stance: str) -> str:
-    """Return the letter for category and stance."""
-    return _LETTERS[category if category in CATEGORIES else "", stance]
 
 
 def joined(words: Iterable[str]) -> str:

@@ -1,6 +1,5 @@
 -- One row per host: what its latest card says, in plain columns. Times are milliseconds since the epoch; a column with
--- several words has commas around each of them; live are the statuses of the live-probed agents, as
--- JSON; kind is category and stance as one letter.
+-- several words has commas around each of them; live are the statuses of the live-probed agents, as JSON.
 CREATE TABLE site (
     id INTEGER PRIMARY KEY,
     host TEXT NOT NULL UNIQUE,
@@ -36,16 +35,15 @@ CREATE TABLE site (
     url TEXT NOT NULL,
     best_fix TEXT NOT NULL,
     best_points INTEGER NOT NULL,
-    live TEXT NOT NULL,
-    kind TEXT NOT NULL
+    live TEXT NOT NULL
 );
 -- The order of the lists, with the columns that filters read.
 CREATE INDEX site_list ON site (
-    ranked, score DESC, host, kind, folded, category, stance, grade, method, at, change, tasks, has, fixes, contradictions,
+    ranked, score DESC, host, folded, category, stance, grade, method, at, change, tasks, has, fixes, contradictions,
     chatgpt_agent, chatgpt, claude, gemini, perplexity, amazon, meta_ai, browser_agents, edge, server, crawlers
 );
--- The lists by age.
-CREATE INDEX site_at ON site (at DESC, score DESC, host, ranked, kind);
+-- The newest card.
+CREATE INDEX site_at ON site (at);
 
 -- Hosts per list, category, stance and score.
 CREATE TABLE tally (

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from aui_tui.checks.scoring import Labels, grade_card
 from aui_tui.errors import ConfigError, NeverScanned, Unavailable
-from aui_tui.index import figures, lists, reports
+from aui_tui.index import figures, reports
 from aui_tui.index.reports import Reports
 from aui_tui.index.rows import COLUMNS, columns_of
 from aui_tui.index.schema import VERSION
@@ -164,19 +164,6 @@ def test_a_damaged_line_is_left_out_of_its_page(store: Reports) -> None:
         db.execute("UPDATE site SET live = '' WHERE host = '2.example'")
         db.execute("UPDATE site SET matrix = '[1' WHERE host = '3.example'")
     assert [row.summary.host for row in view.ranked[:]] == ["0.example", "4.example"]
-
-
-def test_long_lists_are_read_in_pieces(store: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
-    store.put_many([scan(f"{number:02}.example", status=403 if number % 5 else 200) for number in range(40)])
-    queries = [Query.of(stance=stance) for stance in ("", "Walled", "Open")]
-    views = [store.index(query) for query in queries]
-    whole = [[row.summary.host for row in (*view.ranked[:], *view.unreachable[:])] for view in views]
-    assert [len(hosts) for hosts in whole] == [40, 0, 8]
-    monkeypatch.setattr(lists, "PIECE", 3)
-    again = Reports(store.path, clock=lambda: NOW)
-    views = [again.index(query) for query in queries]
-    assert [[row.summary.host for row in (*view.ranked[:], *view.unreachable[:])] for view in views] == whole
-    again.close()
 
 
 def test_an_overview_of_many_like_hosts_needs_no_value_of_their_size(store: Reports) -> None:
@@ -347,28 +334,40 @@ def test_scans_that_an_earlier_revision_graded_are_graded_again(
     before = store.stamp()
     store.regrade(grade, seconds=60.0)
     assert (len(graded), store.stamp()) == (len(scans) + 1, before)
-    store._kept.clear()
     assert store.first_page(Query()) is None
 
 
-def test_an_index_of_the_version_before_opens_with_all_it_holds(tmp_path: Path) -> None:
+OLDER = {
+    4: ("ALTER TABLE meta DROP COLUMN revision", "ALTER TABLE meta DROP COLUMN ungraded"),
+    8: (
+        "ALTER TABLE site ADD COLUMN kind TEXT NOT NULL DEFAULT 'x'",
+        "CREATE INDEX of_kind ON site (kind)",
+    ),
+}
+"""What makes a file of this version one of an earlier version with plain columns."""
+
+
+@pytest.mark.parametrize("version", OLDER)
+def test_an_index_of_an_earlier_version_opens_with_all_it_holds(tmp_path: Path, version: int) -> None:
     path = tmp_path / "index.db"
     store = Reports(path, clock=lambda: NOW)
     store.put_many([scan("a.example"), scan("a.example", at=NOW - DAY), scan("b.example", dead=True)])
+    before = [store.row(host) for host in ("a.example", "b.example")]
     store.close()
     with closing(sqlite3.connect(path)) as db:
-        db.execute("DROP INDEX site_list")
-        db.execute("DROP INDEX site_at")
-        for column in ("meta DROP COLUMN revision", "meta DROP COLUMN ungraded", "site DROP COLUMN kind"):
-            db.execute(f"ALTER TABLE {column}")
-        db.execute("CREATE INDEX site_list ON site (ranked, score DESC, host)")
-        db.execute("CREATE INDEX site_at ON site (at)")
-        db.execute("PRAGMA user_version = 4")
+        for sql in (*OLDER[version], "CREATE VIEW mine AS SELECT host FROM site"):
+            db.execute(sql)
+        db.execute(f"PRAGMA user_version = {version}")
     store = Reports(path, clock=lambda: NOW)
     assert (hosts(store), len(store.history("a.example"))) == (["a.example"], 2)
+    assert [store.row(host) for host in ("a.example", "b.example")] == before
+    assert len(store.index(Query.of(line="a.ex")).ranked) == 1
+    consistent(store)
     assert store.regrade(lambda card, seen: card, seconds=60.0) == 0
     consistent(store)
     store.close()
+    with closing(sqlite3.connect(path)) as db:
+        assert len(db.execute("SELECT * FROM mine").fetchall()) == 2
 
 
 def test_window_outlives_a_change(store: Reports) -> None:
