@@ -24,6 +24,7 @@ __all__ = [
     "Sentence",
     "Site",
     "by_fix",
+    "label",
     "points",
     "sentence_list",
 ]
@@ -49,6 +50,11 @@ BY_FIX: Final = MappingProxyType({key: _FIXES[key] for key in (*FIXES, *(key for
 def by_fix(key: str) -> Check:
     """Return the check that the recommendation ``key`` completes. Raises BadValue."""
     return BY_FIX[choose("fix", key, tuple(BY_FIX))]
+
+
+def label(key: str) -> str:
+    """Return what the component or fix ``key`` is called; a foreign key as it is."""
+    return BY_FIX[key].label if key in BY_FIX else key
 
 
 def points(method: str) -> dict[str, int]:

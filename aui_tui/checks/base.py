@@ -272,9 +272,9 @@ class Advice(NamedTuple):
 class Check(ABC):
     """One scored component of a site, whole.
 
-    ``fix``: its key in the ledger, and of the recommendation that completes it (specification 2.6). ``label``: the
-    same in words. ``earns``: what earns the points, for the explanation of the method; ``{part}``
-    in it stands for the points ``part`` of what counts in part.
+    ``fix``: its key in the ledger, and of the recommendation that completes it (specification 2.6). ``label``: what
+    people call it. ``earns``: what earns the points, for the explanation of the method; ``{part}`` in it stands for the
+    points ``part`` of what counts in part.
     ``lacking``: what it means that the fix is still to be made. ``title``: heading of the recommendation.
     ``effort``: work of the fix, from 1 (a line) to 8 (a rebuild); ``takes``: the same as a time, for somebody who knows
     the site. ``proof``: how to check the fix from here, with ``{origin}`` for the address and ``{agent}`` for who is

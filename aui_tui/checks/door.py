@@ -522,7 +522,7 @@ EVIDENCE: Final = (
 
 class Door(Check):
     fix = "wba"
-    label = "Agents served"
+    label = "agents let in"
     earns = "the share of conclusive agent probes that were served the homepage"
     lacking = "an agent is refused or challenged"
     title = "Verify agents instead of blocking them"

@@ -85,7 +85,7 @@ def _pieces(lines: list[str], page: PageFacts, name: str) -> tuple[Piece, ...]:
 
 class LandmarksAndLabels(PageCheck):
     fix = "landmarks"
-    label = "Landmarks and form labels"
+    label = "landmarks"
     earns = "a main and a nav landmark, aria labels, and forms whose controls all have labels"
     lacking = "landmarks or labels missing"
     title = "Mark up landmarks and label forms"

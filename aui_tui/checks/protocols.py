@@ -80,7 +80,7 @@ def _mcp_card(site: Site) -> object:
 
 class FrontDoor(Check):
     fix = "front-door"
-    label = "Front door (UCP or MCP)"
+    label = "MCP or shop"
     earns = "a UCP profile or an MCP server card: all; only an old ai-plugin.json: {part}"
     part = PLUGIN_POINTS
     lacking = "no UCP profile or MCP card"

@@ -215,7 +215,7 @@ def _remedy(blocked: Sequence[RobotsPolicy], partial: Sequence[RobotsPolicy]) ->
 
 class RobotsTxt(Check):
     fix = "robots"
-    label = "robots.txt rules for agents"
+    label = "robots.txt"
     earns = (
         "the share of tested agents that robots.txt lets in; a ban costs at least a point, a path restriction a quarter"
         " of a ban"

@@ -51,7 +51,7 @@ SENTENCES: Final = sentence_list(
 
 class WithoutScripts(PageCheck):
     fix = "ssr"
-    label = "Readable without scripts"
+    label = "readable"
     earns = "the homepage can be read without running scripts"
     lacking = "nothing readable without scripts"
     title = "Serve readable HTML without scripts"

@@ -44,21 +44,6 @@ PROBES: Final = MappingProxyType(
 """Names of the probes that are not agents."""
 
 
-FIXES: Final = MappingProxyType(
-    {
-        "wba": "agents let in",
-        "front-door": "MCP or shop",
-        "llms": "llms.txt",
-        "jsonld": "JSON-LD",
-        "landmarks": "landmarks",
-        "ssr": "readable",
-        "signal": "Content-Signal",
-        "robots": "robots.txt",
-    }
-)
-"""What the key of a fix, and of its component of the score, is called on screens."""
-
-
 def grade(letter: str) -> str:
     """Return a grade in words, such as ``grade B``."""
     return "no grade" if letter == NO_GRADE else f"grade {letter}"
@@ -67,11 +52,6 @@ def grade(letter: str) -> str:
 def score(points: int, letter: str) -> str:
     """Return a score with its grade where there is little room: ``80 B``, ``89 no grade``."""
     return f"{points} {grade(letter).removeprefix('grade ')}"
-
-
-def fix(key: str) -> str:
-    """Return the label of a fix or component; a foreign key as it is."""
-    return FIXES.get(key, key)
 
 
 def surface(key: str) -> str:

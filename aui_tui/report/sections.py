@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from msgspec import UNSET
 
-from aui_tui.checks import BY_FIX
+from aui_tui.checks import BY_FIX, label
 from aui_tui.model import agents, labels, visits
 from aui_tui.model.agents import UNCLEAR
 from aui_tui.model.card import ReportCard
@@ -296,7 +296,7 @@ def ledger(report: HostReport) -> Section | None:
         Item(
             (
                 graded.pillar(entry.pillar).label,
-                labels.fix(entry.component),
+                label(entry.component),
                 f"{entry.earned}/{entry.possible}" if entry.measured else "not measured",
             ),
             "unclear"

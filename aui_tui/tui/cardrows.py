@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from textual.content import Content
 
+from aui_tui import checks
 from aui_tui.checks import BY_FIX
 from aui_tui.model import agents, labels
 from aui_tui.model.card import ReportCard
@@ -545,7 +546,7 @@ def foot(state: CardState, key: str, size: int) -> Content:
         return cut(text(" ", state.problem), size)
     name = PANE_TERMS[state.pane]
     if state.pane == FIXES:
-        name = labels.fix(state.fix.k) if state.fix is not None else ""
+        name = checks.label(state.fix.k) if state.fix is not None else ""
     elif state.pane == SUMMARY and state.ledger:
         name = "ledger"
     elif state.pane == EVIDENCE and state.changes:

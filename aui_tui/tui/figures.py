@@ -9,8 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 from textual.content import Content
 
-from aui_tui.checks import BY_FIX
-from aui_tui.model import labels
+from aui_tui.checks import BY_FIX, label
 from aui_tui.model.agents import SHUT, word_of
 from aui_tui.model.query import CONTRADICTIONS, Query, parse
 from aui_tui.model.registry import Surface, surfaces
@@ -293,7 +292,7 @@ def lacking(figures: Overview, size: int) -> list[ListEntry]:
     out = []
     width = 44 if size >= 90 else 32 if size >= 60 else 15
     for key, number in sorted(figures.failing.items(), key=lambda item: (-item[1], item[0])):
-        name = BY_FIX[key].lacking if width >= 32 and key in BY_FIX else labels.fix(key)
+        name = BY_FIX[key].lacking if width >= 32 and key in BY_FIX else label(key)
         out.append(bar_row(name, number, figures.hosts, size, figure("fix", key) if key in FIXES else "", width))
     return out or [paragraph("nothing", size, "muted")]
 

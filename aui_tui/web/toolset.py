@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from aui_tui import __version__
 from aui_tui.errors import AuiError, BadValue, InvalidHost, PrivateHost, Unavailable
 from aui_tui.model import labels
-from aui_tui.model.card import ReportCard, SiteSummary
+from aui_tui.model.card import SiteSummary
 from aui_tui.model.codec import encode_card, keyed
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
@@ -108,7 +108,7 @@ class Tools:
 
     async def site(self, host: Name) -> CallToolResult:
         """Read the latest stored report card of one host: score, verdict per agent, evidence and fixes."""
-        return card_result((await self._service.site(host)).card, self._base)
+        return card_result(await self._service.site(host), self._base)
 
     async def scan(self, url: Name, force: bool = False) -> CallToolResult:
         """Scan a website now and return its report card; answered from a cache for 24 hours unless forced.
@@ -121,7 +121,7 @@ class Tools:
             raise InvalidHost(
                 f"{error} If it is the user's own, aui-tui mcp --allow-scan --allow-private scans it."
             ) from None
-        return card_result(report.card, self._base)
+        return card_result(report, self._base)
 
     async def plan(self, host: Name, grade: str = "", score: int | None = None, public_url: str = "") -> dict[str, Any]:
         """Name the fixes that lead a host to a grade (A to F) or score (0 to 100); default: the next grade.
@@ -161,10 +161,11 @@ class Tools:
         return records.summary_members(summary, self._base) if self._base else members
 
 
-def card_result(card: ReportCard, base: str) -> CallToolResult:
-    """Return a card as structured content; the text has what matters most of it, so that it is sent once."""
+def card_result(report: HostReport, base: str) -> CallToolResult:
+    """Return the card as structured content; the text has what matters most of it, so that it is sent once."""
+    card = report.card
     members = _members(records.card_bytes(card, base) if base else encode_card(card))
-    head, *parts = sections(HostReport(card=card))
+    head, *parts = sections(report)
     lines = [f"{head.title}: {head.word}. {head.text}", *(f"{item.label}: {item.text}" for item in head.items)]
     for part in parts:
         if part.name == "findings":
@@ -187,7 +188,7 @@ def build(service: Service, config: ApiConfig) -> ASGIApp:
     async def scan(url: Name, ctx: Context[Any, Any], force: bool = False) -> CallToolResult:
         request: Any = ctx.request_context.request
         asked = ScanOptions(force=force, client=request.scope["client_id"])
-        return card_result((await service.scan(url, asked)).card, base)
+        return card_result(await service.scan(url, asked), base)
 
     scan.__doc__ = Tools.scan.__doc__
     scans = ((scan, SCANNING),) if service.can_scan else ()
