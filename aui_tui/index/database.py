@@ -33,6 +33,8 @@ CACHED: Final = 32 * 1024
 """KiB of pages that a connection keeps at most; the system's own cache makes up for more."""
 LARGEST: Final = 64 * 1024 * 1024
 """Bytes of the largest value that is read or written."""
+MEMORY: Final = 384 * 1024 * 1024
+"""Bytes that SQLite may use in this process: it would load a key of an index whole, whatever LARGEST says."""
 STEPS: Final = 20_000
 """Instructions of SQLite's machine between two questions whether to stop, about a millisecond."""
 LONGEST: Final = 60.0
@@ -109,15 +111,16 @@ class Database:
                 yield db
             finally:
                 db.set_progress_handler(None, 0)
-                db.execute("COMMIT")
-        except sqlite3.Error as error:
+                if db.in_transaction:  # SQLite ends it itself when memory runs out
+                    db.execute("COMMIT")
+        except (sqlite3.Error, MemoryError) as error:
             raise self._explained(error, "read") from None
 
     def value(self, sql: str) -> object:
         """Return the one value of ``sql``, read by itself. Raises Unavailable."""
         try:
             return self.reader().execute(sql).fetchone()[0]
-        except sqlite3.Error as error:
+        except (sqlite3.Error, MemoryError) as error:
             raise self._explained(error, "read") from None
 
     @contextmanager
@@ -146,7 +149,7 @@ class Database:
                     )
                 with transaction(writer):
                     yield writer
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, MemoryError) as error:
             raise self._explained(error, "written") from None
 
     def close(self) -> None:
@@ -175,16 +178,17 @@ class Database:
                         self._begin_anew()
                 if len(self.warnings) > before:
                     return Unavailable(self.warnings[-1])
-        return Unavailable(f"The index {clean(self.path.name)} could not be {verb}: {clean(str(error), 120)}.")
+        reason = clean(str(error), 120) or "it takes too much memory"
+        return Unavailable(f"The index {clean(self.path.name)} could not be {verb}: {reason}.")
 
     def _open(self) -> sqlite3.Connection:
         with self._lock:
             if self._writer is None:
                 try:
                     self._writer = self._prepare_reading() if self.read_only else self._prepare()
-                except (sqlite3.Error, OSError) as error:
+                except (sqlite3.Error, OSError, MemoryError) as error:
                     if not is_damage(error):
-                        reason = clean(str(error), 120)
+                        reason = clean(str(error), 120) or "it takes too much memory"
                         raise Unavailable(f"The index {clean(self.path.name)} cannot be used now: {reason}.") from None
                     self._begin_anew()
             assert self._writer is not None
@@ -218,6 +222,7 @@ class Database:
         try:
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
             connection.execute("PRAGMA trusted_schema = 0")
+            connection.execute(f"PRAGMA hard_heap_limit = {MEMORY}")
             connection.execute(f"PRAGMA cache_size = -{CACHED}")
             connection.execute("PRAGMA temp_store = 2")  # a million hosts are put in order in 50 MB
             clock = self._clock  # a function that held this object would keep it for ever

@@ -108,6 +108,36 @@ def test_a_row_of_many_megabytes_is_refused_before_it_is_read(file: Path, monkey
     reports.close()
 
 
+LARGE_KEY = """
+import resource, sys
+from pathlib import Path
+from aui_tui.errors import Unavailable
+from aui_tui.index import database
+from aui_tui.index.reports import Reports
+from aui_tui.model.query import Query
+database.MEMORY = 32 << 20
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+reports = Reports(Path(sys.argv[1]))
+try:
+    print(len(reports.index(Query()).ranked[0:50]))
+except Unavailable as error:
+    print(error)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def test_a_key_of_many_megabytes_is_never_loaded(file: Path) -> None:
+    planting = "import sqlite3, sys; sqlite3.connect(sys.argv[1], isolation_level=None).execute(sys.argv[2])"
+    sql = "UPDATE site SET host = zeroblob(60 << 20) WHERE id = 1"
+    subprocess.run([sys.executable, "-c", planting, str(file), sql], check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", LARGE_KEY, str(file)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    sentence, grown = done.stdout.splitlines()
+    assert sentence == "The index index.db could not be read: it takes too much memory."
+    assert int(grown) < 48 * 1024
+
+
 def test_a_question_without_an_end_is_given_up(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "STEPS", 1000)
     reports = Reports(file)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -80,9 +79,8 @@ class FileService(ImportedService):
 
     def _import(self) -> Imported:
         try:
-            if self._source == STDIN:
-                return Imported(read(sys.stdin.buffer))
-            with Path(self._source).open("rb") as file:
+            piped = self._source == STDIN  # not sys.stdin: the program cannot end while a thread reads that
+            with open(0 if piped else self._source, "rb", closefd=not piped) as file:
                 return Imported(read(file))
         except OSError as error:
             raise ConfigError(f"Cannot read {clean(self._source, 200)}: {error.strerror or error}.") from None

@@ -237,3 +237,18 @@ def test_a_pipe_that_nobody_writes_to_hears_the_signal_to_end(tmp_path: Path) ->
         process.send_signal(number)
         assert process.wait(30) in (128 + number, 130)
         process.communicate()
+
+
+def test_standard_input_that_stays_silent_hears_the_signal_to_end(tmp_path: Path) -> None:
+    words = command("index", "--source", "-")
+    for number in (signal.SIGTERM, signal.SIGINT):
+        process = subprocess.Popen(
+            words, cwd=tmp_path, env=environment(tmp_path), stdin=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(4)
+        process.send_signal(number)
+        assert process.wait(30) in (128 + number, 130)
+        assert process.stderr is not None
+        assert b"Fatal" not in process.stderr.read()
+        process.communicate()
