@@ -172,9 +172,13 @@ class IndexScreen(DashboardScreen[None]):
         start(self, "list", self._read, self.state.query, wanted, self._one_frame())
 
     def _one_frame(self) -> ExitStack:
-        """Draw nothing until the result is closed, a moment long at most: a key and its rows are one frame."""
+        """Draw nothing until the result is closed, a moment long at most: a key and its rows are one frame.
+
+        The choices of the query line have the next one: the screen is laid out for them, and the rows need not wait.
+        """
         frame = ExitStack()
         frame.callback(self.check_idle)
+        frame.callback(self.call_after_refresh, self.query_one(DropDown).draw)
         frame.enter_context(self.app.batch_update())
         self.set_timer(TOGETHER, frame.close)
         return frame
@@ -301,19 +305,19 @@ class IndexScreen(DashboardScreen[None]):
         if self.focused is not self.line:
             return
         self._problem = ""
+        self.query_one(DropDown).offer(choices(line))
         state = self.state.with_line(read_line(line).good)
         if state.query.terms != self.state.query.terms:
             self.become(state, keep=False)
         else:
             self.state = state
-        self.query_one(DropDown).offer(choices(line))
+            self._redraw()
+            self.query_one(DropDown).draw()
         start(self, "choices", self._count_choices, self.state.query)
-        self.query_one("#foot", Bar).refresh()
 
     async def _count_choices(self, query: Query) -> None:
         """Say how many hosts each choice of the drop-down would leave."""
         drop_down = self.query_one(DropDown)
-        counts: dict[str, str] = {}
         await asyncio.sleep(PAUSE)
         for choice in drop_down.found[:SHOWN]:
             asked = read_line(choice.line)
@@ -321,9 +325,9 @@ class IndexScreen(DashboardScreen[None]):
                 narrowed = replace(query, line=asked.good, terms=parse(asked.good))
                 view, _ = await attempt(self.context.service.index(narrowed))
                 if view is not None:
-                    counts[choice.line] = format(len(view.ranked) + len(view.unreachable), ",")
-        if counts:
-            drop_down.count(counts)
+                    drop_down.counts[choice.line] = format(len(view.ranked) + len(view.unreachable), ",")
+        if drop_down.counts:
+            drop_down.draw()
 
     def on_query_line_left(self, message: QueryLine.Left) -> None:
         """Go back to the list, with the search or as it was before."""

@@ -11,8 +11,9 @@ from rich.highlighter import Highlighter
 from rich.text import Text
 from textual.binding import BindingType
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
-from textual.widget import Widget
+from textual.reactive import Reactive
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
@@ -130,7 +131,7 @@ class Wrong(Highlighter):
 
 
 class DropDown(OptionList):
-    """The ways in which the last word may go on, over the list."""
+    """The ways in which the last word may go on, over the list; drawn after the rows that a letter asks for."""
 
     can_focus = False
 
@@ -138,25 +139,22 @@ class DropDown(OptionList):
         super().__init__(id="choices", markup=False)
         self.found: tuple[Completion, ...] = ()
         self.counts: dict[str, str] = {}
+        """By line, how many hosts a choice would leave."""
         self.entered = False
         """Whether the user has moved into it."""
+        self._place = 0
 
     def offer(self, found: Sequence[Completion]) -> None:
-        """Show other choices, the first of them under the cursor; what is counted of others goes."""
-        self.entered = False
-        if found or self.found:
-            self.found, self.counts, self.visible = tuple(found), {}, bool(found)
-            self._fill(0)
+        """Take other choices, the first of them under the cursor; what is counted of others goes."""
+        self.found, self.counts, self.entered, self._place = tuple(found), {}, False, 0
 
-    def count(self, counts: dict[str, str]) -> None:
-        """Show how many hosts each choice would leave."""
-        self.counts = counts
-        self._fill(self.highlighted or 0)
-
-    def _fill(self, place: int) -> None:
-        self.clear_options()
-        self.add_options([Option(self._row(choice)) for choice in self.found])
-        self.highlighted = place if self.found else None
+    def draw(self) -> None:
+        """Draw the choices with what is counted of them."""
+        if self.found or self.visible:
+            self.visible = bool(self.found)
+            self.clear_options()
+            self.add_options([Option(self._row(choice)) for choice in self.found])
+            self.highlighted = self._place if self.found else None
 
     def _row(self, choice: Completion) -> Content:
         count = self.counts.get(choice.line, "")
@@ -166,20 +164,21 @@ class DropDown(OptionList):
     def step(self, step: int) -> None:
         """Go to another choice."""
         if self.found:
-            here = self.highlighted or 0
-            self.highlighted = (here + step) % len(self.found) if self.entered or step < 0 else here
-            self.entered = True
+            self._place = (self._place + step) % len(self.found) if self.entered or step < 0 else self._place
+            self.highlighted, self.entered = self._place, True
 
     @property
     def chosen(self) -> Completion | None:
         """The choice under the cursor."""
-        return self.found[self.highlighted or 0] if self.found else None
+        return self.found[self._place] if self.found else None
 
 
 class QueryLine(Input):
     """An input of one line without a frame."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*QUERY]
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
+    """Its width comes from the style sheet, so a letter, unlike Textual's own, does not lay out the screen again."""
 
     @dataclass
     class Left(Message):
@@ -202,19 +201,16 @@ class QueryLine(Input):
         """The user went into the line."""
 
     def on_focus(self) -> None:
-        self._give_room(True)
         self.cursor_position = len(self.value)
-        self.drop_down.offer(() if self.value else choices(""))
+        self._offer(() if self.value else choices(""))
         self.post_message(self.Entered())
 
     def on_blur(self) -> None:
-        self._give_room(False)
-        self.drop_down.offer(())
+        self._offer(())
 
-    def _give_room(self, all_of_it: bool) -> None:
-        """Take the room of what stands beside the line, or give it back."""
-        if isinstance(self.parent, Widget):
-            self.parent.set_class(all_of_it, "-searching")
+    def _offer(self, found: Sequence[Completion]) -> None:
+        self.drop_down.offer(found)
+        self.drop_down.draw()
 
     @property
     def drop_down(self) -> DropDown:
@@ -223,7 +219,7 @@ class QueryLine(Input):
 
     def action_leave(self, keep: bool) -> None:
         entered = self.drop_down.entered
-        self.drop_down.offer(())
+        self._offer(())
         if keep or not entered:
             self.post_message(self.Left(keep))
 
