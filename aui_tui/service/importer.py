@@ -248,9 +248,13 @@ def index_rows(data: bytes) -> Iterator[ImportedRecord]:
 
 
 def time_of_index(data: bytes) -> str:
-    """Return the time of the Index in ``data`` as a record writes it, empty when it has none."""
+    """Return the time of the Index in ``data`` as a record writes it, empty when it has none.
+
+    Raises RecordError for what is no Index.
+    """
+    lists = _lists(data)
     try:
-        return codec.instant(str(msgspec.json.decode(_INDEX.decode(data).scanned_at)))
+        return codec.instant(str(msgspec.json.decode(lists.scanned_at)))
     except (ValueError, RecursionError):
         return ""
 

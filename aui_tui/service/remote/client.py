@@ -6,7 +6,7 @@ import asyncio
 import re
 import time
 import zlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeVar
@@ -14,9 +14,10 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 import msgspec
 
-from aui_tui.errors import AuiError, BadValue, ConfigError, RateLimited, RecordError, Unavailable
+from aui_tui.errors import BadValue, ConfigError, RateLimited, RecordError, Unavailable
 from aui_tui.index.cache import CacheFile
 from aui_tui.model.card import ReportCard, age
+from aui_tui.model.labels import before
 from aui_tui.model.observations import Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.tasks import TaskProgress, TaskReport, decode_report
@@ -24,18 +25,7 @@ from aui_tui.model.view import HistoryPoint, HostReport, Quota
 from aui_tui.model.visits import Visits, decode_visits
 from aui_tui.service.importer import MAX_DOCUMENT, ImportedRecord, index_rows, page_of, read_card, time_of_index
 from aui_tui.service.remote.imported import Imported, ImportedService, temporary_folder
-from aui_tui.service.remote.transport import (
-    INDEX,
-    SCAN,
-    SITE,
-    HttpReply,
-    Sleep,
-    Transport,
-    complaint,
-    quota_of,
-    source_of,
-    spoken,
-)
+from aui_tui.service.remote.transport import INDEX, SCAN, SITE, HttpReply, Transport, complaint, quota_of, source_of
 from aui_tui.text import clean
 
 KEPT: Final = 365 * 86_400.0
@@ -98,19 +88,17 @@ class RemoteService(ImportedService):
         *,
         folder: Path | None = None,
         clock: Callable[[], float] = time.time,
-        sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._base = base_of(source)
         self.label = urlsplit(self._base).netloc
         self._temporary = None if folder else temporary_folder()
         self._copies = Copies(folder or Path(self._temporary.name if self._temporary else ""))
-        self._transport = Transport(self._base, self.label, sleep=sleep)
+        self._transport = Transport(self._base, self.label)
         self._clock = clock
         self._quota: Quota | None = None
         self._refreshing = asyncio.Lock()
         self._imported: Imported | None = None
-        self._tags: list[tuple[str, str]] = []
-        self._current_at = 0.0
+        self._versions: list[tuple[str, float]] = []
         self._asked = float("-inf")
 
     async def imported(self) -> Imported:
@@ -125,7 +113,8 @@ class RemoteService(ImportedService):
     async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return the latest card of ``host``, the only one that is published. Raises NeverScanned."""
         url = f"{self._base}/api/site/{quote(host.strip(), safe='.:-')}.json"
-        card, notice = await self._card(url, host.strip())
+        copy, notice = await self._current(url, SITE, host.strip(), LARGEST_CARD, lambda body: self._carded(body, host))
+        card = self._carded(copy.body, host)
         if method and method != card.method:
             raise BadValue(f"{self.label} publishes {card.host} under {card.method} alone.", allowed=(card.method,))
         if at and at != card.scanned_at:
@@ -179,7 +168,6 @@ class RemoteService(ImportedService):
             fields={},
             seconds=SCAN_SECONDS,
             largest=LARGEST_CARD,
-            again=False,
         )
         self._quota = quota_of(reply, self._clock()) or self._quota
         self._check(reply, SCAN, url)
@@ -203,52 +191,44 @@ class RemoteService(ImportedService):
         await self._transport.aclose()
 
     async def _refresh(self) -> None:
-        """Read the list again where it has changed: page by page, each asked about by the tag of its last copy.
+        """Read the list again where it has changed, page by page; what was read of one that breaks off is kept.
 
-        What was read of a list that breaks off is kept, and not sent again.
+        Once a page cannot be had now, the last copies of it and of those after it stand for the list.
         """
-        if self._imported is None:
-            with suppress(AuiError):
-                await self._list(self._kept)
-        try:
-            now = self._clock()
-            await self._list(self._page)
-            self._current_at = now
-            self.notice = ""
-        except AuiError as error:
-            if self._imported is None:
-                raise
-            self.notice = self._offline(error, self._current_at)
-
-    async def _list(self, page: Callable[[str], Awaitable[Copy]]) -> None:
-        """Take the list; unchanged tags of its pages leave it as it is."""
         pages: dict[str, Copy] = {}
+        notice = ""
         following = f"{self._base}/api/index.json?{urlencode({'limit': PAGE})}"
         while following and following not in pages and len(pages) < MOST_PAGES:
-            pages[following] = await page(following)
-            following = pages[following].next
-        tags = [(url, copy.etag or copy.modified) for url, copy in pages.items()]
-        if self._imported is None or tags != self._tags or not all(tag for _, tag in tags):
-            self._imported = await asyncio.to_thread(self._import, [copy.body for copy in pages.values()])
-            self._tags = tags
-        self._current_at = min(copy.at for copy in pages.values())
+            page, notice = await self._current(following, INDEX, "", LARGEST_INDEX, time_of_index, notice)
+            pages[following] = page
+            following = page.next
+        versions = [(url, page.at) for url, page in pages.items()]
+        if versions != self._versions:
+            self._imported = await asyncio.to_thread(self._import, [page.body for page in pages.values()])
+            self._versions = versions
+        self.notice = notice
 
-    async def _kept(self, url: str) -> Copy:
+    async def _current(
+        self, url: str, operation: str, asked: str, largest: int, read: Callable[[bytes], object], notice: str = ""
+    ) -> tuple[Copy, str]:
+        """Return the answer of ``url`` as it is now, sound to ``read``; else its last copy and a sentence on that.
+
+        The service is asked about the copy by its tag, and not at all where there is a ``notice`` already. Raises what
+        an answer means that no copy can stand for.
+        """
         copy = await asyncio.to_thread(self._copies.get, url)
-        if copy is None:
-            raise Unavailable(f"There is no copy of {self.label}.")
-        return copy
-
-    async def _page(self, url: str) -> Copy:
-        return await self._fetched(url, INDEX, "", LARGEST_INDEX)
-
-    async def _fetched(self, url: str, operation: str, asked: str, largest: int) -> Copy:
-        """Return the answer of ``url`` as it is now, asked about by the tag of its last copy. Raises as complaint."""
-        copy = await asyncio.to_thread(self._copies.get, url)
-        reply = await self._get(url, copy, largest)
-        if reply.status == 304 and copy is not None:
-            return copy
-        self._check(reply, operation, asked)
+        if notice and copy is not None:
+            return copy, notice
+        try:
+            reply = await self._get(url, copy, largest)
+            if reply.status == 304 and copy is not None:
+                return copy, ""
+            self._check(reply, operation, asked)
+            await self._read(lambda: read(reply.body))
+        except (Unavailable, RecordError, RateLimited) as error:
+            if copy is None:
+                raise
+            return copy, f"{error} This is the copy of {before(max(self._clock() - copy.at, 0))}."
         fields = reply.fields
         copy = Copy(
             at=self._clock(),
@@ -258,19 +238,7 @@ class RemoteService(ImportedService):
             next=self._next(url, fields.get("link", "")),
         )
         await asyncio.to_thread(self._copies.put, url, copy)
-        return copy
-
-    async def _card(self, url: str, host: str) -> tuple[ReportCard, str]:
-        """Return the card at ``url``, or its last copy with one sentence that says so."""
-        notice = ""
-        try:
-            copy = await self._fetched(url, SITE, host, LARGEST_CARD)
-        except (Unavailable, RecordError, RateLimited) as error:
-            kept = await asyncio.to_thread(self._copies.get, url)
-            if kept is None:
-                raise
-            copy, notice = kept, self._offline(error, kept.at)
-        return await self._read(lambda: self._carded(copy.body, host)), notice
+        return copy, ""
 
     async def _get(self, url: str, known: Copy | None, largest: int) -> HttpReply:
         fields = {}
@@ -318,9 +286,6 @@ class RemoteService(ImportedService):
     def _carded(self, body: bytes, host: str) -> ReportCard:
         card = read_card(body, host)
         return msgspec.structs.replace(card, url=page_of(self._base, card.url, card.host))
-
-    def _offline(self, error: AuiError, at: float) -> str:
-        return f"{error} This is the copy of {spoken(max(self._clock() - at, 0))} ago."
 
 
 def base_of(source: str) -> str:

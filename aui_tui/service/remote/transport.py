@@ -1,17 +1,15 @@
-"""Another's index asked over HTTP: limits, retries of what is safe to ask again, and what an answer means."""
+"""Another's index asked over HTTP: limits in size, time and place, and what an answer means."""
 
 from __future__ import annotations
 
 import asyncio
 import math
-import random
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlsplit
 
 import httpx
 import msgspec
@@ -24,15 +22,9 @@ from aui_tui.text import clean
 UNKNOWN_WAIT: Final = 3600
 """Seconds to wait when a 429 does not say how long: the whole window (specification 8)."""
 INDEX, SITE, SCAN = "index", "site", "scan"
-TRIES: Final = 3
-PAUSE: Final = 0.4
-"""Seconds before the second try on average; doubled before the third."""
-LONGEST_PAUSE: Final = 10.0
-"""A Retry-After above this many seconds is not waited for."""
-PASSING: Final = frozenset({502, 503, 504})
-"""Statuses that may be gone a moment later."""
 LARGEST_ERROR: Final = 64 * 1024
 HOPS: Final = 3
+"""Redirects that are followed."""
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 REASONS: Final = (
     (r"certificate verify failed(?:: ([^(]+))?", "its certificate is not valid"),
@@ -43,11 +35,9 @@ REASONS: Final = (
 )
 """Words of a failed connection, and what a sentence says of it."""
 
-Sleep = Callable[[float], Awaitable[None]]
-
 
 class HttpReply(NamedTuple):
-    """An answer as received: status, fields with names in lower case, and the body."""
+    """An answer as received: status, fields, and the body."""
 
     status: int
     fields: Mapping[str, str]
@@ -63,67 +53,52 @@ class HttpReply(NamedTuple):
 class Transport:
     """GET requests to the source at ``base_url``, called ``label`` in sentences."""
 
-    def __init__(self, base_url: str, label: str, *, sleep: Sleep = asyncio.sleep) -> None:
+    def __init__(self, base_url: str, label: str) -> None:
+        self._base = httpx.URL(base_url)
         self._label = label
-        self._sleep = sleep
-        self._client: httpx.AsyncClient | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._direct = (urlsplit(base_url).hostname or "") in LOOPBACK
+        self._client = httpx.AsyncClient(
+            headers={
+                "User-Agent": f"aui-tui/{__version__}",
+                "Accept": "application/json",
+                "Accept-Encoding": "gzip",
+            },
+            timeout=httpx.Timeout(None, connect=5, pool=5),  # ``get`` bounds the whole: a scan is silent for long
+            limits=httpx.Limits(max_connections=8),
+            trust_env=self._base.host not in LOOPBACK,
+            follow_redirects=True,
+            max_redirects=HOPS,
+            event_hooks={"request": [self._check_place]},
+        )
 
-    async def get(
-        self, url: str, *, fields: Mapping[str, str], seconds: float, largest: int, again: bool = True
-    ) -> HttpReply:
+    async def get(self, url: str, *, fields: Mapping[str, str], seconds: float, largest: int) -> HttpReply:
         """Return the answer to a GET of ``url``, its body decoded and at most ``largest`` bytes long.
 
-        Within ``seconds`` in all. With ``again`` a failure that may pass is tried up to TRIES times; without it only
-        one that came before the request could be sent. Raises Unavailable with one sentence.
+        Within ``seconds`` in all. Raises Unavailable with one sentence.
         """
         try:
-            async with asyncio.timeout(seconds):
-                return await self._tries(url, fields, largest, again)
+            async with asyncio.timeout(seconds), self._client.stream("GET", url, headers=dict(fields)) as response:
+                return await self._whole(response, largest if response.status_code == 200 else LARGEST_ERROR)
         except TimeoutError:
             raise Unavailable(f"{self._label} did not answer within {seconds:.0f} s.") from None
+        except httpx.TooManyRedirects:
+            raise Unavailable(f"{self._label} redirects in circles.") from None
+        except (httpx.RequestError, httpx.InvalidURL) as error:
+            raise Unavailable(f"{self._label} cannot be reached: {_reason(error)}.") from None
 
     async def aclose(self) -> None:
-        """Close the connections; on another event loop than theirs, which has ended, they are only forgotten."""
-        client, self._client = self._client, None
-        if client is not None and self._loop is asyncio.get_running_loop():
-            await client.aclose()
+        """Close the connections."""
+        await self._client.aclose()
 
-    async def _tries(self, url: str, fields: Mapping[str, str], largest: int, again: bool) -> HttpReply:
-        for number in range(1, TRIES + 1):
-            wait = 0.0
-            try:
-                reply = await self._once(url, fields, largest)
-                asked = reply.fields.get("retry-after", "")
-                wait = float(asked) if asked.isdecimal() else 0.0
-                if reply.status not in PASSING or not again or number == TRIES or wait > LONGEST_PAUSE:
-                    return reply
-            except (httpx.RequestError, httpx.InvalidURL) as error:
-                unsent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-                if number == TRIES or not (again or unsent) or "ssl" in str(error).lower():
-                    raise Unavailable(f"{self._label} cannot be reached: {_reason(error)}.") from None
-            await self._sleep(max(wait, PAUSE * 2 ** (number - 1) * random.uniform(0.5, 1.5)))  # noqa: S311 - no secret
-        raise AssertionError("unreachable")
-
-    async def _once(self, url: str, fields: Mapping[str, str], largest: int) -> HttpReply:
-        client = self._open()
-        request = client.build_request("GET", url, headers=dict(fields))
-        for _ in range(HOPS):
-            response = await client.send(request, stream=True)
-            try:
-                following = response.next_request
-                if following is None or not _is_same_site(request.url, following.url):
-                    return await self._whole(response, largest if response.status_code == 200 else LARGEST_ERROR)
-                request = client.build_request("GET", following.url, headers=dict(fields))
-            finally:
-                await response.aclose()
-        raise Unavailable(f"{self._label} redirects in circles.")
+    async def _check_place(self, request: httpx.Request) -> None:
+        """Raise Unavailable for a redirect to another host or port, which is the user's to choose."""
+        base, target = self._base, request.url
+        places = ((base.scheme, base.port), ("https", base.port), ("https", None))
+        if target.host != base.host or (target.scheme, target.port) not in places:
+            raise Unavailable(f"{self._label} has moved to {clean(str(target), 200)}; give that address as the source.")
 
     async def _whole(self, response: httpx.Response, limit: int) -> HttpReply:
         """Return the answer with its body, of an error at most the beginning; a chunk unpacks to 64 MiB at most."""
-        fields = {name.lower(): value for name, value in response.headers.items()}
-        coding = fields.get("content-encoding", "identity").strip().lower()
+        coding = response.headers.get("content-encoding", "identity").strip().lower()
         if coding not in ("identity", "gzip"):
             raise Unavailable(f"{self._label} sends an encoding that was not asked for: {clean(coding, 40)}.")
         body = bytearray()
@@ -133,28 +108,7 @@ class Transport:
                 raise Unavailable(f"{self._label} sends more than {limit >> 20} MiB; larger answers are not read.")
             if len(body) > limit:
                 break
-        return HttpReply(response.status_code, fields, bytes(body[:limit]))
-
-    def _open(self) -> httpx.AsyncClient:
-        if self._client is None or self._loop is not asyncio.get_running_loop():
-            self._loop = asyncio.get_running_loop()
-            self._client = httpx.AsyncClient(
-                headers={
-                    "User-Agent": f"aui-tui/{__version__}",
-                    "Accept": "application/json",
-                    "Accept-Encoding": "gzip",
-                },
-                timeout=httpx.Timeout(None, connect=5, pool=5),  # ``get`` bounds the whole: a scan is silent for long
-                limits=httpx.Limits(max_connections=8),
-                trust_env=not self._direct,
-            )
-        return self._client
-
-
-def _is_same_site(url: httpx.URL, target: httpx.URL) -> bool:
-    """Return whether a redirect leads to the same host and port; another is the user's to choose."""
-    places = ((url.scheme, url.port), ("https", url.port), ("https", None))
-    return target.host == url.host and (target.scheme, target.port) in places and not target.userinfo
+        return HttpReply(response.status_code, response.headers, bytes(body[:limit]))
 
 
 def _reason(error: Exception) -> str:
@@ -218,7 +172,7 @@ def _detail(members: Mapping[str, Any]) -> str:
 
 def _limited(reply: HttpReply, detail: str, label: str, now: float) -> RateLimited:
     wait = _wait(reply, now)
-    after = "It does not say when to try again." if wait is None else f"The next one is free in {spoken(wait)}."
+    after = "It does not say when to try again." if wait is None else f"The next one is free in {-(-wait // 60)} min."
     seconds = UNKNOWN_WAIT if wait is None else wait
     text = detail or f"{label} takes no more scans from here for now. {after}"
     return RateLimited(text, retry_after=seconds, reset_at=now + seconds)
@@ -233,14 +187,6 @@ def _wait(reply: HttpReply, now: float) -> int | None:
         moment = parsedate_to_datetime(field)
         return max(1, math.ceil((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now))
     return _parameter(reply.fields.get("ratelimit", ""), "t")
-
-
-def spoken(seconds: float) -> str:
-    """Return a span of time in words, such as ``12 min`` or ``3 h``."""
-    for unit, word in ((86400, "days"), (3600, "h"), (60, "min")):
-        if seconds >= 2 * unit:
-            return f"{round(seconds / unit)} {word}"
-    return f"{round(seconds)} s"
 
 
 def quota_of(reply: HttpReply, now: float) -> Quota | None:

@@ -23,13 +23,7 @@ class Clock:
         return self.now
 
 
-class Sleeps(list[float]):
-    async def __call__(self, seconds: float) -> None:
-        self.append(seconds)
-
-
 def remote(source: Source | str, **options: Any) -> RemoteService:
-    options.setdefault("sleep", Sleeps())
     return RemoteService(source if isinstance(source, str) else source.url, **options)
 
 

@@ -22,20 +22,18 @@ from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.service.remote import client as remote_client
 from tests.cards import DEAD, INDEX, RICH_OPEN, WALLED
-from tests.service.remote.reader import BODY, CARD, JSON, Clock, Sleeps, hosts, remote
+from tests.service.remote.reader import BODY, CARD, JSON, Clock, hosts, remote
 from tests.service.remote.scripted import Said, Source
 
 
 async def test_a_scan_is_asked_once_whatever_happens(source: Source) -> None:
-    sleeps = Sleeps()
-    service = remote(source, sleep=sleeps)
+    service = remote(source)
     for said in (Said(503), Said(502), Said(raw=b""), Said(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{")):
         source.say["/api/scan"] = said
         before = len(source.asked)
         with pytest.raises(Unavailable):
             await service.scan("a.example")
         assert len(source.asked) == before + 1
-    assert sleeps == []
     await service.aclose()
 
 
@@ -51,7 +49,7 @@ LIMITS: list[tuple[Said, int, str]] = [
         423,
         "Used up; free in 7 min 3 s.",
     ),
-    (Said(429, b"<html>slow down</html>", {"RateLimit": '"scan";r=0;t=90'}), 90, "The next one is free in 90 s."),
+    (Said(429, b"<html>slow down</html>", {"RateLimit": '"scan";r=0;t=90'}), 90, "The next one is free in 2 min."),
     (Said(429, b"Too many requests"), 3600, "It does not say when to try again."),
     (Said(429, fields={"Retry-After": "-5"}), 3600, "It does not say when"),
     (Said(429, fields={"Retry-After": "99999999999999"}), 3600, "It does not say when"),
@@ -193,9 +191,8 @@ async def test_offline_the_last_copy_is_shown_with_its_age(source: Source, tmp_p
     clock.now += 3 * 3600
     view = await service.index(Query())
     assert len(view.ranked) == 2
-    assert view.notice == (
-        f"127.0.0.1:{source.port} cannot be reached: the connection is refused. This is the copy of 3 h ago."
-    )
+    assert view.notice.startswith(f"127.0.0.1:{source.port} cannot be reached: the connection ")
+    assert view.notice.endswith(". This is the copy of 3 h ago.")
     await service.aclose()
     clock.now += 5 * 86400
     later = remote(source, folder=tmp_path, clock=clock)

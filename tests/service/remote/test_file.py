@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -69,12 +67,19 @@ async def test_every_exported_form_is_an_index(tmp_path: Path, form: str) -> Non
     assert await service.quota() is None
 
 
-async def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(encode_index(INDEX))))
-    service = open_source("-")
-    assert service.label == "standard input"
-    assert len((await service.index(Query())).ranked) == 2
-    assert (await service.overview(Query())).hosts == 2
+async def test_standard_input_is_read_once(tmp_path: Path) -> None:
+    (tmp_path / "index.json").write_bytes(encode_index(INDEX))
+    ours = os.dup(0)
+    try:
+        with (tmp_path / "index.json").open("rb") as file:
+            os.dup2(file.fileno(), 0)
+        service = open_source("-")
+        assert service.label == "standard input"
+        assert len((await service.index(Query())).ranked) == 2
+        assert (await service.overview(Query())).hosts == 2
+    finally:
+        os.dup2(ours, 0)
+        os.close(ours)
 
 
 async def test_cards_bring_history_and_answers_about_cards(tmp_path: Path) -> None:
