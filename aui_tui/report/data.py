@@ -9,11 +9,11 @@ from __future__ import annotations
 import csv
 import string
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
-from io import StringIO
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
@@ -32,10 +32,8 @@ from aui_tui.report.fields import (
     LIST,
     ROW_EXTRAS,
     FieldPath,
-    Tree,
     card_tree,
     columns,
-    in_keys,
     project,
     row_tree,
     value_at,
@@ -52,10 +50,27 @@ INDENT: Final = 2
 
 
 def _whole(record: ReportCard | SiteSummary, options: ExportOptions) -> Record:
-    """Return the fields of ``record``; deterministic output leaves out what changes from run to run."""
-    fields: Record = msgspec.to_builtins(keyed(record, options.keys))
+    """Return the fields of ``record`` as the specification has them; deterministic output leaves VOLATILE out."""
+    fields: Record = msgspec.to_builtins(keyed(record, "names" if options.paths else options.keys))
     for name in VOLATILE if options.deterministic else ():
         fields.pop(name, None)
+    return fields
+
+
+def _record(one: ReportCard | Row, options: ExportOptions, listed: str = "") -> Record:
+    """Return the fields of a card or a row, and the list that it stands in, without what has no meaning there.
+
+    Where fields are chosen: under our names, by their place, in the maps that another index has its own names in; a
+    row with what the index knows beside it, and no letter where there is no grade.
+    """
+    record = one.summary if isinstance(one, Row) else one
+    listed = listed or ("unreachable" if getattr(one, "unreachable", False) else "ranked")
+    fields = _listed(_whole(record, options), listed)
+    if options.paths:
+        fields |= {name: dict(zip(names_of(name), fields[name].values(), strict=True)) for name in MAPS & fields.keys()}
+        fields |= {"grade": None} if record.grade == NO_GRADE else {}
+        if isinstance(one, Row):
+            fields |= {name: getattr(one, name) for name in ROW_EXTRAS[1:]} | {"rank": one.rank or None}
     return fields
 
 
@@ -69,33 +84,14 @@ def _listed(fields: Record, listed: str) -> Record:
     return fields
 
 
-def _of_card(card: ReportCard, options: ExportOptions) -> Record:
-    return _listed(_whole(card, options) | _grade(card), "unreachable" if card.unreachable else "ranked")
+def _chosen(one: ReportCard | Row, options: ExportOptions, listed: str = "") -> Record:
+    """Return the chosen fields of a card or a row; all of them, for a table, where none were chosen."""
+    record = _record(one, options, listed)
+    return project(record, options.paths) if options.paths else record
 
 
-def _of_row(row: Row, listed: str, options: ExportOptions) -> Record:
-    record = _listed(_whole(row.summary, options) | _grade(row.summary), listed)
-    if options.paths:
-        record |= {name: getattr(row, name) for name in ROW_EXTRAS[1:]} | {"rank": row.rank or None}
-    return record
-
-
-def _grade(record: ReportCard | SiteSummary) -> Record:
-    """Return the grade as a table shows it: empty where too little was measured for one."""
-    return {"grade": None if record.grade == NO_GRADE else record.grade}
-
-
-def _chosen(record: Record, options: ExportOptions) -> Record:
-    """Return the chosen fields of ``record``, all when none were chosen."""
-    return project(_ours(record, options), in_keys(options.paths, options.keys)) if options.paths else record
-
-
-def _ours(record: Record, options: ExportOptions) -> Record:
-    """Return ``record`` with our names in the maps that another index has its own names in: their order counts."""
-    for name in MAPS if options.keys == "names" else ():
-        if name in record:
-            record[name] = dict(zip(names_of(name), record[name].values(), strict=True))
-    return record
+def _lists(listing: Listing) -> Iterator[tuple[str, Iterable[Row]]]:
+    yield from (("ranked", listing.ranked), ("unreachable", listing.unreachable))
 
 
 def distinct(value: Any) -> Any:
@@ -122,9 +118,8 @@ def _slot_of(token: str) -> str:
 
 def json_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[str]:
     """Yield one card as a JSON object, several (or ``options.many``) as an array, indented."""
-    of_card = _of_card if options.paths else _whole
-    records = (_chosen(of_card(report.card, options), options) for report in reports)
-    source = chain(records, map(refusal, options.refused))
+    write = _chosen if options.paths else _whole
+    source = chain((write(report.card, options) for report in reports), map(refusal, options.refused))
     head = list(islice(source, 2))
     if len(head) == 1 and not options.many:
         yield _indented(head[0], 0) + "\n"
@@ -135,35 +130,32 @@ def json_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterato
 
 def json_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
     """Yield an Index (specification 4.1), indented, row by row."""
-    yield "{\n"
+    separator = "{\n"
     if not options.deterministic:
-        yield f'{" " * INDENT}"scanned_at": {_compact(listing.scanned_at)},\n'
-    for name, rows, end in (("ranked", listing.ranked, ",\n"), ("unreachable", listing.unreachable, "\n")):
-        yield f'{" " * INDENT}"{name}": '
-        if options.paths:
-            yield from _array((_chosen(_of_row(row, name, options), options) for row in rows), 1)
-        else:
-            yield from _array((_whole(row.summary, options) for row in rows), 1)
-        yield end
-    yield "}\n"
+        yield f'{separator}{" " * INDENT}"scanned_at": {_compact(listing.scanned_at)}'
+        separator = ",\n"
+    for name, rows in _lists(listing):
+        yield f'{separator}{" " * INDENT}"{name}": '
+        separator = ",\n"
+        yield from _array(
+            (_chosen(row, options, name) if options.paths else _whole(row.summary, options) for row in rows), 1
+        )
+    yield "\n}\n"
 
 
 def ndjson_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[str]:
     """Yield one card a line; ``list`` says whether its host was reached."""
     for report in reports:
-        yield _compact(distinct(_chosen(_of_card(report.card, options), options))) + "\n"
+        yield _compact(distinct(_chosen(report.card, options))) + "\n"
     for refused in options.refused:
         yield _compact(refusal(refused)) + "\n"
 
 
 def ndjson_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
     """Yield one row a line, the ranked ones first; ``list`` tells them apart."""
-    for name, rows in (("ranked", listing.ranked), ("unreachable", listing.unreachable)):
+    for name, rows in _lists(listing):
         for row in rows:
-            if options.paths:
-                yield _compact(_chosen(_of_row(row, name, options), options)) + "\n"
-            else:
-                yield _compact(_listed(_whole(row.summary, options), name)) + "\n"
+            yield _compact(_chosen(row, options, name)) + "\n"
 
 
 def refusal(refused: Refusal) -> Record:
@@ -226,30 +218,26 @@ def csv_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator
     The last column, ``list``, says ``ranked`` or ``unreachable``. Of a host without a card there are its name and, as
     its evidence, the reason.
     """
-    records = (_ours(_of_card(report.card, options), options) for report in reports)
+    tree = card_tree()
+    options = replace(options, paths=columns(options.paths or [(name,) for name in tree], tree))
     gone = (
         {"found": False, "host": one.host, "input_host": one.host, "evidence": [{"t": "critical", "text": one.detail}]}
         for one in options.refused
     )
-    yield from _csv(chain(records, gone), options, card_tree(), ())
+    yield from _csv(chain((_record(report.card, options) for report in reports), gone), options)
 
 
 def csv_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
     """Yield a header line and one line a row; the last column, ``list``, says ``ranked`` or ``unreachable``."""
-    records = (
-        _ours(_of_row(row, name, options), options)
-        for name, rows in (("ranked", listing.ranked), ("unreachable", listing.unreachable))
-        for row in rows
-    )
-    usual = tuple((name,) for name in (*SiteSummary.__struct_fields__, LIST))
-    yield from _csv(records, options, row_tree(), usual)
+    usual = [(name,) for name in (*SiteSummary.__struct_fields__, LIST)]
+    options = replace(options, paths=columns(options.paths or usual, row_tree()))
+    yield from _csv((_record(row, options, name) for name, rows in _lists(listing) for row in rows), options)
 
 
-def _csv(records: Iterable[Record], options: ExportOptions, tree: Tree, usual: Sequence[FieldPath]) -> Iterator[str]:
+def _csv(records: Iterable[Record], options: ExportOptions) -> Iterator[str]:
     volatile = VOLATILE if options.deterministic else ()
-    paths = [path for path in columns(options.paths or usual, tree) if path[0] not in volatile]
-    paths = list(in_keys(paths, options.keys))
-    line = _Lines().line
+    paths = [path for path in options.paths if path[0] not in volatile]
+    line = _line_writer()
     yield line([".".join(path) for path in paths])
     for record in records:
         yield line([cell(record.get(path[0]) if len(path) == 1 else value_at(record, path), path) for path in paths])
@@ -257,20 +245,16 @@ def _csv(records: Iterable[Record], options: ExportOptions, tree: Tree, usual: S
 
 def visits_csv(record: Visits, card: ReportCard | None = None) -> Iterator[str]:
     """Yield a header line and one line a client."""
-    line = _Lines().line
+    line = _line_writer()
     yield line(VISIT_FIELDS)
     for row in visit_rows(record, card):
-        found = row.found
-        values = {name: getattr(found, name, None) for name in VISIT_FIELDS} | {
-            "token": row.token,
-            "label": row.label,
-            "kind": row.kind,
-            "requests": row.requests,
-            "days": len(found.per_day) if found else 0,
-            "probe": row.probe,
-            "together": row.together,
-        }
-        yield line([cell(values[name]) for name in VISIT_FIELDS])
+        days = len(row.found.per_day) if row.found else 0
+        yield line(
+            [
+                cell(days if name == "days" else getattr(row, name, getattr(row.found, name, None)))
+                for name in VISIT_FIELDS
+            ]
+        )
 
 
 def cell(value: Any, path: FieldPath = ()) -> str:
@@ -307,18 +291,17 @@ def _joined(value: Any, path: FieldPath) -> str:
     return msgspec.json.encode(value).decode()
 
 
-class _Lines:
-    """Turns cells into lines, one after the other in one buffer."""
+class _Echo:
+    """A file that gives back what is written to it, so that ``csv`` returns each line."""
 
-    def __init__(self) -> None:
-        self._buffer = StringIO()
-        self._writer = csv.writer(self._buffer, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    def write(self, text: str) -> str:
+        return text
 
-    def line(self, cells: Sequence[str]) -> str:
-        self._buffer.seek(0)
-        self._buffer.truncate()
-        self._writer.writerow(cells)
-        return self._buffer.getvalue()
+
+def _line_writer() -> Callable[[Sequence[str]], str]:
+    """Return what turns cells into a line."""
+    line: Callable[..., Any] = csv.writer(_Echo(), quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerow
+    return line
 
 
 BATCH: Final = 1000
@@ -339,9 +322,9 @@ def card_record(card: ReportCard) -> Record:
         "files": " ".join(card.files),
         "scanned_at": datetime.fromisoformat(card.scanned_at),
     }
-    row = {name: own[name] if name in own else getattr(card, name) for name in card_columns()} | _grade(card)
-    listed = _listed(row, "unreachable" if card.unreachable else "ranked")
-    return {name: listed[name] for name in card_columns()}
+    row = {name: own[name] if name in own else getattr(card, name) for name in card_columns()}
+    row |= {"grade": None} if card.grade == NO_GRADE else {}
+    return _listed(row, "unreachable" if card.unreachable else "ranked")
 
 
 def write_parquet(cards: Iterable[ReportCard], path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from aui_tui.errors import BadValue
 from aui_tui.model.card import AgentAccess, Evidence, Recommendation, ReportCard, Semantic, SiteSummary
-from aui_tui.model.codec import MAPS, Keys, names_of, slots_of
+from aui_tui.model.codec import names_of
 from aui_tui.model.methods import METHODS
 from aui_tui.text import clean
 
@@ -65,7 +65,7 @@ def _pillars() -> Tree:
 def select(text: str, tree: Tree) -> tuple[FieldPath, ...]:
     """Return the fields named in ``text``, separated by commas, in that order and each once.
 
-    Case is ignored; an entry of a map may be named by its slot. Raises BadValue naming the unknown field, the nearest
+    Case is ignored. Raises BadValue naming the unknown field, the nearest
     one and, in ``allowed``, all that are known.
     """
     words = [word.strip() for word in text.split(",") if word.strip()]
@@ -78,8 +78,6 @@ def _path(word: str, tree: Tree) -> FieldPath:
     path: FieldPath = ()
     for part in word.split("."):
         known = {name.casefold(): name for name in reversed(list(tree))}
-        if path and path[-1] in MAPS:
-            known |= dict(zip(slots_of(path[-1]), names_of(path[-1]), strict=True))
         name = part if part in tree else known.get(part.casefold())
         if name is None:
             raise _unknown(word, part, tree, path)
@@ -98,18 +96,6 @@ def _unknown(word: str, part: str, tree: Tree, above: FieldPath) -> BadValue:
     return BadValue(f"Unknown field {shown!r}; {hint}", allowed=tuple(prefix + name for name in tree))
 
 
-def in_keys(paths: Sequence[FieldPath], keys: Keys) -> tuple[FieldPath, ...]:
-    """Return ``paths`` as they are named in a record whose maps have these ``keys``."""
-    if keys == "names":
-        return tuple(paths)
-    return tuple(
-        (path[0], slots_of(path[0])[names_of(path[0]).index(path[1])], *path[2:])
-        if path[0] in MAPS and len(path) > 1
-        else path
-        for path in paths
-    )
-
-
 def project(record: Mapping[str, Any], paths: Sequence[FieldPath]) -> dict[str, Any]:
     """Return the fields ``paths`` of a plain record, nested as they were, in that order; None for one it lacks."""
     found: dict[str, Any] = {}
@@ -125,9 +111,9 @@ def project(record: Mapping[str, Any], paths: Sequence[FieldPath]) -> dict[str, 
 
 
 def columns(paths: Sequence[FieldPath], tree: Tree) -> tuple[FieldPath, ...]:
-    """Return the single-valued fields below ``paths`` (below the whole record when empty), lists whole."""
+    """Return the single-valued fields below ``paths``, lists whole."""
     found: dict[FieldPath, None] = {}
-    for path in paths or [(name,) for name in tree]:
+    for path in paths:
         below = tree
         for name in path:
             below = below[name]

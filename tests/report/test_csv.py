@@ -120,13 +120,6 @@ def test_an_unreachable_host_has_no_score_grade_stance_or_verdict_in_any_table()
     assert card_record(DEAD)["score"] is card_record(DEAD)["stance"] is None
 
 
-def test_slots_name_the_columns() -> None:
-    header = "".join(write_cards("csv", [RICH_OPEN], keys="slots")).splitlines()[0]
-    assert '"matrix.matrix_key_3"' in header
-    assert '"agent_access.agent_01.status"' in header
-    assert rows(RICH_OPEN, keys="slots")[0]["matrix.matrix_key_6"] == "partial"
-
-
 def test_two_records_of_unlike_methods_share_the_columns() -> None:
     first, second = rows(RICH_OPEN, WALLED, fields="pillars")
     assert list(first) == [
