@@ -63,22 +63,11 @@ class ProblemRule(NamedTuple):
     uri: str = HTTP
 
 
-class ReportedProblem(NamedTuple):
-    """One problem of one host. ``text``: sentences; ``code``: a snippet to paste, may be empty.
-
-    ``path``: where on the site, empty for the homepage. ``fingerprint``: the same in another run while only figures
-    change. ``about``: figures for a program.
-    """
-
-    rule: ProblemRule
-    text: str
-    code: str
-    path: str
-    fingerprint: str
-    about: dict[str, Any]
+Problem = tuple[ProblemRule, dict[str, Any]]
+"""A rule, and the members of a result of SARIF beside those that name the rule."""
 
 
-def problems(card: ReportCard, options: ExportOptions) -> Iterator[ReportedProblem]:
+def problems(card: ReportCard, options: ExportOptions) -> Iterator[Problem]:
     """Yield the findings of ``card`` with the fix of each, fixes that no finding speaks of, and failed gates."""
     seen: Counter[str] = Counter()
     fixes = {} if card.unreachable else {fix.k: fix for fix in by_harm(card)}
@@ -86,7 +75,8 @@ def problems(card: ReportCard, options: ExportOptions) -> Iterator[ReportedProbl
         if found.severity in LEVELS and found.id != QUOTE:
             seen[found.id] += 1
             identity = str(seen[found.id]) if found.id else found.text
-            yield _problem(card, _rule_of(found), found.text, identity, key=found.fix, fix=fixes.pop(found.fix, None))
+            fix = fixes.pop(found.fix, None)
+            yield _problem(card, options, _rule_of(found), found.text, identity, key=found.fix, fix=fix)
     outcome = options.gates.get(card.host)
     for failure in outcome.failures if outcome else ():
         rule = ProblemRule(
@@ -95,12 +85,14 @@ def problems(card: ReportCard, options: ExportOptions) -> Iterator[ReportedProbl
             f"The condition --{failure.gate} is not met.",
             "A condition that was asked for on the command line; an inconclusive one never passes.",
         )
-        identity = failure.message if failure.gate == "must-serve" else ""
-        about = {"inconclusive": failure.inconclusive}
-        yield _problem(card, rule, f"{failure.gate}: {failure.message}", identity, about=about)
+        identity, about = (
+            failure.message if failure.gate == "must-serve" else "",
+            {"inconclusive": failure.inconclusive},
+        )
+        yield _problem(card, options, rule, f"{failure.gate}: {failure.message}", identity, about=about)
     for key, fix in fixes.items():
         rule = ProblemRule(f"fix/{clean(key, 60)}", NOTE, clean(fix.title), _help(key), HELP.get(key, HTTP))
-        yield _problem(card, rule, "", "", key=key, fix=fix)
+        yield _problem(card, options, rule, "", "", key=key, fix=fix)
 
 
 def _rule_of(finding: Finding) -> ProblemRule:
@@ -119,6 +111,7 @@ def _help(key: str) -> str:
 
 def _problem(
     card: ReportCard,
+    options: ExportOptions,
     rule: ProblemRule,
     text: str,
     identity: str,
@@ -126,15 +119,35 @@ def _problem(
     key: str = "",
     fix: Recommendation | None = None,
     about: dict[str, Any] | None = None,
-) -> ReportedProblem:
-    text, code, about = clean(text), "", about or {}
+) -> Problem:
+    """Return a problem with its ``fix``, at the place that the fix ``key`` belongs to.
+
+    ``identity`` tells it from others of its rule, and is the same in another run while only figures change. ``about``:
+    figures for a program.
+    """
+    text = clean(text)
+    message = {"text": text or rule.id}
     if fix:
         advice = f"{clean(fix.title)} ({clean(fix.pillar)}: {gain(card, fix.k)}). {clean(fix.body)}"
-        text, code = f"{text} Fix: {advice}" if text else advice, clean(fix.code, block=True)
+        text = f"{text} Fix: {advice}" if text else advice
+        code = clean(fix.code, block=True)
+        message = {"text": f"{text}\n\n{code}", "markdown": f"{text}\n\n{fenced(code).rstrip()}"}
+        message = message if code else {"text": text}
         about = {"points": fix.pts, "pillar": clean(fix.pillar)}
+    path = PATHS.get(key, "")
+    place = options.locate(path) or _uri_of(card.host) + path
     stable = "\n".join((card.host, rule.id, identity)).encode("utf-8", "replace")
-    fingerprint = hashlib.sha256(stable).hexdigest()[:32]
-    return ReportedProblem(rule, text or rule.id, code, PATHS.get(key, ""), fingerprint, about)
+    result: dict[str, Any] = {
+        "message": message,
+        "locations": [
+            {
+                "logicalLocations": [{"fullyQualifiedName": clean(card.host), "kind": "resource"}],
+                "physicalLocation": {"artifactLocation": {"uri": place}, "region": {"startLine": 1}},
+            }
+        ],
+        "partialFingerprints": {"auiTui/v1": hashlib.sha256(stable).hexdigest()[:32]},
+    }
+    return rule, result | ({"properties": about} if about else {})
 
 
 def _figures(card: ReportCard) -> dict[str, Any]:
@@ -162,12 +175,14 @@ def sarif_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterat
 
 def _run(card: ReportCard, options: ExportOptions) -> dict[str, Any]:
     found = tuple(problems(card, options))
-    rules = list(dict.fromkeys(problem.rule for problem in found))
+    rules = list(dict.fromkeys(rule for rule, _ in found))
     reason = (clean(card.top_evidence) or "Nothing was measured.") if card.unreachable else ""
     run = _log_of(card.host, reason, rules, {"host": clean(card.host)} | _figures(card))
     if not options.deterministic:
         run["invocations"][0]["startTimeUtc"] = card.scanned_at
-    run["results"] = [_result(card, problem, rules.index(problem.rule), options) for problem in found]
+    run["results"] = [
+        {"ruleId": rule.id, "ruleIndex": rules.index(rule), "level": rule.level, **result} for rule, result in found
+    ]
     return run
 
 
@@ -198,28 +213,6 @@ def _log_of(host: str, failed: str, rules: Sequence[ProblemRule], figures: dict[
         "columnKind": "unicodeCodePoints",
         "properties": figures,
     }
-
-
-def _result(card: ReportCard, found: ReportedProblem, index: int, options: ExportOptions) -> dict[str, Any]:
-    message = {"text": found.text}
-    if found.code:
-        markdown = f"{found.text}\n\n{fenced(found.code).rstrip()}"
-        message = {"text": f"{found.text}\n\n{found.code}", "markdown": markdown}
-    place = options.locate(found.path) or _uri_of(card.host) + found.path
-    result: dict[str, Any] = {
-        "ruleId": found.rule.id,
-        "ruleIndex": index,
-        "level": found.rule.level,
-        "message": message,
-        "locations": [
-            {
-                "logicalLocations": [{"fullyQualifiedName": clean(card.host), "kind": "resource"}],
-                "physicalLocation": {"artifactLocation": {"uri": place}, "region": {"startLine": 1}},
-            }
-        ],
-        "partialFingerprints": {"auiTui/v1": found.fingerprint},
-    }
-    return result | ({"properties": found.about} if found.about else {})
 
 
 def _uri_of(host: str) -> str:
@@ -327,11 +320,9 @@ def _agents(report: HostReport) -> Iterator[Case]:
 def _checks(card: ReportCard) -> Iterator[Case]:
     wanted = {fix.k: fix for fix in card.recommendations}
     for key, check in BY_FIX.items():
-        name = check.label
-        if key in wanted:
-            fix = wanted[key]
-            yield Case("checks", name, "skipped", key, f"{fix.title} ({fix.pillar}: {gain(card, fix.k)})")
+        if fix := wanted.get(key):
+            yield Case("checks", check.label, "skipped", key, f"{fix.title} ({fix.pillar}: {gain(card, fix.k)})")
         elif key == "wba" and not points.conclusive(card):
-            yield Case("checks", name, "error", key, "No probed agent got an answer.")
+            yield Case("checks", check.label, "error", key, "No probed agent got an answer.")
         else:
-            yield Case("checks", name)
+            yield Case("checks", check.label)

@@ -21,8 +21,7 @@ from aui_tui.cli.output import located
 from aui_tui.model.card import ReportCard
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import GRADES
-from aui_tui.report.ci import problems
-from aui_tui.report.formats import ExportOptions, Refusal, write_cards
+from aui_tui.report.formats import Refusal, write_cards
 from aui_tui.report.gates import Gates, check
 from aui_tui.report.page import COLOURS, UNKNOWN, badge, svg
 from aui_tui.text import clean
@@ -173,14 +172,14 @@ def test_no_problem_is_shown_twice_and_each_has_its_snippet() -> None:
     """A fix stands with the finding that it is for, and alone only where no finding speaks of it."""
     seen = plain()
     card = grade_card(seen, "v0.2")
-    found = list(problems(card, ExportOptions()))
-    assert len({one.fingerprint for one in found}) == len(found)
+    (run,) = json.loads("".join(write_cards("sarif", [card])))["runs"]
+    found = [(one["ruleId"], one["message"]["text"]) for one in run["results"]]
+    assert len({one["partialFingerprints"]["auiTui/v1"] for one in run["results"]}) == len(found)
     titles = [fix.title for fix in card.recommendations]
     assert titles
     for title in titles:
-        assert sum(title in one.text for one in found) == 1
-    assert any(one.rule.id.startswith("finding/") and one.code for one in found)
-    (run,) = json.loads("".join(write_cards("sarif", [card])))["runs"]
+        assert sum(title in text for _, text in found) == 1
+    assert any(rule.startswith("finding/") and titles[0] in text for rule, text in found)
     for fix in card.recommendations:
         (result,) = (one for one in run["results"] if fix.title in one["message"]["text"])
         assert clean(fix.code, block=True).strip() in result["message"]["text"]
