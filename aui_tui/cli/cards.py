@@ -11,7 +11,7 @@ import typer
 
 from aui_tui.cli import complete, options, sources, streams
 from aui_tui.cli.gating import Gating
-from aui_tui.cli.output import CardForm, HostResult, emit, format_for, path_of
+from aui_tui.cli.output import CardForm, emit, format_for, path_of
 from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.reach import site_of
 from aui_tui.cli.run import Run, fail
@@ -21,6 +21,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import GRADES, choose
+from aui_tui.report.formats import HostResult
 from aui_tui.report.gates import GateOutcome, worst
 from aui_tui.text import clean
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from aui_tui.cli import streams
 from aui_tui.cli.options import one_of
@@ -16,11 +16,9 @@ from aui_tui.cli.run import Run
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.model.codec import Keys, encode_card
-from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import choose
 from aui_tui.report.atomic import check_place, replace
-from aui_tui.report.formats import CARD_FORMATS, Refusal, format_of, write_cards
-from aui_tui.report.gates import GateOutcome
+from aui_tui.report.formats import CARD_FORMATS, HostResult, Refusal, format_of, write_cards
 
 READABLE, TEXT, RECORD = PRINTED = ("readable", "text", "record")
 """Forms beside the formats of files: for a terminal, plain sentences, one line of JSON."""
@@ -90,18 +88,6 @@ def format_for(path: Path | None, name: str, allowed: Sequence[str]) -> str:
     return choose("format", name, tuple(allowed)) if name else ""
 
 
-class HostResult(NamedTuple):
-    """What came of one host: its report, or why there is none.
-
-    ``note`` says how the report came about, ``outcome`` what the gates said, where gates were asked for.
-    """
-
-    report: HostReport | None = None
-    refusal: Refusal | None = None
-    note: str = ""
-    outcome: GateOutcome | None = None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardForm:
     """How report cards are printed: ``name`` is READABLE, TEXT, RECORD or a format of files."""
@@ -146,13 +132,11 @@ class CardForm:
             return
         yield from write_cards(
             self.name,
-            [one.report for one in results if one.report is not None],
+            results,
             fields=self.fields,
             keys=keys_of(self.run),
             deterministic=self.run.settings.deterministic,
             many=many,
-            gates={one.outcome.host: one.outcome for one in results if one.outcome is not None},
-            refused=[one.refusal for one in results if one.refusal is not None],
             locate=located,
         )
 
@@ -160,16 +144,15 @@ class CardForm:
         from aui_tui.cli.cardview import lines, sentences
 
         paint = Paint.for_output(ascii_only=self.run.settings.ascii) if self.path is None else Paint()
-        report, refusal = one.report, one.refusal
-        if report is not None:
+        found = one.found
+        if isinstance(found, Refusal):
             if self.record:
-                return [encode_card(report.card, keys_of(self.run)).decode()]
+                return [json.dumps({"found": False, **found._asdict()}, ensure_ascii=False, separators=(",", ":"))]
             if self.name == TEXT:
-                return sentences(report, note=one.note)
-            return lines(report, paint, note=one.note, details=self.details, now=time.time())
-        assert refusal is not None
+                return [f"{found.host} was not scanned. {found.detail}"]
+            return [found.host, *paint.hanging(f"{paint.glyph('critical')} Not scanned: ", found.detail, style="bad")]
         if self.record:
-            return [json.dumps({"found": False, **refusal._asdict()}, ensure_ascii=False, separators=(",", ":"))]
+            return [encode_card(found.card, keys_of(self.run)).decode()]
         if self.name == TEXT:
-            return [f"{refusal.host} was not scanned. {refusal.detail}"]
-        return [refusal.host, *paint.hanging(f"{paint.glyph('critical')} Not scanned: ", refusal.detail, style="bad")]
+            return sentences(found, note=one.note)
+        return lines(found, paint, note=one.note, details=self.details, now=time.time())

@@ -11,7 +11,7 @@ import typer
 
 from aui_tui.cli import options, progress, streams
 from aui_tui.cli.gating import Gating
-from aui_tui.cli.output import CardForm, HostResult, emit, path_of
+from aui_tui.cli.output import CardForm, emit, path_of
 from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.reach import pages_of, policy_of
 from aui_tui.cli.run import Run, fail
@@ -22,7 +22,7 @@ from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import CATEGORIES, choose
-from aui_tui.report.formats import Refusal, write_cards
+from aui_tui.report.formats import HostResult, Refusal, write_cards
 from aui_tui.report.gates import worst
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
@@ -114,7 +114,7 @@ class Batch:
         """Report that ``url`` gave no card; one of several hosts gets an entry of its own."""
         self.codes.append(fail(error))
         if self._many:
-            self.add(HostResult(refusal=Refusal(clean(url, 253), error.title, error.http_status, str(error))))
+            self.add(HostResult(Refusal(clean(url, 253), error.title, error.http_status, str(error))))
 
     def end(self) -> int:
         """Print what had to wait for the last scan, and return the exit code of the command."""
@@ -206,6 +206,6 @@ def scan(
     run.wait(work())
     code = batch.end()
     for one in batch.results if open_ else ():
-        if one.report is not None:
-            show_in_browser(run, one.report, form.path)
+        if isinstance(one.found, HostReport):
+            show_in_browser(run, one.found, form.path)
     return code

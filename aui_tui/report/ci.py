@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
@@ -26,7 +25,8 @@ from aui_tui.model.card import QUOTE, Finding, Recommendation, ReportCard
 from aui_tui.model.points import by_harm, gain
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import NO_GRADE
-from aui_tui.report.formats import ExportOptions, Refusal
+from aui_tui.report.formats import ExportOptions, HostResult, Refusal
+from aui_tui.report.gates import GateOutcome
 from aui_tui.report.markdown import fenced
 from aui_tui.text import clean
 
@@ -67,7 +67,7 @@ Problem = tuple[ProblemRule, dict[str, Any]]
 """A rule, and the members of a result of SARIF beside those that name the rule."""
 
 
-def problems(card: ReportCard, options: ExportOptions) -> Iterator[Problem]:
+def problems(card: ReportCard, outcome: GateOutcome | None, options: ExportOptions) -> Iterator[Problem]:
     """Yield the findings of ``card`` with the fix of each, fixes that no finding speaks of, and failed gates."""
     seen: Counter[str] = Counter()
     fixes = {} if card.unreachable else {fix.k: fix for fix in by_harm(card)}
@@ -77,7 +77,6 @@ def problems(card: ReportCard, options: ExportOptions) -> Iterator[Problem]:
             identity = str(seen[found.id]) if found.id else found.text
             fix = fixes.pop(found.fix, None)
             yield _problem(card, options, _rule_of(found), found.text, identity, key=found.fix, fix=fix)
-    outcome = options.gates.get(card.host)
     for failure in outcome.failures if outcome else ():
         rule = ProblemRule(
             f"gate/{failure.gate}",
@@ -162,32 +161,31 @@ def _figures(card: ReportCard) -> dict[str, Any]:
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
-def sarif_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[str]:
-    """Yield one log with a run a card, and a host without a card."""
+def sarif_cards(results: Iterable[HostResult], options: ExportOptions) -> Iterator[str]:
+    """Yield one log with a run a host."""
     yield f'{{\n  "$schema": "{SCHEMA}",\n  "version": "2.1.0",\n  "runs": ['
     separator = "\n    "
-    for run in chain((_run(report.card, options) for report in reports), map(_failed_run, options.refused)):
+    for run in (_run(one, options) for one in results):
         text = msgspec.json.format(msgspec.json.encode(run), indent=2).decode()
         yield separator + text.replace("\n", "\n    ")
         separator = ",\n    "
     yield "\n  ]\n}\n" if separator.startswith(",") else "]\n}\n"
 
 
-def _run(card: ReportCard, options: ExportOptions) -> dict[str, Any]:
-    found = tuple(problems(card, options))
+def _run(one: HostResult, options: ExportOptions) -> dict[str, Any]:
+    if isinstance(one.found, Refusal):
+        return _log_of(one.found.host, clean(one.found.detail), (), {})
+    card = one.found.card
+    found = tuple(problems(card, one.outcome, options))
     rules = list(dict.fromkeys(rule for rule, _ in found))
     reason = (clean(card.top_evidence) or "Nothing was measured.") if card.unreachable else ""
-    run = _log_of(card.host, reason, rules, {"host": clean(card.host)} | _figures(card))
+    run = _log_of(card.host, reason, rules, _figures(card))
     if not options.deterministic:
         run["invocations"][0]["startTimeUtc"] = card.scanned_at
     run["results"] = [
         {"ruleId": rule.id, "ruleIndex": rules.index(rule), "level": rule.level, **result} for rule, result in found
     ]
     return run
-
-
-def _failed_run(refused: Refusal) -> dict[str, Any]:
-    return _log_of(refused.host, clean(refused.detail), (), {"host": clean(refused.host)})
 
 
 def _log_of(host: str, failed: str, rules: Sequence[ProblemRule], figures: dict[str, Any]) -> dict[str, Any]:
@@ -211,7 +209,7 @@ def _log_of(host: str, failed: str, rules: Sequence[ProblemRule], figures: dict[
         "invocations": [invocation],
         "results": [],
         "columnKind": "unicodeCodePoints",
-        "properties": figures,
+        "properties": {"host": clean(host)} | figures,
     }
 
 
@@ -240,28 +238,27 @@ class Case(NamedTuple):
     message: str = ""
 
 
-def junit_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[str]:
-    """Yield one document with a suite a card, and a host without a card."""
-    suites = chain((_suite(report, options) for report in reports), map(_refused, options.refused))
+def junit_cards(results: Iterable[HostResult], options: ExportOptions) -> Iterator[str]:
+    """Yield one document with a suite a host."""
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
-    for number, suite in enumerate(suites):
+    for number, one in enumerate(results):
+        suite = _suite(one, options)
         suite.set("id", str(number))
         yield ElementTree.tostring(suite, encoding="unicode") + "\n"
     yield "</testsuites>\n"
 
 
-def _suite(report: HostReport, options: ExportOptions) -> ElementTree.Element:
-    card = report.card
+def _suite(one: HostResult, options: ExportOptions) -> ElementTree.Element:
+    if isinstance(one.found, Refusal):
+        case = Case("agents", ANSWERS, "error", one.found.title, one.found.detail)
+        return _suite_of(one.found.host, [case], {}, "")
+    card = one.found.card
     said = "\n".join(f"{item.t}: {item.text}" for item in card.evidence)
-    suite = _suite_of(card.host, list(_cases(report, options)), _figures(card), said)
+    suite = _suite_of(card.host, list(_cases(one.found, one.outcome)), _figures(card), said)
     if not options.deterministic:
         suite.set("time", f"{card.elapsed_ms / 1000:.3f}")
         suite.set("timestamp", card.scanned_at[:19])
     return suite
-
-
-def _refused(refused: Refusal) -> ElementTree.Element:
-    return _suite_of(refused.host, [Case("agents", ANSWERS, "error", refused.title, refused.detail)], {}, "")
 
 
 def _suite_of(host: str, cases: Sequence[Case], figures: dict[str, Any], said: str) -> ElementTree.Element:
@@ -293,20 +290,18 @@ def _line(text: str) -> str:
     return " ".join(clean(text).split()) or "none"
 
 
-def _cases(report: HostReport, options: ExportOptions) -> Iterator[Case]:
+def _cases(report: HostReport, outcome: GateOutcome | None) -> Iterator[Case]:
     card = report.card
     if card.unreachable:
         yield Case("agents", ANSWERS, "error", "unreachable", card.top_evidence or "Nothing was measured.")
     else:
         yield from _agents(report)
         yield from _checks(card)
-    outcome = options.gates.get(card.host)
-    if outcome is not None:
-        for failure in outcome.failures:
-            result = "error" if failure.inconclusive else "failure"
-            yield Case("gates", failure.gate, result, failure.gate, failure.message)
-        if not outcome.failures:
-            yield Case("gates", "all")
+    for failure in outcome.failures if outcome else ():
+        result = "error" if failure.inconclusive else "failure"
+        yield Case("gates", failure.gate, result, failure.gate, failure.message)
+    if outcome is not None and not outcome.failures:
+        yield Case("gates", "all")
 
 
 def _agents(report: HostReport) -> Iterator[Case]:

@@ -24,7 +24,7 @@ from aui_tui.errors import MissingExtra
 from aui_tui.model.card import ReportCard, SiteSummary
 from aui_tui.model.codec import MAPS, keyed, names_of
 from aui_tui.model.registry import Agent, Crawler, registry
-from aui_tui.model.view import HostReport, Row
+from aui_tui.model.view import Row
 from aui_tui.model.visits import Visits, visit_rows
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report.atomic import whole
@@ -38,7 +38,7 @@ from aui_tui.report.fields import (
     row_tree,
     value_at,
 )
-from aui_tui.report.formats import ExportOptions, Listing, Refusal
+from aui_tui.report.formats import ExportOptions, HostResult, Listing, Refusal
 
 Record = dict[str, Any]
 """A card or a row by field, or a row of a table by column."""
@@ -116,10 +116,18 @@ def _slot_of(token: str) -> str:
     return next((entry.key for entry in entries if entry.token == token), token + "_2")
 
 
-def json_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[str]:
+def _of_results(
+    results: Iterable[HostResult], options: ExportOptions, write: Callable[[ReportCard, ExportOptions], Record]
+) -> Iterator[Record]:
+    """Yield what ``write`` makes of each card, and why there is none; no field of that is chosen."""
+    for one in results:
+        found = one.found
+        yield {"found": False, **found._asdict()} if isinstance(found, Refusal) else write(found.card, options)
+
+
+def json_cards(results: Iterable[HostResult], options: ExportOptions) -> Iterator[str]:
     """Yield one card as a JSON object, several (or ``options.many``) as an array, indented."""
-    write = _chosen if options.paths else _whole
-    source = chain((write(report.card, options) for report in reports), map(refusal, options.refused))
+    source = _of_results(results, options, _chosen if options.paths else _whole)
     head = list(islice(source, 2))
     if len(head) == 1 and not options.many:
         yield _indented(head[0], 0) + "\n"
@@ -143,12 +151,10 @@ def json_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
     yield "\n}\n"
 
 
-def ndjson_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[str]:
+def ndjson_cards(results: Iterable[HostResult], options: ExportOptions) -> Iterator[str]:
     """Yield one card a line; ``list`` says whether its host was reached."""
-    for report in reports:
-        yield _compact(distinct(_chosen(report.card, options))) + "\n"
-    for refused in options.refused:
-        yield _compact(refusal(refused)) + "\n"
+    for record in _of_results(results, options, _chosen):
+        yield _compact(distinct(record)) + "\n"
 
 
 def ndjson_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
@@ -156,11 +162,6 @@ def ndjson_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
     for name, rows in _lists(listing):
         for row in rows:
             yield _compact(_chosen(row, options, name)) + "\n"
-
-
-def refusal(refused: Refusal) -> Record:
-    """Return what stands for a host without a card; its fields cannot be chosen."""
-    return {"found": False, **refused._asdict()}
 
 
 def _array(items: Iterable[dict[str, Any]], depth: int) -> Iterator[str]:
@@ -212,7 +213,7 @@ VISIT_FIELDS: Final = (
 """Columns of visits as CSV: of a record's visitor, and what log and probe say together."""
 
 
-def csv_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[str]:
+def csv_cards(results: Iterable[HostResult], options: ExportOptions) -> Iterator[str]:
     """Yield a header line and one line a card; a field of several values is one cell of several lines.
 
     The last column, ``list``, says ``ranked`` or ``unreachable``. Of a host without a card there are its name and, as
@@ -220,11 +221,15 @@ def csv_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator
     """
     tree = card_tree()
     options = replace(options, paths=columns(options.paths or [(name,) for name in tree], tree))
-    gone = (
-        {"found": False, "host": one.host, "input_host": one.host, "evidence": [{"t": "critical", "text": one.detail}]}
-        for one in options.refused
-    )
-    yield from _csv(chain((_record(report.card, options) for report in reports), gone), options)
+    yield from _csv(map(_with_reason, _of_results(results, options, _record)), options)
+
+
+def _with_reason(record: Record) -> Record:
+    """Return ``record``; of a host without a card its name, and as its evidence the reason."""
+    if record["found"]:
+        return record
+    host, reason = record["host"], {"t": "critical", "text": record["detail"]}
+    return {"found": False, "host": host, "input_host": host, "evidence": [reason]}
 
 
 def csv_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -78,21 +78,29 @@ class Refusal(NamedTuple):
     detail: str
 
 
+class HostResult(NamedTuple):
+    """What came of one host: its report, or why there is none.
+
+    ``note`` says how the report came about, ``outcome`` what the gates said, where gates were asked for.
+    """
+
+    found: HostReport | Refusal
+    note: str = ""
+    outcome: GateOutcome | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportOptions:
     """``keys``: product names or slots. ``paths``: the chosen fields, empty for all. ``deterministic``: no times.
 
-    ``many``: several cards are written as a list even when there is one. ``gates``: what the gates said, per host.
-    ``refused``: hosts without a card, written after the cards. ``locate``: the file of the repository for a path on the
-    site, empty where none is known.
+    ``many``: several cards are written as a list even when there is one. ``locate``: the file of the repository for a
+    path on the site, empty where none is known.
     """
 
     keys: Keys = "names"
     paths: tuple[FieldPath, ...] = ()
     deterministic: bool = False
     many: bool = False
-    gates: Mapping[str, GateOutcome] = field(default_factory=dict)
-    refused: Sequence[Refusal] = ()
     locate: Callable[[str], str] = lambda path: ""
 
 
@@ -136,19 +144,26 @@ def reasons(unreachable: Iterable[Row]) -> Iterator[tuple[str, str]] | None:
     return ((row.summary.host, row.summary.top_evidence) for row in chain([first], seen))
 
 
-def write_cards(name: str, cards: Iterable[ReportCard | HostReport], *, fields: str = "", **how: Any) -> Iterator[str]:
-    """Return reports, or cards alone, in the format called ``name``, chunk by chunk, as they are read.
+def write_cards(
+    name: str, cards: Iterable[HostResult | HostReport | ReportCard], *, fields: str = "", **how: Any
+) -> Iterator[str]:
+    """Return results, or reports or cards alone, in the format called ``name``, chunk by chunk, as they are read.
 
-    ``how``: members of Options. Raises BadValue at once when the format or a field is unknown or the two do not go
-    together.
+    ``how``: members of ExportOptions. Raises BadValue at once when the format or a field is unknown or the two do not
+    go together.
     """
     chosen = FORMATS[choose("format", name, CARD_FORMATS)]
     options = ExportOptions(paths=_paths(chosen, fields, card_tree()), **how)
-    reports = (one if isinstance(one, HostReport) else HostReport(card=one) for one in cards)
-    if options.deterministic:
-        reports = (replace(one, card=card_without_volatile(one.card)) for one in reports)
-    found: Iterator[str] = chosen.writer("cards")(reports, options)
+    found: Iterator[str] = chosen.writer("cards")((_result(one, options) for one in cards), options)
     return found
+
+
+def _result(one: HostResult | HostReport | ReportCard, options: ExportOptions) -> HostResult:
+    report = HostReport(card=one) if isinstance(one, ReportCard) else one
+    result = HostResult(report) if isinstance(report, HostReport) else report
+    if options.deterministic and isinstance(result.found, HostReport):
+        return result._replace(found=replace(result.found, card=card_without_volatile(result.found.card)))
+    return result
 
 
 def write_listing(name: str, listing: Listing, *, fields: str = "", **how: Any) -> Iterator[str]:

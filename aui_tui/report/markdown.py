@@ -9,8 +9,8 @@ from typing import Final
 
 from aui_tui.model import labels
 from aui_tui.model.signs import sign
-from aui_tui.model.view import HostReport, Row
-from aui_tui.report.formats import HEADER, ExportOptions, Listing, reasons, row_texts
+from aui_tui.model.view import Row
+from aui_tui.report.formats import HEADER, ExportOptions, HostResult, Listing, reasons, row_texts
 from aui_tui.report.sections import Item, Section, documents
 from aui_tui.text import clean
 
@@ -66,10 +66,10 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[
         yield f"| {' | '.join(cell or ' ' for cell in cells)} |\n"
 
 
-def markdown_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[str]:
+def markdown_cards(results: Iterable[HostResult], options: ExportOptions) -> Iterator[str]:
     """Yield the sections of each report."""
     between = ""
-    for parts in documents(reports, options):
+    for parts in documents(results, options):
         yield between
         yield from section_lines(parts)
         between = "\n"

@@ -19,9 +19,9 @@ from typing import Final
 from aui_tui.model import labels
 from aui_tui.model.card import ReportCard, epoch_ms
 from aui_tui.model.signs import sign
-from aui_tui.model.view import HistoryPoint, HostReport, Row
+from aui_tui.model.view import HistoryPoint, Row
 from aui_tui.model.vocabulary import NO_GRADE
-from aui_tui.report.formats import HEADER, ExportOptions, Listing, reasons, row_texts
+from aui_tui.report.formats import HEADER, ExportOptions, HostResult, Listing, reasons, row_texts
 from aui_tui.report.sections import Item, Section, documents
 from aui_tui.text import cells, clean
 
@@ -30,9 +30,9 @@ WIDE: Final = frozenset({"Finding", "Host", "Value", "Why", "What happened", "ro
 """Columns of long text, which may break anywhere."""
 
 
-def html_cards(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[str]:
+def html_cards(results: Iterable[HostResult], options: ExportOptions) -> Iterator[str]:
     """Yield one document with an article a report."""
-    source = documents(reports, options)
+    source = documents(results, options)
     first = next(source, None)
     yield from _head(f"{first[0].title}: {TITLE}" if first is not None else TITLE)
     for parts in chain([first] if first is not None else [], source):

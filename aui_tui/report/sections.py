@@ -20,7 +20,7 @@ from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TASK, WORDS, mark_of
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import NO_GRADE, STANCES
-from aui_tui.report.formats import ExportOptions
+from aui_tui.report.formats import ExportOptions, HostResult, Refusal
 from aui_tui.report.gates import GateOutcome
 from aui_tui.text import clean, count
 
@@ -112,15 +112,16 @@ def sections(report: HostReport, *, gates: GateOutcome | None = None, now: float
     return [section for section in found if section is not None]
 
 
-def documents(reports: Iterable[HostReport], options: ExportOptions) -> Iterator[list[Section]]:
-    """Yield the sections of each report with its gates, then those of each host without a card."""
-    for report in reports:
-        first, *rest = sections(report, gates=options.gates.get(report.card.host))
+def documents(results: Iterable[HostResult], options: ExportOptions) -> Iterator[list[Section]]:
+    """Yield the sections of each report with its gates, and of a host without one why there is none."""
+    for one in results:
+        if isinstance(one.found, Refusal):
+            yield [Section("verdict", one.found.host, f"Not scanned. {one.found.detail}")]
+            continue
+        first, *rest = sections(one.found, gates=one.outcome)
         if options.deterministic:
             first = first._replace(items=tuple(item for item in first.items if item.key != "scanned"))
         yield [first, *rest]
-    for refused in options.refused:
-        yield [Section("verdict", refused.host, f"Not scanned. {refused.detail}")]
 
 
 def verdict(report: HostReport, *, now: float | None = None) -> Section:

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from unittest import mock
 
+from aui_tui.model.view import HostReport
 from aui_tui.report import ci
-from aui_tui.report.formats import FORMATS, write_cards, write_listing
+from aui_tui.report.formats import FORMATS, HostResult, write_cards, write_listing
 from aui_tui.report.gates import Gates, check
 from aui_tui.report.page import badge
 from tests.cards import DEAD, INDEX, RICH_OPEN, WALLED, listing_of
@@ -29,8 +30,9 @@ def documents() -> dict[str, str]:
     with mock.patch.object(ci, "__version__", "0.0.0"):
         for name, entry in FORMATS.items():
             for kind, card in CARDS.items():
-                gates = {card.host: check(card, GATES)} if kind == "walled" else None
-                found[f"{kind}{entry.endings.split()[0]}"] = without_head(write_cards(name, [card], gates=gates or {}))
+                outcome = check(card, GATES) if kind == "walled" else None
+                result = HostResult(HostReport(card=card), outcome=outcome)
+                found[f"{kind}{entry.endings.split()[0]}"] = without_head(write_cards(name, [result]))
             if entry.listing:
                 found[f"index{entry.endings.split()[0]}"] = without_head(
                     write_listing(name, listing_of(INDEX, "Retail & Tickets"))

@@ -21,7 +21,7 @@ from aui_tui.cli.output import located
 from aui_tui.model.card import ReportCard
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import GRADES
-from aui_tui.report.formats import Refusal, write_cards
+from aui_tui.report.formats import HostResult, Refusal, write_cards
 from aui_tui.report.gates import Gates, check
 from aui_tui.report.page import COLOURS, UNKNOWN, badge, svg
 from aui_tui.text import clean
@@ -33,21 +33,25 @@ from tests.scan.situations import plain
 SCHEMAS = Path(__file__).parents[1] / "data" / "schemas"
 JUNIT = xmlschema.XMLSchema(str(SCHEMAS / "junit.xsd"))
 SARIF = Draft4Validator(json.loads((SCHEMAS / "sarif-2.1.0.json").read_bytes()))
-REFUSED = (Refusal('ftp://x<&"', "Invalid host", 400, "only <http>"),)
+REFUSED = Refusal('ftp://x<&"', "Invalid host", 400, "only <http>")
 GATES = Gates.of(fail_under=60, must_serve="claude,gemini,perplexity", fail_on="warn")
 
 
-def gated(name: str, *written: ReportCard, **options: Any) -> str:
-    return "".join(write_cards(name, written, gates={card.host: check(card, GATES) for card in written}, **options))
+def gated(name: str, *written: ReportCard | Refusal, **options: Any) -> str:
+    results = [
+        HostResult(one) if isinstance(one, Refusal) else HostResult(HostReport(card=one), outcome=check(one, GATES))
+        for one in written
+    ]
+    return "".join(write_cards(name, results, **options))
 
 
-def suites(*written: ReportCard, **options: Any) -> list[ElementTree.Element]:
+def suites(*written: ReportCard | Refusal, **options: Any) -> list[ElementTree.Element]:
     text = gated("junit", *written, **options)
     JUNIT.validate(text)
     return list(ElementTree.fromstring(text))
 
 
-def runs(*written: ReportCard, **options: Any) -> list[dict[str, Any]]:
+def runs(*written: ReportCard | Refusal, **options: Any) -> list[dict[str, Any]]:
     log = json.loads(gated("sarif", *written, **options))
     SARIF.validate(log)
     found: list[dict[str, Any]] = log["runs"]
@@ -73,13 +77,13 @@ def test_no_card_is_a_whole_document() -> None:
 
 
 def test_a_refused_host_is_a_suite_that_errs_and_a_run_that_failed() -> None:
-    card, lost = suites(RICH_OPEN, refused=REFUSED)
+    card, lost = suites(RICH_OPEN, REFUSED)
     assert (card.get("id"), lost.get("id")) == ("0", "1")
     assert (lost.get("name"), lost.get("tests"), lost.get("errors")) == ('ftp://x<&"', "1", "1")
     error = lost.find("testcase/error")
     assert error is not None
     assert (error.get("type"), error.text) == ("Invalid host", "only <http>")
-    _, failed = runs(RICH_OPEN, refused=REFUSED)
+    _, failed = runs(RICH_OPEN, REFUSED)
     (invocation,) = failed["invocations"]
     assert not invocation["executionSuccessful"]
     assert invocation["toolExecutionNotifications"][0]["message"]["text"] == "only <http>"
@@ -89,15 +93,15 @@ def test_a_refused_host_is_a_suite_that_errs_and_a_run_that_failed() -> None:
 @pytest.mark.parametrize("name", ["json", "ndjson", "csv", "markdown", "html"])
 def test_a_refused_host_and_the_reason_are_in_every_format(name: str) -> None:
     for written in ((), (RICH_OPEN,)):
-        text = gated(name, *written, refused=REFUSED, many=True)
+        text = gated(name, *written, REFUSED, many=True)
         assert "ftp:" in text
         assert "only" in text
         if name in ("json", "ndjson"):
             found = json.loads(text) if name == "json" else [json.loads(line) for line in text.splitlines()]
-            assert found[-1] == {"found": False, **REFUSED[0]._asdict()}
+            assert found[-1] == {"found": False, **REFUSED._asdict()}
         elif name == "csv":
             row = list(DictReader(StringIO(text)))[-1]
-            assert (row["found"], row["host"], row["score"]) == ("false", REFUSED[0].host, "")
+            assert (row["found"], row["host"], row["score"]) == ("false", REFUSED.host, "")
             assert row["evidence"] == "critical: only <http>"
 
 

@@ -11,7 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from aui_tui.model.card import Evidence
-from aui_tui.report.formats import write_cards, write_listing
+from aui_tui.model.view import HostReport
+from aui_tui.report.formats import HostResult, write_cards, write_listing
 from aui_tui.report.gates import Gates, check
 from tests.cards import DEAD, INDEX, RICH_OPEN, WALLED, listing_of
 from tests.service.browser import BROWSER, MISSING, Browser, browser
@@ -28,8 +29,14 @@ PAGES = {
     "cards": "".join(
         write_cards(
             "html",
-            [RICH_OPEN, WALLED, DEAD, LONG],
-            gates={WALLED.host: check(WALLED, Gates.of(fail_under=60, must_serve="gemini"))},
+            [
+                RICH_OPEN,
+                HostResult(
+                    HostReport(card=WALLED), outcome=check(WALLED, Gates.of(fail_under=60, must_serve="gemini"))
+                ),
+                DEAD,
+                LONG,
+            ],
         )
     ),
     "index": "".join(write_listing("html", listing_of(INDEX, "Walled"))),
