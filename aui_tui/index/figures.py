@@ -44,16 +44,9 @@ PAIRS: Final = """
 """Hosts that had a scan before a time, else one before their last: comparable scores then and now, the id of the scan
 then (none where it is the last one), and the verdicts of now."""
 LIVE: Final = tuple(surface.slug for surface in surfaces() if surface.live)
-_CELL: Final = "\x1f"
-"""What stands between the columns of a host where they are counted; no cleaned text has it."""
-_COUNTED: Final = (
-    ("category", "stance", "substr(grade, 1, 1)", "lower(edge)", *AGENTS),
-    ("fixes", "contradictions", "CASE WHEN change > 0 THEN 1 WHEN change < 0 THEN -1 ELSE 0 END", *LIVE),
-)
-"""The groups in which an overview counts hosts. Python counts equal texts; SQLite would sort all hosts for that."""
-_TEXTS: Final = ", ".join(f"printf('{_CELL.join(['%s'] * len(names))}', {', '.join(names)})" for names in _COUNTED)
-_PIECE: Final = 1000
-"""Hosts that are counted at a time: other threads run between them."""
+_KINDS: Final = ("category", "stance", "substr(grade, 1, 1)", "lower(edge)", *AGENTS)
+_FAULTS: Final = ("fixes", "contradictions", "(change > 0) - (change < 0)", *LIVE)
+"""The groups in which an overview counts hosts: a hundred hosts share one. SQLite would sort all hosts for that."""
 
 
 def overview(db: sqlite3.Connection, query: Query) -> Overview:
@@ -63,18 +56,18 @@ def overview(db: sqlite3.Connection, query: Query) -> Overview:
     lists = f"SELECT count(*) FROM {table} WHERE ranked = 0 AND {where.sql}"
     unreachable: int = db.execute(lists, where.values).fetchone()[0]
     where = all_of((Term("ranked = 1"), where))
-    scores, kinds, faults = Counter[int](), Counter[str](), Counter[str]()
-    hosts = db.execute(f"SELECT score, {_TEXTS} FROM {table} WHERE {where.sql}", where.values)
-    while piece := hosts.fetchmany(_PIECE):
-        scores.update(score for score, _, _ in piece)
-        kinds.update(kind for _, kind, _ in piece)
-        faults.update(fault for _, _, fault in piece)
+
+    def counted(*columns: str) -> Counter[Any]:
+        sql = f"SELECT {', '.join(columns)} FROM {table} WHERE {where.sql}"
+        return Counter(db.execute(sql, where.values))
+
+    scores = counted("score")
     return Overview(
-        hosts=sum(scores.values()),
-        scores=decades([scores[score] for score in range(101)]),
+        hosts=scores.total(),
+        scores=decades([scores[score,] for score in range(101)]),
         unreachable=unreachable,
-        **_by_kind((*line.split(_CELL), number) for line, number in kinds.items()),
-        **_by_fault((*line.split(_CELL), number) for line, number in faults.items()),
+        **_by_kind(counted(*_KINDS)),
+        **_by_fault(counted(*_FAULTS)),
     )
 
 
@@ -145,13 +138,13 @@ def weeks(db: sqlite3.Connection, query: Query, now: float) -> dict[str, tuple[i
     }
 
 
-def _by_kind(kinds: Iterable[Sequence[Any]]) -> dict[str, Any]:
+def _by_kind(kinds: Mapping[Any, int]) -> dict[str, Any]:
     """Return the figures of an overview that follow from category, stance, grade, edge and verdicts of hosts."""
     grades, stances = dict.fromkeys(GRADES, 0), {word: dict.fromkeys(STANCES, 0) for word in CATEGORIES}
     verdicts: dict[str, Counter[str]] = {slug: Counter() for slug in AGENTS}
     shut = {slug: {word: [0, 0] for word in CATEGORIES} for slug in AGENTS}
     edges, refusing = Counter[str](), Counter[str]()
-    for category, stance, grade, edge, *words, number in kinds:
+    for (category, stance, grade, edge, *words), number in kinds.items():
         edges[edge] += number
         refusing[edge] += number * any(word in TURNED_AWAY for word in words)
         if grade in grades:
@@ -176,16 +169,16 @@ def _by_kind(kinds: Iterable[Sequence[Any]]) -> dict[str, Any]:
     }
 
 
-def _by_fault(faults: Iterable[Sequence[Any]]) -> dict[str, Any]:
+def _by_fault(faults: Mapping[Any, int]) -> dict[str, Any]:
     """Return the figures of an overview on fixes, contradictions and changes of groups of hosts."""
     failing, disagree = dict.fromkeys(FIXES, 0), {slug: [0, 0] for slug in LIVE}
     contradicting = risen = fallen = 0
-    for fixes, contradictions, change, *verdicts, number in faults:
+    for (fixes, contradictions, change, *verdicts), number in faults.items():
         for fix in failing:
             failing[fix] += number * (f",{fix}," in fixes)
         contradicting += number * bool(contradictions)
-        risen += number * (change == "1")
-        fallen += number * (change == "-1")
+        risen += number * (change == 1)
+        fallen += number * (change == -1)
         for slug, word in zip(LIVE, verdicts, strict=True):
             disagree[slug][0] += number * (",out," in contradictions and word in TURNED_AWAY)
             disagree[slug][1] += number * (",in," in contradictions and word == "disallowed")

@@ -176,7 +176,7 @@ def _rows(card: ReportCard, seen: Observations | None, agents: Sequence[Agent]) 
 
 def _is_dropped(key: str, access: AgentAccess, card: ReportCard, seen: Observations | None) -> bool:
     """Whether an agent got no answer again and again while a browser was served, which the record calls untested."""
-    if card.unreachable or access.status:
+    if access.status or card.unreachable:
         return False
     return seen.exchange(key).dropped if seen is not None else conclusive(card) == LIVE_TOTAL
 
