@@ -11,10 +11,8 @@ from aui_tui.index.reports import Reports
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import REVISION
 from aui_tui.model.observations import Observations
-from aui_tui.model.registry import Known
 from aui_tui.model.view import HostReport
 from aui_tui.model.visits import with_log_evidence
-from aui_tui.model.vocabulary import UNCATEGORIZED
 
 
 class Grading(NamedTuple):
@@ -26,15 +24,6 @@ class Grading(NamedTuple):
     method: str
     base_url: str
     with_visits: bool = True
-
-    def card(self, observations: Observations, *, name: str, category: str, known: Known) -> ReportCard:
-        """Return the card of a new scan; the words of the starter list fill what was not named."""
-        from aui_tui.checks.scoring import Labels, grade_card
-
-        labels = Labels(
-            name=name or known.name, category=category or UNCATEGORIZED, seed=known.seed, base_url=self.base_url
-        )
-        return grade_card(observations, self.method, labels=labels)
 
     def under(self, card: ReportCard, observations: Observations | None, method: str) -> ReportCard:
         """Return ``card`` under ``method``, one of an earlier revision of it graded again.

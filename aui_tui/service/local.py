@@ -226,7 +226,7 @@ class LocalService(Service):
 
     def uncache(self, sites: Iterable[str]) -> None:
         """Drop the cached answers of ``sites``, as cards are kept; blocks for a moment."""
-        self.scans.uncache(sites)
+        self.cache.drop(frozenset(sites))
 
     async def scan(
         self,

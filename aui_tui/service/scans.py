@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
@@ -240,10 +240,6 @@ class Scans:
         """Sentences about the files, such as that a damaged one was set aside."""
         return (*self._scans.warnings, *self._limits.warnings)
 
-    def uncache(self, sites: Iterable[str]) -> None:
-        """Drop the cached answers of ``sites``, as cards are kept; blocks for a moment."""
-        self.cache.drop(frozenset(sites))
-
     async def scan(self, target: Target, options: ScanOptions, progress: Progress | None) -> HostReport:
         """Scan ``target`` or answer from the cache, graded under ``options.method``. Raises as ``Service.scan``."""
         since = self._clock() if options.force else 0.0
@@ -457,10 +453,19 @@ class Scans:
             self._under_way -= 1
 
     def _grade(self, observations: Observations, options: ScanOptions) -> ReportCard:
+        """Return the card of a new scan; the words of the starter list fill what was not named."""
+        from aui_tui.checks.scoring import Labels, grade_card
+
         known = self._known.get(observations.host, Known())
         kept = self._kept_category(observations.host)
         category = options.category or (kept if kept != UNCATEGORIZED else "") or known.category or kept
-        return self._grading.card(observations, name=options.name, category=category, known=known)
+        labels = Labels(
+            name=options.name or known.name,
+            category=category or UNCATEGORIZED,
+            seed=known.seed,
+            base_url=self._grading.base_url,
+        )
+        return grade_card(observations, self._grading.method, labels=labels)
 
     def _kept(self, host: str) -> Observations | None:
         """Return what the last kept scan of ``host`` saw, as far as there is one."""
