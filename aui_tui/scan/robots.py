@@ -10,9 +10,7 @@ them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import Final
 
 from aui_tui.model.observations import RobotsFacts, RobotsPolicy
@@ -24,7 +22,7 @@ FILLER: Final = b"\x00"
 GENERIC: Final = b"/" + FILLER
 """Normal form of a path that no literal of any rule names."""
 MATCH_BUDGET: Final = 20_000
-"""Comparisons spent on one robots.txt before a Disallow is taken to have effect."""
+"""Comparisons with the rules of one crawler after which a Disallow is taken to have effect."""
 
 _UNRESERVED: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 _RESERVED: Final = b":/?#[]@!$&'()*+,;="
@@ -63,10 +61,6 @@ def normal(octets: bytes) -> bytes:
             out += b"%%%02X" % code
         at += 1
     return bytes(out)
-
-
-Line = tuple[bool, bytes, int, bytes]
-"""An Allow (true) or Disallow line as it is read: its value, its number from 1, and the line as written."""
 
 
 class Rule:
@@ -122,13 +116,6 @@ class Rule:
         return (GENERIC + rest, rest) if rest.startswith(b"/") else (GENERIC + rest,)
 
 
-@dataclass
-class Budget:
-    """Comparisons that are left for one robots.txt."""
-
-    left: int = MATCH_BUDGET
-
-
 class Group:
     """The distinct rules of all groups that name the same crawlers; of equal rules the first line is kept.
 
@@ -137,66 +124,59 @@ class Group:
     """
 
     def __init__(self) -> None:
-        self.allows: dict[bytes, Rule] = {}
-        self.disallows: dict[bytes, Rule] = {}
+        self.rules: dict[tuple[bool, bytes], Rule] = {}
+        self.compared = 0
+        self._literal: dict[bytes, Rule] = {}
+        self._wild: list[Rule] = []
 
-    def extend(self, lines: Iterable[Line]) -> None:
-        """Add rules; one that is there already changes nothing."""
-        for allow, value, number, text in lines:
-            known = self.allows if allow else self.disallows
-            if value not in known:
-                known[value] = Rule(allow, value, number, text.strip(_BLANK))
+    def add(self, allow: bool, value: bytes, line: int, text: bytes) -> None:
+        """Add the rule of one line, unless it is there already."""
+        if (allow, value) in self.rules:
+            return
+        rule = self.rules[allow, value] = Rule(allow, value, line, text)
+        if rule.anchored or len(rule.parts) > 1:
+            self._wild.append(rule)
+        elif value:
+            known = self._literal.setdefault(rule.parts[0], rule)
+            if rule.weight > known.weight:
+                self._literal[rule.parts[0]] = rule
 
     @cached_property
-    def generic(self) -> Rule | None:
-        """The rule that decides on a path that no rule names."""
-        return self.decide(GENERIC)
+    def _heaviest_first(self) -> tuple[list[int], list[Rule]]:
+        """The lengths of the rules without wildcards, and the other rules, by their weight."""
+        wild = sorted(self._wild, key=lambda rule: rule.weight, reverse=True)
+        return sorted(set(map(len, self._literal)), reverse=True), wild
 
-    @cached_property
-    def _index(self) -> tuple[dict[bytes, Rule], list[int], list[Rule]]:
-        """The rules without wildcards by their octets, the lengths of these, and the other rules by their weight."""
-        literal: dict[bytes, Rule] = {}
-        wild = []
-        for rule in chain(self.allows.values(), self.disallows.values()):
-            if rule.anchored or len(rule.parts) > 1:
-                wild.append(rule)
-            elif rule.value:
-                literal.setdefault(rule.parts[0], rule)
-        wild.sort(key=lambda rule: rule.weight, reverse=True)
-        return literal, sorted(set(map(len, literal)), reverse=True), wild
-
-    def decide(self, path: bytes, budget: Budget | None = None) -> Rule | None:
-        """Return the rule of most weight that matches ``path`` (normal form), or None; takes from ``budget``."""
-        literal, lengths, wild = self._index
+    def decide(self, path: bytes) -> Rule | None:
+        """Return the rule of most weight that matches ``path`` (normal form), or None."""
+        lengths, wild = self._heaviest_first
         found: Rule | None = None
-        looked = 1
+        self.compared += 1
         for length in lengths:
             if length <= len(path):
-                looked += 1
-                found = literal.get(path[:length])
+                self.compared += 1
+                found = self._literal.get(path[:length])
                 if found is not None:
                     break
         for rule in wild:
             if found is not None and rule.weight <= found.weight:
                 break
-            looked += 1
+            self.compared += 1
             if rule.matches(path):
                 found = rule
                 break
-        if budget is not None:
-            budget.left -= looked
         return found
 
 
 class RuleSet:
     """The rules that hold for one crawler, all its groups merged (RFC 9309, 2.2.1)."""
 
-    def __init__(self, groups: Sequence[Group], budget: Budget) -> None:
-        self.groups, self._budget = groups, budget
+    def __init__(self, groups: Sequence[Group]) -> None:
+        self.groups = groups
 
-    def decide(self, path: bytes, budget: Budget | None = None) -> Rule | None:
+    def decide(self, path: bytes) -> Rule | None:
         """Return the rule that decides on ``path`` (normal form), or None: then it is allowed."""
-        return _heaviest(group.decide(path, budget) for group in self.groups)
+        return _heaviest(group.decide(path) for group in self.groups)
 
     @cached_property
     def verdict(self) -> tuple[str, Rule | None]:
@@ -205,22 +185,22 @@ class RuleSet:
         ``blocked``: a path that no rule names is disallowed. ``partial``: some Disallow takes effect on some path.
         ``allowed``: none does; the rule is then the Allow that wins everywhere, else the first line, else None.
         """
-        generic = _heaviest(group.generic for group in self.groups)
+        generic = self.decide(GENERIC)
         if generic is not None and not generic.allow:
             return "blocked", generic
         for group in self.groups:
-            for value, rule in group.disallows.items():
-                if not value or value in group.allows:
+            for (allow, value), rule in group.rules.items():
+                if allow or not value or (True, value) in group.rules:
                     continue
                 for path in rule.sample_paths():
                     if path == b"/robots.txt":
                         continue
-                    if self._budget.left < 0:
+                    if sum(group.compared for group in self.groups) > MATCH_BUDGET:
                         return "partial", rule
-                    found = self.decide(path, self._budget)
+                    found = self.decide(path)
                     if found is not None and not found.allow:
                         return "partial", found
-        rules = (rule for group in self.groups for known in (group.allows, group.disallows) for rule in known.values())
+        rules = (rule for group in self.groups for rule in group.rules.values())
         return "allowed", generic or min(rules, key=lambda rule: rule.line, default=None)
 
 
@@ -253,13 +233,12 @@ class Robots:
 
     def __init__(self) -> None:
         self.tokens: dict[bytes, tuple[int, bytes]] = {}
-        self.sections: list[tuple[Sequence[bytes], list[Line]]] = []
+        self.groups: dict[frozenset[bytes], Group] = {}
         self.names: set[bytes] = set()
         self.signal = b""
         self.signal_line = 0
         self.cut = False
         self._rules: dict[bytes, RuleSet] = {}
-        self._budget = Budget()
 
     def allows(self, token: str, path_or_url: str) -> bool:
         """Tell whether a crawler with the product token ``token`` may fetch a path or an absolute URL.
@@ -297,27 +276,6 @@ class Robots:
             spelling=_quote(spelling) if own else "",
         )
 
-    def prepare(self, tokens: Iterable[str]) -> None:
-        """Merge the groups that say the same of all ``tokens``, and that once, before it is asked for each of them."""
-        self._merge(frozenset(self._key(token) for token in tokens) | {b"*"})
-
-    def _merge(self, names: frozenset[bytes]) -> None:
-        alike: dict[frozenset[bytes], Group] = {}
-        for named, lines in self.sections:
-            key = names.intersection(named)
-            if key:
-                group = alike.get(key)
-                if group is None:
-                    group = alike[key] = Group()
-                group.extend(lines)
-        groups: dict[bytes, list[Group]] = {name: [] for name in names}
-        for key, group in alike.items():
-            for name in key:
-                groups[name].append(group)
-        shared: dict[tuple[int, ...], RuleSet] = {}
-        for name, found in groups.items():
-            self._rules[name] = shared.setdefault(tuple(map(id, found)), RuleSet(found, self._budget))
-
     def _key(self, token: str) -> bytes:
         key = token.strip().lower().encode("utf-8", "surrogatepass")
         if key in self.tokens or b"/" not in key:
@@ -327,7 +285,7 @@ class Robots:
 
     def _rules_of(self, name: bytes) -> RuleSet:
         if name not in self._rules:
-            self._merge(frozenset((name,)))
+            self._rules[name] = RuleSet([group for names, group in self.groups.items() if name in names])
         return self._rules[name]
 
 
@@ -340,19 +298,18 @@ def parse(body: bytes) -> Robots:
     body = body.removeprefix(_BOM)
     spellings: dict[bytes, bytes] = {}
     named: list[bytes] = []
-    rules: list[Line] | None = None
+    group: Group | None = None
     for number, line in enumerate(body.splitlines(), 1):
         if not line or line.startswith(b"#"):
             continue
         key, value = record(line)
         if key in (_ALLOW, _DISALLOW):
-            if rules is None:
-                rules = []
-                robots.sections.append((named, rules))
-            rules.append((key == _ALLOW, value, number, line))
+            if group is None:
+                group = robots.groups.setdefault(frozenset(named), Group())
+            group.add(key == _ALLOW, value, number, line.strip(_BLANK))
         elif key == _AGENT:
-            if rules is not None:
-                named, rules = [], None
+            if group is not None:
+                named, group = [], None
             if value:
                 token = spellings.get(value)
                 if token is None:
@@ -393,7 +350,6 @@ def facts(body: bytes, status: int, registry: Registry, content_type: str = "") 
     robots = parse(body)
     if _is_html(body, content_type, robots):
         robots, kind = Robots(), "html"
-    robots.prepare([*agents, *crawlers])
     star = robots.explain("*")
     blocked = star.effective == "blocked"
     return RobotsFacts(
