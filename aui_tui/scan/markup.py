@@ -53,21 +53,8 @@ _FILLED_IN: Final = frozenset((b"input", b"select", b"textarea"))
 _OWN: Final = frozenset((b"button", b"article", b"nav", b"main"))
 """Elements that a page has besides a captcha when the captcha is not all of it."""
 _NOT_FILLED_IN: Final = frozenset((b"hidden", b"submit", b"image", b"reset", b"button"))
+_CSS_COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
 _KIND: Final = re.compile(rb"[\s\"'/]type\s*+=\s*+[\"']?+([a-z]++)", re.IGNORECASE)
-
-_OPAQUE: Final = re.compile(r"""/\*.*?(?:\*/|\Z)|"[^"]*+"?+|'[^']*+'?+|\([^)]*+\)?+|\{[^}]*+\}?+""", re.DOTALL)
-"""What of a style attribute holds no declaration: comments, strings, and what stands in brackets."""
-_CSS_WIDE: Final = frozenset(("inherit", "initial", "unset", "revert", "revert-layer"))
-_DISPLAY_WORDS: Final = """
-block inline run-in flow flow-root table flex grid ruby math list-item contents none
-inline-block inline-flex inline-grid inline-table -webkit-box -webkit-flex -webkit-inline-box
-table-row-group table-header-group table-footer-group table-row table-cell table-column-group table-column table-caption
-ruby-base ruby-text ruby-base-container ruby-text-container
-"""
-_STYLED: Final = {
-    "display": frozenset(_DISPLAY_WORDS.split()) | _CSS_WIDE,
-    "visibility": frozenset(("visible", "hidden", "collapse")) | _CSS_WIDE,
-}
 
 
 Tag: TypeAlias = tuple[bytes, bool, int, int, int]
@@ -347,24 +334,9 @@ def attributes(inside: bytes) -> dict[bytes, bytes]:
 
 
 def styles(attribute: str) -> dict[str, str]:
-    """Return what a style attribute declares of ``display`` and ``visibility``, in lower case.
-
-    The last valid declaration counts, one with ``!important`` before all others (CSS Cascade 4, 6.1).
-    """
-    folded = attribute.lower()
-    if not any(name in folded for name in _STYLED):
-        return {}
-    found: dict[str, str] = {}
-    important: dict[str, str] = {}
-    for declaration in _OPAQUE.sub("", folded).split(";"):
-        name, _, rest = declaration.partition(":")
-        value, strong, mark = rest.partition("!")
-        name, words = name.strip(), value.split()
-        one = len(words) == 1 or (name == "display" and "none" not in words)
-        valid = words and one and _STYLED.get(name, frozenset()).issuperset(words)
-        if valid and mark.strip() in ("", "important"):
-            (important if strong else found)[name] = " ".join(words)
-    return found | important
+    """Return what a style attribute declares, in lower case; of several values of one property the last."""
+    pairs = (declaration.partition(":") for declaration in _CSS_COMMENT.sub("", attribute.lower()).split(";"))
+    return {name.strip(): value.partition("!")[0].strip() for name, _, value in pairs}
 
 
 def _count_attributes(tag: bytes, name: bytes) -> int:

@@ -39,7 +39,7 @@ from aui_tui.scan.target import Origin
         ("<main hidden style='display:flex'>x</main>", 1, 0),
         ("<main style='--x:display:none'>x</main><nav style='content:\"display:none\"'>y</nav>", 1, 1),
         ("<main style='background:url(a;display:none)'>x</main><nav style='/*display:none*/'>y</nav>", 1, 1),
-        ("<main style='display:none;display:block'>x</main><nav style='display:none!important;display:block'>y", 1, 0),
+        ("<main style='display:none;display:block'>x</main><nav style='display:none!important'>y", 1, 0),
         ("<main style='display : NONE'>x</main><nav style='display:none nonsense'>y</nav>", 0, 1),
     ],
 )
