@@ -14,6 +14,7 @@ import msgspec
 
 from aui_tui.model.observations import PLACEHOLDER
 from aui_tui.scan import charset
+from aui_tui.scan.charset import HTML_TYPES, media_type
 from aui_tui.text import clean
 
 PATHS: Final = {
@@ -27,7 +28,6 @@ MCP_PATHS: Final = (PATHS["mcp"], "/.well-known/mcp/server-card.json")
 """The places of an MCP card."""
 _MARKUP: Final = ("<!doctype", "<html", "<head", "<body", "<script", "<title", "<meta", "<?xml", "<svg", "<div", "<p>")
 _BLANK: Final = "\ufeff \t\r\n"
-_HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
 _ABSENT: Final = frozenset((0, 401, 402, 403, 404, 405, 407, 410, 429, 451))
 
 
@@ -63,7 +63,7 @@ def check(
 def _llms_problem(body: bytes, content_type: str) -> str:
     """Return why a body is no text that is not HTML and whose first heading is ``# `` (llmstxt.org), or nothing."""
     text = text_of(body, content_type)
-    if is_markup(text) or media_type(content_type) in _HTML_TYPES:
+    if is_markup(text) or media_type(content_type) in HTML_TYPES:
         return "answers 200 with an HTML page"
     if not text:
         return "answers 200 with an empty body"
@@ -104,11 +104,6 @@ def _mcp_problem(data: Mapping[str, Any]) -> str:
 
 
 _PROBLEMS: Final = {"ai-plugin": _plugin_problem, "ucp": _ucp_problem, "mcp": _mcp_problem}
-
-
-def media_type(content_type: str) -> str:
-    """Return the media type of a Content-Type, in lower case and without parameters."""
-    return content_type.partition(";")[0].strip().lower()
 
 
 def text_of(body: bytes, content_type: str) -> str:

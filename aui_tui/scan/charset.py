@@ -24,6 +24,7 @@ CODEC: Final = MappingProxyType({row[0]: row[1] for row in _rows})
 """Name of the encoding to the Python codec that decodes it."""
 
 
+HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
 PRESCAN: Final = 1024
 LATE_PRESCAN: Final = 1 << 16
 LATE_TAGS: Final = 2_000
@@ -55,6 +56,11 @@ def decide(body: bytes, content_type: str = "") -> str:
 def lookup(label: str) -> str:
     """Return the encoding of a label (Encoding Standard 4.2), or an empty string when there is none."""
     return ENCODING.get(label.strip("\t\n\f\r ").lower(), "")
+
+
+def media_type(content_type: str) -> str:
+    """Return the media type of a Content-Type, in lower case and without parameters."""
+    return content_type.partition(";")[0].strip().lower()
 
 
 def from_content_type(value: str) -> str:

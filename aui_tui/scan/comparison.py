@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from aui_tui.model.observations import ANOTHER_PAGE, SERVED, Challenge, Exchange
 from aui_tui.scan import markup, page_text
-from aui_tui.scan.agent_files import media_type
+from aui_tui.scan.charset import media_type
 from aui_tui.scan.exchanges import is_text
 from aui_tui.scan.page_text import PageText
 from aui_tui.scan.parser_process import ParserProcess

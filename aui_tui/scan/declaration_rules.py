@@ -14,7 +14,7 @@ import msgspec
 from aui_tui.model.decoding import convert
 from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, PAYMENT, REDIRECTS, REFUSED, SERVED, Observations
 from aui_tui.model.tasks import Rendered
-from aui_tui.scan import agent_files, exchanges, markup, robots, walls
+from aui_tui.scan import agent_files, charset, exchanges, markup, robots, walls
 from aui_tui.scan.policy import Limits
 from aui_tui.scan.probes import Answer
 from aui_tui.scan.retry import LIMIT_STATUS
@@ -114,7 +114,7 @@ def read(answer: Answer, limits: Limits) -> PlaceAnswer:
         path=answer.url.path,
         status=answer.status,
         outcome=exchanges.exchange(answer, limits, judged=True).outcome,
-        content_type=agent_files.media_type(answer.content_type),
+        content_type=charset.media_type(answer.content_type),
         headers=answer.mapping(),
         body=answer.body,
         cut=answer.cut,

@@ -18,7 +18,7 @@ from aui_tui.model.observations import (
     SignedProbe,
 )
 from aui_tui.scan import markup, page, walls
-from aui_tui.scan.agent_files import media_type
+from aui_tui.scan.charset import media_type
 from aui_tui.scan.policy import Limits
 from aui_tui.scan.probes import HIDDEN, MAX_URL, Answer
 from aui_tui.text import clean

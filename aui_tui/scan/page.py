@@ -15,12 +15,13 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from aui_tui.model.observations import Landmarks, PageFacts
 from aui_tui.scan import charset, markup
+from aui_tui.scan.charset import HTML_TYPES, media_type
 from aui_tui.scan.markup import READABLE_ENOUGH
 from aui_tui.scan.page_text import WORD, PageText, of_text
 
 _BEGINNING: Final = 1 << 12
 """Octets of an answer without a type in which tags make it HTML."""
-_HTML_TYPES: Final = ("text/html", "application/xhtml+xml", "text/xml", "application/xml")
+_MARKUP_TYPES: Final = (*HTML_TYPES, "text/xml", "application/xml")
 _TEXT_TYPES: Final = ("json", "xml", "markdown", "javascript")
 _MARKUP: Final = re.compile(rb"<[!a-zA-Z]")
 _ADDRESS: Final = re.compile(r"\]\([^()\s]{0,2000}+\)|https?://[^\s<>\"')]{0,2000}+", re.IGNORECASE)
@@ -75,10 +76,10 @@ def read(body: bytes, content_type: str = "") -> PageFacts:
     ``content_type`` is the value of the Content-Type header. The time is linear in the body except for what the
     parser does with tag soup, so that untrusted pages are read in a process that can be killed.
     """
-    kind = content_type.partition(";")[0].strip().lower()
+    kind = media_type(content_type)
     if not body.strip():
         return PageFacts(problem="it is empty")
-    if kind not in _HTML_TYPES and (kind or not _MARKUP.search(body[:_BEGINNING])):
+    if kind not in _MARKUP_TYPES and (kind or not _MARKUP.search(body[:_BEGINNING])):
         return PageFacts(problem=f"it is {kind or 'plain text'}, not a page")
     html = _utf8(body, content_type)
     walk = _walked(html)
@@ -90,10 +91,10 @@ def text(body: bytes, content_type: str = "") -> PageText:
 
     HTML without scripts, styles, noscript and templates; of other text, such as Markdown, everything.
     """
-    kind = content_type.partition(";")[0].strip().lower()
+    kind = media_type(content_type)
     if kind and not (kind.startswith("text/") or kind.endswith(_TEXT_TYPES)):
         return PageText(acts=True, problem=f"it is not text but {kind}")
-    if kind not in _HTML_TYPES and (kind or not _MARKUP.search(body[:_BEGINNING])):
+    if kind not in _MARKUP_TYPES and (kind or not _MARKUP.search(body[:_BEGINNING])):
         return of_text(_ADDRESS.sub(" ", charset.decode(body, content_type)))
     walk = _walked(_utf8(body, content_type))
     if not isinstance(walk, _Walk):
@@ -302,7 +303,7 @@ class _Walk:
         self.offers = len(self.linked) >= LINKS_ENOUGH
 
     def script(self, node: LexborNode, kind: str) -> None:
-        kind = kind.partition(";")[0].strip().lower()
+        kind = media_type(kind)
         if kind == "application/ld+json":
             self.jsonld += 1
             self.broken += not _parses(_text(node))

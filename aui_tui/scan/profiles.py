@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from aui_tui.model.observations import BROWSER, FILE_PROBES
 from aui_tui.model.registry import registry
-from aui_tui.scan.target import Origin
+from aui_tui.scan.target import Origin, is_loopback
 
 Fields = tuple[tuple[str, str], ...]
 
@@ -93,9 +93,7 @@ def over(fields: Fields, origin: Origin) -> Fields:
 
     A browser treats this machine as secure over plain HTTP too (W3C Secure Contexts 3.1).
     """
-    host = origin.host
-    local = host == "localhost" or host.endswith(".localhost") or host.startswith("127.") or host == "::1"
-    if origin.scheme == "https" or local:
+    if origin.scheme == "https" or is_loopback(origin.host):
         return fields
     kept = ((name, value) for name, value in fields if not name.lower().startswith(("sec-ch-", "sec-fetch-")))
     return tuple((name, "gzip, deflate" if value == _SECURE_ENCODINGS else value) for name, value in kept)

@@ -326,36 +326,40 @@ class _Scan:
 
     async def _ask(self, client: HttpClient, name: str, limit: float, *, alone: bool = False) -> Answer:
         """Return the answer to the probe ``name``; ``alone``: no second request goes out beside it."""
-        limits, fields = self._access.limits, profiles.profile(name).fields
 
         async def at(path: str) -> Answer:
-            url = Url(self.origin, path)
-            plan = ProbePlan(name, url, fields, limits.page, site=self.origin, page=True)
-            if name in FILE_PROBES:
-                cap = limits.robots if name == "robots" else limits.file
-                plan = ProbePlan(name, url, fields, cap, whole_lines=name == "robots", site=self.origin)
-            return await probe(client, plan, self._access, limit=limit)
+            return await probe(client, self._plan(name, profiles.profile(name), path), self._access, limit=limit)
 
         if name == "mcp":
-            return await self.files.ask_mcp(at, self.origin, alone=alone, pace=limits.pace)
+            return await self.files.ask_mcp(at, self.origin, alone=alone, pace=self._access.limits.pace)
         return await at(PATHS.get(name, self._path))
+
+    def _plan(self, name: str, profile: profiles.Profile, path: str) -> ProbePlan:
+        """Return what to ask for the probe ``name``, a homepage or a file."""
+        limits, url = self._access.limits, Url(self.origin, path)
+        if name not in FILE_PROBES:
+            return ProbePlan(name, url, profile.fields, limits.page, site=self.origin, page=True)
+        cap = limits.robots if name == "robots" else limits.file
+        return ProbePlan(name, url, profile.fields, cap, whole_lines=name == "robots", site=self.origin)
 
     async def _ask_as(
         self, name: str, profile: profiles.Profile, *, url: Url | None = None, limit: float | None = None
     ) -> tuple[Exchange, Answer]:
-        """Return what a client with ``profile`` gets at the homepage or ``url``, alone and on a fresh connection."""
-        cap = self._access.limits.page
-        plan = ProbePlan(name, url or Url(self.origin, "/"), profile.fields, cap, site=self.origin, page=url is None)
+        """Return what a client with ``profile`` gets for the probe ``name``, alone and on a fresh connection.
+
+        ``url``: where its homepage is, past redirects; none further is followed for a reader.
+        """
+        plan = self._plan(name, profile, PATHS.get(name, "/"))
+        if url is not None:
+            plan = replace(plan, url=url, page=False)
         async with self._network.client(http2=profile.http2) as client:
             answer = await probe(client, plan, self._access, limit=limit)
         return self._record(answer), answer
 
     async def _ask_own_robots(self, client: HttpClient, name: str) -> None:
         """Ask for robots.txt as an agent that may follow it, over its connection."""
-        limits, url = self._access.limits, Url(self.origin, PATHS["robots"])
-        fields = profiles.profile(name).fields
-        plan = ProbePlan("robots", url, fields, limits.robots, whole_lines=True, site=self.origin)
-        answer = await probe(client, plan, self._access, limit=limits.again)
+        plan = self._plan("robots", profiles.profile(name), PATHS["robots"])
+        answer = await probe(client, plan, self._access, limit=self._access.limits.again)
         if answer.error != "timeout" and not answer.cut:
             self._own_robots[name] = answer
 
@@ -575,11 +579,10 @@ class _Scan:
         if not served or self.robots.kind not in ("rules", "none"):
             return
         found: list[Arm] = []
-        url = Url(self.origin, PATHS["robots"])
         for name, answer in self._own_robots.items():
             if await self._own_policy(name, answer) and self._has_time(1):
                 await asyncio.sleep(self._access.limits.pause / 4)
-                _, again = await self._ask_as(name, profiles.profile(name), url=url)
+                _, again = await self._ask_as("robots", profiles.profile(name))
                 policy = await self._own_policy(name, again)
                 if policy and again.status == answer.status:
                     outcome = SERVED if 200 <= again.status <= 299 else REFUSED
@@ -588,7 +591,7 @@ class _Scan:
                         Arm(name=OWN_ROBOTS, agent=name, outcome=outcome, status=status, client=client, detail=policy)
                     )
         if found:
-            _, browser = await self._ask_as(BROWSER, profiles.profile("robots"), url=url)
+            _, browser = await self._ask_as("robots", profiles.profile("robots"))
             if not any([await self._own_policy(arm.agent, browser) for arm in found]):
                 self.arms += tuple(found)
 

@@ -293,12 +293,6 @@ class Backend(httpcore.AsyncNetworkBackend):
         self._opened.append(stream)
         return stream
 
-    async def connect_unix_socket(
-        self, path: str, timeout: float | None = None, socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None
-    ) -> httpcore.AsyncNetworkStream:
-        """Refuse: a scan has no use for local sockets."""
-        raise ConnectFailed(NetworkError("address", "local sockets are never dialled"))
-
     def abort(self, protocol: str = "") -> None:
         """Drop every connection, or those that negotiated ``protocol`` (ALPN) alone."""
         for stream in self._opened:

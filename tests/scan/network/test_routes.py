@@ -13,8 +13,6 @@ import pytest
 from aui_tui.errors import Unavailable
 from aui_tui.scan.network import NetworkError, streams
 from aui_tui.scan.network import routes as network_routes
-from aui_tui.scan.network.client import Backend
-from aui_tui.scan.network.replies import ConnectFailed
 from aui_tui.scan.network.routes import Routes, SystemResolver, system_lookup, system_resolver
 from aui_tui.scan.policy import Limits, ScanPolicy
 
@@ -94,11 +92,6 @@ async def test_a_port_found_dead_is_not_tried_again_in_the_same_scan(monkeypatch
             await found.connect("x.com", 443)
         assert caught.value.silent
     assert wire.tried == ["1.1.1.1"]
-
-
-async def test_local_sockets_are_never_dialled() -> None:
-    with pytest.raises(ConnectFailed):
-        await Backend(routes("1.1.1.1")).connect_unix_socket("/run/x.sock")
 
 
 async def test_an_empty_answer_is_no_name() -> None:
