@@ -5,11 +5,9 @@ from __future__ import annotations
 import ipaddress
 import math
 import re
-import socket
 import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sized
-from contextlib import suppress
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final, Literal, TypeVar
@@ -17,7 +15,7 @@ from typing import Any, Final, Literal, TypeVar
 from aui_tui.errors import BadValue
 from aui_tui.model.registry import Agent, Client, Crawler, registry
 from aui_tui.text import clean
-from aui_tui.visits.lines import without_port
+from aui_tui.visits.lines import address_of
 
 K = TypeVar("K", bound=Sized)
 V = TypeVar("V")
@@ -146,21 +144,6 @@ class Ranges:
         spans, number = self._spans[address.version], int(address)
         at = bisect_right(spans, (number, math.inf)) - 1
         return at >= 0 and number <= spans[at][1]
-
-
-@lru_cache(maxsize=1 << 14)
-def address_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """Return the address in ``text``, without zone and port, an IPv4-mapped one as IPv4; None for anything else."""
-    with suppress(OSError, ValueError):
-        return ipaddress.IPv4Address(socket.inet_pton(socket.AF_INET, text))  # by far the quickest
-    for candidate in (text, without_port(text)):
-        try:
-            found = ipaddress.ip_address(candidate.strip().partition("%")[0])
-        except ValueError:
-            continue
-        mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
-        return mapped or found
-    return None
 
 
 _IPV4: Final = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\d|\.\d)")

@@ -16,9 +16,9 @@ from aui_tui.errors import BadValue, RecordError
 from aui_tui.model.registry import Client
 from aui_tui.model.visits import Kind
 from aui_tui.text import clean
-from aui_tui.visits.clients import Answers, Names, Proxies, Ranges, address_of, place
-from aui_tui.visits.formats import DOUBT, Clf, JsonLines, LogFormat, client_keys, detect
-from aui_tui.visits.lines import LogLine
+from aui_tui.visits.clients import Answers, Names, Proxies, Ranges, place
+from aui_tui.visits.formats import DOUBT, LogFormat, client_keys, detect
+from aui_tui.visits.lines import LogLine, address_of
 from aui_tui.visits.tally import HOUR, ClientFigures, Spans
 
 HEAD: Final = 1000
@@ -26,8 +26,6 @@ HEAD: Final = 1000
 QUOTED: Final = 3
 """Lines that could not be parsed and are quoted."""
 QUOTE_LENGTH: Final = 160
-OTHER_TRIES: Final = 20_000
-"""Lines that are tried in another format although none of them was in it."""
 MOST_HOSTS: Final = 100
 NAMELESS: Final = (
     "The log has no User-Agent, so no client can be recognised: let the server log it, as the combined format does."
@@ -118,8 +116,6 @@ class LineCounter:
         self._form: LogFormat | None = None
         self._worth: Mapping[bytes, bool] = {}
         """Whether a cut-out User-Agent calls for parsing its line."""
-        self._others = (JsonLines(options.keys), Clf(options.keys))
-        self._others_failed = 0
         self._head_lines = self._head_broken = 0
 
     def read(self, block: bytes) -> None:
@@ -180,12 +176,12 @@ class LineCounter:
             )
 
     def _examine(self, form: LogFormat, line: bytes) -> bool:
-        """Count one line that may be of another format, or of none; say whether it was not understood."""
+        """Count one line that may not be of the format; say whether it was not understood."""
         if not form.is_line(line):
             return False
         self._count.lines += 1
         self._count.examined += 1
-        entry = form.parse(line) or self._otherwise(line)
+        entry = form.parse(line)
         if entry is None:
             self._count.unparsable += 1
             if len(self._count.quotes) < QUOTED:
@@ -195,14 +191,6 @@ class LineCounter:
         if client is not None:
             self._visit(client, entry)
         return False
-
-    def _otherwise(self, line: bytes) -> LogLine | None:
-        """Return what a line of another format in the same file says: a server's format may be changed at any time."""
-        if self._others_failed > OTHER_TRIES:
-            return None
-        found = next((found for form in self._others if (found := form.parse(line)) is not None), None)
-        self._others_failed += 1 if found is None else -self._others_failed
-        return found
 
     def _visit(self, client: Client, entry: LogLine) -> None:
         count = self._count

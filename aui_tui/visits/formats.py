@@ -24,10 +24,10 @@ from aui_tui.visits.lines import (
     LogLine,
     address_column,
     address_list,
+    address_of,
     any_time,
     clf_time,
     duration,
-    is_address,
     target_of,
     unescaped,
     whole_number,
@@ -190,7 +190,7 @@ class Clf(LogFormat):
             if found is None:
                 return None
             first, second, _, stamp, request, status, size, _, agent, rest = found.groups(b"")
-            behind_host = is_address(second) or (not first and second != b"-")
+            behind_host = address_of(second.decode("ascii", "replace")) is not None or (not first and second != b"-")
             host = first if behind_host else second if b"." in second else b""
             return LogLine(
                 unescaped(agent),

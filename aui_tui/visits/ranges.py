@@ -146,11 +146,7 @@ class RangeBook:
         return kept
 
     async def update(
-        self,
-        access: ScanPolicy | None = None,
-        *,
-        clock: Callable[[], float] = time.time,
-        tell: Callable[[Updated], None] = lambda _done: None,
+        self, access: ScanPolicy | None, *, tell: Callable[[Updated], None] = lambda _done: None
     ) -> list[Updated]:
         """Fetch the lists and keep each that is sound; the others stay as they are.
 
@@ -168,7 +164,7 @@ class RangeBook:
                 known = self.kept(url)
                 async with network.client() as client:
                     answer = await probe(client, _plan(url, known, access), access)
-                done = self._take(url, known, answer, stamp(clock()))
+                done = self._take(url, known, answer, stamp(time.time()))
                 tell(done)
                 return done
 
@@ -242,7 +238,7 @@ ALLOW_LISTS: Final[Mapping[str, AllowList]] = {
 """
 
 
-def allow_list(book: RangeBook, form: str, *, clock: Callable[[], float] = time.time) -> str:
+def allow_list(book: RangeBook, form: str) -> str:
     """Return the networks of the agents' lists that were fetched, as a file in a form of ALLOW_LISTS.
 
     Raises ConfigError when no list was fetched: an empty allow-list would shut every agent out.
@@ -255,7 +251,7 @@ def allow_list(book: RangeBook, form: str, *, clock: Callable[[], float] = time.
         kept = book.kept(url) if agents else None
         if kept is None:
             continue
-        old = ", over 30 days old" if age(kept.fetched_at, clock()) > RANGES_OLD else ""
+        old = ", over 30 days old" if age(kept.fetched_at, time.time()) > RANGES_OLD else ""
         about.append(f"{shape.comment}{', '.join(agents)}: {url}, fetched {kept.fetched_at[:10]}{old}")
         for text in kept.prefixes:
             lines.setdefault(shape.line.format(network=text, version=ipaddress.ip_network(text).version))

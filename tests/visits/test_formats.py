@@ -129,14 +129,6 @@ def test_a_packed_file_that_is_cut_off_is_counted_up_to_there(tmp_path: Path) ->
     assert record.notes == ("access.log.gz is cut off in its packed data: what comes before that was counted.",)
 
 
-def test_formats_mixed_in_one_file(tmp_path: Path) -> None:
-    whole = (DATA / "nginx-combined.log").read_bytes() + (DATA / "nginx-json.log").read_bytes()
-    (tmp_path / "access.log").write_bytes(whole * 200)
-    record = read(tmp_path / "access.log")
-    assert counts(record) == {"Claude-User": 2800, "GPTBot": 400, "ClaudeBot": 400}
-    assert record.unparsable == 0
-
-
 def test_hostile_lines_are_counted_and_harm_nothing(tmp_path: Path) -> None:
     hostile = [
         line("x" * (2 * LINE_LIMIT)),

@@ -17,8 +17,8 @@ from aui_tui.errors import ConfigError, RecordError
 from aui_tui.model.visits import Visits
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.visits import logs
-from aui_tui.visits.clients import address_of
 from aui_tui.visits.counting import LogOptions
+from aui_tui.visits.lines import address_of
 from aui_tui.visits.ranges import RangeBook, allow_list, published
 from tests.loopback import QuietHandler, listening
 
@@ -99,11 +99,13 @@ async def test_lists_of_every_style_verify(
 
 
 async def test_a_list_is_asked_for_again_by_its_etag(
-    tmp_path: Path, vendor: http.server.ThreadingHTTPServer, address: str
+    tmp_path: Path, vendor: http.server.ThreadingHTTPServer, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     book = RangeBook(tmp_path / "ranges")
-    await book.update(ACCESS, clock=lambda: 1_795_000_000)
-    assert [one.state for one in await book.update(ACCESS, clock=lambda: 1_795_100_000)] == ["unchanged"]
+    monkeypatch.setattr(time, "time", lambda: 1_795_000_000)
+    await book.update(ACCESS)
+    monkeypatch.setattr(time, "time", lambda: 1_795_100_000)
+    assert [one.state for one in await book.update(ACCESS)] == ["unchanged"]
     assert book.ranges()[1][address].fetched_at.startswith("2026-11-19")
 
 
@@ -243,7 +245,7 @@ async def test_an_allow_list_passes_the_servers_own_checker(tmp_path: Path, addr
 
 
 async def test_an_allow_list_keeps_its_ranges_when_a_download_fails(
-    tmp_path: Path, vendor: http.server.ThreadingHTTPServer, address: str
+    tmp_path: Path, vendor: http.server.ThreadingHTTPServer, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     book = RangeBook(tmp_path / "ranges")
     with pytest.raises(ConfigError, match="No address ranges were fetched yet"):
@@ -256,5 +258,6 @@ async def test_an_allow_list_keeps_its_ranges_when_a_download_fails(
     assert [done.state for done in await book.update(ACCESS)] == ["failed"]
     assert allow_list(book, "ipset") == before
     later = time.time() + 31 * 86400
-    assert "over 30 days old" in allow_list(book, "nginx", clock=lambda: later)
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert "over 30 days old" in allow_list(book, "nginx")
     assert allow_list(book, "cloudflare").split() == ["20.42.10.176/28", "2a01:4f8::/48"]
