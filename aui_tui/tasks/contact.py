@@ -51,7 +51,7 @@ async def contact(visit: Visit) -> Ending:
     if failure is not None:
         raise failure
     if held:
-        return Ending("shut", {"name": "the menu"}, url=visit.home.url)
+        return Ending("shut", {"name": "the menu"})
     return await _by_button(visit) or await _no_contact(visit)
 
 
@@ -61,7 +61,7 @@ async def _nothing_there(visit: Visit, reached: Node) -> Ending:
     status = visit.page.status
     facts = {"status": str(status)}
     if status in GONE:
-        return Ending("missing", facts, node=reached, url=visit.home.url)
+        return Ending("missing", facts, node=reached)
     facts["pictures"] = await pictures(visit)
     return Ending("contact-nothing" if facts["pictures"] else "contact-unsure", facts, node=reached, url=reached.url)
 
@@ -115,12 +115,12 @@ async def _no_contact(visit: Visit) -> Ending:
         if operable or len(said) > SHORT or not CONTACT.match(said):
             continue
         if await visit.page.inspect("reacts", said):
-            return Ending("contact-no-link", {"name": said}, node=node, url=visit.home.url)
+            return Ending("contact-no-link", {"name": said}, node=node)
     hidden = (name for name in await visit.page.query("hidden-links") or () if CONTACT.search(name))
     name = next(hidden, "")
     if name:
-        return Ending("contact-hidden", {"name": clean(name, SHORT)}, url=visit.home.url)
-    return Ending("contact-absent", url=visit.home.url)
+        return Ending("contact-hidden", {"name": clean(name, SHORT)})
+    return Ending("contact-absent")
 
 
 def contact_links(visit: Visit, home: Outline) -> list[Node]:

@@ -121,7 +121,7 @@ class Fence:
         self._access = access
         self._own = access.private_fields()
         self.secrets = access.secrets
-        self._allowance = allowance
+        self.allowance = allowance
         self._routes = Routes(access)
         self._trusted: set[tuple[str, int]] = set()
         self._robots: dict[str, asyncio.Future[Robots | None]] = {}
@@ -155,7 +155,7 @@ class Fence:
     @property
     def exhausted(self) -> bool:
         """The run has used its requests, connections or bytes."""
-        return self.requests > self._allowance.requests or self.proxy.exhausted
+        return self.requests > self.allowance.requests or self.proxy.exhausted
 
     @property
     def gone(self) -> bool:

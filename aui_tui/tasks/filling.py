@@ -44,9 +44,9 @@ async def form(visit: Visit) -> Ending:
         with suppress(Closed):
             best = await _largest(visit, [url for url in unseen[:CONTACTS] if _has_entry(await visit.served(url))])
     if best is None and entries and not any(_has_entry(visit.seen[url]) for url in entries if url in visit.seen):
-        return Ending("failed", {"why": "the fields of its form did not come again"}, url=visit.home.url)
+        return Ending("failed", {"why": "the fields of its form did not come again"})
     if best is None:
-        return Ending("form-absent", url=visit.home.url)
+        return Ending("form-absent")
     outline = await visit.here(best.url)
     again = next((one for one in await _forms(visit.page, outline) if one.key == best.key), best)
     return await _judge(visit, outline, again)
@@ -78,11 +78,10 @@ async def _judge(visit: Visit, outline: Outline, found: Form) -> Ending:
     visit.step("found", note=f"a form with {count(total, 'control')}", outline=outline)
     unnamed = [control.node for control in found.controls if not control.node.name]
     if unnamed:
-        snippet = await visit.page.snippet(unnamed[0])
         facts = {"count": str(len(unnamed)), "total": str(total)}
         visit.step("looked", unnamed[0], note="a control without a name", mark="stuck", outline=outline)
         reason = "form-unnamed" if len(unnamed) < total else "form-nameless"
-        return Ending(reason, facts, node=unnamed[0], url=found.url, snippet=snippet)
+        return await visit.blame(reason, unnamed[0], facts, url=found.url)
     whole = found.key >= 0 and not found.controls[0].node.framed
     custom = str(await visit.page.inspect("custom", str(found.key)) or "") if whole else ""
     written = visit.page.fence.writes
@@ -145,14 +144,12 @@ async def _fill_all(visit: Visit, found: Form) -> Ending | None:
         visit.step(verb, node, mark="done" if kept else "stuck")
         if kept:
             continue
-        snippet = await visit.page.snippet(node)
         if visit.page.fence.withheld > sent:
-            return Ending("form-network", node=node, url=found.url, snippet=snippet)
+            return await visit.blame("form-network", node, url=found.url)
         now = await visit.page.ask(node, "control")
         if now is None:
             raise Stuck("a control of the form does not answer")
         if kept is None or (not control.about["readonly"] and (control.about["checked"] or now["checked"])):
-            return Ending("form-unsure", node=node, url=found.url, snippet=snippet)
-        reason = "form-readonly" if control.about["readonly"] else "form-lost"
-        return Ending(reason, node=node, url=found.url, snippet=snippet)
+            return await visit.blame("form-unsure", node, url=found.url)
+        return await visit.blame("form-readonly" if control.about["readonly"] else "form-lost", node, url=found.url)
     return None

@@ -31,7 +31,7 @@ async def follow(visit: Visit) -> Ending:
         return _best(await _in_turn(visit, allowed))
     if every:
         reason = "read-unknown" if "unknown" in objections else "follow-robots"
-        return Ending(reason, node=every[0], url=visit.home.url)
+        return Ending(reason, node=every[0])
     bare = _without_address(visit)
     endings = await _in_turn(visit, bare)
     if endings and (endings[-1].outcome == DONE or not all(ending.reason == "follow-unsure" for ending in endings)):
@@ -57,9 +57,9 @@ async def _in_turn(visit: Visit, nodes: list[Node]) -> list[Ending]:
             endings.append(await _try(visit, node))
         except Closed as error:
             reason = f"follow-{error.why}" if error.why in ("robots", "acts") else reason
-            endings.append(Ending(reason, {"why": why}, node=node, url=visit.home.url))
+            endings.append(Ending(reason, {"why": why}, node=node))
         except Stuck as error:
-            endings.append(Ending(reason, {"why": str(error)}, node=node, url=visit.home.url))
+            endings.append(Ending(reason, {"why": str(error)}, node=node))
         if endings[-1].outcome == DONE:
             break
     return endings
@@ -120,7 +120,7 @@ async def _try(visit: Visit, node: Node) -> Ending:
             return await _covered_link(visit, fresh)
         return Ending("follow-failed", {"why": f"the link “{node.name}” took no click in time"})
     if pressed.led and visit.at_home(pressed.led):
-        return Ending("follow-failed", {"why": "the page loaded itself again"}, node=node, url=visit.home.url)
+        return Ending("follow-failed", {"why": "the page loaded itself again"}, node=node)
     address = pressed.led or _address(visit, node)
     if pressed.outline is None and not pressed.held:
         return await _dead(visit, fresh)
@@ -130,7 +130,7 @@ async def _try(visit: Visit, node: Node) -> Ending:
         if inside.outcome == DONE or not address:
             return inside
     if not address:
-        return Ending("shut", node=node, url=visit.home.url)
+        return Ending("shut", node=node)
     ending = await _gone_to(visit, node, address, pressed)
     return inside if inside is not None and inside.outcome != BLOCKED and ending.outcome == BLOCKED else ending
 
@@ -155,8 +155,7 @@ async def _dead(visit: Visit, node: Node) -> Ending:
     visit.step("followed", node, note="nothing changed", mark="part")
     if visit.page.waits():
         return Ending("follow-failed", {"why": "an answer did not come"}, node=node)
-    snippet = await visit.page.snippet(node)
-    return Ending("follow-nothing", node=node, url=visit.home.url, snippet=snippet)
+    return await visit.blame("follow-nothing", node)
 
 
 async def _gone_to(visit: Visit, node: Node, address: str, pressed: Pressed) -> Ending:
@@ -164,7 +163,7 @@ async def _gone_to(visit: Visit, node: Node, address: str, pressed: Pressed) -> 
     if not visit.same_site(address) or acts(address):
         reason = "follow-acts" if acts(address) else "follow-failed"
         facts = {"why": f"the link “{node.name}” leads to another site"}
-        return Ending(reason, facts, node=node, url=visit.home.url)
+        return Ending(reason, facts, node=node)
     outline = await visit.page.open(address)
     ending = await _landed(visit, node, outline, went=True)
     routed = pressed.held and not pressed.led and node.url
@@ -185,10 +184,9 @@ async def _covered_link(visit: Visit, node: Node) -> Ending:
     buttons = await visit.page.ask(node, "over") or ()
     unknown = any(not any(known.search(name) for known in DISMISS) for name in buttons)
     if visit.veiled or unknown:
-        return Ending("follow-veiled", node=node, url=visit.home.url)
+        return Ending("follow-veiled", node=node)
     visit.step("followed", node, note="something else would get the click", mark="stuck")
-    snippet = await visit.page.snippet(node)
-    return Ending("follow-covered", node=node, url=visit.home.url, snippet=snippet)
+    return await visit.blame("follow-covered", node)
 
 
 async def _landed(visit: Visit, node: Node, outline: Outline, *, went: bool = False) -> Ending:
@@ -208,12 +206,12 @@ async def _landed(visit: Visit, node: Node, outline: Outline, *, went: bool = Fa
         visit.seen[visit.place(outline.url)] = outline
         return Ending("follow-done", facts, url=outline.url)
     if status in GONE:
-        return Ending("missing", facts, node=node, url=visit.home.url)
+        return Ending("missing", facts, node=node)
     if status >= 400 or outline.url.startswith("chrome-error:"):
         return Ending("follow-failed", {"why": f"status {status}" if status >= 400 else "no answer"})
     if _brings_nothing(outline, home) and (went or not stayed):
-        return Ending("follow-elsewhere", facts, node=node, url=visit.home.url)
-    return Ending("follow-unsure", facts, node=node, url=visit.home.url)
+        return Ending("follow-elsewhere", facts, node=node)
+    return Ending("follow-unsure", facts, node=node)
 
 
 def _heads(outline: Outline) -> str:

@@ -105,7 +105,7 @@ async def offer(visit: Visit) -> Ending:
         return next((one for one in endings if one.outcome != BLOCKED), endings[0])
     if failure is not None:
         raise failure
-    return Ending("offer-absent", url=visit.home.url)
+    return Ending("offer-absent")
 
 
 def _ahead(visit: Visit) -> Iterator[str]:
@@ -218,8 +218,7 @@ async def _judge(visit: Visit, found: Offer) -> Ending | None:
         return None
     visit.step("looked", node, note="for name, price and a control to add", mark="stuck", outline=outline)
     node = await visit.again(node) or node if node is not None else None
-    snippet = await visit.page.snippet(node) if node is not None and node.ref else ""
-    return Ending(reason, {**facts, **more}, node=node, url=outline.url, snippet=snippet)
+    return await visit.blame(reason, node, {**facts, **more}, url=outline.url)
 
 
 async def _lack(visit: Visit, found: Offer) -> tuple[str, Node | None, dict[str, str]]:

@@ -61,6 +61,10 @@ class Node:
         return "iframe" in self.path
 
 
+NOTHING: Final = Node("")
+"""Stands where no element is meant."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outline:
     """The nodes of a page in document order, its address and title."""
@@ -133,25 +137,19 @@ def parse(snapshot: str, url: str = "", title: str = "") -> Outline:
 
 
 def _node(body: str, above: Node | None) -> Node:
-    path = (*above.path, above.role) if above is not None else ()
-    group, depth = (above.group, above.depth + 1) if above is not None else (0, 0)
-    if body.startswith("text:"):
-        return Node(TEXT, text=clean(_value(body[5:]), 4000), path=path, group=group, depth=depth)
-    head = _HEAD.fullmatch(body)
-    if head is None:
-        return Node(TEXT, text=clean(_value(body), 4000), path=path, group=group, depth=depth)
-    states = dict(_STATE.findall(head[3] or ""))
-    name = _value(head[2]) if head[2] and head[2].startswith('"') else (head[2] or "")
+    head = None if body.startswith("text:") else _HEAD.fullmatch(body)
+    role, name, states, text = head.groups("") if head is not None else (TEXT, "", "", body.removeprefix("text:"))
+    state = dict(_STATE.findall(states))
     return Node(
-        head[1],
-        name=clean(" ".join(name.split()), NAME),
-        ref=states.get("ref", ""),
-        text=clean(_value(head[4] or ""), 4000),
-        path=path,
-        group=group,
-        depth=depth,
-        disabled="disabled" in states,
-        pointer=states.get("cursor") == "pointer",
+        role,
+        name=clean(" ".join((_value(name) if name.startswith('"') else name).split()), NAME),
+        ref=state.get("ref", ""),
+        text=clean(_value(text), 4000),
+        path=(*above.path, above.role) if above is not None else (),
+        group=above.group if above is not None else 0,
+        depth=above.depth + 1 if above is not None else 0,
+        disabled="disabled" in state,
+        pointer=state.get("cursor") == "pointer",
     )
 
 

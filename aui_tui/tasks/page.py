@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from aui_tui.scan.exchanges import redact
 from aui_tui.tasks.fence import Fence, Held, NetworkPhase
 from aui_tui.tasks.outline import ACTIONABLE, FIELDS, NAME, Node, Outline, parse
-from aui_tui.tasks.proxy import Allowance
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
@@ -87,9 +86,9 @@ class Page:
     tab: Tab
     """The tab that is open, once ``leave`` has opened one."""
 
-    def __init__(self, fence: Fence, allowance: Allowance) -> None:
+    def __init__(self, fence: Fence) -> None:
         self.fence = fence
-        self._allowance = allowance
+        self._settle = fence.allowance.settle
         self.outline = Outline()
         self.response: Response | None = None
         """The answer to the last document that the tab asked for."""
@@ -170,7 +169,7 @@ class Page:
 
     async def look(self) -> Outline:
         """Return the outline of the page as it is now. Raises Stuck when the page does not answer."""
-        wait = min(self._allowance.settle, ACT)
+        wait = min(self._settle, ACT)
         for attempt in range(3):
             try:
                 async with asyncio.timeout(wait + 1):
@@ -221,7 +220,7 @@ class Page:
             believed = not thin or (now - begin >= THIN and not comes)
             if believed and now - since >= (QUIET if loaded else LOADING):
                 return outline
-            if now - begin >= self._allowance.settle * (LONGEST if comes else 1):
+            if now - begin >= self._settle * (LONGEST if comes else 1):
                 if not outline.nodes:
                     raise Stuck("the page does not answer")
                 return outline
@@ -229,7 +228,7 @@ class Page:
 
     def waits(self) -> bool:
         """Say whether the page still waits for content that it asked for."""
-        return self.fence.pending(self.tab, within=LONGEST * self._allowance.settle + LOADING)
+        return self.fence.pending(self.tab, within=LONGEST * self._settle + LOADING)
 
     async def _glance(self, last: Outline | None) -> Outline:
         try:
@@ -250,7 +249,7 @@ class Page:
         await self.fence.attach(self.tab)
         self.fence.opening = url
         try:
-            answer = LONGEST * self._allowance.settle
+            answer = LONGEST * self._settle
             async with asyncio.timeout(answer + ACT):
                 self.response = await self.tab.goto(url, wait_until="commit", timeout=1000 * answer) or self.response
         except Exception as error:  # Playwright has no one error for a page that does not load

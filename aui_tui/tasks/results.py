@@ -20,16 +20,15 @@ Hit = tuple[str, str]
 class SearchResult:
     """How asking the site for a word ended: ``outline`` is the page then, ``before`` the one before.
 
-    ``box``: the field. ``found``: the results. ``why``: the reason where it could not be asked. ``failed``: an answer
-    that the page asked for did not come. ``held``: it asked to send something, which was held back.
+    ``box``: the field. ``found``: the results. ``failed``: an answer that the page asked for did not come. ``held``: it
+    asked to send something, which was held back.
     """
 
     query: str
-    box: Node | None
+    box: Node
     outline: Outline
-    before: Outline = field(default_factory=Outline)
+    before: Outline
     found: set[Hit] = field(default_factory=set)
-    why: str = ""
     failed: bool = False
     held: bool = False
 

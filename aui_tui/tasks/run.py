@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from aui_tui.errors import InvalidHost
+from aui_tui.model.card import stamp
 from aui_tui.model.methods import round_half_up
 from aui_tui.model.observations import SERVED, Observations
 from aui_tui.model.tasks import (
@@ -49,6 +50,7 @@ from aui_tui.tasks.fence import EVERYBODY, Fence
 from aui_tui.tasks.filling import form
 from aui_tui.tasks.following import follow
 from aui_tui.tasks.offers import offer
+from aui_tui.tasks.outline import NOTHING
 from aui_tui.tasks.page import ACT, LOCKED, QUIET, Closed, Page, Stuck
 from aui_tui.tasks.proxy import Allowance
 from aui_tui.tasks.reading import read
@@ -98,10 +100,10 @@ async def run_tasks(
     the same object that is returned before the first task, so that a caller who cancels has what had ended. Raises
     NoBrowser, Unavailable. Cancelling closes everything but the browser.
     """
-    run = _Run(seen, browser, access, allowance or Allowance(), tell, act=act, pictures=pictures)
+    run = _Run(seen, browser, access, allowance or Allowance(), act=act, live=tell, pictures=pictures)
     if keep is not None:
         keep(run.state)
-    await run.go(sorted(tasks, key=list(DOERS).index), browser)
+    await run.go(sorted(tasks, key=list(DOERS).index))
     return run.state
 
 
@@ -114,19 +116,17 @@ class _Run:
         browser: Browser,
         access: ScanPolicy,
         allowance: Allowance,
-        live: TaskProgress | None,
         *,
         act: bool,
+        live: TaskProgress | None,
         pictures: bool,
     ) -> None:
-        self.seen, self.allowance, self.live, self.act = seen, allowance, live, act
+        self.seen, self.browser, self.allowance, self.live = seen, browser, allowance, live
         self.begun = time.monotonic()
         self.fence = Fence(browser, partial(_rules, access, seen.origin), seen.origin, access, allowance)
-        self.page = Page(self.fence, allowance)
-        snap = self._picture if pictures else None
-        self.visit = Visit(f"{seen.origin}/", self.page, self._tell, act, snap)
-        stamp = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        self.state = TaskRunning(TaskReport(ran_at=stamp, origin=seen.origin, acted=act, stopped=True))
+        self.page = Page(self.fence)
+        self.visit = Visit(f"{seen.origin}/", self.page, self._tell, act, self._picture if pictures else None)
+        self.state = TaskRunning(TaskReport(ran_at=stamp(time.time()), origin=seen.origin, acted=act, stopped=True))
         self.lost = Ending("no-home")
         """Why the homepage was not reached, or not whole."""
 
@@ -144,12 +144,12 @@ class _Run:
         made = replace(self.state.report, **self._usage(), writes=fence.writes, withheld=fence.withheld, **changes)
         self.state.report = redact(made, fence.secrets)
 
-    async def go(self, tasks: Sequence[str], browser: Browser) -> None:
+    async def go(self, tasks: Sequence[str]) -> None:
         """Run the tasks, and close everything but the browser."""
         try:
             await self.page.leave(fresh=True)
-            self._note(browser=browser.name)
-            self._tell(TaskEvent(state="browser", note=browser.name))
+            self._note(browser=self.browser.name)
+            self._tell(TaskEvent(state="browser", note=self.browser.name))
             end = time.monotonic() + self.allowance.host
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.allowance.host + 4 * ACT):
@@ -194,6 +194,7 @@ class _Run:
         try:
             async with asyncio.timeout(left):
                 ending = await DOERS[task](self.visit)
+                ending = ending if ending.url else dataclasses.replace(ending, url=self.visit.home.url)
         except Exception as error:  # whatever a page brings the browser to raise proves nothing
             return self._failed(task, error, left)
         if ending.outcome not in (BLOCKED, ABSENT) or not self.visit.reached:
@@ -236,17 +237,17 @@ class _Run:
         return Ending(reason, facts, url=url)
 
     def _end(self, ending: Ending) -> None:
-        node, visit = ending.node, self.visit
+        node, visit = ending.node or NOTHING, self.visit
         result = TaskResult(
             task=visit.task,
-            outcome=INCONCLUSIVE if self.act and ending.outcome == NEEDS_ACT else ending.outcome,
+            outcome=INCONCLUSIVE if visit.act and ending.outcome == NEEDS_ACT else ending.outcome,
             note=ending.note,
             half=ending.half,
             reason=ending.reason,
             change=ending.change,
             url=clean(ending.url, 300),
-            role=node.role if node is not None else "",
-            name=clean(node.name, 120) if node is not None else "",
+            role=node.role,
+            name=clean(node.name, 120),
             snippet=ending.snippet,
             steps=tuple(visit.steps),
             elapsed_ms=visit.task_ms,

@@ -12,6 +12,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from aui_tui.tasks.fields import behind, search_field
 from aui_tui.tasks.outline import ACTIONABLE, Node
+from aui_tui.tasks.page import Stuck
 from aui_tui.tasks.reading import items, pictures
 from aui_tui.tasks.results import SearchResult, given_by_the_word, results
 from aui_tui.tasks.visit import Ending, Visit
@@ -28,9 +29,9 @@ AWAITED: Final = 4.0
 """Seconds for the answers that a script asked for while typing."""
 LOOK: Final = 0.15
 SENT: Final = 0.3
+NOT_AGAIN: Final = "its search took one word and not another"
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _TEMPLATE: Final = re.compile(r'"target"\s*:\s*(?:\{[^{}]*"urlTemplate"\s*:\s*)?("[^"]*\{search_term_string\}[^"]*")')
-
 _TERM: Final = re.compile(r"\{search_?[tT]erms?(?:_string)?\??\}")
 _OPTIONAL: Final = re.compile(r"\{[\w:]{1,40}\?\}")
 """Parameters of OpenSearch 1.1 that may be left out."""
@@ -68,16 +69,20 @@ async def search(visit: Visit) -> Ending:
     """Search for a word of the site, then for nonsense: results count when nonsense does not give them."""
     asked_for = queries(visit)
     if not asked_for:
-        return Ending("search-no-query", url=visit.home.url)
+        return Ending("search-no-query")
     tries: list[SearchResult] = []
-    control: SearchResult | None = None
+    control: SearchResult | Ending | None = None
     for query, _ in asked_for:
         asked = await _ask(visit, query)
-        if asked.why:
-            return await _refused(visit, asked)
+        if isinstance(asked, Ending):
+            if tries:
+                raise Stuck(NOT_AGAIN)
+            return asked
         tries.append(asked)
         if asked.found or _jumped(visit, asked):
             control = control or await _ask(visit, NONSENSE)
+            if isinstance(control, Ending):
+                raise Stuck(NOT_AGAIN)
             ending = _controlled(visit, asked, control)
             if ending is not None:
                 return ending
@@ -105,23 +110,27 @@ def _jumped(visit: Visit, asked: SearchResult) -> bool:
     return elsewhere and bool(words(asked.query) & told)
 
 
-async def _ask(visit: Visit, query: str) -> SearchResult:
-    """Type a query; if results do not appear by themselves, send it."""
+async def _ask(visit: Visit, query: str) -> SearchResult | Ending:
+    """Type a query; if results do not appear by themselves, send it. Return the ending where it cannot be asked."""
     page, fence = visit.page, visit.page.fence
     before, _ = await visit.clear(await page.open(visit.url))
     begun = len(fence.held)
     before, box, nameless = await search_field(visit, before)
+    if nameless is not None:
+        visit.step("found", nameless, note="a field without a name", mark="stuck", outline=before)
+        return await visit.blame("search-unnamed", nameless)
     if box is None:
         # what would have opened the search may need what was held back
-        kept = any(one.own and one.sends for one in fence.held[begun:])
-        return SearchResult(query, nameless, before, why="unnamed" if nameless else "held" if kept else "none")
+        if any(one.own and one.sends for one in fence.held[begun:]):
+            return Ending("search-held", {"queries": "a word"})
+        return await _by_address(visit, query)
     about = await page.ask(box, "search-form") or {}
     if about.get("readonly"):
         before, box = await behind(visit, before, box)
         about = await page.ask(box, "search-form") or {}
     visit.step("found", box, outline=before)
     if not await page.type(box, query) and not await page.type(box, query):
-        return SearchResult(query, box, before, why="type")
+        return await visit.blame("search-type", box)
     visit.step("typed", box, note=f"“{query}”")
     if box.role == "searchbox" or "search" in box.path:
         fence.query = query
@@ -129,11 +138,13 @@ async def _ask(visit: Visit, query: str) -> SearchResult:
     asked = SearchResult(query, box, before, before)
     if not await _while_typing(visit, asked):
         action = str(about.get("action") or "")
-        post = about.get("method") == "post" and not visit.act
-        if post or (action.startswith("http") and not visit.same_site(action)):
-            return SearchResult(query, box, page.outline, before, why="post" if post else "elsewhere")
-        with fence.act() if visit.act else nullcontext():
-            await _send(visit, asked)
+        why = "post" if about.get("method") == "post" and not visit.act else ""
+        why = why or ("elsewhere" if action.startswith("http") and not visit.same_site(action) else "")
+        if not why:
+            with fence.act() if visit.act else nullcontext():
+                why = await _send(visit, asked)
+        if why:
+            return await visit.blame(f"search-{why}", box)
     asked.failed = fence.failures > failures or page.waits()
     asked.held = any(one.own and one.sends for one in fence.held[held:])
     return asked
@@ -155,8 +166,8 @@ async def _while_typing(visit: Visit, asked: SearchResult) -> bool:
             return False
 
 
-async def _send(visit: Visit, asked: SearchResult) -> None:
-    """Press Enter, then a button that searches if nothing came of it."""
+async def _send(visit: Visit, asked: SearchResult) -> str:
+    """Press Enter, then a button that searches if nothing came of it; return why the page of results was not opened."""
     page, fence, box = visit.page, visit.page.fence, asked.box
     begun, tabs = len(fence.held), set(page.tab.context.pages)
 
@@ -173,55 +184,41 @@ async def _send(visit: Visit, asked: SearchResult) -> None:
         go = next((node for node in asked.outline.of("button") if _searches(node) and not node.disabled), None)
         if go is not None and await page.click(go):
             await see(go)
-    documents = (held for held in fence.held[begun:] if held.document)
-    stopped = [held.why for held in documents if held.page is page.tab or asked.query in held.url]
     if asked.found:
         visit.step("saw", note=count(len(asked.found), "result"), outline=asked.outline)
-    elif stopped:
-        asked.why = {"robots": "robots", "method": "post"}.get(stopped[0], "elsewhere")
+        return ""
+    documents = (held for held in fence.held[begun:] if held.document)
+    stopped = [held.why for held in documents if held.page is page.tab or asked.query in held.url]
+    return {"robots": "robots", "method": "post"}.get(stopped[0], "elsewhere") if stopped else ""
 
 
 def _searches(node: Node) -> bool:
     return SEARCH.search(node.name) is not None or (node.name.casefold() in ("go", "ok") and "search" in node.path)
 
 
-async def _refused(visit: Visit, asked: SearchResult) -> Ending:
-    """Return the ending where the field could not be used, or where there is none."""
-    if asked.why == "none":
-        return await _by_address(visit, asked.query)
-    node = asked.box
-    if asked.why == "unnamed":
-        visit.step("found", node, note="a field without a name", mark="stuck", outline=asked.outline)
-    snippet = await visit.page.snippet(node) if node is not None else ""
-    return Ending(f"search-{asked.why}", {"queries": "a word"}, node=node, url=visit.home.url, snippet=snippet)
-
-
 async def _failed(visit: Visit, tries: list[SearchResult], *, named: bool) -> Ending:
     """Return the ending where no query brought a result: blocked where it is seen why, else inconclusive."""
     last = tries[-1]
-    facts = {"query": tries[0].query, "queries": " or ".join(f"“{one.query}”" for one in tries)}
-    reason, snippet = "", ""
+    facts = {"query": last.query, "queries": " or ".join(f"“{one.query}”" for one in tries)}
+    reason, looked_for = "search-nothing", ""
     if any(one.held for one in tries):
         reason = "search-held"
     elif any(one.failed for one in tries):
         reason = "search-waiting"
-    elif not named:
-        reason = "search-nothing"
-    elif not last.reacted:
-        reason = "search-mouse"
+    elif named and not last.reacted:
+        reason, looked_for = "search-mouse", "a button by name"
         pointer = next((n for n in last.outline.nodes if n.pointer and n.role in ("generic", "img") and n.text), None)
         facts |= {
             "example": f": “{pointer.text}” has no role" if pointer is not None else "",
             "control": f"“{pointer.text}”" if pointer is not None else "the control beside the field",
         }
-        visit.step("looked", note="for a button by name", mark="stuck", outline=last.outline)
-    elif shown := await _unlinked(visit, last):
-        reason = "search-no-results"
-        facts |= {"shown": shown, "query": last.query}
-        visit.step("looked", note="for results with a role", mark="stuck", outline=last.outline)
-    if reason in ("search-mouse", "search-no-results") and last.box is not None:
-        snippet = await visit.page.snippet(last.box)
-    return Ending(reason or "search-nothing", facts, node=last.box, url=last.outline.url, snippet=snippet)
+    elif named and (shown := await _unlinked(visit, last)):
+        reason, looked_for = "search-no-results", "results with a role"
+        facts["shown"] = shown
+    if not looked_for:
+        return Ending(reason, facts, node=last.box, url=last.outline.url)
+    visit.step("looked", note=f"for {looked_for}", mark="stuck", outline=last.outline)
+    return await visit.blame(reason, last.box, facts, url=last.outline.url)
 
 
 async def _unlinked(visit: Visit, last: SearchResult) -> str:
@@ -248,10 +245,10 @@ async def _by_address(visit: Visit, query: str) -> Ending:
         return await _no_field(visit)
     url = urljoin(visit.home.url, _OPTIONAL.sub("", named))
     if not visit.same_site(url):
-        return Ending("search-elsewhere", url=visit.home.url)
+        return Ending("search-elsewhere")
     objection = await visit.page.fence.objection(url)
     if objection:
-        return Ending("search-robots" if objection == "robots" else "read-unknown", url=visit.home.url)
+        return Ending("search-robots" if objection == "robots" else "read-unknown")
     outline = await visit.open(url)
     hits = results(outline, query, visit.home)
     if hits:
@@ -265,5 +262,5 @@ async def _no_field(visit: Visit) -> Ending:
         snippet = str(await visit.page.query(question) or "")
         if snippet:
             visit.step("looked", note="for a search field", mark="stuck", outline=visit.home)
-            return Ending(reason, url=visit.home.url, snippet=snippet)
-    return Ending("search-absent", url=visit.home.url)
+            return Ending(reason, snippet=snippet)
+    return Ending("search-absent")

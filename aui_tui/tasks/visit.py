@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Final
 from urllib.parse import unquote, urldefrag, urlsplit
 
@@ -20,7 +21,7 @@ from aui_tui.checks.wording import fill
 from aui_tui.model.decoding import convert
 from aui_tui.model.tasks import Step, TaskEvent
 from aui_tui.tasks.covers import Cover
-from aui_tui.tasks.outline import Node, Outline
+from aui_tui.tasks.outline import NOTHING, Node, Outline
 from aui_tui.tasks.page import Page, Stuck
 from aui_tui.text import clean
 
@@ -72,11 +73,12 @@ class Visit:
         self, verb: str, node: Node | None = None, *, note: str = "", mark: str = "done", outline: Outline | None = None
     ) -> None:
         """Add a step: what was done to which element, and the outline on which that was decided."""
+        element = node or NOTHING
         made = Step(
             verb=verb,
             mark=mark,
-            role=node.role if node is not None else "",
-            name=clean(node.name, 120) if node is not None else "",
+            role=element.role,
+            name=clean(element.name, 120),
             note=clean(note, 240),
             url=clean(outline.url, 300) if outline is not None else "",
             elapsed_ms=self.task_ms,
@@ -143,6 +145,13 @@ class Visit:
             outline = await page.settle()
             page.touched = touched
 
+    async def blame(
+        self, reason: str, node: Node | None, facts: Mapping[str, str] = MappingProxyType({}), *, url: str = ""
+    ) -> Ending:
+        """Return the ending that puts it down to ``node``, with its start tag."""
+        snippet = await self.page.snippet(node) if node is not None and node.ref else ""
+        return Ending(reason, facts, node, url, snippet)
+
     async def jsonld(self) -> str:
         """Return the JSON-LD of the page as one text."""
         return str(await self.page.query("jsonld") or "")
@@ -189,8 +198,8 @@ def reasons() -> Mapping[str, Reason]:
 class Ending:
     """How a task ended: the reason with its facts, and the element at fault; what follows from it is in the table.
 
-    ``url`` is the page, ``snippet`` the element's start tag. Name and role of the element and its start tag are facts
-    of every ending.
+    ``url`` is the page, the homepage when empty; ``snippet`` the element's start tag. Name and role of the element and
+    its start tag are facts of every ending.
     """
 
     reason: str

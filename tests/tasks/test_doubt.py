@@ -91,6 +91,12 @@ SEARCHES: Final = {
         f"<label>Find a room <input id=q oninput='document.links[0].remove()'></label>{HOME}",
         {"search": "inconclusive search-nothing"},
     ),
+    "a field that takes one search": Case(
+        f"<form role=search action=/search>{FIELD}</form>{HOME}<script>q.disabled=!!localStorage.asked;"
+        "q.oninput=()=>{localStorage.asked=1}</script>",
+        {"search": "inconclusive failed"},
+        {"/search": listed},
+    ),
     "results that a mouse alone can press": Case(
         live(50, show="<li style=cursor:pointer>${n}</li>") + HOME,
         {"search": "blocked search-no-results"},
