@@ -1,4 +1,4 @@
-"""Clients by the names in User-Agents, and the networks and proxies that requests come from."""
+"""Clients by the names in User-Agents, and the networks that requests come from."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final, Literal, TypeVar
 
-from aui_tui.errors import BadValue
 from aui_tui.model.registry import Agent, Client, Crawler, registry
-from aui_tui.text import clean
 from aui_tui.visits.lines import address_of
 
 K = TypeVar("K", bound=Sized)
@@ -180,39 +178,3 @@ def place(text: str) -> str:
     packed = address.packed
     masked = packed[-1] == 0 if address.version == 4 else not any(packed[-8:])
     return "masked" if masked else ""
-
-
-class Proxies:
-    """The proxies that stand before the server that wrote the log: their networks, none when the peer is the client.
-
-    The client is the rightmost address of X-Forwarded-For outside ``trusted``, as everything left of it can be forged.
-    Raises BadValue for what is not a network.
-    """
-
-    def __init__(self, trusted: Iterable[str] = ()) -> None:
-        self._trusted: Ranges | None = None
-        networks = list(trusted)
-        for text in networks:
-            try:
-                ipaddress.ip_network(text.strip(), strict=False)
-            except ValueError:
-                raise BadValue(f"trusted_proxy takes a network such as 10.0.0.0/8, not {clean(text, 60)!r}.") from None
-        if networks:
-            self._trusted = Ranges(networks)
-
-    def __bool__(self) -> bool:
-        return self._trusted is not None
-
-    def client(self, peer: str, forwarded: str) -> str:
-        """Return the client's address; empty where the log does not tell it."""
-        address = address_of(peer)
-        if self._trusted is None or address is None or not self._trusted.holds(address):
-            return peer
-        entry = ""
-        for entry in reversed([part.strip() for part in forwarded.split(",")]):
-            found = address_of(entry)
-            if found is None:
-                return ""
-            if not self._trusted.holds(found):
-                return entry
-        return entry

@@ -16,7 +16,7 @@ from aui_tui.errors import BadValue, RecordError
 from aui_tui.model.registry import Client
 from aui_tui.model.visits import Kind
 from aui_tui.text import clean
-from aui_tui.visits.clients import Answers, Names, Proxies, Ranges, place
+from aui_tui.visits.clients import Answers, Names, Ranges, place
 from aui_tui.visits.formats import DOUBT, LogFormat, client_keys, detect
 from aui_tui.visits.lines import LogLine, address_of
 from aui_tui.visits.tally import HOUR, ClientFigures, Spans
@@ -55,9 +55,33 @@ class LogOptions:
         _ = self.proxies
 
     @cached_property
-    def proxies(self) -> Proxies:
-        """The proxies. Raises BadValue."""
-        return Proxies(self.trusted)
+    def proxies(self) -> Ranges:
+        """The networks of ``trusted``. Raises BadValue."""
+        for text in self.trusted:
+            try:
+                Ranges([text])
+            except ValueError:
+                raise BadValue(f"trusted_proxy takes a network such as 10.0.0.0/8, not {clean(text, 60)!r}.") from None
+        return Ranges(self.trusted)
+
+    def client(self, peer: str, forwarded: str) -> str:
+        """Return the client's address; empty where the log does not tell it.
+
+        It is the rightmost address of X-Forwarded-For outside ``trusted``: everything left of it can be forged.
+        """
+        if not self._is_proxy(peer):
+            return peer
+        entry = ""
+        for entry in reversed([part.strip() for part in forwarded.split(",")]):
+            if address_of(entry) is None:
+                return ""
+            if not self._is_proxy(entry):
+                return entry
+        return entry
+
+    def _is_proxy(self, text: str) -> bool:
+        address = address_of(text)
+        return address is not None and self.proxies.holds(address)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -85,11 +109,6 @@ class Count:
     formats: dict[str, Kind] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
     quotes: list[str] = field(default_factory=list)
-
-    def flush(self) -> None:
-        """Make the figures of the rows complete."""
-        for row in self.rows.values():
-            row.flush()
 
     def of_place(self, which: int) -> Counter[str]:
         """Return the agents' lines by the place of the peer (0) or of the client (1)."""
@@ -142,6 +161,8 @@ class LineCounter:
             if client is not None:
                 self._visit(client, entry)
         self._cover(form, block)
+        if form.nameless:
+            self._count.notes[NAMELESS] = None
 
     def _begin(self, head: bytes) -> LogFormat:
         """Return the format of the log by its first block. Raises RecordError when none fits."""
@@ -160,15 +181,8 @@ class LineCounter:
         self._count.formats[form.name] = form.kind
         return form
 
-    def settle(self) -> None:
-        """Make the figures ready to be shown, with what such a log cannot show."""
-        self._count.flush()
-        if self._form is not None and self._form.nameless:
-            self._count.notes[NAMELESS] = None
-
     def end(self) -> None:
-        """Settle, and judge the log. Raises RecordError when more than half of its first lines are not understood."""
-        self.settle()
+        """Judge the log. Raises RecordError when more than half of its first lines are not understood."""
         if self._form is not None and 2 * self._head_broken > self._head_lines:
             raise RecordError(
                 f"{self._name}: {self._head_broken:,} of its first {self._head_lines:,} lines could not be "
@@ -212,7 +226,7 @@ class LineCounter:
         ``where``: the address of the vendor's list, the peer, and X-Forwarded-For.
         """
         published, peer, forwarded = where
-        address = self._options.proxies.client(peer, forwarded)
+        address = self._options.client(peer, forwarded)
         ranges, parsed = self._ranges.get(published), address_of(address)
         inside = None if ranges is None or parsed is None else ranges.holds(parsed)
         return (place(peer), place(address)), inside

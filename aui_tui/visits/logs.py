@@ -89,8 +89,6 @@ def follow(
                     reading.read(block)
                     changed = True
         if changed:
-            for _, reading in open_logs.values():
-                reading.settle()
             yield whole
         if all(log.ended for log, _ in open_logs.values()) or not wait():
             return
@@ -102,12 +100,11 @@ def record(whole: Count, files: Sequence[str], options: LogOptions, fetched: Map
     Raises RecordError when more than half of the examined lines could not be parsed, or when the log names other
     sites alone.
     """
-    whole.flush()
     _check(whole, options)
     kind, reason = _kind(whole, options)
     off = _off(whole, options)
     first, last = _period(whole)
-    rows = sorted(whole.rows.items(), key=lambda item: (-item[1].sums["requests"], item[0]))
+    visitors = (_visitor(token, row, off, fetched) for token, row in whole.rows.items())
     used = {clients()[token.lower()].ip_ranges for token in whole.rows}
     return Visits(
         host=options.host,
@@ -128,7 +125,7 @@ def record(whole: Count, files: Sequence[str], options: LogOptions, fetched: Map
         gaps=tuple(whole.spans.gaps()),
         silent=tuple(dict.fromkeys(c.token for c in clients().values() if is_silent(c) and c.token not in whole.rows)),
         notes=tuple(whole.notes),
-        visitors=tuple(_visitor(token, row, off, fetched) for token, row in rows),
+        visitors=tuple(sorted(visitors, key=lambda one: (-one.requests, one.token))),
     )
 
 

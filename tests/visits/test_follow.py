@@ -54,6 +54,8 @@ def test_figures_follow_the_file(tmp_path: Path) -> None:
         return step is not None
 
     def total(count: Count) -> int:
+        for row in count.rows.values():
+            row.flush()
         return sum(row.sums["requests"] for row in count.rows.values())
 
     seen = [total(count) for count in logs.follow([str(path)], LogOptions(), {}, wait=wait)]
