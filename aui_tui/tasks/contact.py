@@ -33,14 +33,12 @@ async def contact(visit: Visit) -> Ending:
     failure: Closed | Stuck | None = None
     for url, node in queue[:PAGES]:
         try:
-            known = url == visit.url
-            outline = visit.home if known else await visit.served(url)
-            ld = visit.home_ld if known else await visit.jsonld()
+            outline = visit.home if node is None else await visit.served(url)
         except (Closed, Stuck) as error:
             failure = error
             continue
         named = node is not None and CONTACT.search(node.name) is not None
-        way = await _way(visit, outline, ld, by_name=named)
+        way = await _way(visit, outline, by_name=named)
         if way:
             visit.step("found", note=way, outline=outline)
             return Ending("contact-done", {"way": way}, url=outline.url)
@@ -85,7 +83,7 @@ async def _by_button(visit: Visit) -> Ending | None:
     if pressed.led and visit.same_site(pressed.led) and not acts(pressed.led):
         outline = await visit.served(pressed.led)
     visit.step("pressed", fresh, outline=outline)
-    way = await _way(visit, outline, await visit.jsonld(), by_name=True)
+    way = await _way(visit, outline, by_name=True)
     if way:
         return Ending("contact-done", {"way": way}, url=outline.url)
     held = bool(pressed.held) and not pressed.led
@@ -140,9 +138,9 @@ def _on_the_page(visit: Visit, url: str) -> bool:
     return not url.startswith("http") or (page == urldefrag(visit.home.url)[0] and not fragment.startswith(("/", "!")))
 
 
-async def _way(visit: Visit, outline: Outline, ld: str, *, by_name: bool) -> str:
+async def _way(visit: Visit, outline: Outline, *, by_name: bool) -> str:
     """Return a way to get in touch that the page offers, in words; empty when there is none."""
-    for kind, found in _ways(outline, ld):
+    for kind, found in _ways(outline):
         if found:
             return f"{kind} {found}"
     fields = [node for node in outline.of("textbox") if node.name]
@@ -154,7 +152,7 @@ async def _way(visit: Visit, outline: Outline, ld: str, *, by_name: bool) -> str
     return ""
 
 
-def _ways(outline: Outline, ld: str) -> Iterator[tuple[str, str]]:
+def _ways(outline: Outline) -> Iterator[tuple[str, str]]:
     text = outline.text()
     links = [unquote(node.url) for node in outline.of("link")]
     yield "E-mail address", next((url[7:].partition("?")[0] for url in links if url.startswith("mailto:")), "")
@@ -163,5 +161,5 @@ def _ways(outline: Outline, ld: str) -> Iterator[tuple[str, str]]:
     for kind, pattern in (("E-mail address", EMAIL), ("Telephone number", PHONE), ("Postal address", POSTAL)):
         found = pattern.search(text)
         yield kind, found[0].strip() if found else ""
-    declared = _CONTACT_POINT.search(ld)
+    declared = _CONTACT_POINT.search(outline.jsonld)
     yield "Declared as data:", declared[1] if declared else ""

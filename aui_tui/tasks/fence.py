@@ -129,8 +129,6 @@ class Fence:
         self._begun: list[str] = []
         self._acting = False
         self._waiting: dict[Request, float] = {}
-        self._sockets: dict[WebSocketRoute, tuple[float, bool]] = {}
-        """When each WebSocket last carried something, and whether that came from its server."""
         self._passed: dict[tuple[str, int], float] = {}
         self.proxy = Proxy(self._dial, allowance)
         self.context: BrowserContext | None = None
@@ -146,8 +144,8 @@ class Fence:
         """Requests other than GET and HEAD that left after a press or an input."""
         self.withheld = 0
         """Requests and frames that ended in the fence, pages that must not be opened left out."""
-        self.sockets = 0
-        """WebSockets that the page has opened: what it does with them ends where nothing can leave."""
+        self.sockets: dict[WebSocketRoute, tuple[float, bool]] = {}
+        """When each WebSocket of the page last carried something, and whether that came from its server."""
         self.held: list[Held] = []
         self.failures = 0
         """Scripts that did not come, and requests of scripts without an answer, or with a status of 429 or 5xx."""
@@ -211,10 +209,10 @@ class Fence:
 
     def reopen(self) -> None:
         """Let pages load again. Every tab that was pressed must be gone."""
-        self.phase, self.proxy.offline, self.query, self.sockets = NetworkPhase.READING, False, "", 0
+        self.phase, self.proxy.offline, self.query = NetworkPhase.READING, False, ""
         self.crashed = False
         self.held.clear()
-        self._sockets.clear()
+        self.sockets.clear()
 
     @contextmanager
     def act(self) -> Iterator[None]:
@@ -249,7 +247,7 @@ class Fence:
         """
         now = time.monotonic()
         since = now - within
-        talks = any(at >= (now - PATIENCE if heard else since) for at, heard in self._sockets.values())
+        talks = any(at >= (now - PATIENCE if heard else since) for at, heard in self.sockets.values())
         return talks or any(
             begun >= since and _asker(request)[0] is page for request, begun in list(self._waiting.items())
         )
@@ -381,15 +379,14 @@ class Fence:
             self._hold("FRAME", socket.url, "socket")
             await socket.close()
             return
-        self.sockets += 1
-        self._sockets[socket] = time.monotonic(), False
+        self.sockets[socket] = time.monotonic(), False
         server, sent = socket.connect_to_server(), 0
 
         async def said(message: str | bytes) -> None:
             nonlocal sent
             sent += len(message)
             if self.phase is NetworkPhase.READING and sent <= SOCKET:
-                self._sockets[socket] = time.monotonic(), False
+                self.sockets[socket] = time.monotonic(), False
                 server.send(message)
                 return
             self._hold("FRAME", socket.url, "limit" if sent > SOCKET else "socket")
@@ -397,7 +394,7 @@ class Fence:
                 await socket.close()
 
         def heard(message: str | bytes) -> None:
-            self._sockets[socket] = time.monotonic(), True
+            self.sockets[socket] = time.monotonic(), True
             socket.send(message)
 
         socket.on_message(lambda message: asyncio.ensure_future(said(message)))

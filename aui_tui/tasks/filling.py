@@ -133,9 +133,10 @@ def _like_a_search(about: dict[str, Any]) -> bool:
 
 async def _fill_all(visit: Visit, found: Form) -> Ending | None:
     """Fill the controls in order; return the ending at the first that does not take its value."""
+    fence = visit.page.fence
     for control in found.controls[:MOST]:
         node = control.node
-        sent = visit.page.fence.withheld - bool(visit.page.fence.sockets)
+        withheld = fence.withheld
         # a busy machine may be late with what was typed: no control is blamed for one try
         kept = await fill(visit.page, control)
         if kept is False:
@@ -144,7 +145,7 @@ async def _fill_all(visit: Visit, found: Form) -> Ending | None:
         visit.step(verb, node, mark="done" if kept else "stuck")
         if kept:
             continue
-        if visit.page.fence.withheld > sent:
+        if fence.sockets or fence.withheld > withheld:
             return await visit.blame("form-network", node, url=found.url)
         now = await visit.page.ask(node, "control")
         if now is None:

@@ -202,7 +202,6 @@ async def _landed(visit: Visit, node: Node, outline: Outline, *, went: bool = Fa
     facts = {"name": node.name, "title": outline.title or outline.url, "status": str(status)}
     if shared:
         visit.item = outline
-        visit.item_ld = await visit.jsonld()
         visit.seen[visit.place(outline.url)] = outline
         return Ending("follow-done", facts, url=outline.url)
     if status in GONE:

@@ -82,18 +82,18 @@ async def offer(visit: Visit) -> Ending:
     endings: list[Ending] = []
     failure: Closed | Stuck | None = None
     opened = 0
-    known = [(one, ld) for one, ld in ((visit.item, visit.item_ld), (visit.home, visit.home_ld)) if one is not None]
+    known = [outline for outline in (visit.item, visit.home) if outline is not None]
     while known or (queue and opened < PAGES):
         if known:
-            outline, ld = known.pop(0)
+            outline = known.pop(0)
         else:
             url, opened = queue.pop(0), opened + 1
             try:
-                outline, ld = await visit.served(url), await visit.jsonld()
+                outline = await visit.served(url)
             except (Closed, Stuck) as error:
                 failure = error
                 continue
-        found = _offer(outline, ld)
+        found = _offer(outline)
         # the homepage tells of many things: it decides only where its offer is whole
         part = outline is visit.home and not (found.control and found.price and not found.control.disabled)
         ending = await _judge(visit, found) if found.is_one and not part else None
@@ -126,8 +126,8 @@ def _priced(visit: Visit, outline: Outline) -> list[str]:
     return priced or ([node.url for node in every if node.group] if SHOP.search(outline.title) else [])
 
 
-def _offer(outline: Outline, ld: str) -> Offer:
-    main = outline.main()
+def _offer(outline: Outline) -> Offer:
+    main, ld = outline.main(), outline.jsonld
     text = _text(main)
     declared = _PRODUCT.search(ld) is not None
     block, control, unknown = _paired(main)

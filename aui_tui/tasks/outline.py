@@ -67,11 +67,12 @@ NOTHING: Final = Node("")
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The nodes of a page in document order, its address and title."""
+    """The nodes of a page in document order, its address and title, and once it has settled its JSON-LD as one text."""
 
     nodes: tuple[Node, ...] = ()
     url: str = ""
     title: str = ""
+    jsonld: str = ""
 
     def of(self, *roles: str) -> list[Node]:
         """Return the nodes with one of ``roles``."""

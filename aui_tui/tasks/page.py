@@ -219,12 +219,13 @@ class Page:
             loaded = self.ready and not self.fence.pending(self.tab)
             believed = not thin or (now - begin >= THIN and not comes)
             if believed and now - since >= (QUIET if loaded else LOADING):
-                return outline
+                break
             if now - begin >= self._settle * (LONGEST if comes else 1):
                 if not outline.nodes:
                     raise Stuck("the page does not answer")
-                return outline
+                break
             await asyncio.sleep(LOOK)
+        return replace(outline, jsonld=str(await self.query("jsonld") or ""))
 
     def waits(self) -> bool:
         """Say whether the page still waits for content that it asked for."""

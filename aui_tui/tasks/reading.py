@@ -24,7 +24,7 @@ async def read(visit: Visit) -> Ending:
     """Open the homepage, dismiss what covers it, and see whether it can be read."""
     outline = await visit.open(visit.url)
     outline, cover = await visit.clear(outline)
-    visit.home, visit.home_ld, visit.reached = outline, await visit.jsonld(), True
+    visit.home, visit.reached = outline, True
     visit.anchors = frozenset(map(str, await visit.page.query("anchors") or ()))
     if cover is not None:
         return _covered(visit, cover, outline)

@@ -20,8 +20,8 @@ Hit = tuple[str, str]
 class SearchResult:
     """How asking the site for a word ended: ``outline`` is the page then, ``before`` the one before.
 
-    ``box``: the field. ``found``: the results. ``failed``: an answer that the page asked for did not come. ``held``: it
-    asked to send something, which was held back.
+    ``box``: the field. ``found``: the results. ``why``: what was typed was not sent. ``failed``: an answer that the
+    page asked for did not come. ``held``: it asked to send something, which was held back.
     """
 
     query: str
@@ -29,6 +29,7 @@ class SearchResult:
     outline: Outline
     before: Outline
     found: set[Hit] = field(default_factory=set)
+    why: str = ""
     failed: bool = False
     held: bool = False
 

@@ -78,6 +78,8 @@ async def search(visit: Visit) -> Ending:
             if tries:
                 raise Stuck(NOT_AGAIN)
             return asked
+        if asked.why:
+            return await visit.blame(f"search-{asked.why}", asked.box)
         tries.append(asked)
         if asked.found or _jumped(visit, asked):
             control = control or await _ask(visit, NONSENSE)
@@ -138,13 +140,13 @@ async def _ask(visit: Visit, query: str) -> SearchResult | Ending:
     asked = SearchResult(query, box, before, before)
     if not await _while_typing(visit, asked):
         action = str(about.get("action") or "")
-        why = "post" if about.get("method") == "post" and not visit.act else ""
-        why = why or ("elsewhere" if action.startswith("http") and not visit.same_site(action) else "")
-        if not why:
+        if about.get("method") == "post" and not visit.act:
+            asked.why = "post"
+        elif action.startswith("http") and not visit.same_site(action):
+            asked.why = "elsewhere"
+        else:
             with fence.act() if visit.act else nullcontext():
-                why = await _send(visit, asked)
-        if why:
-            return await visit.blame(f"search-{why}", box)
+                await _send(visit, asked)
     asked.failed = fence.failures > failures or page.waits()
     asked.held = any(one.own and one.sends for one in fence.held[held:])
     return asked
@@ -166,8 +168,8 @@ async def _while_typing(visit: Visit, asked: SearchResult) -> bool:
             return False
 
 
-async def _send(visit: Visit, asked: SearchResult) -> str:
-    """Press Enter, then a button that searches if nothing came of it; return why the page of results was not opened."""
+async def _send(visit: Visit, asked: SearchResult) -> None:
+    """Press Enter, then a button that searches if nothing came of it."""
     page, fence, box = visit.page, visit.page.fence, asked.box
     begun, tabs = len(fence.held), set(page.tab.context.pages)
 
@@ -184,12 +186,12 @@ async def _send(visit: Visit, asked: SearchResult) -> str:
         go = next((node for node in asked.outline.of("button") if _searches(node) and not node.disabled), None)
         if go is not None and await page.click(go):
             await see(go)
-    if asked.found:
-        visit.step("saw", note=count(len(asked.found), "result"), outline=asked.outline)
-        return ""
     documents = (held for held in fence.held[begun:] if held.document)
     stopped = [held.why for held in documents if held.page is page.tab or asked.query in held.url]
-    return {"robots": "robots", "method": "post"}.get(stopped[0], "elsewhere") if stopped else ""
+    if asked.found:
+        visit.step("saw", note=count(len(asked.found), "result"), outline=asked.outline)
+    elif stopped:
+        asked.why = {"robots": "robots", "method": "post"}.get(stopped[0], "elsewhere")
 
 
 def _searches(node: Node) -> bool:
@@ -238,7 +240,7 @@ async def _unlinked(visit: Visit, last: SearchResult) -> str:
 
 async def _by_address(visit: Visit, query: str) -> Ending:
     """Search without a field: by the address of a SearchAction or an OpenSearch description."""
-    found = _TEMPLATE.search(await visit.jsonld())
+    found = _TEMPLATE.search(visit.home.jsonld)
     template = str(json.loads(found[1])) if found is not None else str(await visit.page.query("opensearch") or "")
     named = _TERM.sub(quote(query), template)
     if named == template:

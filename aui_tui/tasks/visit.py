@@ -49,9 +49,8 @@ class Visit:
     steps: list[Step] = field(default_factory=list)
     begun: float = 0.0
     home: Outline = field(default_factory=Outline)
-    home_ld: str = ""
     item: Outline | None = None
-    item_ld: str = ""
+    """The page that was followed."""
     anchors: frozenset[str] = frozenset()
     """The places of the homepage that an address with ``#`` can lead to."""
     reached: bool = False
@@ -151,10 +150,6 @@ class Visit:
         """Return the ending that puts it down to ``node``, with its start tag."""
         snippet = await self.page.snippet(node) if node is not None and node.ref else ""
         return Ending(reason, facts, node, url, snippet)
-
-    async def jsonld(self) -> str:
-        """Return the JSON-LD of the page as one text."""
-        return str(await self.page.query("jsonld") or "")
 
     async def again(self, node: Node) -> Node | None:
         """Return ``node`` as it is on the page now: same role, name and address."""
