@@ -23,7 +23,9 @@ from aui_tui.text import count
 
 if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
-    from aui_tui.service.crawl import BadRow, Crawl, CrawlSettings, Done, ListedHost, Workers
+    from aui_tui.service.crawl.crawl import Crawl, Done
+    from aui_tui.service.crawl.listing import BadRow, ListedHost
+    from aui_tui.service.crawl.work import CrawlSettings, Workers
     from aui_tui.service.local import LocalService
 
 app = App()
@@ -51,7 +53,7 @@ class Narration:
 
     def tell(self, done: Done) -> None:
         """Report the outcome of one row."""
-        from aui_tui.service.crawl import BadRow
+        from aui_tui.service.crawl.listing import BadRow
 
         row = done.row
         if isinstance(row, BadRow):
@@ -115,7 +117,7 @@ def record_of(done: Done) -> bytes:
     """Return the line of JSON for one row: the card, else an object with line, host, title, status and detail."""
     import msgspec
 
-    from aui_tui.service.crawl import BadRow
+    from aui_tui.service.crawl.listing import BadRow
 
     row, result = done.row, done.result
     if result is not None and result.card:
@@ -175,7 +177,9 @@ def crawl(
     narration = Narration(_total(file), as_json=as_json)
 
     async def work() -> int:
-        from aui_tui.service.crawl import Crawl, CrawlSettings, groups
+        from aui_tui.service.crawl.crawl import Crawl
+        from aui_tui.service.crawl.listing import groups
+        from aui_tui.service.crawl.work import CrawlSettings
 
         async with local(run, access) as service:
             scan = CrawlSettings.of(service.access, base_url=settings.base_url, keys=keys_of(run) if as_json else None)
@@ -202,14 +206,14 @@ def crawl(
 def _total(file: str) -> int | None:
     """Return how many rows the list ``file`` has, the packaged one for no name; None when unknown."""
     from aui_tui.model.registry import starter
-    from aui_tui.service.crawl import count_lines
+    from aui_tui.service.crawl.listing import count_lines
 
     return count_lines(file) if file else len(starter())
 
 
 def _rows(file: str, access: ScanPolicy) -> Iterable[ListedHost | BadRow]:
     """Return the rows of the list ``file``, of the packaged one for no name."""
-    from aui_tui.service.crawl import read_file, starter_rows
+    from aui_tui.service.crawl.listing import read_file, starter_rows
 
     return read_file(file, access.target) if file else starter_rows()
 
@@ -251,7 +255,7 @@ async def _workers(run: Run, scan: CrawlSettings, processes: int) -> AsyncIterat
         async with Cluster(scan, address=settings.scheduler, processes=processes) as cluster:
             yield cluster, cluster.capacity
     else:
-        from aui_tui.service.crawl import Here
+        from aui_tui.service.crawl.work import Here
 
         async with Here(scan) as here:
             if here.capacity < settings.concurrency:

@@ -44,7 +44,6 @@ def serve(
     """
     run = run_for(context)
     only_local(run, "Serving")
-    from aui_tui.model.registry import starter
     from aui_tui.scan import signing
     from aui_tui.scan.policy import PUBLIC
     from aui_tui.web import check_installed
@@ -63,7 +62,6 @@ def serve(
         base_url=settings.base_url,
         method=settings.method,
         access=policy_of(run, connect_to=connect_to) or PUBLIC,
-        known=dict(starter()),  # workers are handed a copy
         read_only=settings.read_only,
         with_visits=settings.publish_visits,
     )

@@ -44,7 +44,6 @@ def service_of(run: Run, access: ScanPolicy | None = None) -> Service:
 
 def local_of(run: Run, access: ScanPolicy | None = None) -> LocalService:
     """Return the index of this machine, having reported what had to be repaired. Raises ConfigError, Unavailable."""
-    from aui_tui.model.registry import starter
     from aui_tui.service.local import LocalService
 
     settings = run.settings
@@ -52,9 +51,7 @@ def local_of(run: Run, access: ScanPolicy | None = None) -> LocalService:
         from aui_tui.scan.policy import KEYBOARD
 
         access = dataclasses.replace(access or KEYBOARD, no_limit=True)
-    service = LocalService(
-        settings.data_dir, base_url=settings.base_url, method=settings.method, access=access, known=starter()
-    )
+    service = LocalService(settings.data_dir, base_url=settings.base_url, method=settings.method, access=access)
     for sentence in service.warnings:
         streams.say(sentence)
     return service

@@ -433,6 +433,6 @@ async def fill(
         if site.mode == "shop":
             await service.scan(
                 f"http://{site.host}",
-                ScanOptions(tasks=True, pictures=False, free=True),
+                ScanOptions(tasks=True, free=True),
                 live=partial(live, site.host),
             )

@@ -11,7 +11,7 @@ class ScanOptions(msgspec.Struct, frozen=True, kw_only=True):
     ``force``: scan even if a recent answer is kept. ``method`` grades the card; empty: the service's own. ``category``
     and ``name`` are kept with the card; empty: those that are known. ``declared``: also ask what the site declares for
     agents. ``tasks``: also try the tasks in a browser; ``act`` lets them press "add to cart" once, on a host of the
-    user's own; ``pictures``: keep a picture of the page after each task.
+    user's own.
 
     ``client`` pays for the scan; empty: the local user. ``free``: it costs nobody one of the scans of the hour. Both
     are set by the service that stands before a client, never by the client.
@@ -24,7 +24,6 @@ class ScanOptions(msgspec.Struct, frozen=True, kw_only=True):
     declared: bool = False
     tasks: bool = False
     act: bool = False
-    pictures: bool = True
     client: str = ""
     free: bool = False
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -26,7 +26,6 @@ from aui_tui.model.observations import Observations, Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
-from aui_tui.model.registry import Known
 from aui_tui.model.view import HostReport, IndexView, Moves, Overview, Quota
 from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import CATEGORIES, choose
@@ -55,10 +54,10 @@ class LocalService(Service):
     """Service over the data folder ``folder`` and the packaged engine.
 
     ``base_url`` begins the ``url`` of cards; ``method`` grades what is stored and asked for without a method;
-    ``access`` is what the local user allows (None: public sites and this machine's own); ``known`` looks a host up in
-    the starter list; ``observer`` scans (None: the packaged engine), ``at_once`` as for ``Scans``. ``with_visits``:
-    whether the visits in access logs are part of its answers. Files are read and written on threads. Raises ConfigError
-    when the folder cannot be used, Unavailable when the index is locked.
+    ``access`` is what the local user allows (None: public sites and this machine's own); ``observer`` scans (None: the
+    packaged engine), ``at_once`` as for ``Scans``. ``with_visits``: whether the visits in access logs are part of its
+    answers. Files are read and written on threads. Raises ConfigError when the folder cannot be used, Unavailable when
+    the index is locked.
     """
 
     label = "local engine"
@@ -71,7 +70,6 @@ class LocalService(Service):
         base_url: str = "http://127.0.0.1",
         method: str = DEFAULT_METHOD,
         access: ScanPolicy | None = None,
-        known: Mapping[str, Known] | None = None,
         clock: Callable[[], float] = time.time,
         observer: Observer | None = None,
         at_once: int = 0,
@@ -79,8 +77,6 @@ class LocalService(Service):
     ) -> None:
         self._grading = Grading(method_called(method).name, base_url.rstrip("/"), with_visits)
         self._access = access
-        self.known = known if known is not None else {}
-        """The starter list."""
         self._clock = clock
         self._observer = observer
         self._at_once = at_once
@@ -118,7 +114,6 @@ class LocalService(Service):
                     self.reports,
                     access=self.access,
                     grading=self._grading,
-                    known=self.known,
                     observer=self._observer or Scanner(clock=self._clock),
                     clock=self._clock,
                     call=self._call,
@@ -215,18 +210,14 @@ class LocalService(Service):
 
         def remove() -> int:
             removed = self.reports.forget(key)
-            self.uncache([key])
-            if (self.places.pictures).is_dir():
+            self.cache.drop(frozenset([key]))
+            if self.places.pictures.is_dir():
                 from aui_tui.service.tasks import drop_pictures
 
                 drop_pictures(self.places.pictures, key)
             return removed
 
         return await self._call(remove)
-
-    def uncache(self, sites: Iterable[str]) -> None:
-        """Drop the cached answers of ``sites``, as cards are kept; blocks for a moment."""
-        self.cache.drop(frozenset(sites))
 
     async def scan(
         self,
@@ -247,7 +238,7 @@ class LocalService(Service):
             sentence = f"{error} {target.site} is a host of your own: AUI_TUI_NO_LIMIT=1 lifts that limit."
             raise RateLimited(sentence, retry_after=error.retry_after, reset_at=error.reset_at) from None
         if options.tasks:
-            report = await self._runs(options.pictures).run(report, act=options.act, live=live, url=url)
+            report = await self._runs().run(report, act=options.act, live=live, url=url)
         if options.declared:
             return await self._with_declared(url, report, progress)
         card = msgspec.structs.replace(report.card, declared=msgspec.UNSET)
@@ -296,14 +287,13 @@ class LocalService(Service):
         report = await self.site(host)
         opened = report.observations.origin if report.observations is not None else report.card.input_host
         TaskRuns.check(self.access, act=False, own=await self.owns(opened))
-        return await self._runs(pictures=True).run(report, act=False, live=live)
+        return await self._runs().run(report, act=False, live=live)
 
-    def _runs(self, pictures: bool) -> TaskRuns:
+    def _runs(self) -> TaskRuns:
         if self._task_runs is None:
             from aui_tui.service.tasks import TaskRuns
 
-            folder = self.places.pictures if pictures else None
-            self._task_runs = TaskRuns(self.access, self._keep_added, pictures=folder)
+            self._task_runs = TaskRuns(self.access, self._keep_added, self.places.pictures)
         return self._task_runs
 
     async def _keep_added(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +10,6 @@ from aui_tui.errors import ConfigError, ScansRefused
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
-from aui_tui.model.registry import Known
 from aui_tui.model.tasks import TaskProgress
 from aui_tui.model.view import HostReport
 from aui_tui.scan import signing
@@ -43,7 +41,6 @@ class Publication(LocalService):
         base_url: str = "http://127.0.0.1",
         method: str = DEFAULT_METHOD,
         access: ScanPolicy = PUBLIC,
-        known: Mapping[str, Known] | None = None,
         read_only: bool = False,
         with_visits: bool = True,
         observer: Observer | None = None,
@@ -61,7 +58,6 @@ class Publication(LocalService):
                 resolver=access.resolver,
                 limits=access.limits,
             ),
-            known=known,
             observer=observer,
             at_once=at_once,
             with_visits=with_visits,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
@@ -33,7 +33,7 @@ from aui_tui.model.card import ReportCard, age, epoch_ms
 from aui_tui.model.labels import ago
 from aui_tui.model.observations import Observations, ProbeEvent, Progress
 from aui_tui.model.options import ScanOptions
-from aui_tui.model.registry import Known
+from aui_tui.model.registry import Known, starter
 from aui_tui.model.view import HostReport, Quota
 from aui_tui.model.vocabulary import UNCATEGORIZED
 from aui_tui.process import is_root
@@ -210,7 +210,6 @@ class Scans:
         *,
         access: ScanPolicy,
         grading: Grading,
-        known: Mapping[str, Known],
         observer: Observer,
         clock: Callable[[], float],
         call: Call,
@@ -219,7 +218,6 @@ class Scans:
         self._reports = reports
         self._access = access
         self._grading = grading
-        self._known = known
         self._observer = observer
         self._clock = clock
         self._call = call
@@ -233,7 +231,6 @@ class Scans:
         self._flights: dict[str, _Flight] = {}
         self._at_once = at_once
         self._places = asyncio.Semaphore(at_once or UNBOUNDED)
-        self._under_way = 0
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -262,6 +259,8 @@ class Scans:
         flight = self._flights.get(target.key)
         joined = flight is not None
         if flight is None:
+            if self._at_once and len(self._flights) >= 2 * self._at_once:
+                raise Unavailable("Too many scans are under way; try again in a moment.")
             flight = self._flights[target.key] = _Flight()
             flight.task = asyncio.create_task(self._run_shared(target, options, since, flight.tell))
             flight.task.add_done_callback(lambda _: self._land(target, flight))
@@ -409,7 +408,8 @@ class Scans:
             tell(event)
 
         try:
-            seen = await self._observe(target, heard)
+            async with self._places:
+                seen = await self._observer.observe(target, access=self._access.toward(target), progress=heard)
         except (InvalidHost, Unavailable):
             if payer is not None:
                 await self._count(self.quota.refund, payer)
@@ -442,21 +442,11 @@ class Scans:
         finally:
             self._left.drop(client)
 
-    async def _observe(self, target: Target, progress: Progress) -> Observations:
-        if self._at_once and self._under_way >= 2 * self._at_once:
-            raise Unavailable("Too many scans are under way; try again in a moment.")
-        self._under_way += 1
-        try:
-            async with self._places:
-                return await self._observer.observe(target, access=self._access.toward(target), progress=progress)
-        finally:
-            self._under_way -= 1
-
     def _grade(self, observations: Observations, options: ScanOptions) -> ReportCard:
         """Return the card of a new scan; the words of the starter list fill what was not named."""
         from aui_tui.checks.scoring import Labels, grade_card
 
-        known = self._known.get(observations.host, Known())
+        known = starter().get(observations.host, Known())
         kept = self._kept_category(observations.host)
         category = options.category or (kept if kept != UNCATEGORIZED else "") or known.category or kept
         labels = Labels(

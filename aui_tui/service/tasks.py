@@ -41,7 +41,7 @@ class Keep(Protocol):
 class TaskRuns:
     """Runs of one service, with one browser for all of them. ``pictures``: the folder of the last run's pictures."""
 
-    def __init__(self, access: ScanPolicy, keep: Keep, *, pictures: Path | None = None) -> None:
+    def __init__(self, access: ScanPolicy, keep: Keep, pictures: Path) -> None:
         self._access = access
         self._keep = keep
         self._pictures = pictures
@@ -93,7 +93,7 @@ class TaskRuns:
                     self._browser,
                     access=self._access.toward(parse(seen.origin, allow_private=True)),
                     act=act,
-                    pictures=self._pictures is not None,
+                    pictures=True,
                     tell=None if live is None else partial(self._tell, live),
                     keep=held.append,
                 )
@@ -115,7 +115,7 @@ class TaskRuns:
     async def _kept(self, report: HostReport, seen: Observations, run: TaskRunning, url: str) -> HostReport:
         whole = redact(seen.with_tasks(run.report, run.rendered), self._access.secrets)
         card, warnings = await self._keep(report, whole, url)
-        if self._pictures is not None and run.pictures:
+        if run.pictures:
             await asyncio.to_thread(write_pictures, self._pictures, seen.host, run.pictures)
         notes = (*report.warnings, *warnings)
         return msgspec.structs.replace(report, card=card, observations=whole, warnings=notes)

@@ -35,10 +35,10 @@ from aui_tui.scan.agent_files import MCP_PATHS, PATHS
 from aui_tui.scan.network import HttpClient, Network
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.target import Origin, parse
-from aui_tui.service.crawl import BadRow, Crawl, CrawlSettings, Here, ListedHost
 from aui_tui.service.crawl.cluster import Cluster
-from aui_tui.service.crawl.listing import GROUP
-from aui_tui.service.crawl.work import QUEUE_PATIENCE, raise_file_limit
+from aui_tui.service.crawl.crawl import Crawl
+from aui_tui.service.crawl.listing import GROUP, BadRow, ListedHost
+from aui_tui.service.crawl.work import QUEUE_PATIENCE, CrawlSettings, Here, raise_file_limit
 from aui_tui.service.local import LocalService
 from aui_tui.settings import IN_FLIGHT
 from tests.benchmarks.fast_server import in_own_process

@@ -22,7 +22,7 @@ from aui_tui.index.reports import Recent
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
-from aui_tui.model.registry import Known
+from aui_tui.model.registry import Known, starter
 from aui_tui.model.vocabulary import UNCATEGORIZED
 from aui_tui.service.crawl.listing import BadRow, ListedHost
 from aui_tui.service.crawl.work import Job, JobResult, Workers
@@ -223,7 +223,7 @@ class Crawl:
             self._room.release()
 
     async def _scan(self, row: ListedHost, claim: Claim) -> Done:
-        known = self._service.known.get(row.site, Known())
+        known = starter().get(row.site, Known())
         kept = claim.recent.category if claim.recent is not None else ""
         category = row.category or known.category or kept or UNCATEGORIZED
         options = ScanOptions(method=self._method, name=row.name or known.name, category=category)
@@ -261,7 +261,7 @@ class Crawl:
         packed = [done.result.packed for done in batch if done.result is not None and done.result.packed is not None]
         if packed:
             self._service.reports.put_packed(packed)
-            self._service.uncache(scan.host for scan in packed)
+            self._service.cache.drop(frozenset(scan.host for scan in packed))
 
     async def _close(self, batch: Mapping[str, Done], *, saved: bool) -> None:
         """Give back the leases of results that are written, or cannot be, and hand them to whoever listens."""

@@ -11,8 +11,8 @@ import pytest
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.target import parse
-from aui_tui.service.crawl import BadRow, CrawlSettings, ListedHost
-from aui_tui.service.crawl.work import Job, JobResult, scan
+from aui_tui.service.crawl.listing import BadRow, ListedHost
+from aui_tui.service.crawl.work import CrawlSettings, Job, JobResult, scan
 from aui_tui.service.local import LocalService
 from tests.faults.site import Site
 

@@ -16,8 +16,8 @@ import pytest
 
 from aui_tui.errors import Unavailable
 from aui_tui.scan.policy import Limits
-from aui_tui.service.crawl import Crawl
 from aui_tui.service.crawl.cluster import Cluster
+from aui_tui.service.crawl.crawl import Crawl
 from aui_tui.service.crawl.work import Job
 from aui_tui.service.local import LocalService
 from tests.cli.runner import aui

@@ -19,9 +19,10 @@ from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.registry import Known
 from aui_tui.scan.policy import Limits
-from aui_tui.service.crawl import BadRow, Crawl, CrawlSettings, Done, Here
-from aui_tui.service.crawl.listing import ListedHost
-from aui_tui.service.crawl.work import Job, JobResult, failed
+from aui_tui.service.crawl import crawl as crawling
+from aui_tui.service.crawl.crawl import Crawl, Done
+from aui_tui.service.crawl.listing import BadRow, ListedHost
+from aui_tui.service.crawl.work import CrawlSettings, Here, Job, JobResult, failed
 from aui_tui.service.local import LocalService
 from tests.faults.site import Asked, Site, good
 from tests.service.crawl.conftest import Listening, access_to, grouped, homepages, hosts, rows, settings_of
@@ -77,9 +78,12 @@ async def test_host_without_any_answer_is_not_asked_again_at_once(tmp_path: Path
     await service.aclose()
 
 
-async def test_labels_come_from_the_list_the_starter_list_and_the_card(tmp_path: Path, site: Site) -> None:
+async def test_labels_come_from_the_list_the_starter_list_and_the_card(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     known = {"a.test": Known("Alpha", "Travel", True), "b.test": Known("Beta", "Tech", True)}
-    service = LocalService(tmp_path, access=access_to(site.port), known=known)
+    monkeypatch.setattr(crawling, "starter", lambda: known)
+    service = LocalService(tmp_path, access=access_to(site.port))
     listed = [
         ListedHost(1, "http://a.test", "a.test"),
         ListedHost(2, "http://b.test", "b.test", "Other", "Retail"),
