@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Final
-from urllib.parse import quote
 
 import msgspec
 from msgspec.structs import replace
@@ -25,6 +24,7 @@ from aui_tui.model.card import (
     Recommendation,
     ReportCard,
     Semantic,
+    site_url,
 )
 from aui_tui.model.methods import DEFAULT_METHOD, Method, capped
 from aui_tui.model.methods import method as method_named
@@ -188,7 +188,7 @@ def _card(judgement: Judgement, book: Ledger, method: Method, labels: Labels) ->
         edge=observations.edge,
         probe_dead=observations.probe_dead,
         seed=labels.seed,
-        url=f"{labels.base_url.rstrip('/')}/site/{quote(observations.host, safe=':')}",
+        url=site_url(labels.base_url.rstrip("/"), observations.host),
         recommendations=recommendations(site, book, method),
         declared=observations.declared or msgspec.UNSET,
         pages=tuple(map(_page_access, observations.pages)) or msgspec.UNSET,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
+from urllib.parse import quote
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -307,6 +308,11 @@ def epoch_ms(scanned_at: str) -> int:
         return 0
     since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
     return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
+
+
+def site_url(base_url: str, host: str) -> str:
+    """Return the address of the page of ``host`` on a service (specification 2.1)."""
+    return f"{base_url}/site/{quote(host, safe=':')}"
 
 
 def age(scanned_at: str, now: float) -> float:

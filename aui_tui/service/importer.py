@@ -5,12 +5,11 @@ Records of another's index are read tolerantly: what says nothing of the verdict
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
+from functools import partial
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final
-from urllib.parse import quote
 
 import msgspec
 
@@ -18,7 +17,7 @@ from aui_tui.errors import InvalidHost, NeverScanned, RecordError
 from aui_tui.index.reports import Reports
 from aui_tui.index.rows import Packed
 from aui_tui.model import codec
-from aui_tui.model.card import ReportCard, SiteSummary
+from aui_tui.model.card import ReportCard, SiteSummary, site_url
 from aui_tui.model.decoding import from_json, json_decoder
 from aui_tui.model.observations import Observations, decode_observations
 from aui_tui.model.vocabulary import UNCATEGORIZED
@@ -124,7 +123,7 @@ def page_of(base_url: str, url: str, host: str) -> str:
     """Return ``url`` when it is a web address, else the page of ``host`` under ``base_url``."""
     if url.startswith(("https://", "http://")):
         return url
-    return f"{base_url}/site/{quote(host, safe='.:-')}" if base_url else ""
+    return site_url(base_url, host) if base_url else ""
 
 
 def read(stream: BinaryIO) -> Iterator[ImportedRecord]:
@@ -144,20 +143,20 @@ def read(stream: BinaryIO) -> Iterator[ImportedRecord]:
         )
         yield ImportedRecord(place="the file", error=sentence)
         return
-    if first.lstrip().startswith(b"[") or not _is_json(first):
-        yield from _document(first, stream)
+    second = stream.readline(MAX_LINE + 1)
+    if first.lstrip().startswith(b"[") or not (_is_json(first) or _is_json(second)):
+        yield from _document(first + second, stream)
     else:
-        yield from _line(first, f"line {number}")
-        yield from _lines(stream, number)
+        yield from _lines(chain((first, second), iter(partial(stream.readline, MAX_LINE + 1), b"")), number)
 
 
-def _lines(stream: BinaryIO, number: int) -> Iterator[ImportedRecord]:
-    while line := stream.readline(MAX_LINE + 1):
-        number += 1
+def _lines(lines: Iterator[bytes], first: int) -> Iterator[ImportedRecord]:
+    """Read one record a line; ``first`` is the number of the first line."""
+    for number, line in enumerate(lines, first):
         place = f"line {number}"
         if len(line) > MAX_LINE and not line.endswith(b"\n"):
             while line and not line.endswith(b"\n"):
-                line = stream.readline(MAX_LINE + 1)
+                line = next(lines, b"")
             yield ImportedRecord(place=place, error=f"The line is longer than {MAX_LINE >> 20} MiB.")
         elif line.strip():
             yield from _line(line, place)
@@ -193,15 +192,7 @@ def _document(first: bytes, stream: BinaryIO) -> Iterator[ImportedRecord]:
             return
         yield _record(parse(data, "file"), "the file")
     except RecordError as error:
-        problem = str(error).replace("The file is not JSON", "Not JSON")
-        rest = io.BytesIO(data)
-        rest.readline()
-        if _is_json(rest.readline()):
-            rest.seek(len(first))
-            yield ImportedRecord(place="line 1", error=problem)
-            yield from _lines(rest, 1)
-        else:
-            yield ImportedRecord(place="the file", error=problem)
+        yield ImportedRecord(place="the file", error=str(error).replace("The file is not JSON", "Not JSON"))
 
 
 def _is_json(line: bytes) -> bool:

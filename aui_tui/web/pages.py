@@ -18,10 +18,11 @@ from starlette.types import ASGIApp
 from aui_tui import docs
 from aui_tui.errors import AuiError, BadValue
 from aui_tui.model.agents import gets_in
+from aui_tui.model.card import site_url
 from aui_tui.model.query import Query
 from aui_tui.model.view import IndexView, Overview
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
-from aui_tui.web import problems, records
+from aui_tui.web import problems
 from aui_tui.web.answers import Representation
 from aui_tui.web.problems import KINDS, HttpProblem, problem
 from aui_tui.web.rendering import markdown_html
@@ -75,7 +76,7 @@ class Pages:
     async def prepare(self) -> None:
         """Compile the templates and make the first page: else the first visitors wait for both at once."""
         environment = self._endpoints.environment
-        for name in environment.list_templates(extensions=("html", "atom", "xml")):
+        for name in environment.list_templates(extensions=("html", "atom")):
             await asyncio.to_thread(environment.get_template, name)
         with suppress(AuiError):  # the first visitor meets and reads it
             await self.index(
@@ -163,7 +164,7 @@ class Pages:
         if found.observations is not None and found.observations.unresolved:
             detail = f"The name {found.card.host} does not resolve, so no card is kept."
             return self.problem(problem("not-found", detail))
-        return RedirectResponse(records.site_url(self._config.root, found.card.host), status_code=303)
+        return RedirectResponse(site_url(self._config.root, found.card.host), status_code=303)
 
     async def topic(self, request: Request) -> ASGIApp:
         """GET /help/<topic>: one page of the documentation."""

@@ -10,26 +10,21 @@ from urllib.parse import quote
 import msgspec
 
 from aui_tui.model import codec
-from aui_tui.model.card import ReportCard, SiteSummary
+from aui_tui.model.card import ReportCard, SiteSummary, site_url
 from aui_tui.model.view import IndexView, Window
 
 SLICE: Final = 1000
 """Rows read and encoded at once, on a thread."""
 
 
-def site_url(base_url: str, host: str) -> str:
-    """Return the address of the page of ``host`` (specification 2.1)."""
-    return f"{base_url}/site/{quote(host, safe='.:-')}"
-
-
 def record_url(base_url: str, kind: str, host: str) -> str:
     """Return the address of a record of ``host``: ``kind`` is site (its card, specification 4.2), tasks or visits."""
-    return f"{base_url}/api/{kind}/{quote(host, safe='.:-')}.json"
+    return f"{base_url}/api/{kind}/{quote(host, safe=':')}.json"
 
 
 def badge_url(base_url: str, host: str) -> str:
     """Return the address of the badge of ``host``."""
-    return f"{base_url}/badge/{quote(host, safe='.:-')}.svg"
+    return f"{base_url}/badge/{quote(host, safe=':')}.svg"
 
 
 def card_bytes(card: ReportCard, base_url: str) -> bytes:

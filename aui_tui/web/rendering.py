@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from aui_tui import __version__, docs
 from aui_tui.model import labels, visits
+from aui_tui.model.card import site_url
 from aui_tui.model.points import by_harm, gain
 from aui_tui.model.tasks import rows as task_rows
 from aui_tui.model.vocabulary import NO_GRADE, VERDICT_RANK
@@ -36,7 +37,7 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
     """Return the environment of the templates; ``scans``: whether visitors may scan."""
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("aui_tui.web"),
-        autoescape=jinja2.select_autoescape(("html", "xml", "atom")),
+        autoescape=jinja2.select_autoescape(("html", "atom")),
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
@@ -61,8 +62,8 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         no_grade=NO_GRADE,
         tools=serves_tools(),
         scans=scans,
-        site_path=lambda host: records.site_url(root, host),
-        site_url=lambda host: records.site_url(base, host),
+        site_path=lambda host: site_url(root, host),
+        site_url=lambda host: site_url(base, host),
         record_path=lambda kind, host: records.record_url(root, kind, host),
         badge_path=lambda host: records.badge_url(root, host),
         badge_url=lambda host: records.badge_url(base, host),

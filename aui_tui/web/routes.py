@@ -1,6 +1,6 @@
 """The three endpoints (specification 4), and what other programs fetch beside them.
 
-That is the index as CSV and Atom, badges, sitemaps, and the small files and catalogues under well-known addresses.
+That is the index as CSV and Atom, badges, and the small files and catalogues under well-known addresses.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from aui_tui import docs
 from aui_tui.errors import AuiError, InvalidHost, NeverScanned
-from aui_tui.model.card import Index, ReportCard
+from aui_tui.model.card import Index, ReportCard, site_url
 from aui_tui.model.methods import METHODS
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
@@ -46,7 +45,6 @@ from aui_tui.web.requests import Parameters, is_cross_site
 JSON: Final = "application/json"
 DIRECTORY: Final = "application/http-message-signatures-directory+json"
 TEXT: Final = "text/plain; charset=utf-8"
-XML: Final = "application/xml; charset=utf-8"
 ATOM: Final = "application/atom+xml; charset=utf-8"
 CSV: Final = "text/csv; charset=utf-8"
 LINKSET: Final = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
@@ -66,8 +64,6 @@ LARGEST_PAGE: Final = 100_000
 """Rows that may be asked for at a time."""
 ENTRIES: Final = 50
 """Entries of the feed: the newest scans."""
-PART: Final = 10_000
-"""Hosts of one sitemap; a longer index has several."""
 CHUNK: Final = 64 * 1024
 Chunk = TypeVar("Chunk", bytes, str)
 
@@ -128,8 +124,6 @@ class Endpoints:
             Route("/index.csv", self.csv),
             Route("/feed.atom", self.atom),
             Route("/badge/{host:path}.svg", self.badge),
-            Route("/sitemap.xml", self.sitemap),
-            Route("/sitemap-{number:int}.xml", self.sitemap),
         ]
 
     def render(self, template: str, **values: Any) -> bytes:
@@ -295,7 +289,7 @@ class Endpoints:
         return StreamingResponse(chunks, media_type=CSV, headers=fields)
 
     def _named(self, row: Row) -> Row:
-        url = records.site_url(self.config.base_url, row.summary.host)
+        url = site_url(self.config.base_url, row.summary.host)
         return msgspec.structs.replace(row, summary=msgspec.structs.replace(row.summary, url=url))
 
     async def atom(self, request: Request) -> ASGIApp:
@@ -316,23 +310,6 @@ class Endpoints:
             return badge((await self.report(host)).card).encode("utf-8", "replace")
 
         return await self.kept(request, ("badge", host), "image/svg+xml", made)
-
-    async def sitemap(self, request: Request) -> ASGIApp:
-        """GET /sitemap.xml: every page, of a long index a list of sitemaps; GET /sitemap-<n>.xml: a part, from 1."""
-        ranked = (await self.service.index(Query())).ranked
-        parts = max(1, -(-len(ranked) // PART))
-        number: int = request.path_params.get("number", 0 if parts > 1 else 1)
-        if number > parts or (not number and "number" in request.path_params):
-            return self._not_found()
-
-        async def made() -> bytes:
-            if not number:
-                return self.render("sitemap.xml", parts=parts)
-            own = ("/", "/help", *(f"/help/{topic}" for topic in docs.TOPICS), "/problems") if number == 1 else ()
-            sites = [row.summary for row in ranked[(number - 1) * PART : number * PART]]
-            return self.render("sitemap.xml", parts=0, paths=own, sites=sites)
-
-        return await self.kept(request, ("sitemap", str(number)), XML, made)
 
 
 def cache_status(found: HostReport, *, force: bool) -> str:

@@ -1,4 +1,4 @@
-"""What other programs fetch from a published index: CSV, Atom, badges, sitemaps, the catalogue; and the chart."""
+"""What other programs fetch from a published index: CSV, Atom, badges, the catalogue; and the chart."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ FORMULA = msgspec.structs.replace(
     WALLED, host="evil.example", name="=cmd|' /C calc'!A0", evidence=(Evidence("warn", "<b>&]]></b>"),), score=1
 )
 ATOM = "{http://www.w3.org/2005/Atom}"
-SITEMAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 
 
 @pytest.fixture(scope="module")
@@ -77,33 +76,6 @@ def test_badge_of_a_host_and_of_none(site: Running) -> None:
     assert f"{RICH_OPEN.grade} {RICH_OPEN.score}" in ET.fromstring(answer.content).attrib["aria-label"]
     assert site.get("/badge/unknown.example.svg").status_code == 404
     assert site.get("/badge/%3Cscript%3E.svg").status_code == 404
-
-
-@pytest.mark.ci
-def test_sitemap_names_pages_that_exist_once(site: Running) -> None:
-    found = ET.fromstring(site.get("/sitemap.xml").content)
-    places = [node.text or "" for node in found.iter(f"{SITEMAP}loc")]
-    assert len(set(places)) == len(places)
-    assert f"{site.base_url}/site/{RICH_OPEN.host}" in places
-    for place in places[:25]:
-        assert site.get(place.removeprefix(site.base_url)).status_code == 200
-    assert f"Sitemap: {site.base_url}/sitemap.xml" in site.get("/robots.txt").text
-    assert site.get("/sitemap-2.xml").status_code == 404
-    assert site.get("/sitemap-0.xml").status_code == 404
-
-
-def test_a_long_index_has_several_sitemaps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(routes, "PART", 20)
-    with serving(MemoryService.of(many(45))) as running:
-        index = ET.fromstring(running.get("/sitemap.xml").content)
-        parts = [node.text or "" for node in index.iter(f"{SITEMAP}loc")]
-        assert len(parts) == 3
-        hosts = []
-        for part in parts:
-            urls = ET.fromstring(running.get(part.removeprefix(running.base_url)).content)
-            hosts += [node.text for node in urls.iter(f"{SITEMAP}loc") if "/site/" in (node.text or "")]
-        ranked = running.get("/api/index.json").json()["ranked"]
-        assert hosts == [row["url"] for row in ranked]
 
 
 def test_catalogue_leads_to_descriptions_that_exist(site: Running) -> None:
