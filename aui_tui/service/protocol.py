@@ -44,6 +44,11 @@ class Service(ABC):
     is_local: bool = False
     """Whether scans start on this machine, so that tasks and declarations may be asked for."""
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong with the index so far, such as that it was damaged and set aside: sentences for the user."""
+        return ()
+
     async def prepare(self) -> None:
         """Load what the first questions need, before anybody waits for their answers."""
         return

@@ -112,8 +112,6 @@ class AuiApp(Dashboard):
         self.read_quota()
         self.set_interval(AGING, self._age)
         self.set_interval(LOOK_EVERY, partial(start, self, "stamp", self.look_for_changes))
-        for sentence in getattr(self.context.service, "warnings", ()):
-            self.notice(sentence, "warning")
         self.fill_from(self.feed)
 
     def _age(self) -> None:

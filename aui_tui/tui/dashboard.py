@@ -85,6 +85,7 @@ class Dashboard(App[Any]):
         self.set_reactive(Dashboard.fed, -1 if context.feed is None else 0)
         self.actions: list[LoggedAction] = []
         self._stamp: str | None = None
+        self._warned = 0
 
     def show_list(self, query: Query, *, matrix: bool = False, unreachable: bool = False) -> None:
         """Show the list of another query, leaving the screens over it."""
@@ -192,8 +193,12 @@ class Dashboard(App[Any]):
         return bool(running)
 
     async def look_for_changes(self) -> None:
-        """Have the lists read again when another program has changed the index."""
+        """Have the lists read again when another program has changed the index, and say what is wrong with that."""
         stamp, _ = await attempt(self.context.service.stamp())
+        warnings = self.context.service.warnings
+        for words in warnings[self._warned :]:
+            self.notice(words, "warning")
+        self._warned = len(warnings)
         before, self._stamp = self._stamp, stamp
         idle = self.fed < 0 and not self.running
         if before and stamp and before != stamp and idle:

@@ -160,7 +160,8 @@ class CardScreen(DashboardScreen[str]):
                 self.app.notice(report.notice, "warning")
         elif before is not None and before.card.host == self.state.host:
             self.state = replace(self.state, method=before.card.method, at="")
-            self.app.notice(problem, "error")
+            if not before.warnings:  # else it was not stored, and they say so
+                self.app.notice(problem, "error")
         else:
             state = replace(self.state, report=None, problem=problem, done=frozenset(), reached=None)
             self.become(state, top=True)

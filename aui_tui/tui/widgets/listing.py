@@ -25,7 +25,7 @@ class RowList(OptionList):
     BINDINGS: ClassVar[list[BindingType]] = [*LINES]
     DEFAULT_CSS = """
     RowList { height: 1fr; border: none; padding: 0; background: $background; color: $foreground; overflow-x: hidden;
-      scrollbar-color: $role-rest; scrollbar-background: $background; scrollbar-size-vertical: 1;
+      scrollbar-color: $role-rest; scrollbar-background: $background; scrollbar-size: 0 1;
       scrollbar-gutter: stable; }
     RowList:focus { border: none; background-tint: $foreground 0%; }
     RowList > .option-list--option, RowList > .option-list--option-disabled { padding: 0; color: $foreground; }

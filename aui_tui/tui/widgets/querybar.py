@@ -201,11 +201,13 @@ class QueryLine(Input):
         """The user went into the line."""
 
     def on_focus(self) -> None:
+        self.screen.add_class("-searching")
         self.cursor_position = len(self.value)
         self._offer(() if self.value else choices(""))
         self.post_message(self.Entered())
 
     def on_blur(self) -> None:
+        self.screen.remove_class("-searching")
         self._offer(())
 
     def _offer(self, found: Sequence[Completion]) -> None:
