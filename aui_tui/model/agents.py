@@ -54,7 +54,6 @@ WORDS: Final = MappingProxyType(
     }
 )
 """The word on the screen for each verdict of the records."""
-OF_OUTCOME: Final = MappingProxyType({SERVED: IN, REFUSED: OUT, CHALLENGED: WALL, INCONCLUSIVE: UNCLEAR})
 SAYS: Final = MappingProxyType({"open": "yes", "partial": "part", "blocked": "no", "unknown": "?"})
 """What robots.txt says, by the effective policy."""
 _OF_ROBOTS: Final = MappingProxyType({"yes": IN, "part": PART, "no": TOLD, "?": UNCLEAR})
@@ -221,7 +220,7 @@ def _browser(card: ReportCard, seen: Observations | None) -> AgentRow:
         status=card.human_status,
         outcome=outcome,
         exchange=seen.browser if seen is not None else None,
-        verdict=OF_OUTCOME[outcome],
+        verdict=labels.OF_OUTCOME[outcome],
     )
 
 
@@ -510,17 +509,12 @@ def turned_away(matrix: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
 
     Where nobody is turned away: ``unclear`` and those of whom nothing is known, else ``in`` and none.
     """
-    found = [
-        (WORDS.get(verdict, ""), surface.short)
-        for surface, verdict in zip(surfaces(), matrix.values(), strict=False)
-        if WORDS.get(verdict, "") in SHUT and surface.source != "none"
-    ]
-    if not found:
-        pairs = zip(surfaces(), matrix.values(), strict=False)
-        unclear = [surface.short for surface, verdict in pairs if verdict == "untested" and surface.source == "live"]
-        return (UNCLEAR, tuple(unclear)) if unclear else (IN, ())
-    words = [word for word, _ in found]
-    return min(words, key=WORST_FIRST.index), tuple(name for _, name in found)
+    pairs = [(WORDS.get(verdict), one) for one, verdict in zip(surfaces(), matrix.values(), strict=False)]
+    away = {one.short: word for word, one in pairs if word in SHUT and one.source != "none"}
+    if away:
+        return min(away.values(), key=WORST_FIRST.index), tuple(away)
+    unclear = tuple(one.short for word, one in pairs if word == UNCLEAR and one.source == "live")
+    return (UNCLEAR, unclear) if unclear else (IN, ())
 
 
 def in_a_list(word: str, stance: str) -> str:

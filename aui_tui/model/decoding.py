@@ -76,21 +76,19 @@ def cleaned(value: Any, limit: int, limits: Limits = NO_LIMITS, field: str = "",
 
     A text has at most ``limit`` characters, that of a field in ``limits`` as many as stand there.
     """
-    match value:
-        case str():
-            size, block = limits.get(field, (limit, False))
-            if len(value) <= size and value.isascii() and value.isprintable():
-                return value
-            return clean(value, size, block=block)
-        case float() if value.is_integer():
-            return int(value)
-        case dict() | list() if depth > DEEPEST:
+    kind = type(value)
+    if kind is str:
+        size, block = limits.get(field) or (limit, False)
+        if len(value) <= size and value.isascii() and value.isprintable():
+            return value
+        return clean(value, size, block=block)
+    if kind is dict or kind is list:
+        if depth > DEEPEST:
             raise RecursionError("nested too deep")
-        case dict():
+        if kind is dict:
             return {_key(key): cleaned(item, limit, limits, key, depth + 1) for key, item in value.items()}
-        case list():
-            return [cleaned(item, limit, limits, field, depth + 1) for item in value]
-    return value
+        return [cleaned(item, limit, limits, field, depth + 1) for item in value]
+    return int(value) if kind is float and value.is_integer() else value
 
 
 @lru_cache(maxsize=4096)

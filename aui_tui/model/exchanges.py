@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from http import HTTPStatus
 from shlex import quote
 from typing import Final, Literal
@@ -16,6 +16,7 @@ from aui_tui.errors import BadValue
 from aui_tui.model import labels
 from aui_tui.model.observations import BROWSER, FILE_PROBES, Exchange, Observations
 from aui_tui.model.registry import registry
+from aui_tui.text import count
 
 HIDDEN: Final = "…"
 """Value of a private field, which is never recorded."""
@@ -114,8 +115,9 @@ def _ordered(rows: Iterator[FieldRow]) -> list[FieldRow]:
     return [first, *sorted(rest, key=lambda row: row.differs is not True)]
 
 
-def _row(part: Part, name: str, left: str, right: str, note: str = "") -> FieldRow:
-    return FieldRow(part=part, name=name, left=left, right=right, differs=left != right, note=note)
+def _row(part: Part, name: str, left: str, right: str, note: str = "", *, volatile: bool = False) -> FieldRow:
+    differs = None if volatile else left != right
+    return FieldRow(part=part, name=name, left=left, right=right, differs=differs, note=note)
 
 
 def _asked(left: Exchange, right: Exchange) -> Iterator[FieldRow]:
@@ -143,18 +145,13 @@ def _user_agent(one: Exchange) -> str:
 def _answered(left: Exchange, right: Exchange) -> Iterator[FieldRow]:
     yield _row("answered", "status", status_line(left), status_line(right), _again(right))
     yield _row("answered", "hops", _hops(left), _hops(right))
-    yield FieldRow(part="answered", name="size, time", left=_size(left), right=_size(right), differs=None)
+    yield _row("answered", "size, time", _size(left), _size(right), volatile=True)
     here, there = joined_fields(left.headers), joined_fields(right.headers)
     for name in dict.fromkeys((*here, *there)):
-        values = here.get(name, NONE), there.get(name, NONE)
-        yield FieldRow(
-            part="answered",
-            name="-".join(word.capitalize() for word in name.split("-")),
-            left=values[0],
-            right=values[1],
-            differs=None if name in VOLATILE else values[0] != values[1],
-            note="the id to quote" if name in REFERENCES else "",
-        )
+        shown = "-".join(word.capitalize() for word in name.split("-"))
+        note = "the id to quote" if name in REFERENCES else ""
+        sides = here.get(name, NONE), there.get(name, NONE)
+        yield _row("answered", shown, *sides, note, volatile=name in VOLATILE)
 
 
 def status_line(one: Exchange) -> str:
@@ -195,20 +192,15 @@ def _page(left: Exchange, right: Exchange, texts: tuple[str, str]) -> Iterator[F
     yield _row("page", "title", left.title or NONE, right.title or NONE)
     if any(texts):
         mine, other = (text.split() for text in texts)
-        shared = len(set(mine) & set(other))
-        note = "" if texts[0] == texts[1] else f"{shared} of them shared"
-        yield FieldRow(
-            part="page", name="text", left=_words(mine), right=_words(other), differs=texts[0] != texts[1], note=note
-        )
+        differs = texts[0] != texts[1]
+        note = f"{len(set(mine) & set(other))} of them shared" if differs else ""
+        words = [count(len(text), "word") for text in (mine, other)]
+        yield FieldRow(part="page", name="text", left=words[0], right=words[1], differs=differs, note=note)
     if left.challenge or right.challenge:
         yield _row("page", "wall", _wall(left), _wall(right))
         quoted = [one.challenge.reference if one.challenge else "" for one in (left, right)]
         if any(quoted):
             yield _row("page", "reference", quoted[0] or NONE, quoted[1] or NONE, "the id to quote")
-
-
-def _words(words: Sequence[str]) -> str:
-    return "1 word" if len(words) == 1 else f"{len(words)} words"
 
 
 def _wall(one: Exchange) -> str:

@@ -28,6 +28,10 @@ from aui_tui.model.vocabulary import NO_GRADE
 _HOST: Final = re.compile(
     r"(?:(https?)://)?((?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?)", re.ASCII
 )
+OF_OUTCOME: Final = MappingProxyType(
+    {SERVED: "in", REFUSED: "refused", CHALLENGED: "challenged", INCONCLUSIVE: "unclear"}
+)
+"""What a probe got, in the word that screens have for it."""
 WEEKS_FROM: Final = 60
 """Shorter times are given in days, longer ones in weeks."""
 PROBES: Final = MappingProxyType(
@@ -182,9 +186,8 @@ def page(found: PageAccess) -> tuple[str, str]:
         outcomes.setdefault((answer.outcome, answer.status), []).append(agent(token))
     if found.outcome == SERVED and all(outcome == SERVED for outcome, _ in outcomes):
         return "in", "a browser and every probed agent get it"
-    words = {SERVED: "in", REFUSED: "refused", CHALLENGED: "challenged", INCONCLUSIVE: "unclear"}
     parts = [
-        f"{', '.join(names)}: {words[outcome]} ({status or 'no answer'})"
+        f"{', '.join(names)}: {OF_OUTCOME[outcome]} ({status or 'no answer'})"
         for (outcome, status), names in outcomes.items()
     ]
     away = found.outcome == SERVED and any(outcome in (REFUSED, CHALLENGED) for outcome, _ in outcomes)

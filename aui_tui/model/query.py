@@ -571,12 +571,17 @@ def _names_a_field(name: str, value: str) -> bool:
 
 def _hint(name: str, value: str) -> str:
     """Return what may be meant by a field that does not exist."""
-    if registry().surfaces_of(name):
-        return f"write agent:{name}={value or 'out'}."
-    if any(fold(name) in names_of(one) for one in registry().crawlers):
-        return f"write crawler:{name}={value or 'blocked'}."
+    meant = _of_a_name(name, value)
     near = [MEANT[name]] if name in MEANT else get_close_matches(name, FIELDS, n=1)
-    return f"did you mean {near[0]}:?" if near else f"allowed are: {', '.join(FIELDS)}."
+    return f"write {meant}." if meant else f"did you mean {near[0]}:?" if near else f"allowed are: {', '.join(FIELDS)}."
+
+
+def _of_a_name(name: str, value: str) -> str:
+    """Return the term about an agent or a crawler called ``name``, empty where nothing is called so."""
+    if registry().surfaces_of(name):
+        return f"agent:{name}={value or 'out'}"
+    crawler = any(fold(name) in names_of(one) for one in registry().crawlers)
+    return f"crawler:{name}={value or 'blocked'}" if crawler else ""
 
 
 _COMPARISON: Final = re.compile(r"^([\w .-]+?)(!=|<>|==|<=|>=|=|<|>)(.*)$")
@@ -600,13 +605,11 @@ def _in_our_form(body: str) -> str:
     minus = "-" if body.startswith("!") or sign in ("!=", "<>") else ""
     if name.casefold() in FIELDS:
         return f"write {minus}{name.casefold()}:{sign if sign[0] in '<>' and sign != '<>' else ''}{value}; "
-    if found and registry().surfaces_of(name):
-        return f"write {minus}agent:{name}={value or 'out'}; "
-    if found and any(fold(name) in names_of(one) for one in registry().crawlers):
-        return f"write {minus}crawler:{name}={value or 'blocked'}; "
+    if found and (meant := _of_a_name(name, value)):
+        return f"write {minus}{meant}; "
     if (bare != body and bare.partition(":")[0].casefold() in FIELDS) or minus:
         return f"write {minus}{bare}; "
-    if body.strip("|") != body or "||" in body or "|" in body:
+    if "|" in body:
         return "write OR between two terms; "
     if "&&" in body:
         return "terms with a space between them must all hold; "

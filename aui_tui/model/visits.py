@@ -11,9 +11,9 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
 
-from aui_tui.model.agents import OF_OUTCOME
 from aui_tui.model.card import AgentAccess, Finding, ReportCard, age, epoch_ms
 from aui_tui.model.decoding import decode
+from aui_tui.model.labels import OF_OUTCOME
 from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED, Timestamp
 from aui_tui.model.registry import Agent, registry
 from aui_tui.model.vocabulary import Count
