@@ -129,7 +129,6 @@ class Service(ABC):
 
     # Scans
 
-    @abstractmethod
     async def scan(
         self,
         url: str,
@@ -147,6 +146,7 @@ class Service(ABC):
         Raises InvalidHost, RateLimited, Unavailable; ConfigError for what this source cannot do, NoBrowser for tasks
         without a browser.
         """
+        raise Unavailable(f"{self.label} is a file of results; it cannot scan.")
 
     async def cached(self, url: str) -> HostReport | None:
         """Return the answer of the 24 h cache for ``url``, None when only a scan would answer. Raises InvalidHost."""

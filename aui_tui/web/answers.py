@@ -45,13 +45,11 @@ class Representation:
         *,
         modified: datetime | None = None,
         cache: str = REVALIDATE,
-        status: int = 200,
         fields: Mapping[str, str] = NOTHING,
     ) -> None:
         self.body = body
-        self._status = status
-        self._etag = tag(body) if status == 200 else ""
-        self._modified = modified if status == 200 else None
+        self._etag = tag(body)
+        self._modified = modified
         self._unchanged = pairs(validators(self._etag, self._modified, cache))
         self._head = [*self._unchanged, (b"content-type", media_type.encode()), *pairs(fields)]
         self._packed: bytes | None = None
@@ -61,8 +59,8 @@ class Representation:
     ) -> None:
         """Answer one request, with ``fields`` of this answer alone."""
         asked = dict(scope["headers"])
-        status, body, head = self._status, self.body, self._head
-        if status == 200 and is_current(asked, self._etag, self._modified):
+        status, body, head = 200, self.body, self._head
+        if is_current(asked, self._etag, self._modified):
             status, body, head = 304, b"", self._unchanged
         else:
             if len(body) >= WORTH_PACKING and accepts_gzip(asked.get(b"accept-encoding", b"")):

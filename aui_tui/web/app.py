@@ -89,12 +89,7 @@ def problem_of(request: Request, error: Exception) -> HttpProblem:
 
 def wants_page(request: Request) -> bool:
     """Say whether an error is shown as a page for people rather than as problem details."""
-    path = request.url.path
-    if path.startswith(("/api/", "/.well-known/", "/mcp", "/badge/")):
-        return False
-    if path.endswith((".json", ".txt", ".csv", ".atom", ".xml")):
-        return False
-    return "text/html" in request.headers.get("accept", "")
+    return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(("/api/", "/mcp"))
 
 
 class ToolServer:

@@ -23,7 +23,7 @@ from aui_tui.model.query import Query
 from aui_tui.model.view import IndexView, Overview
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.web import problems
-from aui_tui.web.answers import Representation
+from aui_tui.web.answers import NOTHING, Representation
 from aui_tui.web.problems import KINDS, HttpProblem, problem
 from aui_tui.web.rendering import markdown_html
 from aui_tui.web.requests import Parameters
@@ -103,8 +103,10 @@ class Pages:
                 "index.html", overview=overview, **self._listed(view, query, fields, complaint)
             )
 
-        if query.line or complaint:
-            return Representation(await made(), HTML, status=400 if complaint else 200, fields=self._fields)
+        if complaint:
+            return self._plain(await made(), 400)
+        if query.line:
+            return Representation(await made(), HTML, fields=self._fields)
         key = ("page", query.category, query.stance, query.sort, fields["page"])
         return await self._endpoints.kept(request, key, HTML, made, self._fields)
 
@@ -153,7 +155,7 @@ class Pages:
         except AuiError as error:
             status = 404 if error.http_status < 500 else 503
             body = self._endpoints.render("absent.html", host=host, error=problems.of(error).detail, status=status)
-            return Representation(body, HTML, cache="no-store", status=status, fields=self._fields)
+            return self._plain(body, status)
 
     async def scan(self, request: Request) -> Response:
         """POST /scan: scan the host of the form, then show its card."""
@@ -177,9 +179,11 @@ class Pages:
 
     def problem(self, found: HttpProblem) -> Response:
         """Return an error as a page."""
-        headers = {"Cache-Control": "no-store", **self._fields, **found.headers}
-        body = self._endpoints.render("problem.html", problem=found)
-        return Response(body, status_code=found.status, media_type=HTML, headers=headers)
+        return self._plain(self._endpoints.render("problem.html", problem=found), found.status, found.headers)
+
+    def _plain(self, body: bytes, status: int, fields: Mapping[str, str] = NOTHING) -> Response:
+        headers = {"Cache-Control": "no-store", **self._fields, **fields}
+        return Response(body, status_code=status, media_type=HTML, headers=headers)
 
 
 def _overview_rows(found: Overview, weeks: Mapping[str, Sequence[int]]) -> dict[str, Any]:

@@ -78,8 +78,8 @@ OWN: Final = frozenset({"same-origin", "none"})
 def is_cross_site(request: Request, config: ApiConfig) -> bool:
     """Return whether another site's page may have caused the request.
 
-    The first field that is there decides: Sec-Fetch-Site, Origin, Referer (no page can set them). Over plain HTTP a
-    browser may send none of them; then every page could have asked. Origins in ``config.allow_origin`` count as ours.
+    The first field that is there decides: Sec-Fetch-Site, Origin, Referer (no page can set them). A browser that sends
+    none of them, as over plain HTTP, may show any page. Origins in ``config.allow_origin`` count as ours.
     """
     headers = request.headers
     site = headers.get("sec-fetch-site", "").strip().lower()
@@ -90,7 +90,7 @@ def is_cross_site(request: Request, config: ApiConfig) -> bool:
         return site not in OWN
     if asking:
         return asking not in (config.origin, _asked_origin(headers, asking.partition(":")[0]))
-    return _is_browser(headers) and not _is_secure(headers, config)
+    return _is_browser(headers)
 
 
 def _referring(headers: Headers) -> str:
@@ -108,14 +108,6 @@ def _is_browser(headers: Headers) -> bool:
     """Return whether a browser asks. Agents that fetch for a user call themselves "compatible"; no page can do that."""
     agent = headers.get("user-agent", "").lower()
     return agent.startswith("mozilla/") and "compatible;" not in agent
-
-
-def _is_secure(headers: Headers, config: ApiConfig) -> bool:
-    """Return whether the service was asked over HTTPS, where every browser sends Sec-Fetch-Site."""
-    forwarded = headers.get("x-forwarded-proto", "https").strip().lower()
-    return (
-        config.origin.startswith("https:") and forwarded == "https" and _asked_origin(headers, "https") == config.origin
-    )
 
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address

@@ -23,7 +23,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from aui_tui.errors import AuiError, InvalidHost, NeverScanned
+from aui_tui.errors import AuiError
 from aui_tui.model.card import Index, ReportCard, site_url
 from aui_tui.model.methods import METHODS
 from aui_tui.model.options import ScanOptions
@@ -184,19 +184,12 @@ class Endpoints:
             return _without_length(fields)
         return StreamingResponse(_in_turn(self._streams, chunks), media_type=JSON, headers=fields)
 
-    async def report(self, host: str) -> HostReport:
-        """Return what is stored of ``host``. Raises NeverScanned, of what cannot be a host too."""
-        try:
-            return await self.service.site(host)
-        except InvalidHost:
-            raise NeverScanned(host) from None
-
     async def site(self, request: Request) -> ASGIApp:
         """GET /api/site/<host>.json (4.2)."""
         host: str = request.path_params["host"]
 
         async def made() -> bytes:
-            return records.card_bytes((await self.report(host)).card, self.config.base_url)
+            return records.card_bytes((await self.service.site(host)).card, self.config.base_url)
 
         return await self.kept(request, ("site", host), JSON, made)
 
@@ -209,7 +202,7 @@ class Endpoints:
 
     async def tasks(self, request: Request) -> ASGIApp:
         """GET /api/tasks/<host>.json: the transcript of the last run of the tasks; 404 when none is kept."""
-        seen = (await self.report(request.path_params["host"])).observations
+        seen = (await self.service.site(request.path_params["host"])).observations
         if seen is None or seen.tasks is None:
             return self._not_found()
         return Representation(encode_report(seen.tasks), JSON)
@@ -307,7 +300,7 @@ class Endpoints:
         host: str = request.path_params["host"]
 
         async def made() -> bytes:
-            return badge((await self.report(host)).card).encode("utf-8", "replace")
+            return badge((await self.service.site(host)).card).encode("utf-8", "replace")
 
         return await self.kept(request, ("badge", host), "image/svg+xml", made)
 

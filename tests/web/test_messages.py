@@ -106,20 +106,6 @@ def test_own_pages_and_programs_scan(site: Running, found: dict[str, str]) -> No
     assert scans(site) == 3
 
 
-def test_a_browser_without_the_fields_is_believed_over_https_alone() -> None:
-    """Over HTTPS every browser in use sends Sec-Fetch-Site; one that does not is a program with a browser's name."""
-    silent = {"User-Agent": CHROME}
-    with serving(MemoryService.of(), base_url="https://index.example") as running:
-        proxied = {**silent, "Host": "index.example"}
-        assert running.get("/api/scan?url=one.example", headers=proxied).status_code == 200
-        for plain in (
-            {**silent, "Host": "index.example:8600"},
-            {**silent, "Host": "127.0.0.1:8600"},
-            {**proxied, "X-Forwarded-Proto": "http"},
-        ):
-            assert running.get("/api/scan?url=two.example", headers=plain).status_code == 403
-
-
 def test_an_admitted_site_may_scan_and_read_and_no_other() -> None:
     app = {"Origin": "https://app.example", "Sec-Fetch-Site": "cross-site"}
     with serving(MemoryService.of(), allow_origin=("https://App.example:443",)) as running:

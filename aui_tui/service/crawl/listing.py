@@ -10,7 +10,6 @@ import csv
 import io
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
@@ -18,6 +17,7 @@ from aui_tui.errors import AuiError, ConfigError
 from aui_tui.model.registry import starter
 from aui_tui.model.vocabulary import CATEGORIES, choose
 from aui_tui.scan.target import Target
+from aui_tui.service.threads import abandonable
 from aui_tui.text import clean
 
 MAX_LINE: Final = 8192
@@ -179,36 +179,27 @@ def _unreadable(path: str, error: Exception) -> ConfigError:
 async def groups(rows: Iterable[ListedHost | BadRow]) -> AsyncIterator[list[ListedHost | BadRow]]:
     """Yield rows in groups as they come, read on a thread of its own, which stops while nobody takes them."""
     loop = asyncio.get_running_loop()
-    queue: asyncio.Queue[ListedHost | BadRow | Exception | None] = asyncio.Queue()
+    queue: asyncio.Queue[ListedHost | BadRow | None] = asyncio.Queue()
     places = threading.Semaphore(WAITING)
 
-    def hand(item: ListedHost | BadRow | Exception | None) -> None:
-        with suppress(RuntimeError):  # the loop has ended: nobody takes any more
-            loop.call_soon_threadsafe(queue.put_nowait, item)
-
     def work() -> None:
-        end: Exception | None = None
         try:
             for row in rows:
                 places.acquire()
-                hand(row)
-        except Exception as error:  # handed on: whoever takes the rows raises it
-            end = error
-        hand(end)
+                loop.call_soon_threadsafe(queue.put_nowait, row)
+        finally:
+            loop.call_soon_threadsafe(queue.put_nowait, None)
 
-    threading.Thread(target=work, name="aui-list", daemon=True).start()
-    item: ListedHost | BadRow | Exception | None = await queue.get()
-    while item is not None:
-        group: list[ListedHost | BadRow] = []
-        while isinstance(item, ListedHost | BadRow):
-            group.append(item)
+    reading = abandonable(work)
+    ended = False
+    while not ended:
+        taken = [await queue.get()]
+        while len(taken) < GROUP and not queue.empty():
+            taken.append(queue.get_nowait())
+        group = [row for row in taken if row is not None]
+        ended = len(group) < len(taken)
+        for _ in group:
             places.release()
-            if queue.empty() or len(group) == GROUP:
-                break
-            item = queue.get_nowait()
         if group:
             yield group
-        if isinstance(item, Exception):
-            raise item
-        if item is not None:
-            item = await queue.get()
+    await reading

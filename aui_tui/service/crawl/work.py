@@ -117,17 +117,17 @@ class Workers(Protocol):
 class Gate:
     """Lets scans begin only while the event loop keeps up, so that our own load never looks like a slow site.
 
-    ``watch`` must run beside the scans. At most ``burst`` scans begin between two looks at the loop.
+    ``watch`` must run beside the scans. At most BURST scans begin between two looks at the loop.
     """
 
+    BURST: Final = 4
     TICK: Final = 0.02
     LATE: Final = 0.15
     """Seconds by which the loop may be late."""
 
-    def __init__(self, burst: int = 4) -> None:
-        self._burst = burst
-        self._places = asyncio.Semaphore(burst)
-        self._free = burst
+    def __init__(self) -> None:
+        self._places = asyncio.Semaphore(self.BURST)
+        self._free = self.BURST
 
     async def watch(self) -> None:
         """Look at the loop for ever."""
@@ -136,9 +136,9 @@ class Gate:
             due = loop.time() + self.TICK
             await asyncio.sleep(self.TICK)
             if loop.time() - due < self.LATE:
-                for _ in range(self._burst - self._free):
+                for _ in range(self.BURST - self._free):
                     self._places.release()
-                self._free = self._burst
+                self._free = self.BURST
 
     async def __call__(self) -> None:
         """Wait until one more scan may begin."""

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned, Unavailable
-from aui_tui.model.observations import Progress
-from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing
-from aui_tui.model.tasks import TaskProgress, TaskReport
+from aui_tui.model.tasks import TaskReport
 from aui_tui.model.view import HostReport
 from aui_tui.service.importer import read
 from aui_tui.service.remote.imported import Imported, ImportedService
@@ -60,17 +58,6 @@ class FileService(ImportedService):
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         """Return where ``host`` would stand with ``fixes`` carried out."""
         return await (await self.imported()).here.what_if(host, fixes, method=method, at=at)
-
-    async def scan(
-        self,
-        url: str,
-        options: ScanOptions = ORDINARY,
-        *,
-        progress: Progress | None = None,
-        live: TaskProgress | None = None,
-    ) -> HostReport:
-        """Raise Unavailable: a file scans nothing."""
-        raise Unavailable(f"{self.label} is a file of results; it cannot scan.")
 
     async def aclose(self) -> None:
         """Close the temporary index."""
