@@ -20,7 +20,6 @@ from aui_tui.docs import TOPICS
 from aui_tui.index.folder import places as store_places
 from aui_tui.model.vocabulary import choose
 from aui_tui.settings import Settings, meanings
-from aui_tui.text import cells, fit
 
 app = App()
 
@@ -50,31 +49,18 @@ def help_on(
     report(as_json, {"topic": topic.casefold(), "markdown": text}, _shown(text, paint))
 
 
-NAME: Final = 24
-"""Cells of the first column of a table."""
-
-
 def _shown(text: str, paint: Paint) -> Iterator[str]:
     """Yield Markdown as it is for a file or a pipe, and laid out for a terminal."""
     if not sys.stdout.isatty() or paint.ascii:
         yield text.rstrip("\n")
         return
-    before = ""
-    for block in docs.blocks(text):
-        if before and not before == block.kind in ("item", "row"):
-            yield ""
-        before = block.kind
-        if block.kind in ("title", "heading"):
-            yield paint.heading(block.text)
-        elif block.kind == "code":
-            yield from (paint.style(f"    {line}", "key") for line in block.text.split("\n"))
-        elif block.kind == "row":
-            if cells(block.name) > NAME:
-                yield f"  {block.name}"
-            name = "" if cells(block.name) > NAME else block.name
-            yield from paint.hanging(f"  {fit(name, NAME)}  ", block.text)
-        else:
-            yield from paint.hanging("  - " if block.kind == "item" else "  ", block.text)
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console(width=paint.width, no_color=not paint.colour)
+    with console.capture() as laid_out:
+        console.print(Markdown(docs.body(text), hyperlinks=False))
+    yield laid_out.get().rstrip("\n")
 
 
 RECORDS: Final = ("card", "index", "summary", "visits")

@@ -54,7 +54,6 @@ def site(
         typer.Argument(
             metavar="[TIME]",
             help="A kept scan by its time or the beginning of it, such as 2026-11-20; or first, last.",
-            autocompletion=complete.times,
         ),
     ] = sources.LAST,
     method: options.Method = "",

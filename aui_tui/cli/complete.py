@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import closing
+from typing import Any, Final
 
 from aui_tui.errors import AuiError
 
 COMPLETING: Final = "_AUI_TUI_COMPLETE"
 """Variable that is set while a shell asks for completions; its value names the shell."""
-if TYPE_CHECKING:
-    from aui_tui.index.reports import Reports
-
 MOST_HOSTS: Final = 50
 
 Completer = Callable[[str], list[str]]
@@ -47,13 +45,6 @@ def shell_word(word: str) -> str:
     return _Fitting(word)
 
 
-def times(ctx: Any, incomplete: str) -> list[str]:
-    """Return the times of the kept scans of the host that the line names, and the words for the ends."""
-    host = ctx.params.get("host") or next(iter(ctx.args), "")  # an option without its value leaves arguments unread
-    kept = _read(lambda reports: [point.scanned_at for point in reports.history(host)])
-    return of(["first", "last", *kept])(incomplete)
-
-
 def sorts(incomplete: str) -> list[str]:
     """Return the columns that a list can be ordered by."""
     from aui_tui.model.query import SORTS
@@ -63,12 +54,10 @@ def sorts(incomplete: str) -> list[str]:
 
 
 def fields(incomplete: str) -> list[str]:
-    """Return the fields of rows and cards, and the parts of the one before a dot."""
+    """Return the fields of rows and cards."""
     from aui_tui.report.fields import card_tree, row_tree
 
-    tree = {**row_tree(), **card_tree()}
-    head, dot, _ = incomplete.rpartition(",")[2].partition(".")
-    return of([f"{head}.{part}" for part in tree.get(head, {})] if dot else list(tree))(incomplete)
+    return of([*row_tree(), *card_tree()])(incomplete)
 
 
 def terms(incomplete: str) -> list[str]:
@@ -95,29 +84,17 @@ def agents(incomplete: str) -> list[str]:
 
 def hosts(incomplete: str) -> list[str]:
     """Return hosts of the index in force that begin with ``incomplete``; none when it cannot be read."""
-    from aui_tui.model.query import Query
-
-    def read(reports: Reports) -> list[str]:
-        view = reports.index(Query.of(line=f'"{incomplete}"' if incomplete else "", sort="host"))
-        return [row.summary.host for window in (view.ranked, view.unreachable) for row in window[0:MOST_HOSTS]]
-
-    found = _read(read)
-    return [shell_word(host) for host in dict.fromkeys(found) if host.startswith(incomplete.lower())]
-
-
-def _read(work: Callable[[Reports], list[str]]) -> list[str]:
-    """Return what ``work`` reads from the index in force; nothing where there is none or it cannot be read."""
     from aui_tui.index.reports import Reports
+    from aui_tui.model.query import Query
     from aui_tui.settings import load
 
     try:
         index = load({}, os.environ).data_dir / "index.db"
         if not index.is_file():
             return []
-        reports = Reports(index)
-        try:
-            return work(reports)
-        finally:
-            reports.close()
+        with closing(Reports(index)) as reports:
+            view = reports.index(Query.of(line=f'"{incomplete}"' if incomplete else "", sort="host"))
+            found = [row.summary.host for window in (view.ranked, view.unreachable) for row in window[0:MOST_HOSTS]]
     except AuiError:
         return []
+    return [shell_word(host) for host in dict.fromkeys(found) if host.startswith(incomplete.lower())]

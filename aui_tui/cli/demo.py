@@ -50,7 +50,8 @@ def demo(
 
     async def print_index() -> None:
         try:
-            await (fill(service, web, _say_nothing) if run.quiet else fill(service, web, _say_score, _say_step))
+            said = (lambda card: None, None) if run.quiet else (_say_score, _say_step)
+            await fill(service, web, *said)
             for part in json_parts(await service.index(Query())):
                 streams.write(part)
             streams.flush()
@@ -60,10 +61,6 @@ def demo(
     with small_web(tasks=tasks, base_url=run.settings.base_url, method=run.settings.method) as (service, web):
         run.wait(print_index())
     return 0
-
-
-def _say_nothing(card: ReportCard) -> None:
-    """Take in a card of which nothing is said."""
 
 
 def _say_step(host: str, event: TaskEvent) -> None:

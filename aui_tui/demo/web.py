@@ -372,8 +372,6 @@ LIMITS: Final = Limits(probe=2.5, pause=0.3, again=0.5, retry_after=0.5)
 """The small web answers in milliseconds, so those who got no answer need not be waited for or asked again for long."""
 AT_ONCE: Final = 6
 """Sites that are scanned at a time: few, so that the first cards come soon and no answer waits for the others."""
-OnCard = Callable[[ReportCard], None]
-"""Called with the card of every finished scan."""
 
 
 def rounds(web: DemoWeb) -> int:
@@ -400,16 +398,16 @@ def small_web(*, tasks: bool, base_url: str, method: str) -> Iterator[tuple[Loca
         yield service_of(web, Path(name), base_url=base_url, method=method), web
 
 
-def _nothing(host: str, event: TaskEvent) -> None:
-    """Take in what nobody watches."""
-
-
 async def fill(
-    service: LocalService, web: DemoWeb, on_card: OnCard, live: Callable[[str, TaskEvent], None] = _nothing
+    service: LocalService,
+    web: DemoWeb,
+    on_card: Callable[[ReportCard], None],
+    live: Callable[[str, TaskEvent], None] | None = None,
 ) -> None:
     """Scan every site as it is now, one that has changed as it was before first; then run the tasks on the shops.
 
-    ``live`` receives each step of each host. Raises NoBrowser where there are shops.
+    ``on_card`` is called with the card of every finished scan, ``live`` with each step of each host. Raises NoBrowser
+    where there are shops.
     """
 
     async def scan(site: DemoSite) -> None:
@@ -434,5 +432,5 @@ async def fill(
             await service.scan(
                 f"http://{site.host}",
                 ScanOptions(tasks=True, free=True),
-                live=partial(live, site.host),
+                live=partial(live, site.host) if live is not None else None,
             )

@@ -123,15 +123,7 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
 
 def diff(before: ReportCard, after: ReportCard) -> Diff:
     """Return what changed from ``before`` to ``after``, two cards of one site or of two."""
-    changes = [
-        *_pillars(before, after),
-        *_matrix(before, after),
-        *_access(before, after),
-        *_policies("ua_policy", before, after),
-        *_policies("crawler_policy", before, after),
-        *_facts(before, after),
-        *_files(before, after),
-    ]
+    changes = [change for change in _fields(before, after) if change.before != change.after]
     note = points.uneven(before, after)
     if before.method != after.method:
         methods = f"{before.method}, {after.method}"
@@ -167,61 +159,55 @@ def _pairs(field: str, before: ReportCard, after: ReportCard) -> Iterator[tuple[
     yield from ((key, earlier, later) for earlier, (key, later) in zip(was, now.items(), strict=False))
 
 
-def _pillars(before: ReportCard, after: ReportCard) -> Iterator[Change]:
+def _fields(before: ReportCard, after: ReportCard) -> Iterator[Change]:
+    """Yield every field that both cards have, in the order of the record, changed or not."""
     for key, now in after.pillars.items() if before.method == after.method else ():
-        old = before.pillars.get(key)
-        if old != now:
-            way = (now > old) - (now < old) if now is not None and old is not None else 0
-            label = labels.pillar(after.method, key)
-            yield Change(field=f"pillars.{key}", label=label, before=_word(old), after=_word(now), direction=way)
-
-
-def _matrix(before: ReportCard, after: ReportCard) -> Iterator[Change]:
+        yield _plain(f"pillars.{key}", labels.pillar(after.method, key), 1, before.pillars.get(key), now)
     for key, old, now in _pairs("matrix", before, after):
-        if old != now:
-            surface = registry().surface(key)
-            yield Change(
-                field=f"matrix.{key}",
-                label=labels.surface(key),
-                before=old,
-                after=now,
-                direction=_ranked(VERDICT_RANK, old, now),
-                component="wba" if surface is not None and surface.live else "",
-            )
-
-
-def _access(before: ReportCard, after: ReportCard) -> Iterator[Change]:
+        surface = registry().surface(key)
+        yield Change(
+            field=f"matrix.{key}",
+            label=labels.surface(key),
+            before=old,
+            after=now,
+            direction=_ranked(VERDICT_RANK, old, now),
+            component="wba" if surface is not None and surface.live else "",
+        )
     for key, old, now in _pairs("agent_access", before, after):
-        was, is_now = labels.answer(old), labels.answer(now)
-        if was != is_now:
-            unclear = INCONCLUSIVE in (old.outcome, now.outcome)
-            way = 0 if unclear else (now.outcome == SERVED) - (old.outcome == SERVED)
-            yield Change(field=f"agent_access.{key}", label=f"Answer to {key}", before=was, after=is_now, direction=way)
-
-
-def _policies(field: str, before: ReportCard, after: ReportCard) -> Iterator[Change]:
-    scored = field == "ua_policy"
-    suffix = " in robots.txt" if scored else " in robots.txt (crawler, not scored)"
-    for key, old, now in _pairs(field, before, after):
-        if old != now:
-            way = _ranked(POLICY_RANK, old, now) if scored else 0
+        unclear = INCONCLUSIVE in (old.outcome, now.outcome)
+        yield Change(
+            field=f"agent_access.{key}",
+            label=f"Answer to {key}",
+            before=labels.answer(old),
+            after=labels.answer(now),
+            direction=0 if unclear else (now.outcome == SERVED) - (old.outcome == SERVED),
+        )
+    for field, rank, suffix in (
+        ("ua_policy", POLICY_RANK, " in robots.txt"),
+        ("crawler_policy", {}, " in robots.txt (crawler, not scored)"),
+    ):
+        for key, old, now in _pairs(field, before, after):
+            way = _ranked(rank, old, now)
             yield Change(field=f"{field}.{key}", label=key + suffix, before=old, after=now, direction=way)
-
-
-def _facts(before: ReportCard, after: ReportCard) -> Iterator[Change]:
     for field, label, better, component in FACTS:
-        old, now = attrgetter(field)(before), attrgetter(field)(after)
-        if old != now:
-            way = better * ((now > old) - (now < old)) if better else 0
-            old, now = _word(old), _word(now)
-            yield Change(field=field, label=label, before=old, after=now, direction=way, component=component)
+        value = attrgetter(field)
+        yield _plain(field, label, better, value(before), value(after), component)
+    for name in sorted({*before.files, *after.files}):
+        was, is_now = ("found" if name in card.files else "missing" for card in (before, after))
+        yield Change(
+            field="files",
+            label=name,
+            before=was,
+            after=is_now,
+            direction=1 if is_now == "found" else -1,
+            component="llms" if name == "llms.txt" else "",
+        )
 
 
-def _files(before: ReportCard, after: ReportCard) -> Iterator[Change]:
-    for name in sorted({*before.files} ^ {*after.files}):
-        old, now, way = ("missing", "found", 1) if name in after.files else ("found", "missing", -1)
-        component = "llms" if name == "llms.txt" else ""
-        yield Change(field="files", label=name, before=old, after=now, direction=way, component=component)
+def _plain(field: str, label: str, better: int, old: Any, now: Any, component: str = "") -> Change:
+    """Return a change of a value; ``better``: which way is better, as in FACTS."""
+    way = better * ((now > old) - (now < old)) if better and None not in (old, now) else 0
+    return Change(field=field, label=label, before=_word(old), after=_word(now), direction=way, component=component)
 
 
 def _word(value: object) -> str:
