@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -21,7 +20,7 @@ import msgspec
 from aui_tui.errors import DEBUG, BadValue, ConfigError
 from aui_tui.model.decoding import sentence
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS
-from aui_tui.model.vocabulary import choose
+from aui_tui.model.vocabulary import choose, nearest
 from aui_tui.text import clean
 
 APP: Final = "aui-tui"
@@ -180,11 +179,10 @@ def ignored(environ: Mapping[str, str]) -> list[str]:
     """Return a sentence for each variable ``AUI_TUI_*`` that sets nothing, since no setting has its name."""
     known = [HOME_VARIABLE, CONFIG_VARIABLE, DEBUG]
     known += [PREFIX + name.upper() for name in DEFAULTS if name not in IN_FILE]
-    meant = {PREFIX + "DATA_DIR": [HOME_VARIABLE], PREFIX + "CONFIG_FILE": [CONFIG_VARIABLE]}
+    renamed = {PREFIX + "DATA_DIR": HOME_VARIABLE, PREFIX + "CONFIG_FILE": CONFIG_VARIABLE}
     sentences = []
     for variable in sorted(name for name in environ if name.startswith(PREFIX) and name not in known):
-        near = meant.get(variable) or get_close_matches(variable, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"see {APP} config."
+        hint = nearest(renamed.get(variable, variable), known) or f"see {APP} config."
         sentences.append(f"{clean(variable, 60)} is ignored: there is no such setting; {hint}")
     return sentences
 
@@ -278,8 +276,7 @@ def _read_table(path: Path, *, required: bool) -> dict[str, Any]:
         raise ConfigError(f"{shown} is not TOML: {clean(str(error), 200)}.") from None
     for name in table:
         if name not in DEFAULTS:
-            near = get_close_matches(name, DEFAULTS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"allowed are: {', '.join(DEFAULTS)}."
+            hint = nearest(name, DEFAULTS) or f"allowed are: {', '.join(DEFAULTS)}."
             raise ConfigError(f"{shown}: unknown setting {clean(name, 60)!r}; {hint}")
     return table
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from itertools import takewhile
@@ -18,6 +17,7 @@ from aui_tui.cli.options import AllowPrivate, ConnectTo
 from aui_tui.cli.parser import Parser, Usage, run_for
 from aui_tui.cli.run import INTERRUPTED, print_version, reporting_errors
 from aui_tui.errors import ConfigError
+from aui_tui.model.vocabulary import nearest
 from aui_tui.text import clean
 
 COMMANDS: Final = MappingProxyType(
@@ -92,8 +92,8 @@ class Commands(Parser, TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that ``args`` begin with. Raises Usage for an unknown one."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
-            near = " or ".join(get_close_matches(args[0], COMMANDS, cutoff=0.7))
-            hint = f"; did you mean {near}?" if near else "."
+            meant = nearest(args[0], COMMANDS, cutoff=0.7)
+            hint = f"; {meant}" if meant else "."
             raise Usage(f"There is no command {clean(args[0], 60)!r}{hint} {streams.NAME} --help lists the commands.")
         return super().resolve_command(ctx, args)
 

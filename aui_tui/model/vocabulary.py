@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Annotated, Final
@@ -60,6 +60,13 @@ def choose(what: str, value: str, allowed: Sequence[str]) -> str:
     for word in allowed:
         if word.casefold() == wanted:
             return word
-    near = get_close_matches(wanted, [word.casefold() for word in allowed], n=1, cutoff=0.7)
-    meant = next((f"did you mean {word}? Allowed" for word in allowed if word.casefold() in near), "allowed")
-    raise BadValue(f"Unknown {what} {clean(value, 60)!r}; {meant} are: {', '.join(allowed)}.", allowed=allowed)
+    meant = nearest(wanted, allowed, cutoff=0.7)
+    listed = f"{meant} Allowed" if meant else "allowed"
+    raise BadValue(f"Unknown {what} {clean(value, 60)!r}; {listed} are: {', '.join(allowed)}.", allowed=allowed)
+
+
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """Return ``did you mean X?`` for what resembles ``word`` most among ``known``, case ignored; empty for nothing."""
+    names = {name.casefold(): name for name in known}
+    found = get_close_matches(word.casefold(), names, n=1, cutoff=cutoff)
+    return f"did you mean {names[found[0]]}?" if found else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Final
@@ -12,6 +11,7 @@ from aui_tui.errors import BadValue
 from aui_tui.model.card import AgentAccess, Evidence, Recommendation, ReportCard, Semantic, SiteSummary
 from aui_tui.model.codec import names_of
 from aui_tui.model.methods import METHODS
+from aui_tui.model.vocabulary import nearest
 from aui_tui.text import clean
 
 FieldPath = tuple[str, ...]
@@ -80,20 +80,18 @@ def _path(word: str, tree: Tree) -> FieldPath:
         known = {name.casefold(): name for name in reversed(list(tree))}
         name = part if part in tree else known.get(part.casefold())
         if name is None:
-            raise _unknown(word, part, tree, path)
+            raise _unknown(word, tree, path)
         path, tree = (*path, name), tree[name]
     return path
 
 
-def _unknown(word: str, part: str, tree: Tree, above: FieldPath) -> BadValue:
+def _unknown(word: str, tree: Tree, above: FieldPath) -> BadValue:
     shown = clean(word, 60)
     if not tree:
         return BadValue(f"Unknown field {shown!r}: {'.'.join(above)} has no parts.")
-    prefix = ".".join([*above, ""])
-    known = {name.casefold(): name for name in tree}
-    near = get_close_matches(part.casefold(), known, n=1, cutoff=0.5)
-    hint = f"did you mean {prefix}{known[near[0]]}?" if near else f"allowed are: {prefix}{(', ' + prefix).join(tree)}."
-    return BadValue(f"Unknown field {shown!r}; {hint}", allowed=tuple(prefix + name for name in tree))
+    known = [".".join((*above, name)) for name in tree]
+    hint = nearest(word, known, cutoff=0.5) or f"allowed are: {', '.join(known)}."
+    return BadValue(f"Unknown field {shown!r}; {hint}", allowed=tuple(known))
 
 
 def project(record: Mapping[str, Any], paths: Sequence[FieldPath]) -> dict[str, Any]:

@@ -100,9 +100,7 @@ def _lead(item: Item) -> str:
 
 def _row(item: Item, width: int) -> list[str]:
     """Return the cells of a table of ``width`` columns, the row's sign before the cell that is its word."""
-    cells = [escape(f"{sign(cell).sign} {cell}" if cell == item.word else cell) for cell in item.cells]
-    cells += [escape(item.text)] if len(cells) < width else []
-    return (cells + [""] * width)[:width]
+    return [escape(f"{sign(text).sign} {text}" if text == item.word else text) for text in item.row(width)]
 
 
 def _with_code(item: Item) -> Iterator[str]:

@@ -75,10 +75,8 @@ def _line(item: Item) -> str:
 
 
 def _cells(item: Item, width: int) -> list[str]:
-    """Return the cells of a row of ``width`` columns, coloured where a cell is the row's word."""
-    cells = [_marked(cell) if cell == item.word else _text(cell) for cell in item.cells]
-    cells += [_text(item.text)] if len(cells) < width else []
-    return (cells + [""] * width)[:width]
+    """Return a row of ``width`` columns, coloured where a cell is the row's word."""
+    return [_marked(text) if text == item.word else _text(text) for text in item.row(width)]
 
 
 def _fix(item: Item) -> str:

@@ -44,6 +44,11 @@ class Item(NamedTuple):
         """The first cell."""
         return self.cells[0] if self.cells else ""
 
+    def row(self, width: int) -> list[str]:
+        """Return the texts under ``width`` columns."""
+        texts = [*self.cells, self.text] if len(self.cells) < width else [*self.cells]
+        return (texts + [""] * width)[:width]
+
     @property
     def tone(self) -> str:
         """The tone of the row's word: ``good``, ``warn``, ``critical``, ``muted``, ``accent``, a stance, or empty."""
