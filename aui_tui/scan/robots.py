@@ -142,6 +142,11 @@ class Group:
                 self._literal[rule.parts[0]] = rule
 
     @cached_property
+    def generic(self) -> Rule | None:
+        """The rule that decides on a path that no rule names."""
+        return self.decide(GENERIC)
+
+    @cached_property
     def _heaviest_first(self) -> tuple[list[int], list[Rule]]:
         """The lengths of the rules without wildcards, and the other rules, by their weight."""
         wild = sorted(self._wild, key=lambda rule: rule.weight, reverse=True)
@@ -185,7 +190,7 @@ class RuleSet:
         ``blocked``: a path that no rule names is disallowed. ``partial``: some Disallow takes effect on some path.
         ``allowed``: none does; the rule is then the Allow that wins everywhere, else the first line, else None.
         """
-        generic = self.decide(GENERIC)
+        generic = _heaviest(group.generic for group in self.groups)
         if generic is not None and not generic.allow:
             return "blocked", generic
         for group in self.groups:
