@@ -29,6 +29,7 @@ from aui_tui.model.visits import Visits, visit_rows
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report.atomic import whole
 from aui_tui.report.fields import (
+    FINDING_EXTRAS,
     LIST,
     ROW_EXTRAS,
     FieldPath,
@@ -69,6 +70,11 @@ def _record(one: ReportCard | Row, options: ExportOptions, listed: str = "") -> 
     if options.paths:
         fields |= {name: dict(zip(names_of(name), fields[name].values(), strict=True)) for name in MAPS & fields.keys()}
         fields |= {"grade": None} if record.grade == NO_GRADE else {}
+        if isinstance(one, ReportCard):
+            fields["evidence"] = [
+                {"t": line.severity, "text": line.text, **{name: getattr(line, name) for name in FINDING_EXTRAS}}
+                for line in one.findings
+            ]
         if isinstance(one, Row):
             fields |= {name: getattr(one, name) for name in ROW_EXTRAS[1:]} | {"rank": one.rank or None}
     return fields

@@ -29,12 +29,15 @@ LIST: Final = "list"
 ROW_EXTRAS: Final = (LIST, "rank", "change", "scans", "method", "edge", "best_fix", "best_points")
 """What a row of an index knows beyond the specification; written when asked for."""
 
+FINDING_EXTRAS: Final = ("id", "fix", "facts")
+"""What a line of evidence knows beyond the specification; written when fields are chosen."""
+
 
 @cache
 def card_tree() -> Tree:
     """Return the fields of a report card (specification 2.2), then LIST."""
     parts: dict[str, Tree] = {
-        "evidence": _leaves(Evidence.__struct_fields__),
+        "evidence": _leaves((*Evidence.__struct_fields__, *FINDING_EXTRAS)),
         "semantic": _leaves(Semantic.__struct_fields__),
         "recommendations": _leaves(Recommendation.__struct_fields__),
         "pillars": _pillars(),

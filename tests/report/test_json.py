@@ -12,12 +12,14 @@ import pytest
 from hypothesis import given, settings
 from msgspec.structs import replace
 
+from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import BadValue
 from aui_tui.model.card import Index, ReportCard
 from aui_tui.model.codec import Keys, decode_card, decode_summary, slots_of
 from aui_tui.model.view import PAGE, Row, rows
 from aui_tui.report.formats import Listing, write_cards, write_listing
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, decode_index, indexes, listing_of, published
+from tests.scan import situations as site
 
 
 def card_json(name: str = "json", card: ReportCard = RICH_OPEN, **options: Any) -> Any:
@@ -58,6 +60,15 @@ def test_keys_can_be_the_slots_of_the_specification() -> None:
     assert list(card_json(keys="slots")["agent_access"]) == list(slots_of("agent_access"))
     row = json.loads("".join(write_listing("json", listing(), keys="slots")))["ranked"][0]
     assert list(row["matrix"]) == list(slots_of("matrix"))
+
+
+def test_chosen_evidence_has_the_id_the_fix_and_the_facts_of_each_finding() -> None:
+    graded = grade_card(site.site(robots=site.rules({"Claude-User": ("blocked", 3, "Disallow: /")})))
+    lines = card_json(card=graded, fields="evidence.id,evidence.fix,evidence.facts")["evidence"]
+    blocked = next(line for line in lines if line["id"] == "robots-blocked")
+    assert (blocked["fix"], blocked["facts"]["agents"]) == ("robots", "Claude (line 3, as “claude-user”)")
+    assert len(lines) == len(graded.evidence)
+    assert list(card_json(card=graded)["evidence"][0]) == ["t", "text"]
 
 
 def test_chosen_fields_come_in_the_order_they_were_chosen() -> None:
