@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import Final
+from collections.abc import Mapping
 from urllib.parse import quote
 
 import jinja2
@@ -12,25 +12,22 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from aui_tui import __version__, docs
-from aui_tui.model import labels, visits
+from aui_tui.model import agents, labels, visits
 from aui_tui.model.card import site_url
 from aui_tui.model.points import by_harm, gain
+from aui_tui.model.registry import surfaces
+from aui_tui.model.signs import sign
 from aui_tui.model.tasks import rows as task_rows
 from aui_tui.model.vocabulary import NO_GRADE, VERDICT_RANK
 from aui_tui.report import page as pictures
 from aui_tui.text import count
 from aui_tui.web import NAME, SUMMARY, ApiConfig, records, serves_tools
 
-MARKS: Final = {
-    "allowed": "✓",
-    "allowed-robots": "✓",
-    "partial": "◐",
-    "blocked": "✗",
-    "disallowed": "✗",
-    "walled": "▦",
-    "untested": "·",
-}
-"""A sign beside the word of each verdict; the word is always beside it."""
+
+def _words(matrix: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the assistants of a matrix, each with the word for its verdict."""
+    pairs = zip(surfaces(), matrix.values(), strict=False)
+    return [(surface.short, agents.word_of(verdict, surface.source)) for surface, verdict in pairs]
 
 
 def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
@@ -49,7 +46,8 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         agent=labels.agent,
         counted=count,
         grade=labels.grade,
-        mark=lambda verdict: MARKS.get(verdict, "?"),
+        sign=lambda word: sign(word).sign,
+        tone=lambda word: sign(word).tone,
         minute=lambda text: text[:16].replace("T", " "),
         origin=lambda host: host if "://" in host else f"https://{quote(host, safe='.:-[]')}/",
     )
@@ -69,6 +67,9 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         badge_url=lambda host: records.badge_url(base, host),
         served=lambda matrix: sum(VERDICT_RANK.get(verdict, 0) > 0 for verdict in matrix.values()),
         tested=lambda matrix: sum(verdict != "untested" for verdict in matrix.values()),
+        assistants=agents.each,
+        sentence=agents.sentence,
+        words=_words,
         by_harm=by_harm,
         gain=gain,
         grade_mark=lambda grade, size: Markup(pictures.mark(grade, size)),  # noqa: S704 - its words are escaped

@@ -107,9 +107,14 @@ def test_every_place_gives_an_assistant_the_same_verdict(seen: Observations) -> 
     if card.unreachable:
         return
     junit = results(report)
+    page = LexborHTMLParser(environment(CONFIG, scans=False).get_template("site.html").render(card=card, report=report))
+    rows = [row.css("th, td") for row in page.css("h2#verdicts + div tbody tr")]
+    shown = {row[0].text(): row[1].text().split(" ", 1)[1] for row in rows}
+    assert page.css_first(".verdict .words p").text() == head.text
     for item in who.items:
         names, verdict = item.cells
         for name in names.split(", "):
+            assert shown[name] == verdict
             assert junit[name] == RESULTS.get(verdict, "skipped" if verdict == "not tested" else ""), (name, verdict)
             if verdict in RESULTS and name not in ("ChatGPT agent", "in-browser"):
                 gate = check(card, Gates.of(must_serve=name), seen=seen)
