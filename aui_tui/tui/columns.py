@@ -54,9 +54,9 @@ WIDEST: Final = 400
 
 RANKED: Final = (
     Column("rank", "#", 4, right=True, sort="rank", drop=6),
-    Column("score", "Score", 6, right=True, sort="score"),
+    Column("score", "Score", 5, right=True, sort="score"),
     Column("change", "Δ", 4, right=True, sort="change", drop=5),
-    Column("grade", "Gr", 3, sort="grade"),
+    Column("grade", "G", 1, sort="grade"),
     Column("stance", "Stance", STANCE_WIDTH, sort="stance"),
     Column("host", "Host", 18, sort="host", most=40),
     Column("category", "Category", 14, sort="category", drop=1),

@@ -545,3 +545,18 @@ async def test_a_key_meant_for_another_screen_finds_one_without_its_widgets() ->
             await pilot.app.run_action(binding.action, pilot.app.screen)
         await complete
         await shows(pilot, "Can AI assistants get into your site?")
+
+
+async def test_a_letter_of_the_query_draws_the_rows_and_does_not_lay_out_the_screen() -> None:
+    async with stage(MemoryService.of(60), (140, 40)) as pilot:
+        await press(pilot, "slash", "q")
+        screen, laid_out = index_of(pilot), 0
+
+        def count(_screen: object) -> None:
+            nonlocal laid_out
+            laid_out += 1
+
+        screen.screen_layout_refresh_signal.subscribe(screen, count)
+        await press(pilot, "z")
+        assert screen.line.value == "qz"
+        assert laid_out == 0

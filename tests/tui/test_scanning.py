@@ -13,6 +13,7 @@ from textual.content import Content
 from aui_tui.errors import InvalidHost, PrivateHost
 from aui_tui.model import labels
 from aui_tui.model.observations import Exchange, Observations
+from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.view import HostReport
 from aui_tui.scan.target import parse
@@ -236,3 +237,41 @@ def test_unreachable_hosts_are_no_result_while_others_are_asked() -> None:
     view = asyncio.run(MemoryService([dead]).index(Query()))
     shown = empty_text(ListState(view=view), True, feeding=True)
     assert shown.plain == "The first sites are being asked …"
+
+
+class Full(MemoryService):
+    """Cannot store what it scans."""
+
+    async def scan(self, url: str, options: ScanOptions = ORDINARY, **told: Any) -> HostReport:
+        report = await super().scan(url, options, **told)
+        del self.histories[url]
+        return replace(report, warnings=("This scan is not saved.",))
+
+
+async def test_a_scan_that_could_not_be_stored_is_shown_and_not_denied() -> None:
+    async with stage(Full([make_card(1)])) as pilot:
+        pilot.app.scan("new.example")
+        await shows(pilot, "new.example", "This scan is not saved.")
+        await settle(pilot)
+        assert "never been scanned" not in text_of(pilot)
+
+
+class Damaged(MemoryService):
+    """Finds out while it runs that its index is damaged."""
+
+    found: tuple[str, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return self.found
+
+
+async def test_what_goes_wrong_with_the_index_meanwhile_is_said_once() -> None:
+    service = Damaged([make_card(1)])
+    async with stage(service) as pilot:
+        service.found = ("The index was damaged.",)
+        for _ in range(2):
+            await pilot.app.look_for_changes()
+            await shows(pilot, "The index was damaged.")
+        await settle(pilot)
+        assert text_of(pilot).count("The index was damaged.") == 1

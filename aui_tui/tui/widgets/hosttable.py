@@ -250,8 +250,12 @@ class HostTable(ScrollView, can_focus=True):
             label = column.label
             if column.sort == key and key:
                 label += glyphs.FALLING if (key in LARGEST_FIRST) is not turned else glyphs.RISING
-            role = "chip" if column == here else "header"
-            out += [Cell(fit(label, column.width, right=column.right), role), Cell(" ", "header")]
+            room = max(column.width, min(len(label), column.width + 1))  # the sign may take the gap
+            words = fit(label, room, right=column.right)
+            out += [
+                Cell(words, "chip" if column == here else "header"),
+                Cell(" " * (column.width + 1 - room), "header"),
+            ]
         return out
 
     def _cells(self, row: Row, index: int, size: int) -> list[Cell]:

@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import LINES
-from aui_tui.tui.rows import Build, ListEntry, found_in
+from aui_tui.tui.rows import STYLES, Build, ListEntry, found_in
 
 
 class RowList(OptionList):
@@ -101,18 +101,23 @@ class RowList(OptionList):
         content = found_in(content, self._words) if self._words else content
         if place != self.highlighted:
             return content
+        if self.has_focus:  # muted on the ground of the cursor cannot be read in sixteen colours; verdicts keep theirs
+            content = Content(content.plain, [span for span in content.spans if span.style != STYLES["muted"]])
         stops = self.rows[place].stops
         if self._stop and self._stop < len(stops):
             content = content.stylize("reverse", stops[self._stop].start, stops[self._stop].end)
         return Content.assemble((glyphs.CURSOR, "$accent"), content[1:]) if content.plain.startswith(" ") else content
+
+    def _draw_row(self, place: int | None) -> None:
+        if place is not None and place < min(len(self.rows), self.option_count):
+            self.replace_option_prompt_at_index(place, self._prompt(place))
 
     def watch_highlighted(self, highlighted: int | None) -> None:
         """Draw the cursor's sign, and tell."""
         super().watch_highlighted(highlighted)
         before, self._drawn, self._stop = self._drawn, highlighted, 0
         for place in {before, highlighted}:
-            if place is not None and place < min(len(self.rows), self.option_count):
-                self.replace_option_prompt_at_index(place, self._prompt(place))
+            self._draw_row(place)
         self.post_message(self.Moved())
 
     @property
@@ -138,7 +143,11 @@ class RowList(OptionList):
         return [row.content.plain for row in self.rows]
 
     def on_focus(self) -> None:
+        self._draw_row(self.highlighted)
         self.post_message(self.Moved())
+
+    def on_blur(self) -> None:
+        self._draw_row(self.highlighted)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
@@ -165,7 +174,7 @@ class RowList(OptionList):
         place = self.highlighted
         if place is not None and self.rows[place].stops:
             self._stop = max(0, min(self._stop + step, len(self.rows[place].stops) - 1))
-            self.replace_option_prompt_at_index(place, self._prompt(place))
+            self._draw_row(place)
             self.post_message(self.Moved())
 
     def action_step(self, step: int) -> None:
@@ -193,7 +202,7 @@ class RowList(OptionList):
         """Mark ``words`` and return the rows that have them."""
         self._words, wanted = words, words.lower()
         for place in range(len(self.rows)):
-            self.replace_option_prompt_at_index(place, self._prompt(place))
+            self._draw_row(place)
         return [number for number, row in enumerate(self.texts) if wanted and wanted in row.lower()]
 
     def scroll_to_row(self, number: int) -> None:
