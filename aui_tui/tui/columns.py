@@ -54,13 +54,13 @@ WIDEST: Final = 400
 
 RANKED: Final = (
     Column("rank", "#", 4, right=True, sort="rank", drop=6),
-    Column("score", "Score", 5, right=True, sort="score"),
+    Column("score", "Score", 6, right=True, sort="score"),
     Column("change", "Δ", 4, right=True, sort="change", drop=5),
     Column("grade", "G", 1, sort="grade"),
     Column("stance", "Stance", STANCE_WIDTH, sort="stance"),
     Column("host", "Host", 18, sort="host", most=40),
     Column("category", "Category", 14, sort="category", drop=1),
-    Column("out", "Gets in", 12, drop=7, most=16),
+    Column("out", "Gets in", 11, drop=7, most=16),
     Column("disagree", glyphs.DISAGREE, 1, drop=4),
     Column("by", "by", 10, drop=3),
     Column("age", "Age", 4, right=True, sort="age", drop=2),

@@ -548,8 +548,8 @@ async def test_a_key_meant_for_another_screen_finds_one_without_its_widgets() ->
 
 
 async def test_a_letter_of_the_query_draws_the_rows_and_does_not_lay_out_the_screen() -> None:
-    async with stage(MemoryService.of(60), (140, 40)) as pilot:
-        await press(pilot, "slash", "q")
+    async with stage(MemoryService.of(60)) as pilot:
+        await press(pilot, "slash", "p", "l")
         screen, laid_out = index_of(pilot), 0
 
         def count(_screen: object) -> None:
@@ -557,6 +557,6 @@ async def test_a_letter_of_the_query_draws_the_rows_and_does_not_lay_out_the_scr
             laid_out += 1
 
         screen.screen_layout_refresh_signal.subscribe(screen, count)
-        await press(pilot, "z")
-        assert screen.line.value == "qz"
+        await press(pilot, "a")
+        assert 0 < len(screen.table) < 55
         assert laid_out == 0
