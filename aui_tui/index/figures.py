@@ -149,7 +149,7 @@ def _by_kind(kinds: Mapping[Any, int]) -> dict[str, Any]:
         refusing[edge] += number * any(word in TURNED_AWAY for word in words)
         if grade in grades:
             grades[grade] += number
-        if category in stances:
+        if stance in stances.get(category, ()):
             stances[category][stance] += number
         for slug, word in zip(AGENTS, words, strict=True):
             inside = gets_in(word)

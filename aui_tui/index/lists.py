@@ -7,7 +7,7 @@ import sqlite3
 from array import array
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -48,10 +48,8 @@ def order_of(query: Query) -> str:
     return first + ", ".join(f"{sql}{' DESC' if falls != query.descending else ''}" for sql, falls in keys)
 
 
-RARE: Final = 10_000
+RARE: Final = 3000
 """Fewer hosts than this are taken from the index of text; of more it is quicker to look at every host."""
-RARE_FIRST: Final = 1000
-"""The same where the first hosts of a list are enough."""
 TRIGRAM: Final = 3
 """Shortest text in characters that the index of text can find."""
 NO_FACETS: Final = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
@@ -64,27 +62,20 @@ def filters(query: Query) -> tuple[Term, ...]:
     return (*category, Term("ranked AND stance = ?", (query.stance,))) if query.stance else category
 
 
-class Chosen(NamedTuple):
-    """The table that the terms of a query are asked of, and the terms."""
-
-    table: str
-    terms: Term
-
-
-def narrowed(db: sqlite3.Connection, query: Query, rare: int = RARE) -> Chosen:
-    """Return the terms of a query, and the way to its hosts: the index of text if a text is in fewer than ``rare``."""
+def narrowed(db: sqlite3.Connection, query: Query) -> tuple[str, Term]:
+    """Return the table to ask and the terms of ``query``: by the index of text if a text is in fewer than RARE."""
     for term in query.terms:
         if len(term.text) >= TRIGRAM:
             phrase = '"' + term.text.replace('"', '""') + '"'  # one FTS5 string: a substring for trigrams
             found = "SELECT rowid FROM site_text WHERE site_text MATCH ?"
-            if db.execute(f"SELECT count(*) FROM ({found} LIMIT {rare})", (phrase,)).fetchone()[0] < rare:
-                return Chosen("site NOT INDEXED", all_of((Term(f"id IN ({found})", (phrase,)), *query.terms)))
-    return Chosen("site", all_of(query.terms))
+            if db.execute(f"SELECT count(*) FROM ({found} LIMIT {RARE})", (phrase,)).fetchone()[0] < RARE:
+                return "site NOT INDEXED", all_of((Term(f"id IN ({found})", (phrase,)), *query.terms))
+    return "site", all_of(query.terms)
 
 
 def find_hosts(db: sqlite3.Connection, query: Query, *, ranked: bool, limit: int = 0) -> array[int]:
     """Return the ids of the ranked or the unreachable hosts of ``query`` in order, at most ``limit`` (0: all)."""
-    table, terms = narrowed(db, query, RARE_FIRST if limit else RARE)
+    table, terms = narrowed(db, query)
     where = all_of((Term(f"ranked = {ranked:d}"), *filters(query), terms))
     sql = f"SELECT id FROM {table} WHERE {where.sql} ORDER BY {order_of(query)} LIMIT {limit or -1}"
     return array("q", (identity for (identity,) in db.execute(sql, where.values)))
@@ -97,9 +88,9 @@ def facets(db: sqlite3.Connection, query: Query) -> Facets:
     sql = f"SELECT category, stance, {hosts} FROM {table} WHERE ranked = 1 AND {terms.sql} GROUP BY category, stance"
     stances, categories = dict.fromkeys(STANCES, 0), dict.fromkeys(CATEGORIES, 0)
     for category, stance, number in db.execute(sql, terms.values):
-        if query.category in ("", category):
+        if stance in stances and query.category in ("", category):
             stances[stance] += number
-        if query.stance in ("", stance) and category in categories:
+        if category in categories and query.stance in ("", stance):
             categories[category] += number
     return Facets(stance=stances, category=categories)
 

@@ -244,10 +244,10 @@ class Reports:
             raise NeverScanned(host) from None
 
     def history(self, host: str) -> tuple[HistoryPoint, ...]:
-        """Return the kept scans of ``host``, oldest first; empty when it was never scanned."""
+        """Return the kept scans of ``host``, oldest first, damaged ones left out; empty when it was never scanned."""
         found = self._read(
             "SELECT scan.at, scan.score, scan.grade, scan.stance, unreachable, plain, dead = 2 FROM scan "
-            "JOIN site ON site.id = site WHERE host = ? ORDER BY scan.at",
+            "JOIN site ON site.id = site WHERE host = ? AND scan.stance IN (0, 1, 2) ORDER BY scan.at",
             (host,),
         )
         return tuple(
@@ -321,8 +321,8 @@ class Reports:
         """Return the index of ``host`` in the ranked (else unreachable) list of ``query``, -1 when it is absent."""
         with self.database.reading() as db:
             found = db.execute("SELECT id, ranked FROM site WHERE host = ?", (host,)).fetchone()
-            listed = [] if found is None else list(find_hosts(db, query, ranked=bool(found[1])))
-        return listed.index(found[0]) if found is not None and found[0] in listed else -1
+            listed = () if found is None else find_hosts(db, query, ranked=bool(found[1]))
+        return next((place for place, identity in enumerate(listed) if identity == found[0]), -1)
 
     def _view(self, db: sqlite3.Connection, query: Query, counted: Facets | None) -> IndexView:
         """Return the lists of ``query``; their first rows alone while nothing is ``counted``."""

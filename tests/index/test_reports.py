@@ -571,3 +571,33 @@ def test_newer_file_is_refused(tmp_path: Path) -> None:
     ):
         Reports(tmp_path / "index.db")
     assert not list(tmp_path.glob("*damaged*"))
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "site SET stance = 'Odd'",
+        "site SET category = 'Odd', grade = 'Z', score = 1000",
+        "site SET fixes = ',odd,', contradictions = ',odd,', claude = 'odd'",
+        "scan SET stance = 7, grade = 'Z', score = -5",
+        "tally SET score = 1000, stance = 'Odd'",
+    ],
+)
+def test_words_that_nobody_knows_end_no_question(store: Reports, planted: str) -> None:
+    store.put(*scan())
+    store.put(*scan(at=NOW - DAY))
+    store.put(*scan("other.example"))
+    with store.database.writing() as db:
+        db.execute(f"UPDATE {planted} WHERE rowid = 1" if "tally" not in planted else f"UPDATE {planted}")
+    for query in (Query(), Query.of(stance="Open"), Query.of(line="score:>5 -contradiction"), Query.of(sort="age")):
+        view = store.index(query)
+        assert len(view.ranked[:]) <= 2
+        store.overview(query)
+        store.moves(query, "", 5)
+        store.weeks(query)
+    for host in ("shop.example", "other.example"):
+        with suppress(NeverScanned):
+            store.row(host)
+        store.history(host)
+        store.get(host)
+    assert examine(store).hosts == 2
