@@ -100,7 +100,10 @@ def _rule_of(finding: Finding) -> ProblemRule:
         name = f"finding/{finding.id or finding.severity}"
         about = "A finding of another index or of an earlier version."
         return ProblemRule(name, level, f"A finding of severity {finding.severity}.", about)
-    text = clean(PLACE.sub("...", line.text))
+    text = clean(line.text)
+    if PLACE.search(text):
+        lacking = f": {BY_FIX[finding.fix].lacking}" if finding.fix in BY_FIX else ""
+        text = f"{finding.id.replace('-', ' ').capitalize()}{lacking}."
     return ProblemRule(f"finding/{finding.id}", level, text, _help(finding.fix), HELP.get(finding.fix, HTTP))
 
 

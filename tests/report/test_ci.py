@@ -172,6 +172,14 @@ def test_sarif_names_a_rule_for_each_kind_of_finding_with_help_and_a_place_to_re
     assert used == {rule["id"] for rule in rules}
 
 
+def test_the_description_of_a_rule_reads_without_the_facts_of_one_site() -> None:
+    (run,) = runs(grade_card(site.dropped()))
+    described = {rule["id"]: rule["shortDescription"]["text"] for rule in run["tool"]["driver"]["rules"]}
+    assert described["finding/shut-out"] == "Shut out: an agent is refused or challenged."
+    assert described["finding/probe-limit"].startswith("Limit of this test: a probe borrows")
+    assert not any("..." in text or "<<" in text for text in described.values())
+
+
 def test_no_problem_is_shown_twice_and_each_has_its_snippet() -> None:
     """A fix stands with the finding that it is for, and alone only where no finding speaks of it."""
     seen = plain()
