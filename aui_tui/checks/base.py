@@ -237,7 +237,7 @@ class Earned(NamedTuple):
 
     @classmethod
     def unmeasured(cls, observations: Observations, what: str, *probes: str) -> Earned | None:
-        """Return that ``what`` was not measured, where one of ``probes`` was left without a verdict or is kept back."""
+        """Return that ``what`` was not measured, where one of ``probes`` has no verdict or was withheld."""
         asked = [observations.exchange(probe) for probe in probes]
         if any(probe.limited for probe in asked):
             why = "could not be fetched: the site limits requests"

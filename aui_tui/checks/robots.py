@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -35,7 +34,6 @@ QUARTERS: Final = 4
 WITHHELD: Final = frozenset({401, 403, 429, 451})
 """Statuses that RFC 9309 reads as no rules although the site may want to keep clients out."""
 MISSING: Final = frozenset({404, 410})
-TOKEN: Final = re.compile(r"[A-Za-z_-]+")
 SENTENCES: Final = sentence_list(
     """
     critical robots-wildcard
@@ -179,11 +177,6 @@ def _file_remedy(blocked: Sequence[RobotsPolicy]) -> str:
     return text
 
 
-def _spelling(policy: RobotsPolicy) -> str:
-    """Return the name as the site writes it where that is a product token (RFC 9309, 2.2.1), else the agent's own."""
-    return policy.spelling if TOKEN.fullmatch(policy.spelling) else policy.token
-
-
 def _rules(blocked: Sequence[RobotsPolicy], partial: Sequence[RobotsPolicy]) -> str:
     default = [policy for policy in blocked if policy.policy == "unlisted"]
     named = [policy for policy in blocked if policy.policy != "unlisted"]
@@ -287,9 +280,7 @@ class RobotsTxt(Check):
         return replace(changed, exchanges=exchanges)
 
     def advise(self, site: Site) -> Advice:
-        """Return body and the whole corrected file; of a file that is not kept, a group under the names
-        as the file spells them.
-        """
+        """Return body and the whole corrected file; of a file that is not kept, a group that lets the agents in."""
         step, facts = edges().for_robots(site.edges).step, site.observations.robots
         if facts.kind == "unknown":
             fetched = _fetched(site.observations.exchange("robots"))
@@ -308,10 +299,7 @@ class RobotsTxt(Check):
         if facts.text:
             code = robots_edit.corrected(site.observations, ["robots"]).strip("\n")
             return Advice(body, code, lambda: robots_pieces(site, "robots"))
-        names = dict.fromkeys(_spelling(policy) for policy in (*blocked, *partial))
-        group = {name.lower(): name for name in reversed(names)}
-        rows = [f"User-agent: {name}" for name in reversed(group.values())]
-        code = "\n".join([*rows, "Allow: /"])
+        code = "\n".join(robots_edit.open_group([policy.token for policy in (*blocked, *partial)]))
         return Advice(body, code, lambda: robots_pieces(site, "robots", code))
 
 

@@ -85,10 +85,14 @@ def let_in(text: str, tokens: Sequence[str]) -> str:
     parsed = robots.parse(kept.encode())
     shut = [token for token in tokens if parsed.explain(token).effective == "blocked"]
     if shut:
-        names = {token.lower(): token for token in reversed(shut)}
-        group_lines = [f"User-agent: {name}" for name in reversed(names.values())]
-        kept = _appended(kept, [NOTE, *group_lines, "Allow: /"])
+        kept = _appended(kept, [NOTE, *open_group(shut)])
     return kept if kept.strip() else OPEN_FILE
+
+
+def open_group(tokens: Sequence[str]) -> list[str]:
+    """Return the lines of a group that opens every path to ``tokens``; two casings are one name (RFC 9309, 2.2.1)."""
+    names = {token.lower(): token for token in reversed(tokens)}
+    return [*(f"User-agent: {name}" for name in reversed(names.values())), "Allow: /"]
 
 
 def with_signal(text: str, value: str, line: int = 0) -> str:

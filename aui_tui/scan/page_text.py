@@ -1,4 +1,4 @@
-"""What there is to read in an answer, and how much of it two answers share. Pure."""
+"""The readable text of an answer, and how much of it two answers share. Pure."""
 
 from __future__ import annotations
 

@@ -33,16 +33,15 @@ class Phase(NamedTuple):
     """What explains the refusals so far, and how its rounds go; a row of ``PHASES`` and of ``docs/architecture.md``.
 
     ``seen``: what leads to it; ``then``: what follows. ``together``: all who wait are asked in a round, else one.
-    ``apart``: the quiet between two requests of a round, in units of the one before it. ``rounds``: rounds with served
-    controls until a refusal counts. ``stretch``: the quiet before the next round, in units of what the controls had.
+    ``apart``: each request of a round has the quiet that comes before the round. ``rounds``: rounds with served
+    controls until a refusal counts.
     """
 
     seen: str
     then: str
     together: bool
-    apart: float
+    apart: bool
     rounds: int
-    stretch: float
 
 
 OPEN, MAY_SHARE, SHARED, LIMITED = "open", "may share", "shared", "limited"
@@ -53,35 +52,31 @@ PHASES: Final = MappingProxyType(
             then="all who are turned away are asked, then their controls: a served agent and the browser; when these"
             " are served, the round counts",
             together=True,
-            apart=0.0,
+            apart=False,
             rounds=ROUNDS,
-            stretch=1.0,
         ),
         MAY_SHARE: Phase(
             seen="only agents are turned away, and one of them by 429, 503 or Retry-After",
             then="one agent is asked, then the browser; the quiet doubles, and after 13 pauses without a page: open",
             together=False,
-            apart=0.0,
+            apart=False,
             rounds=3,
-            stretch=1.5,
         ),
         SHARED: Phase(
             seen="an agent that was served is turned away beside a served browser",
             then="what was counted no longer counts; one agent is asked, the quiet doubles up to 13 pauses, and then an"
             " agent is its control too; when that is served, the round counts",
             together=False,
-            apart=0.0,
+            apart=False,
             rounds=3,
-            stretch=1.5,
         ),
         LIMITED: Phase(
             seen="a browser that was served is turned away",
             then="what was counted no longer counts; the quiet doubles, and each request has it; all are asked, then"
             " the browser; when that is served, the round counts, and the next quiet is longer than the browser's was",
             together=True,
-            apart=1.0,
+            apart=True,
             rounds=3,
-            stretch=1.5,
         ),
     }
 )
@@ -93,6 +88,8 @@ UNEVEN_ROUNDS: Final = 3
 """The same where the site may go by which of its servers answers."""
 MOST_FURTHER_CONTROLS: Final = 2
 """Further controls in a round, so that a client and its control do not meet the servers of a site in step."""
+LONGER: Final = 1.5
+"""The quiet before the next round where a limit is possible, in units of what the controls had."""
 OUTLAST: Final = 13
 """The quiet in pauses after which a limit of 5 requests a minute has let the next one through."""
 LONGEST_OPEN: Final = 8
@@ -399,7 +396,7 @@ class Retry:
             group, others = (waiting, []) if phase.together else (waiting[:1], waiting[1:])
             if self.shared and all(map(self._by_other_rule, group)):
                 pause = self._quiet
-            apart = phase.apart * self._wait
+            apart = self._wait if phase.apart else 0.0
             before = dict(self._served_at)
             for number, name in enumerate(group):
                 if not (yield from self._ask(name, max(self._gap, apart) if number else pause, why)):
@@ -473,7 +470,7 @@ class Retry:
         if phase == OPEN:
             once = max(self.controls[name] for name in left) == 1
             return min(quiet, LONGEST_OPEN * self._quiet) if once else self._quiet
-        return self._wait if other_rule else max(self._wait, PHASES[phase].stretch * quiet)
+        return self._wait if other_rule else max(self._wait, LONGER * quiet)
 
     def _slow_down(self, waiting: Sequence[str], panel: Sequence[str]) -> float:
         """Return the pause after a round that turned a control away too.

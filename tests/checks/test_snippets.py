@@ -115,12 +115,12 @@ def test_the_robots_snippet_opens_the_file(blocked: tuple[str, ...], kept: bool)
     assert {policy.effective for policy in after.crawlers} == {policy.effective for policy in seen.robots.crawlers}
 
 
-def test_the_group_for_a_file_that_is_not_kept_has_the_spelling_of_the_site() -> None:
+def test_the_group_for_a_file_that_is_not_kept_names_the_agents_as_they_call_themselves() -> None:
     text = b"User-agent: CLAUDE-USER\nUser-agent: chatgpt-user/1.0\nDisallow: /\n"
     facts = robots.facts(text, 200, registry(), "text/plain")
     assert fixes(replace(site.plain(), robots=facts))["robots"].code == "User-agent: *\nDisallow:"
     fix = fixes(replace(site.plain(), robots=replace(facts, text="")))["robots"]
-    assert fix.code == "User-agent: ChatGPT-User\nUser-agent: CLAUDE-USER\nAllow: /"
+    assert fix.code == "User-agent: ChatGPT-User\nUser-agent: Claude-User\nAllow: /"
     assert "line 3" in fix.body
 
 

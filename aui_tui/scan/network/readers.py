@@ -1,4 +1,4 @@
-"""What a peer may send, read before a parser of HTTP sees it: heads of HTTP/1 and frames of HTTP/2. Pure.
+"""Readers in front of the HTTP parsers: heads of HTTP/1 and frames of HTTP/2, tidied, counted and bounded. Pure.
 
 Parsers of HTTP spend tens of microseconds on the smallest thing, so a count of bytes is not enough: a peer that sends
 empty frames, interim responses or chunks of one byte would keep this process busy for as long as it likes. So what

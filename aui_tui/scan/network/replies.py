@@ -1,4 +1,4 @@
-"""What comes back from a request: an answer whose body is still to be read, or an error that says why there is none."""
+"""The outcome of a request: an answer whose body is still to be read, or an error that says why there is none."""
 
 from __future__ import annotations
 
