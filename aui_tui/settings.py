@@ -139,6 +139,7 @@ WORDS: Final[Mapping[str, Sequence[str]]] = {
     "json_keys": ("names", "slots"),
     "control": ("auto", "plain", "chromium"),
     "first_run": ("pass", "inconclusive"),
+    "log_kind": ("edge", "origin", "unknown"),
 }
 """Settings that take one of some words."""
 SWITCHES: Final = {"yes": "true", "on": "true", "no": "false", "off": "false"}
@@ -196,7 +197,7 @@ def _read(name: str, given: Any, where: str) -> Any:
         value = [part.strip() for part in value.split(",") if part.strip()]
     try:
         found = getattr(msgspec.convert({name: value}, Choices, strict=False), name)
-        if name in WORDS:
+        if name in WORDS and found != DEFAULTS[name]:
             return choose(name, found, WORDS[name])
     except (msgspec.ValidationError, BadValue) as error:
         said = str(error).rstrip(".") if isinstance(error, BadValue) else sentence(error).removeprefix(f"{name}: ")

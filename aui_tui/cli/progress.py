@@ -23,9 +23,6 @@ LIMIT: Final = 12
 """Seconds a probe may take (specification 8)."""
 COLOURS: Final = MappingProxyType({"good": "green", "critical": "red", "warn": "yellow"})
 """Rich's colours of the tones of the table of signs."""
-SIGN_OF: Final = MappingProxyType({"served": "good", "found": "good", "hit": "good", "inconclusive": "unclear"})
-"""Words of the table of signs for outcomes of probes that have no sign of their own."""
-
 OnProgress = Callable[..., None]
 """Called with how much is done, and of how much where that is known."""
 
@@ -129,7 +126,7 @@ class _Checklist:
 
         text = Text(f"scan  {self.host}\n", no_wrap=True, overflow="ellipsis")
         for name, event in self.events.items():
-            done = sign(SIGN_OF.get(event.outcome, event.outcome))
+            done = sign(event.outcome)
             waited = time.monotonic() - self.began[name] - event.wait
             if event.state == "done":
                 text.append(f"  {done.sign} ", COLOURS.get(done.tone, "dim"))

@@ -14,21 +14,13 @@ from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.progress import step_words
 from aui_tui.cli.sources import opened
 from aui_tui.cli.streams import Paint
-from aui_tui.errors import AuiError, BadValue, ConfigError
+from aui_tui.errors import BadValue, ConfigError, Unavailable
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TASK, TaskReport, TaskResult, mark_of, rows, run_of, sent_words, summary
 from aui_tui.report.atomic import replace
 from aui_tui.text import clean, count, fit
 
 app = App()
-
-
-class NotRun(AuiError):
-    """The site was scanned, but no tasks were run on it."""
-
-    exit_code = 3
-    http_status = 404
-    title = "No tasks"
 
 
 def report_lines(host: str, report: TaskReport, paint: Paint) -> Iterator[str]:
@@ -85,8 +77,7 @@ def tasks(
         async with opened(run) as service:
             report = await service.transcript(host)
             if report is None:
-                how = f"{streams.NAME} scan {name} --tasks"
-                raise NotRun(f"No tasks were run on {name}, or no transcript is kept. To run them: {how}")
+                raise Unavailable(f"No run of the tasks is kept for {name}; aui-tui scan {name} --tasks makes one.")
             return report, await service.pictures(host) if write else {}
 
     report, images = run.wait(work())

@@ -117,14 +117,9 @@ def doctor(context: typer.Context, as_json: options.Json = False) -> int:
     """Check every kept card of this machine's index; exit code 1 when something is wrong."""
     run = run_for(context)
     only_local(run, "The doctor")
-    with _opened_index(run) as reports:
-        return _examine(run, reports, as_json=as_json)
-
-
-def _examine(run: Run, reports: Reports, *, as_json: bool) -> int:
     from aui_tui.index.upkeep import examine
 
-    with bar("Reading every card", quiet=run.quiet) as progress:
+    with _opened_index(run) as reports, bar("Reading every card", quiet=run.quiet) as progress:
         health = examine(reports, progress=progress)
     aside = [str(path) for path in damaged(reports.path.parent)]
     problems = [clean(problem, 300) for problem in health.problems]

@@ -19,7 +19,7 @@ from aui_tui.cli.reach import policy_of
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import local, only_local
 from aui_tui.cli.streams import Paint
-from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned
+from aui_tui.errors import BadValue, ConfigError, NeverScanned, Unavailable
 from aui_tui.model.card import ReportCard
 from aui_tui.model.visits import Visits, encode_visits
 from aui_tui.text import clean
@@ -33,7 +33,6 @@ app = App()
 
 GATES: Final = "Gate (exit code 1 when it fails, 3 when the log cannot tell)"
 FORMS: Final = ("json", "csv", "markdown")
-KINDS: Final = ("edge", "origin", "unknown")
 SERVERS: Final = ("nginx", "apache", "haproxy", "ipset", "cloudflare")
 """Forms of an allow-list; their table is not loaded for a help."""
 FORM_WORDS: Final = {
@@ -119,7 +118,8 @@ def visits(
         found = _read(run, logs, reading, book) if logs else None
         found, card = _beside_card(run, host, found) if host else (found, None)
         if found is None:
-            raise NotRead(host)
+            name = clean(host, 253)
+            raise Unavailable(f"No access log of {name} was read; aui-tui visits LOG --host {name} reads one.")
         record = found
         emit(_printed(run, record, card, form, path), path)
     if not asked:
@@ -129,23 +129,13 @@ def visits(
     return outcome.exit_code
 
 
-class NotRead(NeverScanned):
-    """No access log of the host was read."""
-
-    def __init__(self, host: str) -> None:
-        AuiError.__init__(self, f"No access log of {clean(host, 253)} was read.")
-        self.host = host
-
-
 def _reading_of(run: Run, host: str) -> LogOptions:
-    """Return how to read the logs of ``host`` (empty: of any). Raises BadValue, InvalidHost."""
+    """Return how to read the logs of ``host`` (empty: of any). Raises InvalidHost."""
     from aui_tui.visits.counting import LogOptions
 
     settings = run.settings
-    if settings.log_kind not in ("", *KINDS):
-        raise BadValue(f"log_kind takes {', '.join(KINDS)}, not {clean(settings.log_kind, 40)!r}.", allowed=KINDS)
     return LogOptions(
-        kind=settings.log_kind or None,  # type: ignore[arg-type]  # one of KINDS, as checked above
+        kind=settings.log_kind or None,  # type: ignore[arg-type]  # one of its words
         host=_site(host) if host else "",
         trusted=settings.trusted_proxy,
         client_field=settings.client_field,
