@@ -74,7 +74,6 @@ def site(
     run = run_for(context)
     form = CardForm.of(run, context.params)
     gating = Gating.of(run, context.params)
-    method = options.method_of(method)
 
     async def work() -> tuple[HostReport, GateOutcome]:
         async with opened(run) as service:
@@ -130,7 +129,6 @@ def diff(
     options.one_of(json=as_json, format=form)
     path = path_of(output)
     form = format_for(path, "json" if as_json else form, DIFF_FORMATS) or "text"
-    method = options.method_of(method)
     if len(what) > 3 or (len(what) != 2 and sources.is_file(what[0])):
         raise BadValue(USAGE)
     if len(what) != 2 and run.settings.source:
@@ -204,7 +202,6 @@ def plan(
     from aui_tui.report.plan import lines, plan_for, write_files
 
     run = run_for(context)
-    method = options.method_of(method)
     score = int(grade) if re.fullmatch(r"\d{1,3}", grade) and int(grade) <= 100 else None
     wanted = choose("goal", grade, (*GRADES, "a score from 0 to 100")) if grade and score is None else ""
     kept = _report(run, host, method)
@@ -254,7 +251,7 @@ def regrade_cards(
 
     run = run_for(context)
     form = CardForm.of(run, context.params)
-    method = options.method_of(method) or run.settings.method
+    method = method or run.settings.method
     found: list[HostResult] = []
     codes: list[int] = []
 

@@ -163,7 +163,7 @@ def crawl(
     run = run_for(context)
     settings = run.settings
     only_local(run, "A crawl")
-    method = options.method_of(method) or settings.method
+    method = method or settings.method
     if bool(file) == starter:
         raise BadValue("Name one list: a FILE, - for standard input, or --starter.")
     if file == "-":

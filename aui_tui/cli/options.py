@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any, Final
 
@@ -26,13 +26,22 @@ def words(allowed: Sequence[str], meaning: str) -> dict[str, Any]:
     return {"help": f"{meaning}: {', '.join(allowed)}.", "autocompletion": complete.of(allowed)}
 
 
+def checked(what: str, allowed: Sequence[str]) -> Callable[[str], str]:
+    """Return what checks the value of an option: one of ``allowed`` or nothing. It raises BadValue."""
+    return lambda word: choose(what, word, allowed) if word else ""
+
+
 Host = Annotated[str, typer.Argument(metavar="HOST", help="A host that was scanned.", autocompletion=complete.hosts)]
 Force = Annotated[bool, typer.Option("--force", help="Scan again, even if the last answer is recent.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace what is there.")]
 Method = Annotated[
     str,
     typer.Option(
-        "--method", metavar="v0.1|v0.2", help="Grade under this method.", autocompletion=complete.of(tuple(METHODS))
+        "--method",
+        metavar="v0.1|v0.2",
+        help="Grade under this method.",
+        autocompletion=complete.of(tuple(METHODS)),
+        callback=checked("method", tuple(METHODS)),
     ),
 ]
 Tasks = Annotated[bool, typer.Option("--tasks", help="Also try six tasks in a browser; see aui-tui help tasks.")]
@@ -40,7 +49,14 @@ Act = Annotated[
     bool, typer.Option("--act", help="Let the tasks send a search and press “add to cart” once, on your own host.")
 ]
 SiteCategory = Annotated[
-    str, typer.Option("--category", metavar="NAME", hidden=True, **words(CATEGORIES, "The site's"))
+    str,
+    typer.Option(
+        "--category",
+        metavar="NAME",
+        hidden=True,
+        callback=checked("category", CATEGORIES),
+        **words(CATEGORIES, "The site's"),
+    ),
 ]
 """Corrects the category of a site in the index: rare, so that the help of ``scan`` leaves it out."""
 
@@ -152,8 +168,3 @@ def seconds_of(name: str, text: str, allowed: str = "smhdw") -> float:
         examples = [word for word in ("7d", "12h", "30m", "90s") if word[-1] in allowed]
         raise BadValue(f"{name} takes a number with a unit, such as {', '.join(examples)}, not {clean(text, 40)!r}.")
     return float(int(found[1]) * UNITS[found[2]])
-
-
-def method_of(word: str) -> str:
-    """Return the checked value of ``--method``; empty when none was named. Raises BadValue."""
-    return choose("method", word, tuple(METHODS)) if word else ""

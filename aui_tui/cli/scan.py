@@ -21,7 +21,6 @@ from aui_tui.model import labels
 from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.view import HostReport
-from aui_tui.model.vocabulary import CATEGORIES, choose
 from aui_tui.report.formats import HostResult, Refusal, write_cards
 from aui_tui.report.gates import worst
 from aui_tui.service.protocol import Service
@@ -180,8 +179,8 @@ def scan(
     form = CardForm.of(run, context.params | ({"output": ""} if recording else {}))
     asked = ScanOptions(
         force=force or bool(gating.gates),
-        method=options.method_of(method),
-        category=choose("category", category, CATEGORIES) if category else "",
+        method=method,
+        category=category,
         tasks=tasks,
         act=act,
         declared=run.settings.declared,

@@ -81,7 +81,7 @@ def watch(
     """
     run = run_for(context)
     access = policy_of(run, url, allow_private=allow_private, connect_to=connect_to)
-    asked = ScanOptions(force=True, method=options.method_of(method))
+    asked = ScanOptions(force=True, method=method)
     seconds = interval(every) if every else 0.0
     path = Path(folder).expanduser() if folder else None
     before = snapshot(path) if path else {}
