@@ -134,10 +134,6 @@ class Dashboard(App[Any]):
         """Return colours for the roles under a theme that has none."""
         return {"role-" + name: "#808080" for name in ROLES}
 
-    def try_theme(self, name: str) -> None:
-        """Show a theme as long as the window it is chosen in is open."""
-        self.theme = name
-
     def choose_theme(self, name: str | None) -> None:
         """Use a theme and remember it; without a name, the one that was chosen last."""
         before, self.chosen_theme = self.chosen_theme, name or self.chosen_theme

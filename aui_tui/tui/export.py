@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from shlex import quote
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 import msgspec
 
@@ -58,12 +59,8 @@ def query_options(query: Query) -> list[str]:
     return options
 
 
-class Exporter(Protocol):
-    """Writes a job and returns one sentence on what was written. Raises AuiError, also for a path that is taken."""
-
-    async def __call__(self, job: ExportJob, /) -> str:
-        """Write ``job``."""
-        ...
+Exporter = Callable[[ExportJob], Awaitable[str]]
+"""Writes a job and returns one sentence on what was written. Raises AuiError, also for a path that is taken."""
 
 
 def file_name(words: str, ending: str) -> str:

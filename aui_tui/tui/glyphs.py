@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import MappingProxyType
 from typing import Final
 
 from aui_tui.model.signs import sign
@@ -14,7 +13,7 @@ PROVISIONAL: Final = "*"
 CRITICAL: Final = sign("critical").sign
 WARN: Final = "!"
 SPARK: Final = "▁▂▃▄▅▆▇█"
-STACK: Final = MappingProxyType({"Open": "█", "Selective": "▓", "Walled": "░"})
+STACK: Final = {"Open": "█", "Selective": "▓", "Walled": "░"}
 """Fillings of a stacked bar, one per stance."""
 FULL: Final = "█"
 REST: Final = "░"
@@ -27,7 +26,7 @@ DASH: Final = "–"
 ARROW: Final = "→"
 WAIT: Final = "…"
 
-GRADES: Final = MappingProxyType({"A": "good", "B": "good", "C": "warn", "D": "critical", "F": "critical"})
+GRADES: Final = {"A": "good", "B": "good", "C": "warn", "D": "critical", "F": "critical"}
 """The tone of each grade."""
 
 

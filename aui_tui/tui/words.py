@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import Final
 
 from aui_tui.model import card, labels
@@ -71,40 +70,38 @@ def quota_words(quota: Quota | None, *, full: bool) -> str:
 # Terms, explained at the foot
 
 
-TERMS: Final = MappingProxyType(
-    {
-        "in": "Gets the page, or robots.txt says yes and nobody asked.",
-        "gets in": "Gets the page, whole or in part.",
-        "out": "Refused, challenged, or told by robots.txt to stay out.",
-        "part": "Gets the page; robots.txt closes some other pages to this name.",
-        "refused": "An error came back for this name, and the page for a browser.",
-        "challenged": "A test for humans, or another page, came back instead of the page.",
-        "told no": "robots.txt tells this name to stay out.",
-        "unclear": "It was asked, but no answer proves anything.",
-        "not tested": "It drives a browser of its own: only a task run can tell.",
-        "MCP or shop": "A file of services for agents: UCP for shops, MCP for tools.",
-        "agents let in": "Web Bot Auth: proof of who asks, by signature.",
-        "Content-Signal": "A line of robots.txt on what the content may be used for.",
-        "Works": "What assistants get done here, half of the score; only a task run tells.",
-        "llms.txt": "A short guide to the site for language models.",
-        "JSON-LD": "Facts about the page, written for machines.",
-        "landmarks": "Named parts of a page, such as main and nav: a map for software.",
-        "served by": "The server that answers, its sites, and those that turn agents away.",
-        "provisional": "A score without tasks: half of it is unmeasured.",
-        "readable": "Whether the text of the page is there before any script has run.",
-        "robots.txt": "The file that says which programs may fetch which pages (RFC 9309).",
-        "evidence": "The findings, worst first; d shows the changes since the scan before.",
-        "changes": "What differs from an earlier scan; D chooses which, d turns back.",
-        "log": "Every request of the scan; enter shows what was sent and what came back.",
-        "tasks": "An agent's browser tries to read, follow, search, contact, fill, offer.",
-        "visits": "The site's own access log says what the real agents got.",
-        "overview": "Every figure opens the list of its hosts.",
-        "stance": "Open: agents get in. Selective: some do. Walled: they are shut out.",
-        "scores": "Hosts per ten points and per grade; half of a score needs the tasks.",
-        "lacking": "Checks that most hosts fail; each has a fix that can be copied.",
-        "movers": "Hosts whose score changed most; d chooses since when.",
-        "disagree": "robots.txt says yes and the site says no, or the other way round.",
-        "ledger": "How the score came about, point by point.",
-    }
-)
+TERMS: Final = {
+    "in": "Gets the page, or robots.txt says yes and nobody asked.",
+    "gets in": "Gets the page, whole or in part.",
+    "out": "Refused, challenged, or told by robots.txt to stay out.",
+    "part": "Gets the page; robots.txt closes some other pages to this name.",
+    "refused": "An error came back for this name, and the page for a browser.",
+    "challenged": "A test for humans, or another page, came back instead of the page.",
+    "told no": "robots.txt tells this name to stay out.",
+    "unclear": "It was asked, but no answer proves anything.",
+    "not tested": "It drives a browser of its own: only a task run can tell.",
+    "MCP or shop": "A file of services for agents: UCP for shops, MCP for tools.",
+    "agents let in": "Web Bot Auth: proof of who asks, by signature.",
+    "Content-Signal": "A line of robots.txt on what the content may be used for.",
+    "Works": "What assistants get done here, half of the score; only a task run tells.",
+    "llms.txt": "A short guide to the site for language models.",
+    "JSON-LD": "Facts about the page, written for machines.",
+    "landmarks": "Named parts of a page, such as main and nav: a map for software.",
+    "served by": "The server that answers, its sites, and those that turn agents away.",
+    "provisional": "A score without tasks: half of it is unmeasured.",
+    "readable": "Whether the text of the page is there before any script has run.",
+    "robots.txt": "The file that says which programs may fetch which pages (RFC 9309).",
+    "evidence": "The findings, worst first; d shows the changes since the scan before.",
+    "changes": "What differs from an earlier scan; D chooses which, d turns back.",
+    "log": "Every request of the scan; enter shows what was sent and what came back.",
+    "tasks": "An agent's browser tries to read, follow, search, contact, fill, offer.",
+    "visits": "The site's own access log says what the real agents got.",
+    "overview": "Every figure opens the list of its hosts.",
+    "stance": "Open: agents get in. Selective: some do. Walled: they are shut out.",
+    "scores": "Hosts per ten points and per grade; half of a score needs the tasks.",
+    "lacking": "Checks that most hosts fail; each has a fix that can be copied.",
+    "movers": "Hosts whose score changed most; d chooses since when.",
+    "disagree": "robots.txt says yes and the site says no, or the other way round.",
+    "ledger": "How the score came about, point by point.",
+}
 """One sentence per term, short enough to stand whole beside it in 80 cells."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
@@ -68,7 +69,7 @@ def change_setting(app: Dashboard, name: str | None) -> None:
 def show_themes(app: Dashboard) -> None:
     """Choose a theme; the screen shows each as you go."""
     choices = [Choice(name, name) for name in sorted(app.available_themes)]
-    app.push_screen(ChooseScreen("Theme", choices, app.theme, try_out=app.try_theme), app.choose_theme)
+    app.push_screen(ChooseScreen("Theme", choices, app.theme, try_out=partial(setattr, app, "theme")), app.choose_theme)
 
 
 def show_keys(app: Dashboard) -> None:

@@ -35,7 +35,7 @@ class Bar(Widget):
         link-background-hover: $background 0%; link-color-hover: $foreground; }
     """
 
-    def __init__(self, layout: Layout = lambda _width: Content(""), *, id: str | None = None) -> None:  # noqa: A002  # Textual's
+    def __init__(self, layout: Layout, *, id: str | None = None) -> None:  # noqa: A002  # Textual's
         super().__init__(id=id)
         self.auto_links = False
         self._layout = layout

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar, Final
 
-from rich.color import Color as RichColor
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import BindingType
-from textual.color import Color, ColorParseError
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.style import Style
 
 from aui_tui.model.view import Row
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import TABLE
 from aui_tui.tui.columns import Cell, Column, cell, columns
+from aui_tui.tui.rows import STYLES
 from aui_tui.tui.state import ListState
 
 LARGEST_FIRST: Final = frozenset({"score", "change"})
@@ -61,7 +59,7 @@ class HostTable(ScrollView, can_focus=True):
         super().__init__(id="table")
         self._clock = clock
         self._now = 0.0
-        self._ground = Style.null()
+        self._ground = Style()
         self._shown: tuple[Column, ...] = ()
         self._state = state
         self._page: tuple[int, Sequence[Row]] = (0, ())
@@ -212,7 +210,7 @@ class HostTable(ScrollView, can_focus=True):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw the lines of ``crop``, all on the same ground and in the same columns."""
-        self._ground, self._shown = self.rich_style, self._columns
+        self._ground, self._shown = self.visual_style, self._columns
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
@@ -220,25 +218,24 @@ class HostTable(ScrollView, can_focus=True):
         width = self.size.width
         index = y - HEADER + self.scroll_offset.y
         if not len(self):
-            return Strip.blank(width, self._ground)
+            return Strip.blank(width, self._ground.rich_style)
         if y < HEADER:
             return self._paint(self._heading(), width)
         row = self.row_at(index) if index < len(self) else None
         if row is None:
-            return Strip.blank(width, self._ground)
+            return Strip.blank(width, self._ground.rich_style)
         return self._paint(self._cells(row, index, width), width, here=index == self.cursor)
 
     def _paint(self, cells: Sequence[Cell], width: int, *, here: bool = False) -> Strip:
         """Return cells as one strip of ``width`` cells; ``here``: under the cursor, whose row keeps its tones."""
-        base, variables, no_color = self._ground, self.app.theme_variables, self.app.no_color
-        ground = _style("cursor", base, variables["role-cursor-background"], variables["role-cursor"], no_color)
+        style = self.app.stylesheet.parse_style
+        cursor = self._ground + style(STYLES["found"]) + Style(reverse=True if self.app.no_color else None)
+        ground = cursor if here else self._ground
         segments = []
         for words, role in cells:
-            color = variables.get(COLORS.get(role, f"role-{role}"), "")
-            plain = role == "chip" or (here and (role in PLAIN_HERE or not color))
-            style = ground if plain else _style(role, ground if here else base, "", color, no_color)
-            segments.append(Segment(words, style))
-        return Strip(segments).adjust_cell_length(width, ground if here else base)
+            plain = role == "chip" or (here and role in PLAIN_HERE)
+            segments.append(Segment(words, (cursor if plain else ground + style(STYLES[role])).rich_style))
+        return Strip(segments).adjust_cell_length(width, ground.rich_style)
 
     def _heading(self) -> list[Cell]:
         out = [Cell(" ")]
@@ -269,26 +266,5 @@ class HostTable(ScrollView, can_focus=True):
         return out
 
 
-COLORS: Final = {"accent": "accent", "strong": "foreground", "header": "role-muted", "": ""}
-"""The variable of a role's colour, where that is not named after the role."""
-BOLD: Final = frozenset({"strong", "header", "cursor"})
 PLAIN_HERE: Final = frozenset({"", "muted", "strong", "header", "accent"})
 """Roles that take the colour of the cursor under it; the tones of verdicts stay."""
-
-
-@lru_cache(maxsize=512)
-def _style(role: str, base: Style, ground: str, color: str, no_color: bool) -> Style:
-    """Return ``base`` in a colour of the theme, on another ground where one is given; without colours reversed."""
-    return base + Style(
-        color=_color(color),
-        bgcolor=_color(ground),
-        bold=True if role in BOLD else None,
-        reverse=True if no_color and ground else None,
-    )
-
-
-def _color(text: str) -> RichColor | None:
-    try:
-        return Color.parse(text).rich_color if text else None
-    except ColorParseError:
-        return None
