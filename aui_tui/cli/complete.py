@@ -48,9 +48,9 @@ def shell_word(word: str) -> str:
 def sorts(incomplete: str) -> list[str]:
     """Return the columns that a list can be ordered by."""
     from aui_tui.model.query import SORTS
-    from aui_tui.model.registry import surfaces
+    from aui_tui.model.registry import registry
 
-    return of([*SORTS, *("matrix." + surface.slug for surface in surfaces())])(incomplete)
+    return of([*SORTS, *("matrix." + surface.slug for surface in registry().surfaces)])(incomplete)
 
 
 def fields(incomplete: str) -> list[str]:

@@ -27,7 +27,7 @@ from aui_tui.model.observations import (
     RobotsPolicy,
 )
 from aui_tui.model.points import conclusive
-from aui_tui.model.registry import Agent, Crawler, Surface, registry, surfaces
+from aui_tui.model.registry import Agent, Crawler, Surface, registry
 from aui_tui.model.vocabulary import LIVE_TOTAL
 
 IN, PART, OUT, WALL, TOLD, UNCLEAR, UNTESTED = (
@@ -509,7 +509,7 @@ def turned_away(matrix: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
 
     Where nobody is turned away: ``unclear`` and those of whom nothing is known, else ``in`` and none.
     """
-    pairs = [(WORDS.get(verdict), one) for one, verdict in zip(surfaces(), matrix.values(), strict=False)]
+    pairs = [(WORDS.get(verdict), one) for one, verdict in zip(registry().surfaces, matrix.values(), strict=False)]
     away = {one.short: word for word, one in pairs if word in SHUT and one.source != "none"}
     if away:
         return min(away.values(), key=WORST_FIRST.index), tuple(away)

@@ -25,7 +25,7 @@ import msgspec
 
 from aui_tui.errors import BadValue
 from aui_tui.model.methods import METHODS
-from aui_tui.model.registry import fold, names_of, registry, surfaces
+from aui_tui.model.registry import fold, names_of, registry
 from aui_tui.model.vocabulary import CATEGORIES, CRAWLER_POLICIES, FIXES, GRADES, STANCES, VERDICTS, choose
 from aui_tui.text import clean
 
@@ -296,7 +296,7 @@ FIELDS: Final = MappingProxyType(
                 ("", f"or: {', '.join(VERDICT_WORDS)}"),
             ),
             _agent,
-            tuple((surface.slug, surface.label) for surface in surfaces() if surface.source != "none"),
+            tuple((surface.slug, surface.label) for surface in registry().surfaces if surface.source != "none"),
             ("in", "out", "part", "refused", "challenged", "unclear"),
             commas=False,
         ),
@@ -455,8 +455,6 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _sort(name: str) -> str:
-    if name.casefold() in ("", *SORTS):  # as a list starts: without the registry
-        return name.casefold() or "rank"
     head, dot, word = name.partition(".")
     found = registry().surfaces_of(word) if dot and head.casefold() == "matrix" else ()
     if len(found) == 1:

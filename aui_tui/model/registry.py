@@ -8,7 +8,6 @@ no ranking.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -21,7 +20,6 @@ import msgspec
 from aui_tui.model.decoding import convert
 
 FILE: Final = Path(__file__).with_name("registry.toml")
-_HEADING: Final = re.compile(r"^\[+([a-z_]+)", re.MULTILINE)
 
 
 PURPOSES: Final[Mapping[str, str]] = {
@@ -167,15 +165,9 @@ def _agents_by_name(registry: Registry) -> dict[str, Agent]:
 
 
 @cache
-def surfaces() -> tuple[Surface, ...]:
-    """Return the matrix surfaces alone: a list needs no more of the registry, and this much is read quickly."""
-    return convert(_entries(_read("matrix")["matrix"]), tuple[Surface, ...])
-
-
-@cache
 def registry() -> Registry:
     """Return the packaged registry (``registry.toml``), read once."""
-    data = _read("registry", "identity", "agent", "crawler", "other")
+    data = tomllib.loads(FILE.read_text(encoding="utf-8"))
     chrome: str = data["identity"]["chrome_version"]
     for entry in (*data["agent"], *data["crawler"]):
         entry["user_agent"] = entry["user_agent"].replace("{chrome}", chrome)
@@ -186,21 +178,12 @@ def registry() -> Registry:
         agents=convert(_entries(data["agent"]), tuple[Agent, ...]),
         crawlers=convert(_entries(data["crawler"]), tuple[Crawler, ...]),
         others=convert(_entries(data["other"]), tuple[Client, ...]),
-        surfaces=surfaces(),
+        surfaces=convert(_entries(data["matrix"]), tuple[Surface, ...]),
     )
 
 
 def _entries(tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"short": table["label"], **table} for table in tables]
-
-
-def _read(*names: str) -> dict[str, Any]:
-    """Return the top-level tables ``names`` of the file; every heading in it begins a line."""
-    text = FILE.read_text(encoding="utf-8")
-    headings = list(_HEADING.finditer(text))
-    ends = [heading.start() for heading in headings[1:]] + [len(text)]
-    parts = [text[heading.start() : end] for heading, end in zip(headings, ends, strict=True) if heading[1] in names]
-    return tomllib.loads("".join(parts))
 
 
 class Known(NamedTuple):

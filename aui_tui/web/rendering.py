@@ -15,7 +15,7 @@ from aui_tui import __version__, docs
 from aui_tui.model import agents, labels, visits
 from aui_tui.model.card import site_url
 from aui_tui.model.points import by_harm, gain
-from aui_tui.model.registry import surfaces
+from aui_tui.model.registry import registry
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import rows as task_rows
 from aui_tui.model.vocabulary import NO_GRADE, VERDICT_RANK
@@ -26,7 +26,7 @@ from aui_tui.web import NAME, SUMMARY, ApiConfig, records, serves_tools
 
 def _words(matrix: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the assistants of a matrix, each with the word for its verdict."""
-    pairs = zip(surfaces(), matrix.values(), strict=False)
+    pairs = zip(registry().surfaces, matrix.values(), strict=False)
     return [(surface.short, agents.word_of(verdict, surface.source)) for surface, verdict in pairs]
 
 
