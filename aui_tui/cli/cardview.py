@@ -171,12 +171,9 @@ def _named(part: Section, item: Item, names: Sequence[str], number: int) -> str:
         return f"Finding {number} of {len(part.items)}, {item.word}: "
     if part.name == "fixes":
         return f"Fix {number} of {len(part.items)}: {', '.join(filter(None, item.cells))}. "
-    if len(item.cells) == len(names) > 1 and not item.text:
-        shown = [f"{name} {cell}" for name, cell in zip(names[1:], item.cells[1:], strict=True)]
-        return f"{names[0]} {item.label}: {', '.join(shown)}."
-    if part.name == "visits":
+    if len(item.cells) == len(names) > 1:
         shown = [f"{name} {cell}" for name, cell in zip(names[1:], item.cells[1:], strict=True) if cell != "–"]
-        return f"{item.label}: {', '.join(shown)}. " if shown else f"{item.label}: no visits. "
+        return f"{names[0]} {item.label}: {', '.join(shown)}.{' ' if item.text else ''}"
     return f"{', '.join(filter(None, item.cells))}{': ' if item.text else '.'}" if item.cells else f"{part.title}: "
 
 
