@@ -92,7 +92,7 @@ def watch(
         why, code = "first scan", 0
         async with opened(run, access) as service:
             if every:
-                await _check_quota(run, service, url, every)
+                await _check_quota(run, service, url, seconds)
             with reading_keys(keys) as able:
                 if not (able or every or path):
                     raise BadValue("Without a terminal, watch needs --every or --path to know when to scan.")
@@ -115,17 +115,14 @@ def watch(
     return run.wait(work(before))
 
 
-async def _check_quota(run: Run, service: Service, url: str, every: str) -> None:
-    """Raise BadValue when ``every`` asks for more scans an hour than the service allows, and InvalidHost."""
+async def _check_quota(run: Run, service: Service, url: str, seconds: float) -> None:
+    """Raise BadValue when a scan every ``seconds`` is more than the service allows in an hour, and InvalidHost."""
     quota = await service.quota()
-    try:
-        interval(every, quota.limit if quota else 0)
-    except BadValue as error:
-        own = await service.owns(url)
-        if own and run.settings.no_limit:
-            return
+    problem = too_often(seconds, quota.limit) if quota else ""
+    own = bool(problem) and await service.owns(url)
+    if problem and not (own and run.settings.no_limit):
         hint = " This is a host of your own: the setting no_limit scans it as often as you like." if own else ""
-        raise BadValue(f"{error}{hint}") from None
+        raise BadValue(problem + hint)
 
 
 async def reason(
@@ -174,19 +171,19 @@ Snapshot = dict[str, tuple[int, int]]
 """Time of change in nanoseconds and size in bytes per file, by its path under the folder."""
 
 
-def interval(text: str, limit: int = 0) -> float:
-    """Return the seconds that ``90s``, ``6m`` or ``2h`` mean; a bare number is seconds.
-
-    ``limit`` is the number of scans an hour that the source allows, 0 when it sets none.
-    Raises BadValue when ``text`` is not such a time, or shorter than the limit allows.
-    """
+def interval(text: str) -> float:
+    """Return the seconds that ``90s``, ``6m`` or ``2h`` mean; a bare number is seconds. Raises BadValue."""
     seconds = seconds_of("--every", f"{text}s" if text.strip().isdecimal() else text, "smh")
     if not seconds:
         raise BadValue("--every takes a time above zero, such as 6m.")
-    if limit and seconds * limit < HOUR:
-        least = -(-HOUR // limit)
-        raise BadValue(f"At most {limit} scans an hour are allowed, so the shortest interval is {words(least)}.")
     return seconds
+
+
+def too_often(seconds: float, limit: int) -> str:
+    """Return in a sentence that a scan every ``seconds`` is more than ``limit`` an hour (0: no limit); empty if not."""
+    if not limit or seconds * limit >= HOUR:
+        return ""
+    return f"At most {limit} scans an hour are allowed, so the shortest interval is {words(-(-HOUR // limit))}."
 
 
 def words(seconds: float) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aui_tui.cli import watch
-from aui_tui.cli.watch import changed, describe, interval, snapshot, words
+from aui_tui.cli.watch import changed, describe, interval, snapshot, too_often, words
 from aui_tui.errors import BadValue, ConfigError
 
 
@@ -28,11 +28,10 @@ def test_what_is_no_interval_is_refused(text: str) -> None:
 
 
 def test_an_interval_keeps_to_the_quota() -> None:
-    assert interval("6m", limit=10) == 360
-    with pytest.raises(BadValue, match=r"At most 10 scans an hour are allowed, so the shortest interval is 6m\."):
-        interval("359s", limit=10)
-    with pytest.raises(BadValue, match="515s"):
-        interval("8m", limit=7)
+    assert not too_often(360, 10)
+    assert not too_often(1, 0)
+    assert too_often(359, 10) == "At most 10 scans an hour are allowed, so the shortest interval is 6m."
+    assert "shortest interval is 515s" in too_often(480, 7)
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(90, "90s"), (360, "6m"), (7200, "2h"), (0.4, "0s"), (3601, "3601s")])
