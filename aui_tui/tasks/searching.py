@@ -184,7 +184,7 @@ async def _send(visit: Visit, asked: SearchResult) -> None:
     await see(box, "Enter")
     if not asked.moved:
         go = next((node for node in asked.outline.of("button") if _searches(node) and not node.disabled), None)
-        if go is not None and await page.click(go):
+        if go is not None and await page.hit(go) is not False and await page.click(go):
             await see(go)
     documents = (held for held in fence.held[begun:] if held.document)
     stopped = [held.why for held in documents if held.page is page.tab or asked.query in held.url]

@@ -244,18 +244,15 @@ class Spans:
 
     def read(self, lines: Sequence[bytes], moment: Callable[[bytes], int | None]) -> None:
         """Add the times of ``lines``, which are in order or nearly so; few of them are parsed."""
-        todo = [(0, len(lines) - 1)]
-        while todo:
-            low, high = todo.pop()
-            low, first = _nearest(lines, moment, range(low, high + 1))
-            high, last = _nearest(lines, moment, range(high, low - 1, -1))
-            if first is None or last is None:
-                continue
-            self.add(first)
-            self.add(last)
-            if abs(last - first) > HOUR and high - low > 1:
-                middle = (low + high) // 2
-                todo += [(middle, high), (low, middle)]
+        first, last = moment(lines[0]), moment(lines[-1])
+        if len(lines) > 2 and (first is None or last is None or abs(last - first) > HOUR):
+            middle = len(lines) // 2
+            self.read(lines[: middle + 1], moment)
+            self.read(lines[middle:], moment)
+            return
+        for found in (first, last):
+            if found is not None:
+                self.add(found)
 
     @property
     def ends(self) -> tuple[int, ...]:
@@ -268,12 +265,3 @@ class Spans:
         pauses = [(before[1], after[0]) for before, after in pairs if after[0] - before[1] > HOUR]
         for first, last in sorted(sorted(pauses, key=lambda pause: pause[0] - pause[1])[:MOST_GAPS]):
             yield Gap(first=stamp(first), last=stamp(last))
-
-
-def _nearest(lines: Sequence[bytes], moment: Callable[[bytes], int | None], places: range) -> tuple[int, int | None]:
-    """Return the first of ``places`` whose line has a time, and that time; at most 20 are tried."""
-    for place in places[:20]:
-        found = moment(lines[place])
-        if found is not None:
-            return place, found
-    return places[0] if places else 0, None
