@@ -2,7 +2,8 @@
 
 A page may load itself with any method until somebody presses or types in it (``READING``). From then until the next
 document nothing but GET and HEAD leaves (``PRESSED``); a search may send its query. What is pressed without knowing
-what it does is pressed while nothing leaves (``SHUT``). Everything that ends here is noted in ``held``.
+what it does is pressed while nothing leaves (``SHUT``). The one press that the user has asked for may send anything
+(``ACTING``). Everything that ends here is noted in ``held``.
 
 Two gates follow the phase: the browser's own interception, which sees methods and bodies, and the proxy, which also
 meets what the interception does not see (unload beacons, sockets of workers). Documents are asked for by GET alone,
@@ -63,11 +64,17 @@ Fetch = Callable[[str], Awaitable[Robots | None]]
 
 
 class NetworkPhase(Enum):
-    """What may leave: anything that a page loads, GET and HEAD, or nothing."""
+    """What may leave: anything that a page loads, GET and HEAD, nothing, or anything at all."""
 
     READING = "reading"
     PRESSED = "pressed"
     SHUT = "shut"
+    ACTING = "acting"
+
+    @property
+    def open(self) -> bool:
+        """Nothing was pressed yet, or the user has asked for the press."""
+        return self in (NetworkPhase.READING, NetworkPhase.ACTING)
 
 
 def objection(phase: NetworkPhase, method: str, url: str, *, document: bool, query: bool = False) -> str:
@@ -77,6 +84,8 @@ def objection(phase: NetworkPhase, method: str, url: str, *, document: bool, que
     """
     if phase is NetworkPhase.SHUT:
         return "shut"
+    if phase is NetworkPhase.ACTING:
+        return ""
     if document and method != "GET":
         return "method"
     if phase is NetworkPhase.READING:
@@ -127,7 +136,6 @@ class Fence:
         self._robots: dict[str, asyncio.Future[Robots | None]] = {}
         self._watched: dict[Page, asyncio.Future[None]] = {}
         self._begun: list[str] = []
-        self._acting = False
         self._waiting: dict[Request, float] = {}
         self._passed: dict[tuple[str, int], float] = {}
         self.proxy = Proxy(self._dial, allowance)
@@ -195,7 +203,7 @@ class Fence:
 
     async def press(self, *, workers: bool = False) -> None:
         """Let nothing but GET and HEAD leave from now on. ``workers``: what they hold open is cut."""
-        if self.phase is NetworkPhase.READING and not self._acting:
+        if self.phase is NetworkPhase.READING:
             self.phase = NetworkPhase.PRESSED
             self._passed.clear()
             if workers:
@@ -217,11 +225,11 @@ class Fence:
     @contextmanager
     def act(self) -> Iterator[None]:
         """Let everything leave meanwhile: the one press that the user has asked for."""
-        phase, self.phase, self._acting = self.phase, NetworkPhase.READING, True
+        phase, self.phase = self.phase, NetworkPhase.ACTING
         try:
             yield
         finally:
-            self.phase, self._acting = phase, False
+            self.phase = phase
 
     async def robots(self, origin: str) -> Robots | None:
         """Return robots.txt of ``origin``, read once."""
@@ -323,10 +331,9 @@ class Fence:
 
     async def _denied(self, url: str, method: str, page: Page | None, *, framed: bool, led: bool = False) -> str:
         """Return why a document is refused, and note it. ``led``: a redirect leads there."""
-        why = ""
-        if not self._acting:
-            why = objection(self.phase, method, url, document=True)
-            why = why or ("acts" if led and acts(url) and not acts(self.opening) else "")
+        why = objection(self.phase, method, url, document=True)
+        if led and self.phase is not NetworkPhase.ACTING and acts(url) and not acts(self.opening):
+            why = why or "acts"
         why = why or await self.objection(url)
         if why:
             self._hold(method, url, why, None if framed else page, document=not framed)
@@ -375,7 +382,7 @@ class Fence:
 
     async def _socket(self, socket: WebSocketRoute) -> None:
         """Carry a WebSocket; what its page sends ends here once something was pressed, or after SOCKET bytes."""
-        if self.phase is not NetworkPhase.READING or self.exhausted:
+        if not self.phase.open or self.exhausted:
             self._hold("FRAME", socket.url, "socket")
             await socket.close()
             return
@@ -385,7 +392,7 @@ class Fence:
         async def said(message: str | bytes) -> None:
             nonlocal sent
             sent += len(message)
-            if self.phase is NetworkPhase.READING and sent <= SOCKET:
+            if self.phase.open and sent <= SOCKET:
                 self.sockets[socket] = time.monotonic(), False
                 server.send(message)
                 return
@@ -408,7 +415,7 @@ class Fence:
 
     def _pass(self, method: str, url: str) -> None:
         parts = urlsplit(url)
-        if self.phase is NetworkPhase.PRESSED or self._acting:
+        if self.phase is not NetworkPhase.READING:
             self.writes += method not in SAFE
         if parts.scheme == "https":
             self._passed[parts.hostname or "", parts.port or 443] = time.monotonic()
@@ -434,7 +441,7 @@ class Fence:
 
         A tunnel to the port of plain HTTP carries a WebSocket; any other leads where a request that may leave goes.
         """
-        if self.phase is NetworkPhase.READING or self._acting:
+        if self.phase.open:
             return True
         if wanted.path:
             url = f"http://{wanted.host}:{wanted.port}{wanted.path}"

@@ -6,6 +6,7 @@ Nothing is sent: from the first input on the browser is offline, until the run c
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
@@ -13,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from aui_tui.tasks.contact import contact_links
 from aui_tui.tasks.controls import Control, fill
 from aui_tui.tasks.outline import ENTRIES, FIELDS, Outline
-from aui_tui.tasks.page import Closed, Page, Stuck
+from aui_tui.tasks.page import LOOK, Closed, Page, Stuck
 from aui_tui.tasks.visit import Ending, Visit
 from aui_tui.tasks.vocabulary import ADD, NEXT, SEARCH, TRAP
 from aui_tui.text import count
@@ -22,6 +23,8 @@ LOOSE: Final = 2
 """Text fields outside every form that make one together."""
 PAGES: Final = 4
 CONTACTS: Final = 2
+LATE: Final = 8.0
+"""Seconds for the fields of a form that was there before."""
 MOST: Final = 40
 """Controls of one form that are tried."""
 
@@ -53,17 +56,27 @@ async def form(visit: Visit) -> Ending:
 
 
 async def _largest(visit: Visit, urls: Sequence[str]) -> Form | None:
-    """Return the form with the most controls on the pages at ``urls``."""
+    """Return the form with the most controls on the pages at ``urls``, which had a field to type in."""
     best: Form | None = None
     for url in urls:
         try:
-            outline = await visit.here(url)
+            outline = await _drawn(visit, url)
         except (Closed, Stuck):
             continue
         for found in await _forms(visit.page, outline):
             if best is None or len(found.controls) > len(best.controls):
                 best = found
     return best
+
+
+async def _drawn(visit: Visit, url: str) -> Outline:
+    """Open a page that had a field, and wait for one: a busy machine may draw it late. Raises Closed, Stuck."""
+    outline, begin = await visit.here(url), time.monotonic()
+    while not _has_entry(outline) and time.monotonic() - begin < LATE:
+        await asyncio.sleep(LOOK)
+        outline = await visit.page.look()
+    visit.seen[visit.place(url)] = outline
+    return outline
 
 
 def _has_entry(outline: Outline) -> bool:

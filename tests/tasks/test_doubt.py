@@ -440,7 +440,20 @@ def form(fields: str) -> str:
     return f"{HOME}<form action=/ask method=post>{fields}<button>Send</button></form>"
 
 
+def late(fields: str) -> Answer:
+    """A homepage whose form is drawn at once when it is asked for first, and 3 s later from then on."""
+    asked = iter((0,))
+
+    def answer(target: str) -> Page:
+        wait = next(asked, 3000)
+        draw = f"document.body.insertAdjacentHTML('beforeend', {json.dumps(form(fields))})"
+        return html(f"{HOME}<script>setTimeout(() => {draw}, {wait})</script>")
+
+    return answer
+
+
 FORMS: Final = {
+    "a form that is drawn late when the page is opened again": Case("", {"form": "done"}, {"/": late(NAME)}),
     "a field that takes letters without spaces": Case(
         form("<label>Code <input oninput='this.value=this.value.replace(/[^a-z]/gi,\"\").toUpperCase()'></label>"),
         {"form": "done"},
