@@ -70,8 +70,7 @@ async def _by_button(visit: Visit) -> Ending | None:
     node = next((one for one in named if _on_the_page(visit, one.url)), None)
     if node is None or NEVER.search(node.name):
         return None
-    await visit.here(visit.url)
-    fresh = await visit.again(node)
+    fresh = await visit.at_home_again(node)
     if fresh is None:
         return None
     opens = visit.act or bool(await visit.page.ask(fresh, "opener"))
@@ -95,8 +94,7 @@ async def _in_menu(visit: Visit) -> list[Node]:
     button = next((one for one in visit.home.of("button") if MENU.search(one.name) and not one.disabled), None)
     if button is None:
         return []
-    await visit.here(visit.url)
-    fresh = await visit.again(button)
+    fresh = await visit.at_home_again(button)
     if fresh is None or not await visit.page.click(fresh):
         return []
     outline = await visit.page.settle()

@@ -137,8 +137,7 @@ async def _try(visit: Visit, node: Node) -> Ending:
 
 async def _uncovered(visit: Visit, node: Node) -> Node | Ending:
     """Return ``node`` as it is on the homepage now, with nothing over it, or the ending where that cannot be."""
-    await visit.here(visit.url)
-    fresh = await visit.again(node)
+    fresh = await visit.at_home_again(node)
     if fresh is None:
         return Ending("follow-failed", {"why": f"the link “{node.name}” has gone"})
     visit.step("found", fresh, outline=visit.page.outline)

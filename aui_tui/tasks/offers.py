@@ -59,13 +59,7 @@ class Offer:
     name: str
     price: str
     control: Node | None
-    unknown: Node | None = None
-    costs: bool = False
-    """Its data name a price above zero."""
-    stocked: bool = False
-    """Its data say that it can be had."""
-    choices: bool = False
-    """Something can be chosen on the page, or it says that nothing is left."""
+    unknown: Node | None
 
     @property
     def is_one(self) -> bool:
@@ -127,24 +121,13 @@ def _priced(visit: Visit, outline: Outline) -> list[str]:
 
 
 def _offer(outline: Outline) -> Offer:
-    main, ld = outline.main(), outline.jsonld
-    text = _text(main)
-    declared = _PRODUCT.search(ld) is not None
+    main = outline.main()
+    declared = _PRODUCT.search(outline.jsonld) is not None
     block, control, unknown = _paired(main)
     control = control or _adding(main, "button", *(("link",) if declared else ()))
-    price = PRICE.search(_text(block)) or PRICE.search(text)
-    choices = any(node.role in ("combobox", "radio", "listbox") for node in main) or SOLD_OUT.search(text) is not None
-    return Offer(
-        outline,
-        declared,
-        _name(outline, () if declared else block, control),
-        price[0] if price else "",
-        control,
-        unknown,
-        costs=_COST.search(ld) is not None,
-        stocked=_IN_STOCK.search(ld) is not None,
-        choices=choices or _GONE.search(ld) is not None,
-    )
+    price = PRICE.search(_text(block)) or PRICE.search(_text(main))
+    name = _name(outline, () if declared else block, control)
+    return Offer(outline, declared, name, price[0] if price else "", control, unknown)
 
 
 def _text(nodes: Sequence[Node]) -> str:
@@ -226,21 +209,23 @@ async def _lack(visit: Visit, found: Offer) -> tuple[str, Node | None, dict[str,
 
     A price alone, as in an article, is no offer. A control that is drawn without a role is named.
     """
-    control = found.control
+    outline, control = found.outline, found.control
     if not found.name:
         return "offer-name", None, {}
     if not found.price:
         drawn = await pictures(visit)
-        if drawn or found.costs:
+        if drawn or _COST.search(outline.jsonld):
             return "offer-price", control, {"pictures": drawn}
         return "offer-no-price" if control is not None else "", control, {}
     if control is not None:
-        return "offer-choose" if found.choices else "offer-disabled", control, {}
-    nodes = found.outline.nodes
-    fake = next((n for n in nodes if n.pointer and n.role == "generic" and ADD.search(n.text or n.name)), None)
+        main = outline.main()
+        choices = any(node.role in ("combobox", "radio", "listbox") for node in main)
+        unsure = choices or SOLD_OUT.search(_text(main)) or _GONE.search(outline.jsonld)
+        return "offer-choose" if unsure else "offer-disabled", control, {}
+    fake = next((n for n in outline.nodes if n.pointer and n.role == "generic" and ADD.search(n.text or n.name)), None)
     if fake is not None:
         return "offer-control", fake, {"example": f"; “{fake.text or fake.name}” has no role"}
-    if found.unknown is None and found.stocked:
+    if found.unknown is None and _IN_STOCK.search(outline.jsonld):
         reacts = await visit.page.inspect("clickable") or {"count": 0}
         if reacts["count"]:
             return "offer-control", None, {"example": f"; {reacts['example']} reacts to a click and has no role"}

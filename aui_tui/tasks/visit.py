@@ -151,6 +151,11 @@ class Visit:
         snippet = await self.page.snippet(node) if node is not None and node.ref else ""
         return Ending(reason, facts, node, url, snippet)
 
+    async def at_home_again(self, node: Node) -> Node | None:
+        """Return ``node`` as it is on the homepage now, opened again where it was left or touched."""
+        await self.here(self.url)
+        return await self.again(node)
+
     async def again(self, node: Node) -> Node | None:
         """Return ``node`` as it is on the page now: same role, name and address."""
         wanted = (node.role, node.name, node.url)

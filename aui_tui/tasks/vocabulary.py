@@ -89,8 +89,7 @@ def words(text: str) -> set[str]:
     """Return the words that carry meaning, case and accents folded; Chinese, Japanese and Korean by letter pairs."""
     plain = unicodedata.normalize("NFC", text.casefold())
     pairs = {run[at : at + 2] for run in _RUN.findall(plain) for at in range(len(run) - 1)}
-    folded = "".join(c for c in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(c))
-    return {word for word in _WORD.findall(folded) if word not in STOP and not _RUN.search(word)} | pairs
+    return {word for word in _WORD.findall(_unaccented(plain)) if word not in STOP and not _RUN.search(word)} | pairs
 
 
 def _whole(patterns: Iterable[str]) -> re.Pattern[str]:
@@ -142,7 +141,11 @@ def fold(text: str) -> str:
     """Return ``text`` without case and accents; letters that are made of others stay apart."""
     if _JOINED.search(text):
         return unicodedata.normalize("NFC", text.casefold())
-    return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
+    return _unaccented(text.casefold())
+
+
+def _unaccented(text: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
 
 
 def price_key(text: str) -> str:

@@ -113,10 +113,8 @@ class Log:
         try:
             return step()
         except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error, zstd.ZstdError):
-            if not self._packed:
-                raise
             self.cut_off = True
-        return None
+            return None
 
     def read(self) -> bytes:
         """Return whole lines, about BLOCK bytes of them; none at the end, and where there is nothing new yet.
