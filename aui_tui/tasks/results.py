@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from aui_tui.tasks.outline import Node, Outline
 
@@ -20,12 +20,14 @@ Hit = tuple[str, str]
 class SearchResult:
     """How asking the site for a word ended: ``outline`` is the page then, ``before`` the one before.
 
-    ``box``: the field. ``found``: the results. ``why``: what was typed was not sent. ``failed``: an answer that the
-    page asked for did not come. ``held``: it asked to send something, which was held back.
+    ``box``: the field. ``form``: what its form would do. ``found``: the results. ``why``: the reason why what was typed
+    was not sent. ``failed``: an answer that the page asked for did not come. ``held``: it asked to send something, and
+    that was held back.
     """
 
     query: str
     box: Node
+    form: Mapping[str, Any]
     outline: Outline
     before: Outline
     found: set[Hit] = field(default_factory=set)

@@ -113,7 +113,30 @@ def _jumped(visit: Visit, asked: SearchResult) -> bool:
 
 
 async def _ask(visit: Visit, query: str) -> SearchResult | Ending:
-    """Type a query; if results do not appear by themselves, send it. Return the ending where it cannot be asked."""
+    """Type a query; if results do not appear by themselves, send it. Return the ending where nothing can be typed."""
+    asked = await _typed(visit, query)
+    if isinstance(asked, Ending):
+        return asked
+    page, fence = visit.page, visit.page.fence
+    if asked.box.role == "searchbox" or "search" in asked.box.path:
+        fence.query = query
+    failures, held = fence.failures, len(fence.held)
+    if not await _while_typing(visit, asked):
+        action = str(asked.form.get("action") or "")
+        if asked.form.get("method") == "post" and not visit.act:
+            asked.why = "post"
+        elif action.startswith("http") and not visit.same_site(action):
+            asked.why = "elsewhere"
+        else:
+            with fence.act() if visit.act else nullcontext():
+                await _send(visit, asked)
+    asked.failed = fence.failures > failures or page.waits()
+    asked.held = any(one.own and one.sends for one in fence.held[held:])
+    return asked
+
+
+async def _typed(visit: Visit, query: str) -> SearchResult | Ending:
+    """Open the homepage, find the search field and type into it; return the ending where that cannot be."""
     page, fence = visit.page, visit.page.fence
     before, _ = await visit.clear(await page.open(visit.url))
     begun = len(fence.held)
@@ -126,30 +149,15 @@ async def _ask(visit: Visit, query: str) -> SearchResult | Ending:
         if any(one.own and one.sends for one in fence.held[begun:]):
             return Ending("search-held", {"queries": "a word"})
         return await _by_address(visit, query)
-    about = await page.ask(box, "search-form") or {}
-    if about.get("readonly"):
+    form = await page.ask(box, "search-form") or {}
+    if form.get("readonly"):
         before, box = await behind(visit, before, box)
-        about = await page.ask(box, "search-form") or {}
+        form = await page.ask(box, "search-form") or {}
     visit.step("found", box, outline=before)
     if not await page.type(box, query) and not await page.type(box, query):
         return await visit.blame("search-type", box)
     visit.step("typed", box, note=f"“{query}”")
-    if box.role == "searchbox" or "search" in box.path:
-        fence.query = query
-    failures, held = fence.failures, len(fence.held)
-    asked = SearchResult(query, box, before, before)
-    if not await _while_typing(visit, asked):
-        action = str(about.get("action") or "")
-        if about.get("method") == "post" and not visit.act:
-            asked.why = "post"
-        elif action.startswith("http") and not visit.same_site(action):
-            asked.why = "elsewhere"
-        else:
-            with fence.act() if visit.act else nullcontext():
-                await _send(visit, asked)
-    asked.failed = fence.failures > failures or page.waits()
-    asked.held = any(one.own and one.sends for one in fence.held[held:])
-    return asked
+    return SearchResult(query, box, form, before, before)
 
 
 async def _while_typing(visit: Visit, asked: SearchResult) -> bool:
