@@ -44,19 +44,14 @@ def unpack_observations(blob: bytes) -> Observations:
 
 
 @cache
-def _dictionary(name: str) -> bytes:
-    return FOLDER.joinpath(name).read_bytes()
-
-
-@cache
 def _dictionaries() -> dict[int, bytes]:
     """Return every dictionary by its number, the Adler-32 that a zlib stream names (RFC 1950 2.2)."""
-    return {zlib.adler32(_dictionary(file.name)): _dictionary(file.name) for file in FOLDER.glob("*.json")}
+    return {zlib.adler32(data): data for data in (file.read_bytes() for file in FOLDER.glob("*.json"))}
 
 
 @cache
 def _primed(name: str) -> Any:
-    return zlib.compressobj(LEVEL, zdict=_dictionary(name))
+    return zlib.compressobj(LEVEL, zdict=FOLDER.joinpath(name).read_bytes())
 
 
 def _deflate(data: bytes, name: str) -> bytes:

@@ -7,6 +7,7 @@ import sqlite3
 from array import array
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -21,6 +22,18 @@ from aui_tui.text import clean
 Reader = Callable[[], sqlite3.Connection]
 BEST_VERDICT_FIRST: Final = ("allowed", "allowed-robots", "partial", "disallowed", "blocked", "walled")
 """The verdicts that say something; ``untested`` and an unknown word stand last in either direction."""
+KEYS: Final = MappingProxyType(
+    {
+        "rank": "",
+        "score": "",
+        "change": "-change",
+        "age": "-at",
+        "name": "folded",
+        "grade": "substr(grade, 1, 1)",
+        "category": f"CASE WHEN category IN ({', '.join(map(repr, CATEGORIES))}) THEN category ELSE '~' END",
+    }
+)
+"""What a list is ordered by, the smallest first, where it is not the column itself; empty for the order by score."""
 
 
 def order_of(query: Query) -> str:
@@ -31,21 +44,14 @@ def order_of(query: Query) -> str:
     newest first; a matrix column best verdict first. Ties: higher score, then host. ``descending`` is the exact
     reverse, but rows without a change, or of whose verdict nothing is known, stay last.
     """
-    first, key, down = "", query.sort, query.sort in ("change", "age")
+    key = KEYS.get(query.sort, query.sort)
     if query.sort.startswith("matrix."):
-        column = query.sort.removeprefix("matrix.")
-        known = ", ".join(f"'{word}'" for word in BEST_VERDICT_FIRST)
-        cases = " ".join(f"WHEN '{word}' THEN {place}" for place, word in enumerate(BEST_VERDICT_FIRST))
-        first, key = f"{column} NOT IN ({known}), ", f"CASE {column} {cases} END"
-    elif query.sort == "change":
-        first = "change IS NULL, "
-    elif query.sort in ("rank", "score"):
-        key = ""
-    if query.sort == "category":
-        key = f"CASE WHEN category IN ({', '.join(map(repr, CATEGORIES))}) THEN category ELSE '~' END"
-    key = {"name": "folded", "age": "at", "grade": "substr(grade, 1, 1)"}.get(key, key)
-    keys = [(key, down)] * bool(key) + ([] if key == "host" else [("score", True), ("host", False)])
-    return first + ", ".join(f"{sql}{' DESC' if falls != query.descending else ''}" for sql, falls in keys)
+        places = " ".join(f"WHEN '{word}' THEN {place}" for place, word in enumerate(BEST_VERDICT_FIRST))
+        key = f"CASE {query.sort.removeprefix('matrix.')} {places} END"
+    keys = [*([key] if key else []), *([] if key == "host" else ["score DESC", "host"])]
+    if query.descending:
+        keys = [one.removesuffix(" DESC") if one.endswith(" DESC") else f"{one} DESC" for one in keys]
+    return (f"{key} IS NULL, " if key else "") + ", ".join(keys)
 
 
 RARE: Final = 3000
