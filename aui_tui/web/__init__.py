@@ -31,10 +31,8 @@ MAX_BODY: Final = 64 * 1024
 """Most bytes of a request body (only ``/mcp`` and the scan form take one); above it 413."""
 MAX_CONNECTIONS: Final = 1000
 """Connections and requests one worker serves at once; above it 503."""
-MAX_PER_PEER: Final = 256
-"""Connections one peer address may hold open in one worker, trusted proxies excepted; the next is closed."""
-HEAD_SECONDS: Final = 10.0
-"""A connection must send a whole request head within this time."""
+SEND_SECONDS: Final = 10.0
+"""A connection must send a whole request within this time."""
 STALL_SECONDS: Final = 30.0
 """A peer that takes nothing of a waiting answer for this time is cut off."""
 REQUEST_SECONDS: Final = 120.0

@@ -215,7 +215,6 @@ def serve(
 
 def build(factory: ServiceFactory, config: ApiConfig) -> ASGIApp:
     """Return the application of one worker process."""
-    Connection.trusted = config.networks()
     gc.set_threshold(COLLECT_AFTER)
     _follow_parent()
     try:

@@ -9,11 +9,11 @@ import logging
 import re
 import sys
 import time
-from collections import Counter
 from functools import lru_cache
 from typing import Any, ClassVar, Final
 from urllib.parse import unquote
 
+import h11
 import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -21,21 +21,19 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from aui_tui.errors import AuiError
 from aui_tui.text import clean
 from aui_tui.web import (
-    HEAD_SECONDS,
     MAX_BODY,
     MAX_CONNECTIONS,
     MAX_FIELDS,
     MAX_HEAD,
-    MAX_PER_PEER,
     MAX_TARGET,
+    SEND_SECONDS,
     STALL_SECONDS,
     ApiConfig,
-    Network,
     problems,
 )
 from aui_tui.web.answers import target_of
 from aui_tui.web.problems import AGAIN, HttpProblem, problem
-from aui_tui.web.requests import identify, is_inside
+from aui_tui.web.requests import identify
 
 BAD_REQUEST: Final = msgspec.json.encode(
     {"type": "about:blank", "title": "Bad Request", "status": 400, "detail": "This is not a valid HTTP request."}
@@ -43,44 +41,28 @@ BAD_REQUEST: Final = msgspec.json.encode(
 
 
 class Connection(H11Protocol):
-    """Closes a peer that is slow to send a request head or to take an answer, or that opens too many connections.
+    """Closes a peer that is slow to send a request or to take an answer; where too many are open, the idlest goes.
 
-    The class attributes hold for a whole process: limits, ``trusted`` (networks of the operator's proxies, set when
-    the application is built), and the connections that are open.
+    The class attributes hold for a whole process: limits, and the connections that are open.
     """
 
-    head_seconds: ClassVar[float] = HEAD_SECONDS
+    request_seconds: ClassVar[float] = SEND_SECONDS
     stall_seconds: ClassVar[float] = STALL_SECONDS
     most: ClassVar[int] = MAX_CONNECTIONS
-    per_peer: ClassVar[int] = MAX_PER_PEER
-    trusted: ClassVar[tuple[Network, ...]] = ()
     open_now: ClassVar[set[Connection]] = set()
 
-    _peer = ""
     _since = 0.0
     _clock: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn names a narrower type
-        """Start the clock for the first request head.
-
-        Where there are too many, in all or of this peer, the one that has waited for the longest time makes room.
-        """
+        """Start the clock for the first request; where too many are open, the longest waited for makes room."""
         super().connection_made(transport)
+        if len(self.open_now) >= self.most:
+            waiting = [one for one in self.open_now if one._is_waiting() and not one.transport.is_closing()]
+            if waiting:
+                min(waiting, key=lambda one: one._since).transport.abort()
         self.open_now.add(self)
-        address = self.client[0] if self.client else ""
-        self._peer = "" if is_inside(address, self.trusted) else identify(address, (), ())
-        held = Counter(one._peer for one in self.open_now)
-        greedy = bool(self._peer) and held[self._peer] > self.per_peer
-        if greedy or len(self.open_now) > self.most:
-            others = self.open_now - {self}
-            waiting = [one for one in others if one._is_waiting() and not one.transport.is_closing()]
-            rivals = [one for one in waiting if one._peer == self._peer] if greedy else waiting
-            if rivals:
-                max(rivals, key=lambda one: (held[one._peer], -one._since)).transport.abort()
-            elif greedy:
-                self.transport.abort()
-                return
-        self._allow(self.head_seconds)
+        self._allow(self.request_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
@@ -89,11 +71,11 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes of a request; the clock for its head runs until the head is whole."""
+        """Take bytes of a request; its clock runs until the request is whole."""
         super().data_received(data)
         if self._is_waiting():
             if self._clock is None:
-                self._allow(self.head_seconds)
+                self._allow(self.request_seconds)
         elif not self.flow.write_paused:
             self._stop_clock()
 
@@ -126,8 +108,8 @@ class Connection(H11Protocol):
         self.transport.close()
 
     def _is_waiting(self) -> bool:
-        """Return whether no request is being answered."""
-        return self.cycle is None or self.cycle.response_complete
+        """Return whether the peer has sent no whole request that is still to be answered."""
+        return self.cycle is None or self.cycle.response_complete or self.conn.their_state is h11.SEND_BODY
 
     def _allow(self, seconds: float) -> None:
         self._stop_clock()

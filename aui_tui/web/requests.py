@@ -131,12 +131,6 @@ def identify(peer: str, forwarded: Iterable[str], trusted: Sequence[Network]) ->
     return str(address if address.version == 4 else ipaddress.ip_network((address, 64), strict=False))
 
 
-def is_inside(peer: str, networks: Sequence[Network]) -> bool:
-    """Return whether ``peer`` is an address in one of ``networks``."""
-    address = _address(peer)
-    return address is not None and any(address in network for network in networks)
-
-
 @lru_cache(maxsize=4096)
 def _address(text: str) -> Address | None:
     try:
