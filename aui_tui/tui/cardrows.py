@@ -466,14 +466,13 @@ def headline(state: CardState, place: Place | None, quota: Quota | None, rank: i
     if place is not None and place.total > 1:
         facts.append(f"{place.number:,} of {place.total:,} {place.filters if wide else ''}".strip())
     facts += ["" if state.at else f"scanned {ago(card.scanned_at, now)}", quota_words(quota, full=size >= 140)]
-    rest = what_if(state, rank)
+    score = "" if wide or card.unreachable else f"  {labels.score(card.score, card.grade)}"
+    rest = text((score, "strong"), what_if(state, rank))
     change = change_words(report, now)
     if change and wide:
         rest = text(rest, "  ", (change, "good" if change.startswith("+") else "critical"))
     if state.at:
         rest = text(rest, "  ", (f"scan of {day(card.scanned_at, now)}, not the latest", "warn"))
-    if not wide and not card.unreachable:
-        rest = text(rest, "  ", (labels.score(card.score, card.grade), "strong"))
     if state.method:
         rest = text(rest, "  ", (card.method, "muted"))
     name = text(" ", (card.host, "title"))
@@ -494,7 +493,8 @@ def what_if(state: CardState, rank: int) -> Content:
     grade = reached.grade if report.card.grade != NO_GRADE else NO_GRADE
     out = text((f"  {glyphs.ARROW} ", "accent"), (labels.score(reached.score, grade), "strong"))
     if reached.stance != report.card.stance:
-        out = text(out, " ", marked(reached.stance))
+        sign, tone = marked(reached.stance)
+        out = text(out, (f" {sign} {reached.stance}", tone))
     return text(out, (f" rank {rank:,}", "accent")) if rank else out
 
 
