@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import cache
 from shlex import quote
 from typing import Any, Final, NamedTuple
 
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import METHODS
 from aui_tui.model.points import Standing, by_harm
-from aui_tui.model.query import Query, parse
+from aui_tui.model.query import Query, Term, parse
 from aui_tui.model.registry import registry
 from aui_tui.model.view import HistoryPoint, HostReport, IndexView, Moves, Window
 from aui_tui.text import clean
@@ -45,6 +46,11 @@ class ListState(msgspec.Struct, frozen=True):
     def filtered(self) -> bool:
         """Whether any filter holds rows back."""
         return bool(self.query.stance or self.query.category or self.query.terms)
+
+    def only(self, field: str, values: Iterable[str]) -> str:
+        """Return which of ``values`` of a field the list is narrowed to, by a key or by what is typed; else nothing."""
+        kept, typed = getattr(self.query, field), self.query.terms
+        return kept or next((value for value in values if typed and _term(field, value) in typed), "")
 
     def asking(self, **changes: Any) -> ListState:
         """Return the state with fields of its query changed."""
@@ -104,6 +110,11 @@ class ListState(msgspec.Struct, frozen=True):
     def command(self) -> str:
         """Return the shell command that prints this list."""
         return " ".join(("aui-tui index", *query_options(self.query)))
+
+
+@cache
+def _term(field: str, value: str) -> Term:
+    return parse(f'{field}:"{value}"')[0]
 
 
 def list_of(view: Mapping[str, str]) -> ListState:

@@ -16,6 +16,7 @@ from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.service.local import LocalService
 from aui_tui.tui.app import AuiApp
 from aui_tui.tui.bindings import FIRST, checked
+from aui_tui.tui.rows import STYLES
 from aui_tui.tui.screens.card import CardScreen
 from aui_tui.tui.screens.first import FirstScreen
 from aui_tui.tui.screens.index import IndexScreen
@@ -560,3 +561,22 @@ async def test_a_letter_of_the_query_draws_the_rows_and_does_not_lay_out_the_scr
         await press(pilot, "a")
         assert 0 < len(screen.table) < 55
         assert laid_out == 0
+
+
+def marked_chips(pilot: Pilot[int]) -> list[str]:
+    chips = chips_line(index_of(pilot).state, 140)
+    return [chips.plain[span.start : span.end].strip() for span in chips.spans if span.style == STYLES["found"]]
+
+
+async def test_filters_that_are_typed_are_marked_as_those_that_are_chosen() -> None:
+    async with stage(MemoryService.of(60), (140, 40)) as pilot:
+        await press(pilot, "3")
+        assert marked_chips(pilot) == ["◌ Walled 24"]
+        await press(pilot, "0", "slash")
+        await type_line(pilot, "stance:walled category:travel")
+        await press(pilot, "enter")
+        assert [chip.split()[:2] for chip in marked_chips(pilot)] == [["Category:", "Travel"], ["◌", "Walled"]]
+        await press(pilot, "slash")
+        await type_line(pilot, "NOT stance:walled")
+        await press(pilot, "enter")
+        assert not marked_chips(pilot)

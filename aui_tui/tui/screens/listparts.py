@@ -63,14 +63,14 @@ def chips_line(state: ListState, size: int) -> Content:
 
 
 def _chips(state: ListState, view: IndexView, names: Sequence[str], lead: str, gap: str) -> Content:
-    chosen = state.query.category
+    chosen, narrowed = state.only("category", CATEGORIES), state.only("stance", STANCES)
     words = f" {lead}{chosen or 'all'} {glyphs.FALLING} "
     parts = [acting(text((words, "found" if chosen else "")), "screen.category"), Content(" ")]
     for number, (stance, name) in enumerate(zip(STANCES, names, strict=True), 1):
         found = view.facets.stance.get(stance, 0)
         hosts = "…" if view.counting else format(found, ",")
         said = " ".join(word for word in (sign(stance).sign, name, hosts) if word)
-        role = "found" if state.query.stance == stance else sign(stance).tone if found else "muted"
+        role = "found" if narrowed == stance else sign(stance).tone if found else "muted"
         parts.append(acting(text((str(number), "key"), (f" {said}", role)), f"screen.stance('{stance}')"))
         parts.append(Content(gap))
     return text(*parts[:-1])
