@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import ClassVar, Final
 
 from msgspec.structs import replace
@@ -64,6 +64,7 @@ class IndexScreen(DashboardScreen[None]):
         self._problem = ""
         self._elsewhere = 0
         self._placing = False
+        self._answered = asyncio.Event()
         self._trail: list[tuple[Query, str]] = []
         """The queries before those that the overview has opened, each with the figure that was chosen there."""
         self._offered = not offer
@@ -83,11 +84,9 @@ class IndexScreen(DashboardScreen[None]):
         for name in ("quota", "stored", "aged", "fed"):
             self.watch(self.app, name, getattr(self, "_" + name), init=name == "quota")
         self.watch(self.line, "value", self._typed, init=False)
-        view, _ = await attempt(asyncio.wait_for(self._soonest(self.state.query), FIRST))
-        if view is not None:
-            self._listed(view, 0)
-        if view is None or view.counting:
-            self.reload(keep=False)
+        start(self, "list", self._read, self.state.query, "", ExitStack())
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._answered.wait(), FIRST)
 
     # What is drawn
 
@@ -183,34 +182,30 @@ class IndexScreen(DashboardScreen[None]):
         self.set_timer(TOGETHER, frame.close)
         return frame
 
-    async def _soonest(self, query: Query) -> IndexView:
-        """Return the first rows of the answer where they come before its counts, else all of it."""
-        service = self.context.service
-        page = await service.first_page(query)
-        rows = () if page is None else page.unreachable if self.state.unreachable else page.ranked
-        return page if page is not None and len(rows) else await service.index(query)
-
     async def _read(self, query: Query, host: str, frame: ExitStack) -> None:
         """Show the list, its first rows before its counts unless the cursor goes to ``host``."""
-        service, view = self.context.service, self.state.view
-        paged = view is not None and view.counting and view.query == query
-        view, problem = await attempt(service.index(query) if host or paged else self._soonest(query))
-        self.table.call_later(frame.close)
-        if view is not None and view.counting:
-            paged, drawn = True, asyncio.Event()
-            self._listed(view, 0)
+        service = self.context.service
+        page, _ = (None, "") if host else await attempt(service.first_page(query))
+        paged = page is not None and bool(len(page.unreachable if self.state.unreachable else page.ranked))
+        if page is not None and paged:
+            drawn = asyncio.Event()
+            self._listed(page, 0)
+            self.table.call_later(frame.close)
             self.call_after_refresh(drawn.set)
             await drawn.wait()
-            view, problem = await attempt(service.index(query))
+        view, problem = await attempt(service.index(query))
+        self.table.call_later(frame.close)
         if view is None:
+            self._answered.set()
             self._problem, self._placing = problem, False
             self._redraw()
             return
         place = (await attempt(service.position(host, query)))[0] if host else 0
-        self._listed(view, None if paged and not host else max(place or 0, 0))
+        self._listed(view, None if paged else max(place or 0, 0))
 
     def _listed(self, view: IndexView, cursor: int | None) -> None:
         """Show the answer, unless something else was asked for meanwhile, the cursor on row ``cursor`` if it moves."""
+        self._answered.set()
         if view.query == self.state.query:
             self.state = replace(self.state, view=view)
             self._problem, self._placing = "", False
