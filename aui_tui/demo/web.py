@@ -16,7 +16,6 @@ import threading
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from email.utils import formatdate
 from functools import cache, partial
 from html import escape
 from http import HTTPStatus
@@ -178,6 +177,7 @@ class LoopbackServer(socketserver.ThreadingTCPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = IDLE
+    wbufsize = -1  # head and body in one piece
     server: LoopbackServer
 
     def _exchange(self) -> None:
@@ -190,7 +190,21 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.settimeout(self.server.held)
             self.rfile.read(1)
         else:
-            self.wfile.write(_framed(asked, response, keep=not self.close_connection))
+            self._send(response, asked)
+
+    def _send(self, response: Response, asked: Asked) -> None:
+        body, headers = response.body, dict(response.headers)
+        if len(body) > 256 and "gzip" in asked.headers.get("accept-encoding", ""):
+            body = gzip.compress(body, 6)
+            headers |= {"content-encoding": "gzip", "vary": "accept-encoding"}
+        headers |= {"date": self.date_time_string(), "content-length": str(len(body))}
+        headers["connection"] = "close" if self.close_connection else "keep-alive"
+        self.send_response_only(response.status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if asked.method != "HEAD":
+            self.wfile.write(body)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _exchange  # noqa: N815 - http.server's
 
@@ -288,19 +302,6 @@ def _agent_of(asked: Asked) -> str:
 def _canned(name: str) -> Response:
     answer = answers()[name]
     return Response(answer.status, {"content-type": HTML, **answer.headers}, answer.body.strip().encode())
-
-
-def _framed(asked: Asked, response: Response, *, keep: bool) -> bytes:
-    headers = dict(response.headers)
-    body = response.body
-    if body and len(body) > 256 and "gzip" in asked.headers.get("accept-encoding", ""):
-        body = gzip.compress(body, 6)
-        headers |= {"content-encoding": "gzip", "vary": "accept-encoding"}
-    headers |= {"date": formatdate(usegmt=True), "content-length": str(len(body))}
-    headers["connection"] = "keep-alive" if keep else "close"
-    reason = HTTPStatus(response.status).phrase
-    lines = [f"HTTP/1.1 {response.status} {reason}", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
-    return "\r\n".join(lines).encode("latin-1") + (b"" if asked.method == "HEAD" else body)
 
 
 class DemoWeb:
