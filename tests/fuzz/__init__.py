@@ -1,1 +1,1 @@
-"""Random input. ``pytest tests/fuzz`` tries a few; ``python -m tests.fuzz`` goes on, guided by coverage."""
+"""Random input for what reads untrusted bytes; ``--hypothesis-profile=long`` tries more."""

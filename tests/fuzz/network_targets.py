@@ -1,4 +1,4 @@
-"""Readers of what the network sends, for the guided fuzzer: redirects, codings, cookies, recordings."""
+"""Readers of what the network sends: redirects, codings, cookies, recordings."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""What the guided fuzzer runs: one function of bytes for each reader of untrusted input, with seeds and words."""
+"""A function of bytes for each reader of untrusted input, with inputs to begin from and the words of its grammar."""
 
 from __future__ import annotations
 
 import gzip
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import brotli
@@ -15,8 +16,9 @@ from aui_tui.scan import agent_files, charset, markup, page, robots, target, wal
 from aui_tui.text import clean
 from tests.cards import SAMPLES
 from tests.fuzz import network_targets as network
-from tests.fuzz.guided import Target
 from tests.model.test_recording import EXAMPLE
+
+Target = Callable[[bytes], None]
 
 STATUSES = (0, 200, 202, 301, 401, 402, 403, 404, 429, 500, 503, 999)
 
