@@ -27,7 +27,7 @@ from aui_tui.model.observations import (
     RobotsPolicy,
 )
 from aui_tui.model.points import conclusive
-from aui_tui.model.registry import Agent, Crawler, Surface, registry
+from aui_tui.model.registry import Agent, Client, Surface, registry
 from aui_tui.model.vocabulary import LIVE_TOTAL
 
 IN, PART, OUT, WALL, TOLD, UNCLEAR, UNTESTED = (
@@ -197,7 +197,7 @@ def contradictions(card: ReportCard, seen: Observations | None = None) -> frozen
     return frozenset("out" if row.robots == "yes" else "in" for row in rows if row.disagree)
 
 
-def _by_robots(entry: Agent | Crawler, robots: Mapping[str, RobotsPolicy]) -> AgentRow:
+def _by_robots(entry: Client, robots: Mapping[str, RobotsPolicy]) -> AgentRow:
     """Return the line of ``entry`` as far as robots.txt goes."""
     policy = robots.get(entry.token) or RobotsPolicy(token=entry.token, effective="unknown")
     says = SAYS.get(policy.effective, "?")
@@ -248,9 +248,7 @@ def _walled(card: ReportCard) -> dict[str, str]:
     return {agent.key: WALL if agent.key in walled else UNCLEAR for agent in registry().agents if agent.key not in live}
 
 
-def _robots(
-    card: ReportCard, seen: Observations | None, entries: Sequence[Agent | Crawler]
-) -> Mapping[str, RobotsPolicy]:
+def _robots(card: ReportCard, seen: Observations | None, entries: Sequence[Client]) -> Mapping[str, RobotsPolicy]:
     """Return what robots.txt says of each token: exactly where the scan is kept, else as far as the card shows it."""
     tokens = [entry.token for entry in entries]
     if seen is not None:

@@ -145,11 +145,10 @@ def fold(name: str) -> str:
 
 
 @cache
-def names_of(entry: Surface | Agent | Crawler) -> frozenset[str]:
+def names_of(entry: Surface | Client) -> frozenset[str]:
     """Return every name of one entry as :func:`fold` compares it, its company left out."""
-    words = (entry.slug,) if isinstance(entry, Surface) else (entry.token,)
-    aliases = entry.aliases if isinstance(entry, Agent) else ()
-    return frozenset(fold(name) for name in (entry.key, entry.label, entry.short, *words, *aliases))
+    words = (entry.slug,) if isinstance(entry, Surface) else (entry.token, *entry.aliases)
+    return frozenset(fold(name) for name in (entry.key, entry.label, entry.short, *words))
 
 
 @cache

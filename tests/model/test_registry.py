@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
 from aui_tui.model.registry import PURPOSES, Agent, Crawler, Known, fold, names_of, registry, starter
@@ -46,6 +47,11 @@ def test_two_casings_of_one_name_stand_where_the_specification_says(
     one, other = entries[first - 1].token, entries[second - 1].token
     assert one != other
     assert one.lower() == other.lower()
+
+
+def test_an_alias_of_a_crawler_names_it_as_one_of_an_agent_does() -> None:
+    for entry in (KNOWN.agents[0], KNOWN.crawlers[0]):
+        assert fold("New-Bot") in names_of(msgspec.structs.replace(entry, aliases=("New-Bot",)))
 
 
 def test_surfaces_name_agents_that_exist() -> None:
