@@ -17,7 +17,7 @@ import msgspec
 
 from aui_tui.index import rows
 from aui_tui.index.schema import schema
-from aui_tui.model.decoding import msgpack_decoder
+from aui_tui.model.decoding import from_msgpack
 from aui_tui.model.query import CONTRADICTIONS, HAS
 from aui_tui.model.registry import registry
 from aui_tui.model.vocabulary import FIXES, STANCES, VERDICTS
@@ -56,9 +56,6 @@ class OldRow(msgspec.Struct, frozen=True, array_like=True):
     live: tuple[int, ...] = ()
 
 
-_LINES: Final = msgpack_decoder(OldRow)
-
-
 def migrate(db: sqlite3.Connection, version: int) -> None:
     """Bring a file of ``version`` to the present one."""
     if version < 3:
@@ -90,7 +87,7 @@ def _from_bits(db: sqlite3.Connection) -> Iterator[dict[str, rows.Value]]:
     """Yield the columns of every host of a file without them; one whose line is damaged keeps its history alone."""
     for site, host, folded, ranked, stance, score, bits, at, change, scans, line, edge in db.execute(OLD):
         with suppress(msgspec.MsgspecError, ValueError, TypeError):
-            old = _LINES.decode(line)
+            old = from_msgpack(line, OldRow)
             found = _of_bits(bits) | _of_line(old) | {"id": site, "host": host, "folded": folded, "ranked": ranked}
             found |= {"stance": STANCES[stance], "score": score, "at": at, "change": change, "scans": scans}
             yield found | {"edge": old.edge or edge or "", "crawlers": "", "server": ""}

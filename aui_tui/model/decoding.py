@@ -45,16 +45,6 @@ def from_msgpack(data: bytes, kind: type[T]) -> T:
     return msgspec.msgpack.decode(data, type=_ready(kind))
 
 
-def json_decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
-    """Return a decoder of JSON, for many records of one type."""
-    return msgspec.json.Decoder(_ready(kind))
-
-
-def msgpack_decoder(kind: type[T]) -> msgspec.msgpack.Decoder[T]:
-    """Return a decoder of MessagePack, for many records of one type."""
-    return msgspec.msgpack.Decoder(_ready(kind))
-
-
 def _ready(kind: type[T]) -> type[T]:
     if kind not in _known:
         with _FIRST_USE:

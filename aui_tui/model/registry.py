@@ -153,14 +153,8 @@ def names_of(entry: Surface | Client) -> frozenset[str]:
 
 @cache
 def _agents_by_name(registry: Registry) -> dict[str, Agent]:
-    found: dict[str, Agent] = {}
-    for agent in registry.agents:
-        for name in (agent.token, agent.key, *agent.aliases):
-            found.setdefault(name, agent)
-    for agent in registry.agents:
-        for name in (agent.token, *agent.aliases):
-            found.setdefault(name.lower(), agent)
-    return found
+    names = [(name, agent) for agent in registry.agents for name in (agent.token, agent.key, *agent.aliases)]
+    return dict(reversed([*names, *((name.lower(), agent) for name, agent in names)]))  # the first of a name counts
 
 
 @cache

@@ -24,7 +24,7 @@ from typing import IO, Final, TypeVar
 
 import msgspec
 
-from aui_tui.model.decoding import from_msgpack, msgpack_decoder
+from aui_tui.model.decoding import from_msgpack
 from aui_tui.model.observations import PageFacts, RobotsFacts
 from aui_tui.model.registry import registry
 from aui_tui.process import command
@@ -239,9 +239,8 @@ def main() -> None:
     inbox, outbox = sys.stdin.buffer, sys.stdout.buffer
     outbox.write(READY)
     outbox.flush()
-    decoder = msgpack_decoder(ParseJob)
     while (data := _receive(inbox)) is not None:
-        job = decoder.decode(data)
+        job = from_msgpack(data, ParseJob)
         _alarm(job.limit + 1.0)
         result = run(job)
         _alarm(0.0)

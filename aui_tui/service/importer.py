@@ -18,7 +18,7 @@ from aui_tui.index.reports import Reports
 from aui_tui.index.rows import Packed
 from aui_tui.model import codec
 from aui_tui.model.card import ReportCard, SiteSummary, site_url
-from aui_tui.model.decoding import from_json, json_decoder
+from aui_tui.model.decoding import from_json
 from aui_tui.model.observations import Observations, decode_observations
 from aui_tui.model.vocabulary import UNCATEGORIZED
 from aui_tui.scan.target import parse as parse_host
@@ -48,7 +48,6 @@ CARD_DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType(
     }
 )
 """The same for a report card."""
-_RAW_VALUES: Final = json_decoder(list[msgspec.Raw])
 _BOM: Final = b"\xef\xbb\xbf"
 
 
@@ -73,9 +72,6 @@ class _Lists(msgspec.Struct):
     scanned_at: msgspec.Raw = msgspec.Raw(b'""')
     ranked: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     unreachable: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-
-
-_INDEX: Final = json_decoder(_Lists)
 
 
 def parse(data: bytes | msgspec.Raw, what: str) -> Any:
@@ -215,7 +211,7 @@ def _index(data: bytes) -> Iterator[ImportedRecord] | None:
 def _lists(data: bytes) -> _Lists:
     """Return the members of the Index in ``data``. Raises RecordError."""
     try:
-        return _INDEX.decode(data)
+        return from_json(data, _Lists)
     except RecursionError:
         raise RecordError("The index is nested too deep.") from None
     except (ValueError, UnicodeDecodeError) as error:
@@ -255,7 +251,7 @@ def _elements(array: bytes, place: str, *, ranked: bool = True, base: int = 1) -
     if array.count(b",") > len(array) // DENSEST + 1000:
         raise RecordError("It is not a list of records: too many values for its length.")
     try:
-        values = _RAW_VALUES.decode(array)
+        values = from_json(array, list[msgspec.Raw])
     except RecursionError:
         raise RecordError("It is nested too deep.") from None
     except (ValueError, UnicodeDecodeError) as error:
