@@ -13,7 +13,6 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, get_type_hints
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -21,7 +20,7 @@ from aui_tui.errors import DEBUG, BadValue, ConfigError
 from aui_tui.model.decoding import sentence
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS
 from aui_tui.model.vocabulary import choose, nearest
-from aui_tui.text import clean
+from aui_tui.text import clean, web_address
 
 APP: Final = "aui-tui"
 PREFIX: Final = "AUI_TUI_"
@@ -210,14 +209,10 @@ def _read(name: str, given: Any, where: str) -> Any:
 
 
 def _address(where: str, value: str) -> str:
-    try:
-        parts = urlsplit(value)
-        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        valid = False
-    if value and (not valid or parts.username is not None or parts.query or parts.fragment):
+    found = web_address(value)
+    if value and found is None:
         raise ConfigError(f"{where} must be an address such as https://index.example.")
-    return value.rstrip("/")
+    return found or ""
 
 
 def _place(

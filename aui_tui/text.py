@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 from typing import Final
+from urllib.parse import urlsplit
 
 REPLACEMENT: Final = "\ufffd"
 ELLIPSIS: Final = "…"
@@ -159,3 +160,20 @@ def _head(word: str, size: int) -> str:
 def count(number: int, one: str, many: str = "") -> str:
     """Return the number with its noun: ``1 scan``, ``7 scans``, ``1,248 hosts``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def web_address(text: str) -> str | None:
+    """Return an http or https address with its host in lower case and no slash at its end; None for what is none.
+
+    One that names a user, a query or a fragment is none.
+    """
+    text = text.strip()
+    try:
+        parts = urlsplit(text)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return None
+    strange = "@" in parts.netloc or " " in text or not (text.isascii() and text.isprintable())
+    if not valid or strange or parts.query or parts.fragment:
+        return None
+    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"

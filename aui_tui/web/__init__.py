@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from aui_tui.errors import ConfigError, MissingExtra
-from aui_tui.text import clean
+from aui_tui.text import clean, web_address
 
 NAME: Final = "Agentic usability index"
 SUMMARY: Final = "How usable websites are by AI agents that act live for a person: scores, grades, evidence and fixes."
@@ -96,22 +96,12 @@ def checked_config(
 
 
 def _base_url(text: str) -> str:
-    problem = f"base_url must be an http or https address such as https://index.example, not {clean(text, 80)!r}."
-    try:
-        parts = urlsplit(text)
-        valid = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
-    except ValueError:
-        raise ConfigError(problem) from None
-    if (
-        not valid
-        or parts.query
-        or parts.fragment
-        or "@" in parts.netloc
-        or not text.isascii()
-        or not text.isprintable()
-    ):
-        raise ConfigError(problem)
-    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
+    found = web_address(text)
+    if found is None:
+        raise ConfigError(
+            f"base_url must be an http or https address such as https://index.example, not {clean(text, 80)!r}."
+        )
+    return found
 
 
 def _network(text: str) -> str:

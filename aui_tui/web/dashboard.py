@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from aui_tui.errors import BadValue
 from aui_tui.process import command
+from aui_tui.text import web_address
 from aui_tui.web import listen
 
 if TYPE_CHECKING:
@@ -75,10 +76,10 @@ def _names(host: str, port: int, base_url: str) -> tuple[frozenset[str], str]:
         if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
             raise BadValue(f"--host {host} means every address; name the one that browsers use by AUI_TUI_BASE_URL.")
         return frozenset(names), f"http://{own}:{port}"
-    parts = urlsplit(base_url)
-    if parts.scheme not in ("http", "https") or not parts.netloc or parts.path not in ("", "/") or parts.query:
+    url = web_address(base_url)
+    if url is None or url.count("/") > 2:
         raise BadValue("base_url must be http:// or https:// with a host and no path.")
-    return frozenset(names | {parts.netloc.lower()}), f"{parts.scheme}://{parts.netloc}"
+    return frozenset(names | {urlsplit(url).netloc}), url
 
 
 def _application(words: str, url: str, token: str, names: frozenset[str], title: str) -> Awaitable[Application]:

@@ -26,19 +26,18 @@ from aui_tui.model.visits import Visits, decode_visits
 from aui_tui.service.importer import MAX_DOCUMENT, ImportedRecord, index_rows, page_of, read_card, time_of_index
 from aui_tui.service.remote.imported import Imported, ImportedService, temporary_folder
 from aui_tui.service.remote.transport import INDEX, SCAN, SITE, HttpReply, Transport, complaint, quota_of, source_of
-from aui_tui.text import clean
+from aui_tui.text import clean, web_address
 
 KEPT: Final = 365 * 86_400.0
 """Seconds for which a copy is kept."""
 
 
 class Copy(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer that was sent ``at`` (epoch seconds): its body, its validators, the page after it."""
+    """An answer that was sent ``at`` (epoch seconds): its body, its entity tag, the page after it."""
 
     at: float
     body: bytes
     etag: str = ""
-    modified: str = ""
     next: str = ""
 
 
@@ -234,18 +233,13 @@ class RemoteService(ImportedService):
             at=self._clock(),
             body=reply.body,
             etag=fields.get("etag", "")[:500],
-            modified=fields.get("last-modified", "")[:100],
             next=self._next(url, fields.get("link", "")),
         )
         await asyncio.to_thread(self._copies.put, url, copy)
         return copy, ""
 
     async def _get(self, url: str, known: Copy | None, largest: int) -> HttpReply:
-        fields = {}
-        if known is not None and known.etag:
-            fields["If-None-Match"] = known.etag
-        elif known is not None and known.modified:
-            fields["If-Modified-Since"] = known.modified
+        fields = {"If-None-Match": known.etag} if known is not None and known.etag else {}
         return await self._transport.get(url, fields=fields, seconds=READ_SECONDS, largest=largest)
 
     def _check(self, reply: HttpReply, operation: str, asked: str) -> None:
@@ -293,13 +287,7 @@ def base_of(source: str) -> str:
 
     Raises ConfigError.
     """
-    text = source.strip()
-    try:
-        parts = urlsplit(text)
-        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        valid = False
-    if not valid or "@" in parts.netloc or not text.isascii() or not text.isprintable() or " " in text:
+    found = web_address(source)
+    if found is None:
         raise ConfigError(f"A source must be an address such as https://index.example, not {clean(source, 80)!r}.")
-    path = parts.path.rstrip("/").removesuffix("/api/index.json")
-    return f"{parts.scheme}://{parts.netloc.lower()}{path}"
+    return found.removesuffix("/api/index.json")

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from typing import Any, Final, NamedTuple
 
 import httpx
@@ -94,7 +91,8 @@ class Transport:
         base, target = self._base, request.url
         places = ((base.scheme, base.port), ("https", base.port), ("https", None))
         if target.host != base.host or (target.scheme, target.port) not in places:
-            raise Unavailable(f"{self._label} has moved to {clean(str(target), 200)}; give that address as the source.")
+            place = clean(str(target.copy_with(query=None)), 200)
+            raise Unavailable(f"{self._label} has moved to {place}; give that address as the source.")
 
     async def _whole(self, response: httpx.Response, limit: int) -> HttpReply:
         """Return the answer with its body, of an error at most the beginning; a chunk unpacks to 64 MiB at most."""
@@ -171,22 +169,17 @@ def _detail(members: Mapping[str, Any]) -> str:
 
 
 def _limited(reply: HttpReply, detail: str, label: str, now: float) -> RateLimited:
-    wait = _wait(reply, now)
+    wait = _wait(reply)
     after = "It does not say when to try again." if wait is None else f"The next one is free in {-(-wait // 60)} min."
     seconds = UNKNOWN_WAIT if wait is None else wait
     text = detail or f"{label} takes no more scans from here for now. {after}"
     return RateLimited(text, retry_after=seconds, reset_at=now + seconds)
 
 
-def _wait(reply: HttpReply, now: float) -> int | None:
-    """Return the seconds until the next try: Retry-After, a number or a date, else RateLimit's ``t``."""
+def _wait(reply: HttpReply) -> int | None:
+    """Return the seconds until the next try as Retry-After gives them."""
     field = reply.fields.get("retry-after", "").strip()
-    if field.isdecimal() and len(field) < 9:
-        return max(1, int(field))
-    with suppress(ValueError, OverflowError):
-        moment = parsedate_to_datetime(field)
-        return max(1, math.ceil((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now))
-    return _parameter(reply.fields.get("ratelimit", ""), "t")
+    return max(1, int(field)) if re.fullmatch("[0-9]{1,8}", field) else None
 
 
 def quota_of(reply: HttpReply, now: float) -> Quota | None:
