@@ -62,11 +62,6 @@ _CONTENT: Final = 200
 _NAMES: Final = 8
 """Elements looked at that name one other."""
 _DOCUMENT: Final = frozenset(("meta", "script", "template", "title"))
-_COUNTED: Final = _CHANGING | _CONTROLS | _IMPLICIT.keys() | {"form", "meta", "dialog"}
-_TELLING: Final = frozenset(
-    ("hidden", "inert", "aria-hidden", "popover", "style", "role", "aria-label", "aria-labelledby")
-)
-"""An element that is none of ``_COUNTED`` and has none of these attributes counts for nothing itself."""
 _SCRIPT_WORDS: Final = ("javascript", "ecmascript", "module", "babel", "jsx", "jscript")
 
 
@@ -217,8 +212,6 @@ class _Walk:
         self.root = self.root or "-" in tag
         self.frames = self.frames or tag == "frameset"
         offering = tag in _OFFERS and not self.offers
-        if not offering and tag not in _COUNTED and _TELLING.isdisjoint(attributes):
-            return context
         if tag in _DOCUMENT and not self.document(node, tag, attributes, context.drawing):
             return None
         gone, invisible, role = context.gone, context.invisible, ""
