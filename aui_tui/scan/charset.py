@@ -45,6 +45,11 @@ def decode(body: bytes, content_type: str = "") -> str:
     return body.decode(CODEC[decide(body, content_type)], "replace")
 
 
+def to_utf8(body: bytes, content_type: str = "") -> bytes:
+    """Return ``body`` in UTF-8, as the passes of ``markup`` want it. Never raises."""
+    return decode(body, content_type).encode("utf-8", "replace")
+
+
 def decide(body: bytes, content_type: str = "") -> str:
     """Return the name of the encoding (a key of ``CODEC``) in which ``body`` is read."""
     for bom, encoding in _BOMS:

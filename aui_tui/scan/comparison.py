@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from aui_tui.model.observations import ANOTHER_PAGE, SERVED, Challenge, Exchange
 from aui_tui.scan import markup, page_text
-from aui_tui.scan.charset import media_type
+from aui_tui.scan.charset import media_type, to_utf8
 from aui_tui.scan.exchanges import is_text
 from aui_tui.scan.page_text import PageText
 from aui_tui.scan.parser_process import ParserProcess
@@ -150,7 +150,8 @@ class PageComparison:
         if known is None:
             known = await self._reader.text(answer.body, answer.content_type)
             if known.problem and is_text(answer):
-                text = await asyncio.to_thread(markup.text, answer.body, _TEXT_OF_PROBLEM)
+                html = to_utf8(answer.body, answer.content_type)
+                text = await asyncio.to_thread(markup.text, html, _TEXT_OF_PROBLEM)
                 known = page_text.of_text(text, acts=True)
             self._bodies[answer.body] = known
         return known

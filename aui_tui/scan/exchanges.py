@@ -17,8 +17,8 @@ from aui_tui.model.observations import (
     Exchange,
     SignedProbe,
 )
-from aui_tui.scan import markup, page, walls
-from aui_tui.scan.charset import media_type
+from aui_tui.scan import markup, walls
+from aui_tui.scan.charset import media_type, to_utf8
 from aui_tui.scan.policy import Limits
 from aui_tui.scan.probes import HIDDEN, MAX_URL, Answer
 from aui_tui.text import clean
@@ -46,12 +46,13 @@ def exchange(answer: Answer, limits: Limits, *, judged: bool) -> Exchange:
     """Return the record of ``answer``; with ``judged`` walls, terms and the title are looked for in it."""
     readable = judged and answer.status != 0 and not answer.error
     headers = answer.mapping()
+    html = to_utf8(answer.body, answer.content_type) if readable else b""
     return Exchange(
         name=answer.name,
         url=clean(str(answer.url), MAX_URL),
         status=answer.status,
         headers=tuple(_response_field(name, value) for name, value in answer.headers[: limits.kept]),
-        title=clean(page.title(answer.body, answer.content_type), MAX_TITLE) if readable else "",
+        title=clean(markup.title(html), MAX_TITLE),
         error=answer.error,
         detail=clean(answer.detail, 400),
         elapsed_ms=answer.elapsed_ms,
@@ -62,7 +63,7 @@ def exchange(answer: Answer, limits: Limits, *, judged: bool) -> Exchange:
         challenge=walls.recognise(answer.status, headers, answer.body, str(answer.url)) if readable else None,
         terms=readable and walls.terms(answer.status, headers, answer.body),
         request=tuple(_field(name, value) for name, value in answer.request[:MAX_REQUEST]),
-        text=clean(markup.text(answer.body, MAX_TEXT), MAX_TEXT) if readable and is_text(answer) else "",
+        text=clean(markup.text(html, MAX_TEXT), MAX_TEXT) if is_text(answer) else "",
     )
 
 

@@ -76,7 +76,7 @@ def read(body: bytes, content_type: str = "") -> PageFacts:
         return PageFacts(problem="it is empty")
     if kind not in _MARKUP_TYPES and (kind or not _MARKUP.search(body[:_BEGINNING])):
         return PageFacts(problem=f"it is {kind or 'plain text'}, not a page")
-    html = _utf8(body, content_type)
+    html = charset.to_utf8(body, content_type)
     walk = _walked(html)
     return walk.facts() if isinstance(walk, _Walk) else PageFacts(title=markup.title(html), problem=walk)
 
@@ -91,7 +91,7 @@ def text(body: bytes, content_type: str = "") -> PageText:
         return PageText(acts=True, problem=f"it is not text but {kind}")
     if kind not in _MARKUP_TYPES and (kind or not _MARKUP.search(body[:_BEGINNING])):
         return of_text(_ADDRESS.sub(" ", charset.decode(body, content_type)))
-    walk = _walked(_utf8(body, content_type))
+    walk = _walked(charset.to_utf8(body, content_type))
     if not isinstance(walk, _Walk):
         return PageText(acts=True, problem=walk)
     return of_text(" ".join(walk.texts), acts=walk.scripts > 0 or walk.offers or walk.headed or walk.links > 0)
@@ -114,11 +114,7 @@ def _walked(html: bytes) -> _Walk | str:
 
 def title(body: bytes, content_type: str = "") -> str:
     """Return the title of any body, cleaned, without building a tree: cheap and safe on hostile input."""
-    return markup.title(_utf8(body, content_type))
-
-
-def _utf8(body: bytes, content_type: str) -> bytes:
-    return charset.decode(body, content_type).encode("utf-8", "replace")
+    return markup.title(charset.to_utf8(body, content_type))
 
 
 @dataclass(slots=True)

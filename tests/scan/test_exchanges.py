@@ -276,3 +276,11 @@ def test_a_ucp_profile_names_its_version_and_services(data: object, found: bool)
 )
 def test_an_mcp_card_describes_a_server_or_lists_some(data: object, found: bool) -> None:
     assert agent_files.check("mcp", json.dumps(data).encode(), "application/json", 200).found is found
+
+
+async def test_the_kept_text_of_a_page_is_read_in_the_pages_own_encoding() -> None:
+    words = "Хлеб и булочки каждое утро"
+    page = f"<title>Пекарня</title><main><p>{words}</p></main>".encode("windows-1251")
+    observed = await scanned(lambda asked: answer(page, content_type="text/html; charset=windows-1251"))
+    assert observed.browser.title == "Пекарня"
+    assert observed.browser.text == words
