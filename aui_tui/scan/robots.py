@@ -116,54 +116,45 @@ class Rule:
         return (GENERIC + rest, rest) if rest.startswith(b"/") else (GENERIC + rest,)
 
 
+Rules = dict[tuple[bool, bytes], Rule]
+"""The distinct rules of some groups by what they say; of equal rules the first line is kept."""
+
+
 class Group:
-    """The distinct rules of all groups that name the same crawlers; of equal rules the first line is kept.
+    """Rules that hold together, ready to match.
 
     Rules without wildcards are found by their octets, so that a file of many thousand rules costs a look-up for each
     length that occurs, not a comparison for each rule.
     """
 
-    def __init__(self) -> None:
-        self.rules: dict[tuple[bool, bytes], Rule] = {}
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
         self.compared = 0
         self._literal: dict[bytes, Rule] = {}
         self._wild: list[Rule] = []
-
-    def add(self, allow: bool, value: bytes, line: int, text: bytes) -> None:
-        """Add the rule of one line, unless it is there already."""
-        if (allow, value) in self.rules:
-            return
-        rule = self.rules[allow, value] = Rule(allow, value, line, text)
-        if rule.anchored or len(rule.parts) > 1:
-            self._wild.append(rule)
-        elif value:
-            known = self._literal.setdefault(rule.parts[0], rule)
-            if rule.weight > known.weight:
-                self._literal[rule.parts[0]] = rule
+        for rule in sorted(rules.values(), key=lambda rule: rule.weight, reverse=True):
+            if rule.anchored or len(rule.parts) > 1:
+                self._wild.append(rule)
+            elif rule.value:
+                self._literal.setdefault(rule.parts[0], rule)
+        self._lengths = sorted(set(map(len, self._literal)), reverse=True)
 
     @cached_property
     def generic(self) -> Rule | None:
         """The rule that decides on a path that no rule names."""
         return self.decide(GENERIC)
 
-    @cached_property
-    def _heaviest_first(self) -> tuple[list[int], list[Rule]]:
-        """The lengths of the rules without wildcards, and the other rules, by their weight."""
-        wild = sorted(self._wild, key=lambda rule: rule.weight, reverse=True)
-        return sorted(set(map(len, self._literal)), reverse=True), wild
-
     def decide(self, path: bytes) -> Rule | None:
         """Return the rule of most weight that matches ``path`` (normal form), or None."""
-        lengths, wild = self._heaviest_first
         found: Rule | None = None
         self.compared += 1
-        for length in lengths:
+        for length in self._lengths:
             if length <= len(path):
                 self.compared += 1
                 found = self._literal.get(path[:length])
                 if found is not None:
                     break
-        for rule in wild:
+        for rule in self._wild:
             if found is not None and rule.weight <= found.weight:
                 break
             self.compared += 1
@@ -238,12 +229,13 @@ class Robots:
 
     def __init__(self) -> None:
         self.tokens: dict[bytes, tuple[int, bytes]] = {}
-        self.groups: dict[frozenset[bytes], Group] = {}
+        self.groups: dict[frozenset[bytes], Rules] = {}
         self.names: set[bytes] = set()
         self.signal = b""
         self.signal_line = 0
         self.cut = False
         self._rules: dict[bytes, RuleSet] = {}
+        self._shared: dict[frozenset[bytes], Group] = {}
 
     def allows(self, token: str, path_or_url: str) -> bool:
         """Tell whether a crawler with the product token ``token`` may fetch a path or an absolute URL.
@@ -289,8 +281,17 @@ class Robots:
         return max(found, key=len, default=key)
 
     def _rules_of(self, name: bytes) -> RuleSet:
+        """Return the rules of all groups that name ``name``; the largest of them is made ready once for all names."""
         if name not in self._rules:
-            self._rules[name] = RuleSet([group for names, group in self.groups.items() if name in names])
+            own = {names: rules for names, rules in self.groups.items() if name in names}
+            largest = max(own, key=lambda names: len(own[names]), default=frozenset[bytes]())
+            others: Rules = {}
+            for key, rule in (item for names, rules in own.items() if names != largest for item in rules.items()):
+                others.setdefault(key, rule)
+            if largest not in self._shared:
+                self._shared[largest] = Group(own.get(largest, {}))
+            groups = self._shared[largest], Group(others)
+            self._rules[name] = RuleSet(groups if next(iter(own), largest) == largest else groups[::-1])
         return self._rules[name]
 
 
@@ -303,18 +304,19 @@ def parse(body: bytes) -> Robots:
     body = body.removeprefix(_BOM)
     spellings: dict[bytes, bytes] = {}
     named: list[bytes] = []
-    group: Group | None = None
+    rules: Rules | None = None
     for number, line in enumerate(body.splitlines(), 1):
         if not line or line.startswith(b"#"):
             continue
         key, value = record(line)
         if key in (_ALLOW, _DISALLOW):
-            if group is None:
-                group = robots.groups.setdefault(frozenset(named), Group())
-            group.add(key == _ALLOW, value, number, line.strip(_BLANK))
+            if rules is None:
+                rules = robots.groups.setdefault(frozenset(named), {})
+            if (key == _ALLOW, value) not in rules:
+                rules[key == _ALLOW, value] = Rule(key == _ALLOW, value, number, line.strip(_BLANK))
         elif key == _AGENT:
-            if group is not None:
-                named, group = [], None
+            if rules is not None:
+                named, rules = [], None
             if value:
                 token = spellings.get(value)
                 if token is None:
