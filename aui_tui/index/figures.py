@@ -31,15 +31,20 @@ EDGES: Final = 24
 WEEKS: Final = 12
 COMPARED: Final = 20_000
 """Hosts whose verdicts of an earlier scan are read at most, some forty microseconds each."""
-PAIRS: Final = """
-    SELECT site.host, CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN past.score
-    ELSE coalesce(past.plain, past.score) END, CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN now.score
-    ELSE coalesce(now.plain, now.score) END, nullif(past.id, now.id), {agents}
-    FROM (SELECT id, host, at, {agents} FROM site WHERE {condition}) AS site
+BEFORE, AFTER = (
+    f"CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN {scan}.score "
+    f"ELSE coalesce({scan}.plain, {scan}.score) END"
+    for scan in ("past", "now")
+)
+"""The scores of two scans as they compare: both without tasks where only one of the two ran them."""
+COMPARABLE: Final = "now.method = past.method AND NOT now.unreachable AND NOT past.unreachable"
+PAIRS: Final = f"""
+    SELECT site.host, {BEFORE}, {AFTER}, nullif(past.id, now.id), {{agents}}
+    FROM (SELECT id, host, at, {{agents}} FROM site WHERE {{condition}}) AS site
     JOIN scan AS now ON now.site = site.id AND now.at = site.at
     JOIN scan AS past ON past.site = site.id
     AND past.at = (SELECT max(at) FROM scan WHERE site = site.id AND at < coalesce(?, site.at) AND dead = 0)
-    WHERE now.method = past.method AND NOT now.unreachable AND NOT past.unreachable
+    WHERE {COMPARABLE}
 """
 """Hosts that had a scan before a time, else one before their last: comparable scores then and now, the id of the scan
 then (none where it is the last one), and the verdicts of now."""

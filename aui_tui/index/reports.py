@@ -412,16 +412,11 @@ def _latest(db: sqlite3.Connection, site: int) -> int:
 
 
 def _compare(db: sqlite3.Connection, site: int, latest: int) -> None:
-    """Write the number of kept scans and the change of the score since the scan before, under the same method.
-
-    Where only one of the two ran the tasks, the scores without tasks are compared.
-    """
+    """Write the number of kept scans and the change of the score since the scan before, under the same method."""
     db.execute(
         "UPDATE site SET scans = (SELECT count(*) FROM scan WHERE site = ?1), change = ("
-        "SELECT CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN now.score - past.score "
-        "ELSE coalesce(now.plain, now.score) - coalesce(past.plain, past.score) END "
-        "FROM scan AS now, scan AS past WHERE now.site = ?1 AND now.at = ?2 "
+        f"SELECT {figures.AFTER} - {figures.BEFORE} FROM scan AS now, scan AS past WHERE now.site = ?1 AND now.at = ?2 "
         "AND past.site = ?1 AND past.at = (SELECT max(at) FROM scan WHERE site = ?1 AND at < ?2 AND dead = 0) "
-        "AND now.method = past.method AND NOT now.unreachable AND NOT past.unreachable) WHERE id = ?1",
+        f"AND {figures.COMPARABLE}) WHERE id = ?1",
         (site, latest),
     )
