@@ -12,12 +12,8 @@ from aui_tui.model.view import Quota
 
 def age(stamp: str, now: float) -> str:
     """Return how long ago ``stamp`` was, in two to four characters: ``now``, ``5m``, ``2h``, ``12d``, ``9w``."""
-    return span(card.age(stamp, now)) if stamp else ""
-
-
-def span(seconds: float) -> str:
-    """Return a length of time in two to four characters; ``now`` below a minute."""
-    return labels.span(seconds) if seconds >= 60 else "now"
+    old = card.age(stamp, now) if stamp else 0
+    return labels.span(old) if old >= 60 else "now" if stamp else ""
 
 
 def day(stamp: str, now: float) -> str:
