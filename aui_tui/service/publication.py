@@ -92,11 +92,8 @@ class Publication(LocalService):
 
     async def signature_directory(self, url: str) -> tuple[bytes, dict[str, str]] | None:
         """Return the directory of the operator's signing key, signed for ``url``; None without a key."""
-        folder = self.places.folder
-        if not (folder / signing.NAME).exists():
-            return None
         try:
-            key = await asyncio.to_thread(signing.read_key, folder)
-            return signing.directory(key), signing.directory_fields(key, url)
-        except ConfigError:
+            key = await asyncio.to_thread(signing.read_key, self.places.folder)
+        except ConfigError:  # there is none, or no library to sign with
             return None
+        return signing.directory(key), signing.directory_fields(key, url)

@@ -50,7 +50,7 @@ class ApiConfig(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     base_url: str
-    trusted_proxies: tuple[str, ...] = ()
+    trusted_proxies: tuple[Network, ...] = ()
     cors: tuple[str, ...] = ()
     allow_origin: tuple[str, ...] = ()
 
@@ -73,10 +73,6 @@ class ApiConfig(msgspec.Struct, frozen=True, kw_only=True):
     def readers(self) -> tuple[str, ...]:
         """Origins whose pages may read the API."""
         return (*self.cors, *self.allow_origin)
-
-    def networks(self) -> tuple[Network, ...]:
-        """The trusted proxies as networks."""
-        return tuple(ipaddress.ip_network(text) for text in self.trusted_proxies)
 
 
 def checked_config(
@@ -104,9 +100,9 @@ def _base_url(text: str) -> str:
     return found
 
 
-def _network(text: str) -> str:
+def _network(text: str) -> Network:
     try:
-        return str(ipaddress.ip_network(text, strict=False))
+        return ipaddress.ip_network(text, strict=False)
     except ValueError:
         raise ConfigError(
             f"A trusted proxy must be an address or a network such as 10.0.0.0/8, not {clean(text, 60)!r}."

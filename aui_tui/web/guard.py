@@ -189,7 +189,7 @@ class GuardMiddleware:
     def __init__(self, app: ASGIApp, config: ApiConfig) -> None:
         self._app = app
         self._config = config
-        trusted = config.networks()
+        trusted = config.trusted_proxies
         self._identify = lru_cache(maxsize=4096)(lambda peer, forwarded: identify(peer, forwarded, trusted))
         self._host_refusal = lru_cache(maxsize=256)(self._refuse_host)
         self._fields = [f for f in FIELDS if not (config.readers and f[0].startswith(b"cross-origin"))]
