@@ -95,7 +95,7 @@ async def _in_menu(visit: Visit) -> list[Node]:
     if button is None:
         return []
     fresh = await visit.at_home_again(button)
-    if fresh is None or not await visit.page.click(fresh):
+    if fresh is None or not await visit.press(fresh):
         return []
     outline = await visit.page.settle()
     visit.step("pressed", fresh, note="to open the menu", outline=outline)

@@ -72,7 +72,7 @@ async def _opened(visit: Visit, before: Outline) -> tuple[Outline, Node | None]:
             return before, None
         outline = await visit.served(opener.url)
         return outline, field_of(outline) or next((n for n in outline.main() if _takes_text(n) and n.name), None)
-    await visit.page.click(opener)
+    await visit.press(opener)
     outline = await visit.page.settle()
     visit.step("pressed", opener, note="to open the search", outline=outline)
     return outline, field_of(outline) or _brought(outline, before)
@@ -80,7 +80,7 @@ async def _opened(visit: Visit, before: Outline) -> tuple[Outline, Node | None]:
 
 async def behind(visit: Visit, before: Outline, box: Node) -> tuple[Outline, Node]:
     """Press a read-only field, and return the field that this opens; the same one when it opens none."""
-    await visit.page.click(box)
+    await visit.press(box)
     outline = await visit.page.settle()
     visit.step("pressed", box, note="to open the search", outline=outline)
     return outline, _brought(outline, before) or box

@@ -139,10 +139,17 @@ class Visit:
             choice = cover.dismissal()
             if choice is None or len(tried) == DISMISSALS:
                 return outline, cover if cover.covers else None
-            self.step("dismissed", choice, mark="done" if await page.click(choice) else "part", outline=outline)
+            self.step("dismissed", choice, mark="done" if await self.press(choice) else "part", outline=outline)
             tried.append(choice)
             outline = await page.settle()
             page.touched = touched
+
+    async def press(self, node: Node) -> bool:
+        """Click ``node``; where it takes no click, as it is on the page then: a script may have drawn it anew."""
+        if await self.page.click(node):
+            return True
+        fresh = await self.again(node)
+        return fresh is not None and await self.page.click(fresh)
 
     async def blame(
         self, reason: str, node: Node | None, facts: Mapping[str, str] = MappingProxyType({}), *, url: str = ""

@@ -91,6 +91,12 @@ SEARCHES: Final = {
         f"<label>Find a room <input id=q oninput='document.links[0].remove()'></label>{HOME}",
         {"search": "inconclusive search-nothing"},
     ),
+    "a field that a script draws anew when it is asked": Case(
+        f"<form role=search action=/search id=f>{FIELD}</form>{HOME}<script>Object.defineProperty(q,'form',"
+        "{get(){setTimeout(()=>{f.innerHTML=f.innerHTML});return f}})</script>",
+        {"search": "done"},
+        {"/search": listed},
+    ),
     "a field that takes one search": Case(
         f"<form role=search action=/search>{FIELD}</form>{HOME}<script>q.disabled=!!localStorage.asked;"
         "q.oninput=()=>{localStorage.asked=1}</script>",
@@ -217,6 +223,12 @@ CONSENT: Final = f"<div style='{OVER}' {{role}}><p>We use cookies.</p><button {R
 SWITCHES: Final = "".join(f"<label><input type=checkbox>Purpose {n}</label>" for n in range(9))
 MANY: Final = f"<div style='{OVER}'><p>Choose.</p>{SWITCHES}<button {REMOVE}>{{name}}</button></div>"
 COVERS: Final = {
+    "a banner that a script draws anew when it is looked at": Case(
+        f"{HOME}<div id=b role=dialog aria-label=Cookies style='position:fixed;inset:0;background:#fff'><p>We use cookies</p>"
+        "<button id=r onclick='b.remove()'>Reject all</button></div><script>r.getClientRects=function(){"
+        "setTimeout(()=>{b.innerHTML=b.innerHTML});return Element.prototype.getClientRects.call(this)}</script>",
+        {"read": "done"},
+    ),
     "a banner in another language": Case(
         HOME + CONSENT.format(role="role=dialog aria-label=Cookies", name="Zgadzam się"),
         {"read": "done", "follow": "done"},
