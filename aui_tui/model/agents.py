@@ -30,33 +30,26 @@ from aui_tui.model.points import conclusive
 from aui_tui.model.registry import Agent, Client, Surface, registry
 from aui_tui.model.vocabulary import LIVE_TOTAL
 
-IN, PART, OUT, WALL, TOLD, UNCLEAR, UNTESTED = (
-    "in",
-    "part",
-    "refused",
-    "challenged",
-    "told no",
-    "unclear",
-    "not tested",
-)
-WORST_FIRST: Final = (OUT, WALL, TOLD, UNCLEAR, PART, IN, UNTESTED)
-SHUT: Final = frozenset({OUT, WALL, TOLD})
+IN, PART, TOLD_NO, UNCLEAR, UNTESTED = "in", "part", "told no", "unclear", "not tested"
+"""The words that the outcomes of the record do not have."""
+WORST_FIRST: Final = (REFUSED, CHALLENGED, TOLD_NO, UNCLEAR, PART, IN, UNTESTED)
+SHUT: Final = frozenset({REFUSED, CHALLENGED, TOLD_NO})
 """Words for an assistant that does not get the page."""
 WORDS: Final = MappingProxyType(
     {
         "allowed": IN,
         "allowed-robots": IN,
         "partial": PART,
-        "blocked": OUT,
-        "walled": WALL,
-        "disallowed": TOLD,
+        "blocked": REFUSED,
+        "walled": CHALLENGED,
+        "disallowed": TOLD_NO,
         "untested": UNCLEAR,
     }
 )
 """The word on the screen for each verdict of the records."""
 SAYS: Final = MappingProxyType({"open": "yes", "partial": "part", "blocked": "no", "unknown": "?"})
 """What robots.txt says, by the effective policy."""
-_OF_ROBOTS: Final = MappingProxyType({"yes": IN, "part": PART, "no": TOLD, "?": UNCLEAR})
+_OF_ROBOTS: Final = MappingProxyType({"yes": IN, "part": PART, "no": TOLD_NO, "?": UNCLEAR})
 DROPPED: Final = "no answer, while a browser is served"
 SOME_TOLD: Final = "not asked; robots.txt tells some of its agents to stay out"
 
@@ -114,7 +107,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def why(self) -> str:
         """The reason, and that robots.txt says otherwise."""
-        if not self.disagree or self.verdict == TOLD:
+        if not self.disagree or self.verdict == TOLD_NO:
             return self.reason
         return f"{self.reason}, though robots.txt lets {'it' if len(self.names) == 1 else 'them'} in"
 
@@ -127,7 +120,7 @@ def word_of(verdict: str, source: str = "", outcome: str = "") -> str:
     """
     if verdict == "untested" and source == "none":
         return UNTESTED
-    return OUT if verdict == "walled" and outcome == REFUSED else WORDS.get(verdict, UNCLEAR)
+    return REFUSED if verdict == "walled" and outcome == REFUSED else WORDS.get(verdict, UNCLEAR)
 
 
 def said(verdict: str, source: str = "") -> str:
@@ -161,8 +154,8 @@ def _rows(card: ReportCard, seen: Observations | None, agents: Sequence[Agent]) 
         access = answers.get(agent.key)
         verdict = verdicts.get(agent.key) or row.verdict
         if access is not None and _is_dropped(agent.key, access, card, seen):
-            verdict = OUT
-        outcome = {UNCLEAR: INCONCLUSIVE, OUT: REFUSED}.get(verdict, access.outcome) if access is not None else ""
+            verdict = REFUSED
+        outcome = {UNCLEAR: INCONCLUSIVE, REFUSED: REFUSED}.get(verdict, access.outcome) if access is not None else ""
         yield msgspec.structs.replace(
             row,
             status=access.status if access is not None else 0,
@@ -245,7 +238,11 @@ def _walled(card: ReportCard) -> dict[str, str]:
     if not walled:
         return {}
     live = {surface.live for surface, _ in pairs if surface.live}
-    return {agent.key: WALL if agent.key in walled else UNCLEAR for agent in registry().agents if agent.key not in live}
+    return {
+        agent.key: CHALLENGED if agent.key in walled else UNCLEAR
+        for agent in registry().agents
+        if agent.key not in live
+    }
 
 
 def _robots(card: ReportCard, seen: Observations | None, entries: Sequence[Client]) -> Mapping[str, RobotsPolicy]:
@@ -322,29 +319,29 @@ def _reason(
 def _driven(word: str, card: ReportCard) -> str:
     """Return why an assistant with a browser of its own has its outcome: by the run of the tasks, if there was one."""
     if not card.task_runs:
-        return "a browser is challenged" if word == WALL else "needs a browser (--tasks)"
+        return "a browser is challenged" if word == CHALLENGED else "needs a browser (--tasks)"
     return {
         IN: "the task run got the page",
         PART: "the task run got the page; robots.txt closes some pages",
-        OUT: "the browser of the task run was refused",
-        WALL: "the browser of the task run was challenged",
-        TOLD: "robots.txt told the task run to stay out",
+        REFUSED: "the browser of the task run was refused",
+        CHALLENGED: "the browser of the task run was challenged",
+        TOLD_NO: "robots.txt told the task run to stay out",
     }.get(word, "the task run got no clear answer")
 
 
 def _asked(word: str, row: AgentRow, *, browser_served: bool) -> str:
     code = f" ({row.status})" if row.status else ""
-    if word == WALL:
+    if word == CHALLENGED:
         wall = row.exchange.challenge if row.exchange is not None else None
         if row.exchange is not None and row.exchange.another_page:
             return f"{'another' if row.exchange.readable else 'an empty'} page{code}"
         named = f"{wall.vendor}'s" if wall is not None and wall.vendor != "bot" else "a"
         return f"{named} test for humans{code}"
-    if word == OUT and not row.status:
+    if word == REFUSED and not row.status:
         return DROPPED
-    if word == OUT:
+    if word == REFUSED:
         return f"refused{code}{'' if browser_served else ', as a browser is'}"
-    if word == TOLD:
+    if word == TOLD_NO:
         served = f", yet served{code}" if row.outcome == SERVED else ""
         return f"robots.txt says stay out{_at(row)}{served}"
     if word == UNCLEAR:
@@ -361,12 +358,12 @@ def _unclear(row: AgentRow) -> str:
 
 
 def _unasked(word: str, rows: Sequence[AgentRow], card: ReportCard) -> str:
-    if word == WALL:
+    if word == CHALLENGED:
         return f"not asked; all {_number(card.live_total)} asked were challenged"
-    if word == TOLD:
+    if word == TOLD_NO:
         return f"not asked; robots.txt says stay out{_at(rows[0]) if rows else ''}"
     if word == PART:
-        told = any(row.verdict == TOLD for row in rows)
+        told = any(row.verdict == TOLD_NO for row in rows)
         return SOME_TOLD if told else f"not asked; robots.txt closes {_paths(rows) or 'some pages'}"
     if word == IN:
         return "not asked; allowed by robots.txt"
@@ -430,9 +427,9 @@ def _turned_away(found: Sequence[Outcome], card: ReportCard) -> Iterator[str]:
     asked = [one for one in found if one.asked and one.reason != DROPPED]
     away = {
         word: _names((one for one in found if one.source != "robots" and one.reason != DROPPED), word)
-        for word in (OUT, WALL)
+        for word in (REFUSED, CHALLENGED)
     }
-    if asked and all(one.verdict in (OUT, WALL) for one in asked):
+    if asked and all(one.verdict in (REFUSED, CHALLENGED) for one in asked):
         words = " or ".join(word for word in away if away[word])
         yield f"all {_number(len(_names(asked)))} assistants that were asked are {words}{_browser_fate(card)}"
     elif any(away.values()):
@@ -449,7 +446,7 @@ def _browser_fate(card: ReportCard) -> str:
 
 def _told_no(found: Sequence[Outcome], card: ReportCard) -> Iterator[str]:
     """Yield whom robots.txt tells to stay out, and whom the site serves all the same."""
-    names, served = _names(found, TOLD), _names((one for one in found if one.disagree), TOLD)
+    names, served = _names(found, TOLD_NO), _names((one for one in found if one.disagree), TOLD_NO)
     anyway = f"the site serves {_them(served) if served == names else and_list(served)} anyway" if served else ""
     number, total = card.agents_disallowed, card.agents_total
     if number == total:

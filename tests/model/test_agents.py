@@ -95,9 +95,9 @@ def test_an_agent_that_is_left_without_an_answer_is_turned_away_in_its_row_too()
     assert set(card.matrix.values()) >= {"untested"}
     for known in (seen, None):
         rows = {row.key: row for row in agents.agent_rows(card, known)}
-        assert {rows[agent.key].verdict for agent in registry().live} == {agents.OUT}
+        assert {rows[agent.key].verdict for agent in registry().live} == {agents.REFUSED}
         shut = next(one for one in agents.outcomes(card, known) if one.source == "live")
-        assert (shut.verdict, shut.reason, shut.disagree) == (agents.OUT, agents.DROPPED, True)
+        assert (shut.verdict, shut.reason, shut.disagree) == (agents.REFUSED, agents.DROPPED, True)
 
 
 def test_a_redirect_to_nowhere_against_robots_txt_is_a_disagreement_like_any_refusal() -> None:

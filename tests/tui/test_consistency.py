@@ -99,7 +99,9 @@ def test_the_first_check_asks_as_an_assistant_that_is_turned_away() -> None:
         card = make_card(number)
         report = HostReport(card=card)
         state = CardState(card.host).with_report(report)
-        refused = [one for one in agents.outcomes(card) if one.verdict in (agents.OUT, agents.WALL) and one.probe]
+        refused = [
+            one for one in agents.outcomes(card) if one.verdict in (agents.REFUSED, agents.CHALLENGED) and one.probe
+        ]
         if refused and not card.unreachable and state.fixes:
             assert state.fixes[0].k in ("wba", "robots"), card.host
     assert NOW
