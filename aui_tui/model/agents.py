@@ -295,7 +295,7 @@ def each(card: ReportCard, seen: Observations | None = None) -> Iterator[Outcome
         yield Outcome(
             verdict=word,
             keys=(key,),
-            names=(surface.short,),
+            names=(surface.label,),
             reason=reason,
             disagree=disagree,
             probe=surface.live,
@@ -505,10 +505,10 @@ def turned_away(matrix: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
     Where nobody is turned away: ``unclear`` and those of whom nothing is known, else ``in`` and none.
     """
     pairs = [(WORDS.get(verdict), one) for one, verdict in zip(registry().surfaces, matrix.values(), strict=False)]
-    away = {one.short: word for word, one in pairs if word in SHUT and one.source != "none"}
+    away = {one.label: word for word, one in pairs if word in SHUT and one.source != "none"}
     if away:
         return min(away.values(), key=WORST_FIRST.index), tuple(away)
-    unclear = tuple(one.short for word, one in pairs if word == UNCLEAR and one.source == "live")
+    unclear = tuple(one.label for word, one in pairs if word == UNCLEAR and one.source == "live")
     return (UNCLEAR, unclear) if unclear else (IN, ())
 
 
@@ -537,4 +537,4 @@ def probe_of(key: str) -> str:
 def label_of(key: str) -> str:
     """Return the name of a probe, an agent or a matrix key."""
     known = registry().surface(key)
-    return known.short if known is not None else labels.probe(key)
+    return known.label if known is not None else labels.probe(key)

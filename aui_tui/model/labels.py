@@ -61,7 +61,7 @@ def score(points: int, letter: str) -> str:
 def surface(key: str) -> str:
     """Return what an assistant is called, by its matrix key; a foreign key as it is."""
     known = registry().surface(key)
-    return known.short if known else key
+    return known.label if known else key
 
 
 def agent(key: str) -> str:

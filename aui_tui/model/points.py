@@ -148,18 +148,33 @@ def score_after(card: ReportCard, fix: str = "") -> int | None:
     return next((entry.after for entry in card.ledger.entries if entry.fix == fix), None)
 
 
-def gain(card: ReportCard, fix: str = "") -> str:
-    """Return what the score becomes with ``fix``, ``52 → 60``; without one, with all fixes of ``card``.
+GRANTED: Final = "if granted"
+"""What follows a gain for which somebody else must be asked."""
 
-    Of a foreign card, or one of which too little was measured, only the points are known, ``+4 points``; nothing for a
-    fix that ``card`` does not name. Where somebody else must be asked for a fix, it says ``if granted``.
+
+def raised(before: int, after: int | None, points: int, *, asked: bool) -> str:
+    """Return what a score becomes: ``52 → 60``, or ``+4 points`` where the score after it is not known.
+
+    ``asked``: somebody else must be asked for it, so it is GRANTED or does not come.
     """
-    chosen = [one for one in card.recommendations if fix in ("", one.k)]
-    after = score_after(card, fix) if is_graded(card) else None
-    if not chosen:
-        return ""
-    words = f"+{count(sum(one.pts for one in chosen), 'point')}" if after is None else f"{card.score} → {after}"
-    return f"{words} if granted" if asked_for(card).intersection(one.k for one in chosen) else words
+    words = f"+{count(points, 'point')}" if after is None else f"{before} → {after}"
+    return f"{words} {GRANTED}" if asked else words
+
+
+def gain(card: ReportCard, fix: str = "") -> str:
+    """Return what the score becomes with ``fix``; without one, with all fixes of ``card``. Nothing for another fix."""
+    keys = frozenset(one.k for one in card.recommendations if fix in ("", one.k))
+    return gain_of(card, keys, score_after(card, fix))
+
+
+def gain_of(card: ReportCard, fixes: frozenset[str], after: int | None) -> str:
+    """Return in words that ``card`` would have the score ``after`` with ``fixes``, where it has any of them.
+
+    Of a foreign card, or one of which too little was measured, only the points are known.
+    """
+    points = sum(one.pts for one in card.recommendations if one.k in fixes)
+    asked = bool(fixes & asked_for(card))
+    return raised(card.score, after if is_graded(card) else None, points, asked=asked) if fixes else ""
 
 
 def asked_for(card: ReportCard) -> frozenset[str]:

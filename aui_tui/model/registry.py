@@ -1,9 +1,9 @@
 """The tested agents, crawlers and matrix surfaces (specification 2.2, 2.4), and the starter list of hosts.
 
 Every agent, crawler and surface has a position (``key``), a word that records carry (``token`` or ``slug``), the name
-of the product (``label``), a shorter one (``short``) and the company (``operator``). :meth:`Registry.named` finds it by
-any of them. The starter list holds well-known public hosts with display name and category: facts only, no opinion and
-no ranking.
+of the product (``label``), other names (``aliases``) and the company (``operator``); agents and crawlers have a shorter
+name for sentences too (``short``). :meth:`Registry.named` finds an entry by any of them. The starter list holds
+well-known public hosts with display name and category: facts only, no opinion and no ranking.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class RegistryEntry(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     label: str
     operator: str
-    short: str = ""
+    aliases: tuple[str, ...] = ()
 
 
 class Client(RegistryEntry, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ class Client(RegistryEntry, frozen=True, kw_only=True):
 
     token: str
     role: str
-    aliases: tuple[str, ...] = ()
+    short: str = ""
     kind: str = "crawler"
     confidence: str = "vendor"
     honours_robots: str = "unstated"
@@ -147,8 +147,8 @@ def fold(name: str) -> str:
 @cache
 def names_of(entry: Surface | Client) -> frozenset[str]:
     """Return every name of one entry as :func:`fold` compares it, its company left out."""
-    words = (entry.slug,) if isinstance(entry, Surface) else (entry.token, *entry.aliases)
-    return frozenset(fold(name) for name in (entry.key, entry.label, entry.short, *words))
+    words = (entry.slug,) if isinstance(entry, Surface) else (entry.token, entry.short)
+    return frozenset(fold(name) for name in (entry.key, entry.label, *words, *entry.aliases))
 
 
 @cache
@@ -171,7 +171,7 @@ def registry() -> Registry:
         agents=convert(_entries(data["agent"]), tuple[Agent, ...]),
         crawlers=convert(_entries(data["crawler"]), tuple[Crawler, ...]),
         others=convert(_entries(data["other"]), tuple[Client, ...]),
-        surfaces=convert(_entries(data["matrix"]), tuple[Surface, ...]),
+        surfaces=convert(data["matrix"], tuple[Surface, ...]),
     )
 
 

@@ -160,7 +160,7 @@ def _asked(word: str) -> list[str]:
     found = known.named(word)
     testable = [surface for surface in known.surfaces if surface.source != "none"]
     allowed = (
-        *(surface.short for surface in testable),
+        *(surface.label for surface in testable),
         *(agent.token for agent in known.agents),
         *(purpose for purpose in PURPOSES.values() if _of_purpose(purpose)),
     )
@@ -292,11 +292,11 @@ def _serves(card: ReportCard, name: str, seen: Observations | None) -> Iterator[
         return
     verdict = list(each(card, seen))[registry().surfaces.index(surface)].verdict
     if verdict in (UNCLEAR, UNTESTED):
-        yield _unclear(gate, f"{surface.short}: inconclusive, because there was no answer.")
+        yield _unclear(gate, f"{surface.label}: inconclusive, because there was no answer.")
     elif verdict in SHUT:
-        yield _failed(gate, f"{surface.short}: {verdict}.")
+        yield _failed(gate, f"{surface.label}: {verdict}.")
     elif shut := _shut_out(card, surface):
-        yield _failed(gate, f"robots.txt disallows {', '.join(shut)} ({surface.short}).")
+        yield _failed(gate, f"robots.txt disallows {', '.join(shut)} ({surface.label}).")
 
 
 def _policy(card: ReportCard, token: str) -> str:

@@ -54,4 +54,4 @@ def _assistants(figures: Overview) -> Iterator[Item]:
         for verdict, number in figures.verdicts.get(surface.slug, {}).items():
             found[word_of(verdict, surface.source)] += number
         if found:
-            yield Item((surface.short,), text=", ".join(f"{number:,} {word}" for word, number in found.most_common()))
+            yield Item((surface.label,), text=", ".join(f"{number:,} {word}" for word, number in found.most_common()))

@@ -18,19 +18,16 @@ from aui_tui.model.agents import opens
 from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import FLOORS, GRADE_FLOORS
 from aui_tui.model.methods import method as method_called
-from aui_tui.model.points import HARM, LACKING, Standing, asked_for, by_harm, is_graded
+from aui_tui.model.points import HARM, LACKING, Standing, asked_for, by_harm, is_graded, raised
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import GRADES, choose
 from aui_tui.report.atomic import check_new, create
 from aui_tui.report.markdown import escape, with_code
-from aui_tui.text import count, wrap
+from aui_tui.text import wrap
 
 README: Final = "README.md"
 WIDTH: Final = 78
 """Columns of a plan in plain text."""
-
-
-ASKED: Final = "somebody else decides, so no points are promised"
 WhatIf = Callable[[frozenset[str]], Standing]
 """Reckons where a site would stand with the named fixes done."""
 
@@ -38,13 +35,15 @@ WhatIf = Callable[[frozenset[str]], Standing]
 class PlanStep(msgspec.Struct, frozen=True, kw_only=True):
     """One fix of a plan, and where the site stands with it and those before it.
 
-    ``promised``: False where somebody else must be asked for it, so that it counts for nothing.
+    ``promised``: False where somebody else must be asked for it, so that it counts for nothing. ``gain``: what the
+    score becomes, in words.
     """
 
     fix: Recommendation
     score: int
     grade: str
     stance: str
+    gain: str
     promised: bool = True
 
 
@@ -142,7 +141,7 @@ def plan(
         graded=is_graded(card),
         target=target,
         goal=goal,
-        steps=tuple(_steps(sorted(chosen, key=by_harm(card).index), asked, what_if)),
+        steps=tuple(_steps(card, sorted(chosen, key=by_harm(card).index), asked, what_if)),
         reached=reached,
         granted=what_if(_keys(chosen)).score if chosen else card.score,
     )
@@ -188,16 +187,21 @@ def _keys(fixes: Iterable[Recommendation]) -> frozenset[str]:
     return frozenset(fix.k for fix in fixes)
 
 
-def _steps(fixes: list[Recommendation], asked: frozenset[str], reckon: WhatIf) -> Iterator[PlanStep]:
+def _steps(card: ReportCard, fixes: list[Recommendation], asked: frozenset[str], reckon: WhatIf) -> Iterator[PlanStep]:
+    score = card.score
     for number, fix in enumerate(fixes, 1):
-        standing = reckon(_keys(fixes[:number]) - asked)
+        done = _keys(fixes[:number]) - asked
+        standing, promised = reckon(done), fix.k not in asked
+        after = (standing if promised else reckon(done | {fix.k})).score if is_graded(card) else None
         yield PlanStep(
             fix=fix,
             score=standing.score,
             grade=standing.grade,
             stance=standing.stance,
-            promised=fix.k not in asked,
+            gain=raised(score, after, fix.pts, asked=not promised),
+            promised=promised,
         )
+        score = standing.score
 
 
 def lines(found: Plan) -> Iterator[str]:
@@ -207,17 +211,15 @@ def lines(found: Plan) -> Iterator[str]:
     if not found.steps:
         yield "The goal is reached already." if found.reached else "No fix gains points here."
         return
-    for number, (step, gain) in enumerate(zip(found.steps, _gains(found), strict=True), 1):
-        yield f"{number}. {step.fix.title} ({step.fix.k}): {gain}"
+    for number, step in enumerate(found.steps, 1):
+        yield f"{number}. {step.fix.title} ({step.fix.k}): {step.gain}"
         for line in wrap(step.fix.body, WIDTH - 3):
             yield f"   {line}"
         if step.promised:
             yield f"   then {labels.grade(step.grade)}, {step.stance}" if found.graded else f"   then {step.stance}"
-    yield from _if_granted(found)
-    if not found.reached:
-        yield f"All fixes together lead to a score of {found.granted}; {found.goal} cannot be reached."
-        if not any(HARM.get(step.fix.k) == LACKING for step in found.steps):
-            yield "Fixes that need something you must have, such as an MCP server, need AUI_TUI_WITH_CLAIMS=1."
+    yield from _together(found)
+    if not (found.reached or any(HARM.get(step.fix.k) == LACKING for step in found.steps)):
+        yield "Fixes that need something you must have, such as an MCP server, need AUI_TUI_WITH_CLAIMS=1."
 
 
 def _if_thin(found: Plan) -> Iterator[str]:
@@ -225,18 +227,14 @@ def _if_thin(found: Plan) -> Iterator[str]:
         yield "Less than half of the points could be measured: a scan after these steps tells the score."
 
 
-def _if_granted(found: Plan) -> Iterator[str]:
-    if found.granted != found.after[0]:
-        yield f"If what is asked of somebody else is granted too, the score becomes {found.granted}."
-
-
-def _gains(found: Plan) -> Iterator[str]:
-    """Yield what the score becomes with each step after those before it; its points where too little was measured."""
-    score = found.score
-    for step in found.steps:
-        promise = f"{score} -> {step.score}" if found.graded else f"+{count(step.fix.pts, 'point')}"
-        yield promise if step.promised else ASKED
-        score = step.score
+def _together(found: Plan) -> Iterator[str]:
+    """Yield where all steps lead, unless the last one says it."""
+    asked = any(not step.promised for step in found.steps)
+    if asked or not found.reached:
+        after = found.granted if found.graded else None
+        points = sum(step.fix.pts for step in found.steps)
+        end = "" if found.reached else f"; {found.goal} cannot be reached"
+        yield f"All steps together: {raised(found.score, after, points, asked=asked)}{end}."
 
 
 class FileAction(NamedTuple):
@@ -350,7 +348,7 @@ def readme(found: Plan, site: Site) -> Iterator[str]:
     after = f" before, {score} ({labels.grade(grade)}, {stance}) after" if found.graded else ""
     yield f"Score {found.score} ({labels.grade(found.grade)}, {found.stance}){after}."
     yield from _if_thin(found)
-    yield from _if_granted(found)
+    yield from _together(found)
     if site.is_local:
         yield ""
         yield "The site was scanned on this machine, so the files name a local address. Set `public_url` of the site"
@@ -361,8 +359,8 @@ def readme(found: Plan, site: Site) -> Iterator[str]:
         yield f"| `{piece.path}` | {with_code(piece.place)} |"
     if any(piece.path in INSERTED for piece in files):
         yield from ("", LEFT_OUT)
-    for number, (step, gain) in enumerate(zip(found.steps, _gains(found), strict=True), 1):
-        yield from ("", f"## {number}. {escape(step.fix.title)}: {gain}", "", with_code(step.fix.body))
+    for number, step in enumerate(found.steps, 1):
+        yield from ("", f"## {number}. {escape(step.fix.title)}: {step.gain}", "", with_code(step.fix.body))
     yield ""
     yield f"Then scan again: `{_again(site)}`"
 

@@ -17,7 +17,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.labels import ago
 from aui_tui.model.methods import WALLED_CEILING
 from aui_tui.model.observations import INCONCLUSIVE
-from aui_tui.model.points import comparable, gain, percent, totals
+from aui_tui.model.points import GRANTED, asked_for, comparable, gain, gain_of, percent, totals
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TASK, TASKS, TaskResult
 from aui_tui.model.view import HistoryPoint, HostReport, Quota, comparable_scores
@@ -495,6 +495,8 @@ def what_if(state: CardState, rank: int) -> Content:
     if reached.stance != report.card.stance:
         sign, tone = marked(reached.stance)
         out = text(out, (f" {sign} {reached.stance}", tone))
+    if state.done & asked_for(report.card):
+        out = text(out, f" {GRANTED}")
     return text(out, (f" rank {rank:,}", "accent")) if rank else out
 
 
@@ -504,7 +506,7 @@ def what_if_foot(state: CardState) -> str:
         return "space what if · y copies the change" if state.fixes else ""
     words = f"what if {count(len(state.done), 'fix', 'fixes')}"
     if state.reached is not None:
-        words += f": {state.report.card.score} {glyphs.ARROW} {state.reached.score}"
+        words += f": {gain_of(state.report.card, state.done, state.reached.score)}"
         if state.reached.stance == "Walled" and state.reached.score == WALLED_CEILING:
             words += ", no more while Walled"
     return words

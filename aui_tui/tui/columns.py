@@ -122,7 +122,7 @@ def _ranked(width: int, chosen: Sequence[str]) -> list[Column]:
 
 
 def _surfaces(each: int) -> list[Column]:
-    keys = ((f"matrix.{surface.slug}", surface.short) for surface in registry().surfaces)
+    keys = ((f"matrix.{surface.slug}", surface.label) for surface in registry().surfaces)
     return [Column(key, short, each, sort=key) for key, short in keys]
 
 

@@ -163,7 +163,7 @@ def assistants(figures: Overview, moves: Moves, size: int) -> list[ListEntry]:
     for surface, cells in found.items():
         fates = fates_of(figures, surface)
         known = sum(number for word, number in fates.items() if word not in ("not tested", "unclear"))
-        row = _Row().add(fit(surface.short, 15) + " ", "", of_agent(surface, "in") if known else "")
+        row = _Row().add(fit(surface.label, 15) + " ", "", of_agent(surface, "in") if known else "")
         if not known:
             words = "no answer proves anything" if known_by(surface) else "only task runs can tell"
             out.append(row.add(words, "muted").entry(size))
@@ -315,7 +315,7 @@ def movers(figures: Overview, changes: Changes, size: int) -> list[ListEntry]:
     changed = [surface for surface in registry().surfaces if any(found.agents.get(surface.slug, ()))]
     for surface in sorted(changed, key=lambda one: -sum(found.agents[one.slug])):
         let_in, shut_out = found.agents[surface.slug]
-        name, said = f"{surface.short:<13}{let_in - shut_out:+,d} ", f"{let_in:,} let in, {shut_out:,} turned away"
+        name, said = f"{surface.label:<13}{let_in - shut_out:+,d} ", f"{let_in:,} let in, {shut_out:,} turned away"
         said = said if len(name + said) <= size else f"{let_in:,} in, {shut_out:,} out"
         out.append(_Row().add(name).add(said, "muted").entry(size))
     return out + [_mover(move, size) for move in (*found.up, *found.down)]

@@ -27,7 +27,7 @@ from aui_tui.web import NAME, SUMMARY, ApiConfig, records, serves_tools
 def _words(matrix: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the assistants of a matrix, each with the word for its verdict."""
     pairs = zip(registry().surfaces, matrix.values(), strict=False)
-    return [(surface.short, agents.word_of(verdict, surface.source)) for surface, verdict in pairs]
+    return [(surface.label, agents.word_of(verdict, surface.source)) for surface, verdict in pairs]
 
 
 def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aui_tui.errors import BadValue
-from aui_tui.model import query
+from aui_tui.model import labels, query
 from aui_tui.model.codec import names_of
 from aui_tui.model.query import CONTRADICTIONS, FIELDS, HAS, VERDICT_WORDS, Query, parse
 from aui_tui.model.vocabulary import FIXES, VERDICTS
@@ -201,3 +201,9 @@ def test_the_page_of_help_names_every_term_and_every_word_for_a_verdict() -> Non
         assert re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", words), word
     for field in FIELDS.values():
         assert parse(field.example)
+
+
+def test_the_drop_down_calls_an_assistant_as_the_screens_do() -> None:
+    offered = dict(FIELDS["agent"].values)
+    assert offered == {slug: labels.surface(slug) for slug in offered}
+    assert (offered["gemini"], offered["amazon"]) == ("Google agent", "Amazon")

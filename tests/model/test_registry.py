@@ -119,7 +119,7 @@ def test_a_product_has_one_name() -> None:
         if surface.live:
             agent = KNOWN.agent(surface.live)
             assert agent is not None
-            assert (agent.short, agent.operator) == (surface.short, surface.operator)
+            assert (agent.short, agent.operator) == (surface.label, surface.operator)
     assert {fold(entry.label) for entry in KNOWN.surfaces} & {"gemini"} == set()
 
 

@@ -257,7 +257,7 @@ def test_no_regress_cannot_tell_without_a_comparable_baseline() -> None:
         ),
         (
             {"must_serve": "browser_agents"},
-            "No gate can ask for In-browser agents: it cannot be tested over plain HTTP",
+            "No gate can ask for in-browser: it cannot be tested over plain HTTP",
         ),
     ],
 )

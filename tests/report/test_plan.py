@@ -91,7 +91,7 @@ def test_a_goal_out_of_reach_gives_what_helps() -> None:
     found = plan(shut, grade="A")
     assert not found.reached
     assert found.after[0] == 59
-    assert list(lines(found))[-1] == "All fixes together lead to a score of 59; grade A cannot be reached."
+    assert list(lines(found))[-1] == "All steps together: 42 → 59; grade A cannot be reached."
 
 
 @pytest.mark.ci
@@ -162,7 +162,9 @@ def test_what_somebody_else_decides_comes_first_and_promises_nothing(edge: str, 
     with_door = what_if(seen, [step.fix.k for step in found.steps], V02).score
     assert found.granted == with_door
     assert (found.after[0] == with_door) is promised
-    assert any("no points are promised" in line for line in lines(found)) is not promised
+    assert next(line for line in lines(found) if line.startswith("1. ")).endswith(gain(card, "wba"))
+    assert f"## 1. {first.fix.title}: {gain(card, 'wba')}" in list(readme(found, site))
+    assert members(found, site)["steps"][0]["gain"] == gain(card, "wba")
     assert members(found, site)["steps"][0]["promised"] is promised
     assert gain(card, "wba").endswith("if granted") is not promised
     following = next(item for item in sections(HostReport(card=card))[0].items if item.key == "next")
@@ -202,7 +204,7 @@ def test_targets_are_checked() -> None:
 def test_a_plan_begins_with_the_card_and_numbers_its_fixes() -> None:
     assert list(lines(plan(WALLED, grade="C")))[:3] == [
         "tickets.example: score 42, grade F, Walled; goal grade C",
-        "1. Verify agents instead of blocking them (wba): 42 -> 66",
+        "1. Verify agents instead of blocking them (wba): 42 → 66",
         "   Verify agents instead of blocking them: worth 12 points.",
     ]
 
@@ -217,7 +219,7 @@ def test_files_are_written_where_they_belong_with_a_text_that_says_so(tmp_path: 
     for path, piece in pieces(found, site).items():
         assert f"| `{path}` | " in text
         assert f'"place":"{piece.place}"' in as_json(found, site)
-    assert f"{found.steps[0].score} -> {found.steps[1].score}" in text
+    assert f"{found.steps[0].score} → {found.steps[1].score}" in text
 
 
 def test_what_was_seen_gives_whole_files_at_their_paths() -> None:

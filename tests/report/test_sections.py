@@ -61,7 +61,7 @@ def check(report: HostReport) -> None:
     assert sum(map(int, re.findall(r"\d+", agents.counts(rows)))) == card.agents_total
     assert {row.verdict for row in rows} <= SIGNS.keys()
     for surface, (key, verdict) in zip(registry().surfaces, card.matrix.items(), strict=True):
-        one = names[surface.short]
+        one = names[surface.label]
         assert key in one.keys
         dropped = one.reason == agents.DROPPED  # the record has no word of its own for it
         assert (agents.word_of(verdict, surface.source) in agents.SHUT or dropped) == (one.verdict in agents.SHUT)

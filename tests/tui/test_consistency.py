@@ -8,9 +8,10 @@ import random
 import pytest
 from msgspec.structs import replace
 
+from aui_tui.checks.scoring import grade_card
 from aui_tui.model import agents
 from aui_tui.model.card import ReportCard
-from aui_tui.model.points import Standing, gain
+from aui_tui.model.points import Standing, gain, score_after
 from aui_tui.model.query import Query
 from aui_tui.model.registry import registry
 from aui_tui.model.view import HostReport, Moves, Overview, Row
@@ -23,6 +24,7 @@ from aui_tui.tui.scans import Scan, ended_words
 from aui_tui.tui.screens.compare import lines
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.preview import preview
+from tests.scan.situations import half_open
 
 from .cards import NOW, VERDICT_CYCLE, make_card
 from .memory import MemoryService
@@ -53,7 +55,7 @@ def test_strip_columns_and_preview_say_the_same(number: int) -> None:
         if not card.unreachable:
             assert {key: verdict_of(row, key) for key in shown} == shown
         word, names = agents.turned_away(card.matrix)
-        shut = [surface.short for surface in registry().surfaces if shown.get(surface.slug) in agents.SHUT]
+        shut = [surface.label for surface in registry().surfaces if shown.get(surface.slug) in agents.SHUT]
         if not card.unreachable and word not in (agents.UNCLEAR, agents.IN):
             assert sorted(names) == sorted(shut)
             said = cell(OUT, row, 0.0).text.split(maxsplit=1)[1]
@@ -65,7 +67,7 @@ def test_strip_columns_and_preview_say_the_same(number: int) -> None:
         in_preview = " ".join(" ".join(entry.content.plain for entry in preview(row, report, 60, 0.0)).split())
         assert sentence in in_preview
         strip = " ".join(entry.content.plain for entry in cardrows.strip(report, 100))
-        assert all(surface.short in strip for surface in registry().surfaces if surface.slug in card.matrix)
+        assert all(surface.label in strip for surface in registry().surfaces if surface.slug in card.matrix)
         if sentence.startswith("Every assistant gets in"):
             assert not shut
         fixes = [fix.k for fix in state.fixes]
@@ -111,8 +113,8 @@ def test_the_overview_leaves_to_task_runs_only_who_drives_a_browser() -> None:
     verdicts = {surface.slug: {"untested": 2} for surface in registry().surfaces}
     figures = Overview(grades={}, stances={}, failing={}, hosts=2, verdicts=verdicts)
     rows = [entry.content.plain for entry in assistants(figures, Moves(), 100)[1:]]
-    left = {surface.short for surface, row in zip(registry().surfaces, rows, strict=True) if "only task runs" in row}
-    assert left == {surface.short for surface in registry().surfaces if surface.source == "none"}
+    left = {surface.label for surface, row in zip(registry().surfaces, rows, strict=True) if "only task runs" in row}
+    assert left == {surface.label for surface in registry().surfaces if surface.source == "none"}
     assert sum("no answer proves anything" in row for row in rows) == len(rows) - len(left)
 
 
@@ -143,6 +145,14 @@ def test_a_card_without_a_grade_says_so_wherever_its_letter_would_stand() -> Non
     (row,) = [entry for entry in scores(figures, 80) if "no grade" in entry.content.plain]
     assert "3" in row.content.plain
     assert not row.key
+
+
+def test_what_if_promises_nothing_that_somebody_else_decides() -> None:
+    card = grade_card(replace(half_open(), edge="shopify"))
+    state = CardState(card.host).with_report(HostReport(card=card))
+    done = replace(state, done=frozenset({"wba"}), reached=Standing(score_after(card, "wba") or 0, "D", "Open"))
+    assert cardrows.what_if(done, 0).plain.endswith(" if granted")
+    assert cardrows.what_if_foot(done) == f"what if 1 fix: {gain(card, 'wba')}"
 
 
 @pytest.mark.parametrize("number", range(0, 120, 7))

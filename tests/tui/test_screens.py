@@ -115,7 +115,7 @@ def test_every_sentence_of_a_foot_stands_whole_in_80_cells() -> None:
 
 def test_names_of_the_matrix_stand_whole_where_80_cells_are() -> None:
     names = " ".join(row.plain for row in legend_lines(80))
-    assert all(f"{number} {surface.short}" in names for number, surface in enumerate(registry().surfaces, 1))
+    assert all(f"{number} {surface.label}" in names for number, surface in enumerate(registry().surfaces, 1))
     assert len(legend_lines(140)) == 1
 
 

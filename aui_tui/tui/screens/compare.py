@@ -179,7 +179,7 @@ def sentence(cards: Sequence[ReportCard]) -> str:
     out = {card.host: set(agents.turned_away(card.matrix)[1]) for card in cards if not card.unreachable}
     if not out:
         return "None of them could be reached."
-    order = [surface.short for surface in registry().surfaces]
+    order = [surface.label for surface in registry().surfaces]
     every = set.intersection(*out.values()) if len(out) > 1 else set[str]()
     parts = [f"All turn {agents.and_list(sorted(every, key=order.index))} away"] if every else []
     for host, names in out.items():

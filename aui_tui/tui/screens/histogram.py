@@ -116,7 +116,7 @@ def values_of(column: Column) -> Iterator[tuple[str, str]]:
     if key in ("rank", "score"):
         yield from ((decade(place).replace("..", " to "), figure("score", decade(place))) for place in range(10))
     elif key == "out":
-        yield from ((f"{surface.short} out", of_agent(surface, "out")) for surface in registry().surfaces)
+        yield from ((f"{surface.label} out", of_agent(surface, "out")) for surface in registry().surfaces)
     elif key in VALUES:
         yield from ((value, figure(TERMS.get(key, key), value)) for value in VALUES[key])
     else:

@@ -79,7 +79,7 @@ def _chips(state: ListState, view: IndexView, names: Sequence[str], lead: str, g
 def legend_lines(size: int) -> list[Content]:
     """Return the eight surfaces of the matrix by their number, in one line, or in two where one has no room."""
     named = [
-        acting(text((str(number), "key"), f" {surface.short}  "), f"screen.surface({number})")
+        acting(text((str(number), "key"), f" {surface.label}  "), f"screen.surface({number})")
         for number, surface in enumerate(registry().surfaces, 1)
     ]
     whole = text(" ", *named)
@@ -116,9 +116,7 @@ def marks_line(marks: frozenset[str], size: int) -> Content:
 def hint_for(line: str) -> str:
     """Return which term would match a plain word that is no part of any name; empty for one that stands for none."""
     word = line.strip().lower()
-    slug = next(
-        (one.slug for one in registry().surfaces if word in (one.slug, one.short.lower(), one.label.lower())), ""
-    )
+    slug = next((one.slug for one in registry().surfaces if word in (one.slug, one.label.lower())), "")
     term = f"agent:{slug}=out finds who turns it away" if slug else ""
     if word in (stance.lower() for stance in STANCES):
         term = f"stance:{word} finds them"
