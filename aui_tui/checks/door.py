@@ -46,7 +46,7 @@ from aui_tui.model.observations import (
 )
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import AWAY, REAL, REAL_AGENT
-from aui_tui.model.vocabulary import LIVE_TOTAL
+from aui_tui.model.vocabulary import LIVE_TOTAL, has_edge
 from aui_tui.text import count
 
 POINTS = {"v0.1": 24, "v0.2": 12}
@@ -189,7 +189,7 @@ def _turned_away(judgement: Judgement) -> Iterator[Finding]:
             "browser": str(browser.status),
             "contrast": f" while a browser gets the homepage ({browser.status})" if browser.outcome == SERVED else "",
             "proof": _proof(group),
-            "robots": _invited(group, policies, observations.robots.kind, "edge" if observations.edge else "server"),
+            "robots": _invited(group, policies, observations.robots.kind, _front(observations, first)),
         }
         if why.startswith("programs"):
             named = ", but not under an agent’s name" if why == "programs-and-name" else ", under an agent’s name too"
@@ -267,6 +267,12 @@ def _invited(group: Sequence[Probed], policies: Mapping[str, str], kind: str, wh
         return f"robots.txt lets {joined(agent.short for agent in invited)} in, the {who} does not. "
     page = " to this page" if any(policies[agent.token] == "partial" for agent in invited) else ""
     return f"robots.txt says yes{page}, the {who} says no. "
+
+
+def _front(observations: Observations, refused: Exchange | None = None) -> str:
+    """Return what answers for the site: the edge, where a CDN or firewall is known, else the server."""
+    wall = refused.challenge.vendor if refused is not None and refused.challenge is not None else ""
+    return "edge" if has_edge(f"{observations.edge} {wall}") else "server"
 
 
 def _proof(group: Sequence[Probed]) -> str:
@@ -496,9 +502,9 @@ def _contradictions(judgement: Judgement) -> Iterator[Finding]:
     served = {agent.token for agent, probe in judgement.probed if probe.outcome == SERVED}
     unheeded = [policy for policy in judgement.blocked if policy.token in served]
     if unheeded:
-        who = "edge" if judgement.observations.edge else "server"
         facts = {"agents": joined(map(name_of, unheeded)), "number": str(len(unheeded))}
-        yield Finding("edge-says-yes", facts | {"who": who, "where": at_lines(one.line for one in unheeded)})
+        facts |= {"who": _front(judgement.observations), "where": at_lines(one.line for one in unheeded)}
+        yield Finding("edge-says-yes", facts)
 
 
 EVIDENCE: Final = (

@@ -633,7 +633,7 @@ JOINING: Final = (
     ('"two words"', "a value with spaces; what begins with a quote is a text: or, and, not, a:b, score>50"),
 )
 EXAMPLES: Final = (
-    ("contradiction:out stance:walled", "invited by robots.txt, shut out by the edge"),
+    ("contradiction:out stance:walled", "invited by robots.txt, shut out by the site"),
     ("category:retail agent:claude,chatgpt=out", "shops that turn Claude or ChatGPT away"),
     ("grade:a,b OR score:65..69 -tasks:yes", "good or nearly, without a run of the tasks"),
 )

@@ -16,7 +16,7 @@ from aui_tui.model.decoding import decode
 from aui_tui.model.labels import OF_OUTCOME
 from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED, Timestamp
 from aui_tui.model.registry import Agent, registry
-from aui_tui.model.vocabulary import Count
+from aui_tui.model.vocabulary import Count, has_edge
 from aui_tui.text import count
 
 TimestampOrEmpty = Annotated[str, msgspec.Meta(pattern=r"^$|^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")]
@@ -38,8 +38,6 @@ LONG_BEFORE: Final = 30 * 86400.0
 """Seconds between the last visit and the scan above which the log says nothing about the scan."""
 RANGES_OLD: Final = 30 * 86400.0
 """Seconds after which a fetched list of ranges is called old wherever it is used."""
-CDNS: Final = ("cloudflare", "cloudfront", "fastly", "akamai", "vercel", "netlify", "imperva", "sucuri", "bunny")
-"""Words of a card's ``edge`` that mean: another server answers before the origin does."""
 LIMIT: Final = "probe-limit"
 """How the line of a card begins that says what a probe cannot know."""
 NOT_ASKED: Final = "not asked"
@@ -212,14 +210,9 @@ def with_log_evidence(card: ReportCard, record: Visits) -> ReportCard:
     return card.with_findings((*added, *kept))
 
 
-def is_behind_cdn(card: ReportCard) -> bool:
-    """Say whether the answers of the scan came by way of a content delivery network."""
-    return any(word in card.edge.casefold() for word in CDNS)
-
-
 def _together(record: Visits, card: ReportCard, agent: Agent, access: AgentAccess) -> Comparison:
     probe, found, name = access.outcome, record.visitor(agent.token), agent.label
-    origin = record.kind == "origin" or (record.kind == "unknown" and is_behind_cdn(card))
+    origin = record.kind == "origin" or (record.kind == "unknown" and has_edge(card.edge))
 
     def said(together: Agreement, gets_in: bool | None, sentence: str) -> Comparison:
         return Comparison(agent, probe, together, gets_in, sentence)

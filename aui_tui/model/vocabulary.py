@@ -43,10 +43,22 @@ FIXES: Final = ("wba", "front-door", "llms", "jsonld", "landmarks", "ssr", "sign
 GRADES: Final = ("A", "B", "C", "D", "F")
 NO_GRADE: Final = "–"
 """The letter of a card of which less than half could be measured; records for others hold that of its score."""
+EDGES: Final = frozenset({
+    "cloudflare", "akamai", "fastly", "cloudfront", "google", "azure", "imperva", "sucuri", "bunny", "netlify",
+    "vercel", "github-pages", "fly", "heroku", "railway", "render", "aws-elb", "shopify", "wix", "squarespace",
+    "wpengine", "kinsta", "pantheon", "acquia", "datadome", "ddos-guard", "amazon", "aliyun", "aws-waf", "f5",
+    "gcore", "kasada", "perimeterx", "radware", "reblaze", "stackpath", "tencent",
+})  # fmt: skip
+"""Names of CDNs, platforms and firewalls, which answer before a site's own server does."""
 AGENTS_TOTAL: Final = 19
 CRAWLERS_TOTAL: Final = 15
 LIVE_TOTAL: Final = 4
 SURFACES_TOTAL: Final = 8
+
+
+def has_edge(names: str) -> bool:
+    """Return whether ``names``, those of a card's ``edge`` or of a wall, have one of EDGES among them."""
+    return not EDGES.isdisjoint(names.casefold().split())
 
 
 def choose(what: str, value: str, allowed: Sequence[str]) -> str:

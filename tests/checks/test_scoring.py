@@ -19,10 +19,10 @@ from aui_tui.model import points
 from aui_tui.model.card import LedgerEntry
 from aui_tui.model.codec import encode_card
 from aui_tui.model.methods import METHODS, Method, round_half_up
-from aui_tui.model.observations import BROWSER, Observations, PageFacts
+from aui_tui.model.observations import BROWSER, Challenge, Observations, PageFacts
 from aui_tui.model.points import gain, is_graded, lacking, totals
 from aui_tui.model.vocabulary import FIXES, NO_GRADE, SEVERITIES
-from tests.scan.situations import plain, robots_one, thin
+from tests.scan.situations import plain, probe, robots_one, rules, site, thin
 from tests.strategies import driven, observations
 
 SCHEMA = Draft202012Validator(
@@ -182,3 +182,18 @@ def test_with_less_than_half_measured_there_is_no_grade() -> None:
         "Only 12 of 50 points could be measured, less than half: too little for a grade. What was not measured is named"
         " below the score, with the reason."
     ]
+
+
+@pytest.mark.parametrize(
+    ("edge", "vendor", "who"),
+    [("nginx", "", "server"), ("apache", "", "server"), ("cloudflare nginx", "", "edge"), ("", "", "server"),
+     ("nginx", "datadome", "edge"), ("nginx", "anubis", "server"), ("varnish", "", "server")],
+)  # fmt: skip
+def test_only_a_cdn_or_a_firewall_is_called_the_edge(edge: str, vendor: str, who: str) -> None:
+    wall = Challenge(vendor=vendor, signal="a sign", tier="A") if vendor else None
+    seen = site(
+        agents=lambda slot: replace(probe(slot, 403), challenge=wall),
+        edge=edge,
+        robots=rules({}),
+    )
+    assert f"robots.txt says yes, the {who} says no." in grade_card(seen).top_evidence

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from aui_tui.model.vocabulary import has_edge
 from aui_tui.scan import walls
 
 FULL_PAGE = b"<html><title>Shop</title><body>" + b"<p>Ordinary words for people who read.</p>" * 40 + b"</body></html>"
@@ -207,6 +208,14 @@ def test_the_table_is_whole() -> None:
         assert signal.header or signal.title or signal.code or signal.text or signal.url
     assert {reference.vendor for reference in table.reference} <= {signal.vendor for signal in table.signal}
     assert len({known.name for known in table.edge}) == len(table.edge)
+
+
+def test_the_table_names_those_that_answer_before_a_server_first() -> None:
+    names = [known.name for known in walls.table().edge]
+    edges = [name for name in names if has_edge(name)]
+    servers = {"varnish", "amazons3", *names[names.index("nginx") :]}
+    assert set(names) == {*edges, *servers}
+    assert not servers.intersection(edges)
 
 
 def test_terms_of_payment_are_read_with_a_402_alone() -> None:
