@@ -16,6 +16,7 @@ from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.reach import site_of
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import opened, report_of
+from aui_tui.cli.streams import Paint
 from aui_tui.errors import AuiError, BadValue, ConfigError, RecordError
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations
@@ -207,7 +208,8 @@ def plan(
     kept = _report(run, host, method)
     found, site = plan_for(kept, grade=wanted, score=score, with_claims=run.settings.with_claims, **_advice(run, host))
     written = write_files(found, Path(folder).expanduser(), site, force=replace) if folder else []
-    emit([plan_json(found, site)] if as_json else (line + "\n" for line in lines(found)), None)
+    paint = Paint.for_output(ascii_only=run.settings.ascii)
+    emit([plan_json(found, site)] if as_json else (f"{paint.plain(line)}\n" for line in lines(found)), None)
     for path in () if run.quiet else written:
         streams.say(f"wrote {path}")
     return 0 if found.reached else PARTLY

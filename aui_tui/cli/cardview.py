@@ -7,7 +7,8 @@ from typing import Final
 
 from aui_tui.cli.streams import Paint
 from aui_tui.model.view import HostReport
-from aui_tui.report.sections import Item, Section, sections
+from aui_tui.model.vocabulary import STANCES
+from aui_tui.report.sections import NUMBERS, Item, Section, sections
 from aui_tui.text import cells, count, fit, wrap
 
 LABEL: Final = 9
@@ -155,7 +156,7 @@ def sentences(report: HostReport, *, note: str = "", now: float | None = None) -
 def section_sentences(part: Section) -> Iterator[str]:
     """Yield one section as plain sentences, each item with what it is about."""
     if part.text:
-        yield _spoken(f"{part.title}: {part.text}")
+        yield _spoken(f"{part.title}: {_ended(part.text)}")
     names = part.columns if len(part.columns) > 1 else ()
     for number, item in enumerate(part.items, 1):
         yield _spoken(f"{_named(part, item, names, number)}{_ended(item.text)}")
@@ -172,9 +173,19 @@ def _named(part: Section, item: Item, names: Sequence[str], number: int) -> str:
     if part.name == "fixes":
         return f"Fix {number} of {len(part.items)}: {', '.join(filter(None, item.cells))}. "
     if len(item.cells) == len(names) > 1:
-        shown = [f"{name} {cell}" for name, cell in zip(names[1:], item.cells[1:], strict=True) if cell != "–"]
+        shown = [_told(name, cell) for name, cell in zip(names[1:], item.cells[1:], strict=True) if cell != "–"]
         return f"{names[0]} {item.label}: {', '.join(shown)}.{' ' if item.text else ''}"
     return f"{', '.join(filter(None, item.cells))}{': ' if item.text else '.'}" if item.cells else f"{part.title}: "
+
+
+def _told(name: str, cell: str) -> str:
+    """Return a cell as a part of a sentence: ``18/25 points``, ``14 %``, ``the site answers 200``, ``not asked``."""
+    if name == "Share" or cell.startswith("not "):
+        return f"tasks {cell}" if name == "Points" else cell
+    said = name if name in STANCES else name[:1].lower() + name[1:]
+    if name not in NUMBERS:
+        return f"{said} {cell}"
+    return f"{cell} {said.removesuffix('s') if cell == '1' else said}"
 
 
 def _ended(text: str) -> str:

@@ -87,7 +87,11 @@ def list_sentences(view: IndexView, *, limit: int = 0) -> Iterator[str]:
         summary = row.summary
         moved = f", {abs(row.change)} {'up' if row.change > 0 else 'down'} since the scan before" if row.change else ""
         word, names = turned_away(summary.matrix)
-        out = f"{', '.join(names)}: {in_a_list(word, summary.stance)}" if names else "every assistant gets in"
+        out = (
+            f"{', '.join(names)}: {in_a_list(word, summary.stance)}"
+            if names
+            else "every assistant that was asked gets in"
+        )
         when = labels.span(age(summary.scanned_at, time.time()))
         yield (
             f"{row.rank}. {summary.host}: {summary.score} of 100{moved}, {labels.grade(summary.grade)}, "

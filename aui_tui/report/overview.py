@@ -34,8 +34,8 @@ def overview(figures: Overview) -> Iterator[Section]:
     failing = sorted(figures.failing.items(), key=lambda item: (-item[1], item[0]))
     named = ((BY_FIX[key].lacking if key in BY_FIX else key, number) for key, number in failing)
     yield from _parts("failing", "What sites lack", ("Problem", "Hosts", "Share"), _shares(named, figures.hosts))
-    edges = ((name or "not recognised", number) for name, number in figures.edges.items())
-    yield from _parts("edges", "Served by", ("Edge", "Hosts", "Share"), _shares(edges, figures.hosts))
+    edges = ((name or "none recognised", number) for name, number in figures.edges.items())
+    yield from _parts("edges", "Served by", ("CDN or server", "Hosts", "Share"), _shares(edges, figures.hosts))
 
 
 def _parts(name: str, title: str, columns: tuple[str, ...], items: Iterable[Item]) -> Iterator[Section]:

@@ -32,7 +32,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (f"site {HOST} --format html", "no grade"),
         ("index --text", "100 of 100, no grade, "),
         ("index --overview", "no grade      1  100 %"),
-        ("index --overview --text", "Grade no grade: Hosts 1"),
+        ("index --overview --text", "Grade no grade: 1 host"),
         (f"plan {HOST}", "score 100, no grade, "),
         (f"badge {HOST}", "agent usability: no grade"),
         ("export --format csv", f'"{HOST}","{HOST}","Uncategorized","100","",'),

@@ -103,6 +103,15 @@ def test_any_card_can_be_shown_and_spoken(card: ReportCard) -> None:
     assert not set("◉◍◌✓✗█░") & set("".join(said))
 
 
+def test_a_row_is_spoken_as_a_sentence() -> None:
+    said = spoken(WALLED)
+    assert "Pillar Works: tasks not tried." in said
+    assert "Pillar Built: 12/25 points." in said
+    assert "Agent a browser: the site answers 200, so it is in." in said
+    assert not any("answers not asked" in line for line in said)
+    assert any("Every assistant that was asked gets in." in line for line in index.list_sentences(view(RICH_OPEN)))
+
+
 @settings(max_examples=100)
 @given(driven())
 def test_the_answer_fits_a_screen_and_leads_with_who_gets_in(seen: Observations) -> None:
