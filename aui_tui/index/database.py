@@ -29,7 +29,7 @@ LOG: Final = 32 * 1024 * 1024
 """Bytes of the write-ahead log at which it is written back."""
 BUSY: Final = 0.25
 """Longest wait in seconds for another process's lock."""
-CACHED: Final = 32 * 1024
+CACHED: Final = 8 * 1024
 """KiB of pages that a connection keeps at most; the system's own cache makes up for more."""
 LARGEST: Final = 64 * 1024 * 1024
 """Bytes of the largest value that is read or written."""
