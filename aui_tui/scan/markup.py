@@ -334,8 +334,9 @@ def attributes(inside: bytes) -> dict[bytes, bytes]:
 
 
 def styles(attribute: str) -> dict[str, str]:
-    """Return what a style attribute declares, in lower case; of several values of one property the last."""
-    pairs = (declaration.partition(":") for declaration in _CSS_COMMENT.sub("", attribute.lower()).split(";"))
+    """Return what a style attribute declares, in lower case; of several values the last, ``!important`` ones first."""
+    pairs = [declaration.partition(":") for declaration in _CSS_COMMENT.sub("", attribute.lower()).split(";")]
+    pairs.sort(key=lambda pair: "!" in pair[2])
     return {name.strip(): value.partition("!")[0].strip() for name, _, value in pairs}
 
 

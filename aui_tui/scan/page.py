@@ -56,7 +56,7 @@ _PLACEHOLDERS: Final = frozenset(_PLACEHOLDER_WORDS.split())
 """Words of a placeholder: a heading of nothing else is nothing to read."""
 _OFFERS: Final = _HEADINGS | _CONTROLS | {"a", "img", "button"}
 """Elements that may make a short page more than a shell."""
-_CHANGING: Final = _UNREAD | _DRAWING | {"label"}
+_CHANGING: Final = _UNREAD | _DRAWING | {"label", "details"}
 _CONTENT: Final = 200
 """Nodes looked at for the text of one label or of one element that names another."""
 _NAMES: Final = 8
@@ -119,7 +119,7 @@ def title(body: bytes, content_type: str = "") -> str:
 
 @dataclass(slots=True)
 class _Context:
-    """What an element passes on to its descendants."""
+    """What an element passes on to its descendants; ``folded`` of a closed ``details``: only its summary is shown."""
 
     gone: bool = False
     invisible: bool = False
@@ -129,11 +129,12 @@ class _Context:
     drawing: bool = False
     form: int = -1
     holder: int = 0
+    folded: bool = False
 
     def within(self, tag: str, node: LexborNode, gone: bool, invisible: bool, form: int, holder: int) -> _Context:
         """Return the context of the children of ``node``, a ``tag``; this one where nothing changes."""
         same = gone is self.gone and invisible is self.invisible and form == self.form and holder == self.holder
-        if same and tag not in _CHANGING:
+        if same and not self.folded and tag not in _CHANGING:
             return self
         return _Context(
             gone,
@@ -144,6 +145,7 @@ class _Context:
             self.drawing or tag in _DRAWING,
             form,
             holder,
+            tag == "details" and "open" not in node.attributes,
         )
 
 
@@ -178,7 +180,7 @@ class _Walk:
                 text = node.text_content or ""
                 if not context.unread:
                     self.texts.append(text)
-                    if context.gone or context.invisible:
+                    if context.gone or context.invisible or context.folded:
                         self.hidden.append(text)
                     if context.holder and not self.offers and text.strip():
                         self.held(context.holder, text)
@@ -210,9 +212,9 @@ class _Walk:
         offering = tag in _OFFERS and not self.offers
         if tag in _DOCUMENT and not self.document(node, tag, attributes, context.drawing):
             return None
-        gone, invisible, role = context.gone, context.invisible, ""
+        gone, invisible, role = context.gone or (context.folded and tag != "summary"), context.invisible, ""
         if attributes or tag == "dialog":
-            gone, invisible = _hidden(tag, attributes, context)
+            gone, invisible = _hidden(tag, attributes, gone, invisible)
             role = _role(attributes)
             if _filled(attributes, "aria-label"):
                 self.aria += 1
@@ -407,14 +409,15 @@ def _exposed(attributes: dict[str, str | None]) -> bool:
     return "tabindex" in attributes or any(name.startswith("aria-") for name in attributes)
 
 
-def _hidden(tag: str, attributes: dict[str, str | None], context: _Context) -> tuple[bool, bool]:
+def _hidden(tag: str, attributes: dict[str, str | None], gone: bool, invisible: bool) -> tuple[bool, bool]:
     """Tell whether an element is out of the accessibility tree: with everything in it, and until it turns visible.
 
+    ``gone``, ``invisible``: whether what it is in is so.
     HTML-AAM 3.1, ARIA 7.1, HTML 15.3.1 (closed dialogs and popovers); a display of the style attribute wins over those.
     """
     style = attributes.get("style")
     declared = markup.styles(style) if style else {}
-    gone = context.gone or "inert" in attributes or (attributes.get("aria-hidden") or "").strip().lower() == "true"
+    gone = gone or "inert" in attributes or (attributes.get("aria-hidden") or "").strip().lower() == "true"
     display = declared.get("display", "")
     if display:
         gone = gone or display == "none"
@@ -425,7 +428,7 @@ def _hidden(tag: str, attributes: dict[str, str | None], context: _Context) -> t
     visibility = declared.get("visibility", "inherit")
     if visibility in ("hidden", "collapse"):
         return gone, True
-    return gone, context.invisible and visibility not in ("visible", "initial")
+    return gone, invisible and visibility not in ("visible", "initial")
 
 
 def _parses(text: str) -> bool:

@@ -40,6 +40,10 @@ from aui_tui.scan.target import Origin
         ("<main style='--x:display:none'>x</main><nav style='content:\"display:none\"'>y</nav>", 1, 1),
         ("<main style='background:url(a;display:none)'>x</main><nav style='/*display:none*/'>y</nav>", 1, 1),
         ("<main style='display:none;display:block'>x</main><nav style='display:none!important'>y", 1, 0),
+        ("<main style='display:none!important;display:block'>x</main><nav>y", 0, 1),
+        ("<details><summary>m</summary><nav>x</nav></details><details open><main>y</main></details>", 1, 0),
+        ("<details><summary><nav>x</nav></summary><main>y</main></details>", 0, 1),
+        ("<details open><summary>m</summary><details><p><main>x</main></details></details><nav>y</nav>", 0, 1),
         ("<main style='display : NONE'>x</main><nav style='display:none nonsense'>y</nav>", 0, 1),
     ],
 )
