@@ -50,7 +50,7 @@ from aui_tui.model.vocabulary import LIVE_TOTAL, has_edge
 from aui_tui.text import count
 
 POINTS = {"v0.1": 24, "v0.2": 12}
-PROOF: Final = ", asked again alone, with a browser served right before and after"
+PROOF: Final = ", asked again alone, with {control} served right before and after"
 """How it is known that a refusal is for the agent."""
 SENTENCES: Final = sentence_list(
     """
@@ -59,9 +59,10 @@ SENTENCES: Final = sentence_list(
         (<<browser>>)<<proof>>. <<robots>>Users who send an agent see an error.
     critical everybody-challenged
         Everybody meets a wall: the browser probe and <<agents>> get <<what>>, which a person may pass and an agent
-        cannot.
+        cannot<<real>>.
     critical browser-walled
-        The browser probe gets <<what>>, which a person may pass and an agent cannot, and no agent gets the homepage.
+        The browser probe gets <<what>>, which a person may pass and an agent cannot, and no agent gets the
+        homepage<<real>>.
     critical programs
         Programs are shut out, whatever their name: <<agents>> <<gets|get>> <<what>>, and so does this scan under a
         browser’s name, while a real browser (<<client>>) gets the homepage<<named>>. Users who send an agent see an
@@ -145,7 +146,7 @@ SENTENCES: Final = sentence_list(
         so only agents that obey robots.txt stay away.
     warn browser-challenged
         The browser probe gets <<what>> while <<agents>> <<gets|get>> the homepage, so the page facts below are those of
-        the challenge.
+        <<facts>>.
     warn browser-refused
         The browser probe gets <<what>> each time while <<agents>> <<gets|get>> the homepage, so it is no control here:
         the agents are judged by their own answers<<real>>.
@@ -179,8 +180,9 @@ def _turned_away(judgement: Judgement) -> Iterator[Finding]:
     browser = observations.browser
     policies = {policy.token: policy.effective for policy in judgement.agents}
     groups = _alike(judgement.turned_away)
+    real = _real(observations, "passes it", "does not pass it by itself")
     if browser.outcome == CHALLENGED and not judgement.served and not groups:
-        yield Finding("browser-walled", {"what": answer(browser)})
+        yield Finding("browser-walled", {"what": answer(browser), "real": real})
     for group in groups:
         first = group[0][1]
         why = judgement.readings[group[0][0].key].why
@@ -188,14 +190,14 @@ def _turned_away(judgement: Judgement) -> Iterator[Finding]:
             "what": _what(first),
             "browser": str(browser.status),
             "contrast": f" while a browser gets the homepage ({browser.status})" if browser.outcome == SERVED else "",
-            "proof": _proof(group),
+            "proof": _proof(group, browser),
+            "real": real,
             "robots": _invited(group, policies, observations.robots.kind, _front(observations, first)),
         }
         if why.startswith("programs"):
             named = ", but not under an agent’s name" if why == "programs-and-name" else ", under an agent’s name too"
             asked = any(arm.name == REAL_AGENT for arm in observations.arms)
-            client = next((arm.client for arm in observations.arms if arm.name == REAL), "")
-            yield Finding("programs", facts | {"client": client, "named": named if asked else ""})
+            yield Finding("programs", facts | {"client": _client(observations), "named": named if asked else ""})
         elif judgement.shut_out:
             yield Finding("shut-out", facts)
         elif why == "interstitial" and _what(browser) == facts["what"]:
@@ -217,7 +219,7 @@ def _pages(judgement: Judgement) -> Iterator[Finding]:
             if readings[agent.key].outcome in AWAY and probes[BROWSER].outcome == SERVED
         ]
         for group in _alike(away):
-            facts = {"path": quoted(page.path), "what": _what(group[0][1]), "proof": _proof(group)}
+            facts = {"path": quoted(page.path), "what": _what(group[0][1]), "proof": _proof(group, probes[BROWSER])}
             yield Finding("page-away", _group(group) | facts | {"browser": str(probes[BROWSER].status)})
     if open_to_all:
         yield Finding("pages-served", {"total": str(LIVE_TOTAL), "pages": joined(map(quoted, open_to_all))})
@@ -275,10 +277,10 @@ def _front(observations: Observations, refused: Exchange | None = None) -> str:
     return "edge" if has_edge(f"{observations.edge} {wall}") else "server"
 
 
-def _proof(group: Sequence[Probed]) -> str:
+def _proof(group: Sequence[Probed], browser: Exchange) -> str:
     """Return how it is known that a refusal is meant for the agent, as far as it was tried."""
     if all(probe.controls for _, probe in group):
-        return PROOF
+        return PROOF.format(control="a browser" if browser.outcome == SERVED else "another agent")
     again = all(
         any((first.status, first.outcome) == (probe.status, probe.outcome) for first in probe.attempts[:1])
         for _, probe in group
@@ -298,6 +300,17 @@ def _references(judgement: Judgement) -> Iterator[Finding]:
         yield Finding(QUOTE, {"vendor": known.name, "word": word, "ids": ", ".join(dict.fromkeys(ids))})
 
 
+def _client(observations: Observations) -> str:
+    """Return the name of the real browser that was asked, empty for none."""
+    return next((arm.client for arm in observations.arms if arm.name == REAL), "")
+
+
+def _real(observations: Observations, served: str, away: str) -> str:
+    """Return a clause on what a real browser got, in the words ``served`` or ``away``; empty when it shows nothing."""
+    arm = next((arm for arm in observations.arms if arm.name == REAL and arm.outcome != INCONCLUSIVE), None)
+    return f"; a real browser ({arm.client}) {served if arm.outcome == SERVED else away}" if arm else ""
+
+
 def _browser(judgement: Judgement) -> Iterator[Finding]:
     """Yield that the browser is turned away where an agent is served."""
     observations, probed = judgement.observations, judgement.probed
@@ -305,16 +318,13 @@ def _browser(judgement: Judgement) -> Iterator[Finding]:
     served = [agent.short for agent, probe in probed if probe.outcome == SERVED]
     if browser.outcome in (CHALLENGED, REFUSED) and served:
         kind = "browser-challenged" if browser.outcome == CHALLENGED else "browser-refused"
-        real = next((arm for arm in observations.arms if arm.name == REAL and arm.status), None)
-        shown = (
-            ""
-            if browser.same_for_everybody
-            else "; a scan with Chromium (aui-tui help tasks) would show what people get"
-        )
-        if real is not None:
-            gets = "gets the homepage" if real.outcome == SERVED else "is turned away too"
-            shown = f"; a real browser ({real.client}) {gets}"
-        yield Finding(kind, _named(served) | {"what": answer(browser), "real": shown})
+        shown = _real(observations, "gets the homepage", "is turned away too")
+        if not (shown or browser.same_for_everybody):
+            shown = "; a scan with Chromium (aui-tui help tasks) would show what people get"
+        facts = {"": "the challenge", REAL: f"what a real browser ({_client(observations)}) gets"}
+        by = observations.page.seen_by
+        page = facts.get(by) or f"what {next((agent.short for agent, _ in probed if agent.key == by), 'an agent')} gets"
+        yield Finding(kind, _named(served) | {"what": answer(browser), "real": shown, "facts": page})
 
 
 def _other_names(judgement: Judgement) -> Iterator[Finding]:

@@ -31,9 +31,12 @@ _BLOCKING: Final = re.compile(
     r"\b(?:blocked|denied|forbidden|not allowed|unauthori[sz]ed|captcha|unusual (?:traffic|activity)|suspicious"
     r"|automated (?:access|queries|requests|traffic|tools?)|not an? (?:ro)?bot|bots?(?: is| are)? (?:not|detected)"
     r"|are you (?:an? )?(?:human|(?:ro)?bot)|(?:that )?you are (?:an? )?(?:human|(?:ro)?bot)|verify(?:ing)? you"
+    r"|(?:virtual|online|prioriti[sz]ation) waiting room|waiting room powered by|queue it"
+    r"|you a?re (?:now )?in (?:line|(?:the |a )?queue)"
     r"|request (?:was |has been )?rejected|page not found|404 (?:error|not found)|error 404)\b"
 )
-"""How a page says that it blocks, or that it is not there, in its title, its path or its first words."""
+"""How a page says that it blocks, that its reader must wait in line, or that it is not there, in its title, its path
+or its first words."""
 
 
 class PageText(msgspec.Struct, frozen=True, array_like=True):

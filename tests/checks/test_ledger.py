@@ -235,6 +235,43 @@ def test_a_refused_browser_is_no_shut_out_of_agents() -> None:
     assert any("its text, landmarks and JSON-LD are not measured" in line for line in reported(served, "warn"))
 
 
+def test_a_control_is_named_for_what_it_was() -> None:
+    def away(slot: str) -> site.Exchange:
+        return site.probe(slot, 403, controls=2) if slot == "agent_02" else site.probe(slot)
+
+    (by_browser,) = reported(site.site(agents=away), "critical")
+    (by_agent,) = reported(site.site(site.probe(BROWSER, 403), away), "critical")
+    assert "asked again alone, with a browser served right before and after. " in by_browser
+    assert "asked again alone, with another agent served right before and after. " in by_agent
+
+
+@pytest.mark.parametrize(
+    ("seen_by", "words"),
+    [
+        ("", "those of the challenge."),
+        ("R", "those of what a real browser (Chromium 156) gets."),
+        ("agent_02", "those of what Claude gets."),
+    ],
+)
+def test_a_challenged_browser_leaves_the_page_to_who_got_it(seen_by: str, words: str) -> None:
+    seen = site.site(site.probe(BROWSER, 403, challenge=site.CLOUDFLARE))
+    arms = (Arm(name="R", outcome="served", status=200, client="Chromium 156"),)
+    seen = replace(seen, arms=arms, page=replace(site.RICH_PAGE, seen_by=seen_by))
+    assert any(line.endswith(f"so the page facts below are {words}") for line in reported(seen, "warn"))
+
+
+@pytest.mark.parametrize(
+    ("arms", "words"),
+    [
+        ((), "which a person may pass and an agent cannot."),
+        ((Arm(name="R", outcome="served", client="Chromium 156"),), "; a real browser (Chromium 156) passes it."),
+        ((Arm(name="R", outcome="challenged", client="Chromium 156"),), "; a real browser (Chromium 156) does not"),
+    ],
+)
+def test_a_wall_before_everybody_says_whether_a_real_browser_passes(arms: tuple[Arm, ...], words: str) -> None:
+    assert words in reported(replace(site.wall_for_all(), arms=arms))[0]
+
+
 @pytest.mark.parametrize(
     ("status", "words"),
     [
