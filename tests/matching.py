@@ -9,7 +9,7 @@ from typing import Any, Final
 from aui_tui.index.lists import BEST_VERDICT_FIRST
 from aui_tui.index.rows import verdicts_of
 from aui_tui.model.agents import gets_in
-from aui_tui.model.card import SiteSummary, epoch_ms
+from aui_tui.model.card import epoch_ms
 from aui_tui.model.codec import names_of
 from aui_tui.model.query import Query
 from aui_tui.model.registry import registry
@@ -17,10 +17,10 @@ from aui_tui.model.view import Row, decades
 from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES, TURNED_AWAY
 
 
-def verdict(summary: SiteSummary, slug: str) -> str:
+def verdict(row: Row, slug: str) -> str:
     """Return the verdict of our surface ``slug``; empty when the matrix has none for it."""
     names = names_of("matrix")
-    return verdicts_of(summary.matrix)[names.index(slug)] if slug in names else ""
+    return verdicts_of(row.matrix)[names.index(slug)] if slug in names else ""
 
 
 _CATEGORIES: Final = tuple(sorted(CATEGORIES))
@@ -67,7 +67,7 @@ def _key(row: Row, sort: str) -> tuple[Any, ...]:
         case "age":
             return -epoch_ms(summary.scanned_at), *_rank(row)
         case _:
-            return _place(BEST_VERDICT_FIRST, verdict(summary, sort.removeprefix("matrix."))), *_rank(row)
+            return _place(BEST_VERDICT_FIRST, verdict(row, sort.removeprefix("matrix."))), *_rank(row)
 
 
 def _place(words: tuple[str, ...], word: str) -> int:

@@ -18,7 +18,7 @@ from aui_tui.cli.sources import opened, service_of
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, NeverScanned
 from aui_tui.model import labels
-from aui_tui.model.agents import in_a_list, turned_away
+from aui_tui.model.agents import turned_away
 from aui_tui.model.card import ReportCard, age
 from aui_tui.model.codec import Keys, encode_summary
 from aui_tui.model.query import Query
@@ -86,12 +86,8 @@ def list_sentences(view: IndexView, *, limit: int = 0) -> Iterator[str]:
     for row in rows(view.ranked, limit):
         summary = row.summary
         moved = f", {abs(row.change)} {'up' if row.change > 0 else 'down'} since the scan before" if row.change else ""
-        word, names = turned_away(summary.matrix)
-        out = (
-            f"{', '.join(names)}: {in_a_list(word, summary.stance)}"
-            if names
-            else "every assistant that was asked gets in"
-        )
+        word, names = turned_away(row.matrix)
+        out = f"{', '.join(names)}: {word}" if names else "every assistant that was asked gets in"
         when = labels.span(age(summary.scanned_at, time.time()))
         yield (
             f"{row.rank}. {summary.host}: {summary.score} of 100{moved}, {labels.grade(summary.grade)}, "

@@ -16,11 +16,11 @@ from aui_tui.errors import Unavailable
 from aui_tui.index.rows import LINE, row_of
 from aui_tui.model.query import Query, Term, all_of
 from aui_tui.model.view import Facets, Row
-from aui_tui.model.vocabulary import CATEGORIES, STANCES
+from aui_tui.model.vocabulary import CATEGORIES, STANCES, UNANSWERED
 from aui_tui.text import clean
 
 Reader = Callable[[], sqlite3.Connection]
-BEST_VERDICT_FIRST: Final = ("allowed", "allowed-robots", "partial", "disallowed", "blocked", "walled")
+BEST_VERDICT_FIRST: Final = ("allowed", "allowed-robots", "partial", "disallowed", "blocked", UNANSWERED, "walled")
 """The verdicts that say something; ``untested`` and an unknown word stand last in either direction."""
 KEYS: Final = MappingProxyType(
     {

@@ -9,14 +9,14 @@ from typing import Any, Final
 import msgspec
 
 from aui_tui.index import blobs
-from aui_tui.model.agents import contradictions
+from aui_tui.model.agents import contradictions, verdicts
 from aui_tui.model.card import ReportCard, SiteSummary, epoch_ms
 from aui_tui.model.codec import names_of
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import Observations
 from aui_tui.model.points import by_harm, task_points, without_tasks
 from aui_tui.model.view import Row
-from aui_tui.model.vocabulary import VERDICTS
+from aui_tui.model.vocabulary import UNANSWERED, VERDICTS
 
 Value = str | int | None
 AGENTS: Final = names_of("matrix")
@@ -86,7 +86,10 @@ def columns_of(card: ReportCard, seen: Observations | None = None) -> dict[str, 
         "shell": card.noscript_shell,
     }
     best = next(iter(by_harm(card)), None)
-    return _of_summary(card.summary(), ranked=not card.unreachable) | {
+    found = _of_summary(card.summary(), ranked=not card.unreachable)
+    kept = zip(AGENTS, verdicts_of(verdicts(card, seen)), strict=True)
+    found |= {agent: word for agent, word in kept if word == UNANSWERED}
+    return found | {
         "method": card.method,
         "host": seen.host if seen is not None else card.host,
         "edge": card.edge,
@@ -145,6 +148,12 @@ def row_of(values: Sequence[Any], ranks: Sequence[int]) -> Row:
     """
     host, name, category, score, grade, stance, pillars, matrix, at, top_evidence, url, *rest = values
     ranked, change, scans, method, edge, best_fix, best_points, live, disagree = rest
+    if isinstance(matrix, list):
+        matrix = dict(zip(AGENTS, matrix, strict=True))
+    unanswered: tuple[str, ...] = ()
+    if UNANSWERED in matrix.values():
+        unanswered = tuple(agent for agent, word in matrix.items() if word == UNANSWERED)
+        matrix |= dict.fromkeys(unanswered, "untested")
     summary = SiteSummary(
         host=host,
         name=name,
@@ -153,7 +162,7 @@ def row_of(values: Sequence[Any], ranks: Sequence[int]) -> Row:
         grade=grade,
         stance=stance,
         pillars=pillars,
-        matrix=dict(zip(AGENTS, matrix, strict=True)) if isinstance(matrix, list) else matrix,
+        matrix=matrix,
         scanned_at=at,
         top_evidence=top_evidence,
         url=url,
@@ -169,6 +178,7 @@ def row_of(values: Sequence[Any], ranks: Sequence[int]) -> Row:
         best_points=best_points,
         live=tuple(live),
         disagree=bool(disagree),
+        unanswered=unanswered,
     )
 
 

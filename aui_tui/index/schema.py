@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-VERSION: Final = 9
+VERSION: Final = 10
 """Schema version of this program, kept in ``PRAGMA user_version``."""
 TABLES: Final = ("site", "scan", "line", "edge", "visits", "meta", "tally", "site_text")
 

@@ -21,7 +21,7 @@ CREATE TABLE site (
     fixes TEXT NOT NULL,
     contradictions TEXT NOT NULL,
     crawlers TEXT NOT NULL,         -- as in ',GPTBot=blocked,'
-    chatgpt_agent TEXT NOT NULL,    -- verdicts
+    chatgpt_agent TEXT NOT NULL,    -- verdicts, 'unanswered' for an untested agent that is refused
     chatgpt TEXT NOT NULL,
     claude TEXT NOT NULL,
     gemini TEXT NOT NULL,
@@ -115,10 +115,11 @@ CREATE VIEW history AS SELECT host, strftime('%Y-%m-%dT%H:%M:%fZ', scan.at / 1e3
     CASE WHEN NOT unreachable THEN scan.score END AS score, CASE WHEN NOT unreachable THEN scan.grade END AS grade,
     CASE WHEN NOT unreachable THEN CASE scan.stance WHEN 0 THEN 'Open' WHEN 1 THEN 'Selective' ELSE 'Walled' END
     END AS stance, scan.method FROM scan JOIN site ON site.id = site;
-CREATE VIEW agents AS SELECT host, column1 AS agent, CASE WHEN ranked THEN CASE column1
+CREATE VIEW agents AS SELECT host, column1 AS agent, CASE WHEN ranked THEN replace(CASE column1
     WHEN 'chatgpt_agent' THEN chatgpt_agent WHEN 'chatgpt' THEN chatgpt WHEN 'claude' THEN claude
     WHEN 'gemini' THEN gemini WHEN 'perplexity' THEN perplexity WHEN 'amazon' THEN amazon
-    WHEN 'meta_ai' THEN meta_ai ELSE browser_agents END END AS verdict
+    WHEN 'meta_ai' THEN meta_ai ELSE browser_agents END,
+    'unanswered', 'untested') END AS verdict
     FROM site, (VALUES ('chatgpt_agent'), ('chatgpt'), ('claude'), ('gemini'), ('perplexity'), ('amazon'), ('meta_ai'),
     ('browser_agents'));
 CREATE VIEW fixes AS SELECT host, column1 AS fix FROM site, (VALUES ('wba'), ('front-door'), ('llms'), ('jsonld'),

@@ -28,7 +28,7 @@ from aui_tui.model.observations import (
 )
 from aui_tui.model.points import conclusive
 from aui_tui.model.registry import Agent, Client, Surface, registry
-from aui_tui.model.vocabulary import LIVE_TOTAL
+from aui_tui.model.vocabulary import LIVE_TOTAL, UNANSWERED
 
 IN, PART, TOLD_NO, UNCLEAR, UNTESTED = "in", "part", "told no", "unclear", "not tested"
 """The words that the outcomes of the record do not have."""
@@ -41,6 +41,7 @@ WORDS: Final = MappingProxyType(
         "allowed-robots": IN,
         "partial": PART,
         "blocked": REFUSED,
+        UNANSWERED: REFUSED,
         "walled": CHALLENGED,
         "disallowed": TOLD_NO,
         "untested": UNCLEAR,
@@ -171,6 +172,17 @@ def _is_dropped(key: str, access: AgentAccess, card: ReportCard, seen: Observati
     if access.status or card.unreachable:
         return False
     return seen.exchange(key).dropped if seen is not None else conclusive(card) == LIVE_TOTAL
+
+
+def verdicts(card: ReportCard, seen: Observations | None = None) -> dict[str, str]:
+    """Return the matrix of ``card`` as the index keeps it: UNANSWERED for whom it calls untested though refused."""
+    answers = dict(zip((agent.key for agent in registry().live), card.agent_access.values(), strict=False))
+    dropped = {key for key, access in answers.items() if _is_dropped(key, access, card, seen)}
+    pairs = zip(registry().surfaces, card.matrix.items(), strict=False)
+    return {
+        key: UNANSWERED if verdict == "untested" and surface.live in dropped else verdict
+        for surface, (key, verdict) in pairs
+    }
 
 
 def crawler_rows(card: ReportCard, seen: Observations | None = None) -> tuple[AgentRow, ...]:
@@ -510,11 +522,6 @@ def turned_away(matrix: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
         return min(away.values(), key=WORST_FIRST.index), tuple(away)
     unclear = tuple(one.label for word, one in pairs if word == UNCLEAR and one.source == "live")
     return (UNCLEAR, unclear) if unclear else (IN, ())
-
-
-def in_a_list(word: str, stance: str) -> str:
-    """Return ``word`` of :func:`turned_away` as a list says it: a site is Walled and unclear when it never answers."""
-    return "no answer" if (word, stance) == (UNCLEAR, "Walled") else word
 
 
 def opens(card: ReportCard, fix: str) -> bool:

@@ -26,7 +26,7 @@ import msgspec
 from aui_tui.errors import BadValue
 from aui_tui.model.methods import METHODS
 from aui_tui.model.registry import fold, names_of, registry
-from aui_tui.model.vocabulary import CATEGORIES, CRAWLER_POLICIES, FIXES, GRADES, STANCES, VERDICTS, choose
+from aui_tui.model.vocabulary import CATEGORIES, CRAWLER_POLICIES, FIXES, GRADES, STANCES, UNANSWERED, VERDICTS, choose
 from aui_tui.text import clean
 
 SORTS: Final = ("rank", "score", "change", "grade", "stance", "host", "name", "category", "age")
@@ -37,9 +37,9 @@ CONTRADICTIONS: Final = ("out", "in")
 VERDICT_WORDS: Final = MappingProxyType(
     {
         "in": ("allowed", "allowed-robots", "partial"),
-        "out": ("blocked", "walled", "disallowed"),
+        "out": ("blocked", "walled", "disallowed", UNANSWERED),
         "part": ("partial",),
-        "refused": ("blocked",),
+        "refused": ("blocked", UNANSWERED),
         "challenged": ("walled",),
         "unclear": ("untested",),
     }
@@ -181,7 +181,10 @@ def _slugs(name: str) -> tuple[str, ...]:
 
 
 def _verdicts(word: str) -> tuple[str, ...]:
-    return VERDICT_WORDS.get(word.casefold()) or (choose("verdict", word, (*VERDICTS, *VERDICT_WORDS)),)
+    if words := VERDICT_WORDS.get(word.casefold()):
+        return words
+    verdict = choose("verdict", word, (*VERDICTS, *VERDICT_WORDS))
+    return (verdict, UNANSWERED) if verdict == "untested" else (verdict,)
 
 
 def _crawler(value: str) -> Term:

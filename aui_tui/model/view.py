@@ -13,6 +13,7 @@ from aui_tui.model.card import ReportCard, SiteSummary
 from aui_tui.model.observations import Observations
 from aui_tui.model.query import Query
 from aui_tui.model.visits import Visits
+from aui_tui.model.vocabulary import UNANSWERED
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,8 +22,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     ``rank``: competition rank ("1, 2, 2, 4") in the ranked list of the whole index, 0 for an unreachable host.
     ``change``: score minus the score of the scan before, None without one. ``scans``: scans kept.
     ``best_fix`` and ``best_points``: title and points of the next step (``points.by_harm``). ``live``: statuses of the
-    four live-probed agents. ``disagree``: robots.txt and the answers to agents contradict. What a source does not know
-    keeps its default.
+    four live-probed agents. ``disagree``: robots.txt and the answers to agents contradict. ``unanswered``: slugs of
+    assistants that the matrix calls untested though they are refused. What a source does not know keeps its default.
     """
 
     summary: SiteSummary
@@ -35,6 +36,12 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     best_points: int = 0
     live: tuple[int, ...] = ()
     disagree: bool = False
+    unanswered: tuple[str, ...] = ()
+
+    @property
+    def matrix(self) -> dict[str, str]:
+        """The verdicts as lists, filters and figures have them: UNANSWERED is refused."""
+        return self.summary.matrix | dict.fromkeys(self.unanswered, UNANSWERED)
 
 
 class Window(Protocol):

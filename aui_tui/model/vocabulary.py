@@ -28,11 +28,14 @@ CATEGORIES: Final = (
 )
 STANCES: Final = ("Open", "Selective", "Walled")
 VERDICTS: Final = ("untested", "allowed", "allowed-robots", "blocked", "disallowed", "walled", "partial")
-TURNED_AWAY: Final = ("blocked", "walled")
+UNANSWERED: Final = "unanswered"
+"""What the index keeps of an agent that is left without an answer while a browser is served, ``untested`` in records:
+it is refused."""
+TURNED_AWAY: Final = ("blocked", "walled", UNANSWERED)
 """Verdicts by what the site answered; ``disallowed`` is what robots.txt says."""
 CRAWLER_POLICIES: Final = ("unlisted", "blocked", "partial", "allowed")
 VERDICT_RANK: Final = MappingProxyType(
-    {"allowed": 2, "allowed-robots": 2, "partial": 1, "blocked": 0, "disallowed": 0, "walled": 0}
+    {"allowed": 2, "allowed-robots": 2, "partial": 1, "blocked": 0, "disallowed": 0, "walled": 0, UNANSWERED: 0}
 )
 """How well a verdict serves an agent; ``untested`` and unknown words have no rank."""
 POLICY_RANK: Final = MappingProxyType({"allowed": 2, "unlisted": 2, "partial": 1, "blocked": 0})

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from aui_tui.model.agents import in_a_list, turned_away, word_of
+from aui_tui.model.agents import turned_away, word_of
 from aui_tui.model.registry import registry
 from aui_tui.model.signs import sign
 from aui_tui.model.view import Row
@@ -175,7 +175,7 @@ def cell(column: Column, row: Row, now: float) -> Cell:
 
 def verdict_of(row: Row, slug: str) -> str:
     """Return the word for the verdict of one of our surfaces; a foreign matrix is read by position."""
-    matrix = row.summary.matrix
+    matrix = row.matrix
     place = next((i for i, surface in enumerate(registry().surfaces) if surface.slug == slug), -1)
     values = tuple(matrix.values())
     verdict = matrix.get(slug) or (values[place] if 0 <= place < len(values) else "untested")
@@ -198,20 +198,19 @@ def _stance(row: Row, _now: float) -> Cell:
 
 
 def _out(row: Row, _now: float) -> Cell:
-    word, names = turned_away(row.summary.matrix)
+    word, names = turned_away(row.matrix)
     mark, _, role = sign(word)
     if len(names) < 2:
         return Cell(f"{mark} {names[0] if names else 'all'}", role)
     if word == "unclear":
-        fate = in_a_list(word, row.summary.stance)
-        return Cell(f"{mark} {fate}" if fate != word else f"{mark} {len(names)} {fate}", role)
+        return Cell(f"{mark} {len(names)} {word}", role)
     asked = sum(surface.source != "none" for surface in registry().surfaces)
     return Cell(f"{mark} nobody" if len(names) >= asked else f"{mark} {len(names)} out", role)
 
 
 def _by(row: Row, _now: float) -> Cell:
     """Return who turns away: robots.txt, or what answers for the site."""
-    word, names = turned_away(row.summary.matrix)
+    word, names = turned_away(row.matrix)
     if not names or word == "unclear":
         return Cell("")
     return Cell("robots.txt" if word == "told no" else row.edge or "the site", "muted")

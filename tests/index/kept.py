@@ -61,7 +61,8 @@ def plain(record: Any) -> Any:
 def host_of(reports: Reports, host: str) -> dict[str, Any]:
     """Return what lists, histories and logs say of a host."""
     record, row = reports.visits(host), plain(reports.row(host))
-    row.pop("disagree")  # the earlier program had no such field
+    for name in ("disagree", "unanswered"):  # the earlier program had no such fields
+        row.pop(name)
     return {
         "row": row,
         "history": plain(reports.history(host)),

@@ -15,11 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from aui_tui.checks.scoring import grade_card
 from aui_tui.cli.complete import terms
 from aui_tui.errors import BadValue
 from aui_tui.index import reports as module
 from aui_tui.index.reports import Reports
-from aui_tui.model.agents import contradictions
+from aui_tui.model.agents import REFUSED, UNCLEAR, contradictions, outcomes, turned_away, verdicts, word_of
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.codec import names_of
 from aui_tui.model.query import CONTRADICTIONS, FIELDS, HAS, SORTS, VERDICT_WORDS, Field, Query, Term
@@ -29,6 +30,7 @@ from aui_tui.tui.widgets.querybar import choices
 from tests.benchmarks.samples import scans
 from tests.cards import RICH_OPEN, cards
 from tests.matching import counted, ordered
+from tests.scan import situations
 
 NOW = epoch_ms("2026-11-20T12:00:00.000Z") / 1000
 
@@ -80,8 +82,15 @@ def of_stance(word: str) -> Asked:
     return "stance:" + word, reached(lambda card: card.stance == word)
 
 
-def of_verdict(slugs: Sequence[str], word: str, verdicts: Sequence[str]) -> Asked:
-    return f"agent:{','.join(slugs)}={word}", reached(lambda card: any(card.matrix[slug] in verdicts for slug in slugs))
+def of_verdict(slug: str, verdict: str) -> Asked:
+    return f"agent:{slug}={verdict}", reached(lambda card: card.matrix[slug] == verdict)
+
+
+def of_fate(slugs: Sequence[str], word: str) -> Asked:
+    wanted = VERDICT_WORDS[word]
+    return f"agent:{','.join(slugs)}={word}", reached(
+        lambda card: any(verdicts(card)[slug] in wanted for slug in slugs)
+    )
 
 
 def of_score(sign: str, number: int) -> Asked:
@@ -147,13 +156,8 @@ def words() -> st.SearchStrategy[Asked]:
     plain = st.one_of(
         st.sampled_from(STANCES).map(of_stance),
         st.builds(of_column, st.just("category"), st.sampled_from(CATEGORIES)),
-        st.builds(lambda slug, word: of_verdict([slug], word, [word]), slugs, st.sampled_from(VERDICTS)),
-        st.builds(
-            lambda one, other, word: of_verdict([one, other], word, VERDICT_WORDS[word]),
-            slugs,
-            slugs,
-            st.sampled_from(tuple(VERDICT_WORDS)),
-        ),
+        st.builds(of_verdict, slugs, st.sampled_from(VERDICTS)),
+        st.builds(of_fate, st.lists(slugs, min_size=1, max_size=2), st.sampled_from(tuple(VERDICT_WORDS))),
         st.builds(of_column, st.just("edge"), st.sampled_from(("akamai", "flare", "nginx", "a", "zz"))),
         st.builds(of_score, compare, number),
         st.builds(of_scores, number, number),
@@ -306,6 +310,25 @@ def test_a_new_field_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     assert terms("sho") == ["short:", "short:yes"]
     with pytest.raises(BadValue, match="short"):
         Query.of(line="zort:yes")
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_an_agent_without_an_answer_is_refused_in_lists_filters_and_figures_as_on_its_card(
+    tmp_path: Path, *, kept: bool
+) -> None:
+    store, seen = Reports(tmp_path / "index.db"), situations.dropped()
+    card = grade_card(seen)
+    store.put_many([(card, seen if kept else None)])
+    said = {key: one.verdict for one in outcomes(card, seen) for key in one.keys}
+    assert (said["claude"], card.matrix["claude"]) == (REFUSED, "untested")
+    (row,) = store.index(Query()).ranked[:]
+    assert row.summary == card.summary()
+    assert turned_away(row.matrix)[0] == REFUSED
+    counted = store.overview(Query()).verdicts
+    assert [word_of(verdict) for verdict in counted["claude"]] == [REFUSED]
+    for term, found in ((REFUSED, 1), ("out", 1), ("untested", 1), (UNCLEAR, 0), ("blocked", 0)):
+        assert len(store.index(Query.of(line=f"agent:claude={term}")).ranked) == found, term
+    store.close()
 
 
 def test_servers_crawlers_and_hosts_are_asked_for(tmp_path: Path) -> None:

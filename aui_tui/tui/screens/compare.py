@@ -176,7 +176,7 @@ def _with_bar(words: str, room: int) -> str:
 
 def sentence(cards: Sequence[ReportCard]) -> str:
     """Return in one sentence who is turned away by all of the sites, and by which of them alone."""
-    out = {card.host: set(agents.turned_away(card.matrix)[1]) for card in cards if not card.unreachable}
+    out = {card.host: set(agents.turned_away(agents.verdicts(card))[1]) for card in cards if not card.unreachable}
     if not out:
         return "None of them could be reached."
     order = [surface.label for surface in registry().surfaces]

@@ -95,7 +95,7 @@ def row_foot(row: Row | None, size: int) -> Content:
         return Content("")
     if not row.rank:
         return term("unreachable", size, row.summary.top_evidence)
-    word, _ = turned_away(row.summary.matrix)
+    word, _ = turned_away(row.matrix)
     found = term(word, size, row.summary.top_evidence)
     return found if row.summary.top_evidence and not found.plain.endswith(ELLIPSIS) else term(word, size)
 
