@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
-from importlib.resources import files
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +14,7 @@ import msgspec
 
 from aui_tui.errors import MissingExtra
 from aui_tui.model.methods import METHODS
+from aui_tui.packaged import read_text
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 @cache
 def schema(kind: str) -> dict[str, Any]:
     """Return the packaged JSON Schema of one of KINDS."""
-    text = files("aui_tui.model").joinpath(f"schemas/{kind}.schema.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
+    found: dict[str, Any] = json.loads(read_text(f"model/schemas/{kind}.schema.json"))
     return found
 
 

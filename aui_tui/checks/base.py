@@ -8,12 +8,10 @@ from __future__ import annotations
 import html
 import json
 import re
-import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from textwrap import dedent
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -24,9 +22,9 @@ import msgspec
 from aui_tui.checks import robots_edit
 from aui_tui.checks.judge import Judgement
 from aui_tui.model.card import Finding
-from aui_tui.model.decoding import convert
 from aui_tui.model.observations import BROWSER, SERVED, Exchange, Observations
 from aui_tui.model.registry import registry
+from aui_tui.packaged import read_table
 
 ABOUT: Final = MappingProxyType(
     {
@@ -96,8 +94,7 @@ class Edges(msgspec.Struct, frozen=True, kw_only=True):
 @cache
 def edges() -> Edges:
     """Return the packaged recipes (``edges.toml``)."""
-    text = files("aui_tui.checks").joinpath("edges.toml").read_text(encoding="utf-8")
-    return convert(tomllib.loads(text), Edges)
+    return read_table("checks/edges.toml", Edges)
 
 
 @dataclass(frozen=True, slots=True)

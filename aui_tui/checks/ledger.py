@@ -6,10 +6,8 @@ order of the sentences (critical, warn, good), and what is said on the scan as a
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -28,6 +26,7 @@ from aui_tui.model.registry import registry
 from aui_tui.model.tasks import BLOCKED, DONE, TASK, Rendered, pillar_points, runs_of
 from aui_tui.model.verdicts import AWAY, REAL
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL, SEVERITIES
+from aui_tui.packaged import read_table
 from aui_tui.text import count
 
 NAMED: Final = 12
@@ -319,9 +318,7 @@ class MethodSection(NamedTuple):
 @cache
 def _explanation() -> list[dict[str, Any]]:
     """Return the packaged sections (``method.toml``)."""
-    text = files("aui_tui.checks").joinpath("method.toml").read_text(encoding="utf-8")
-    found: list[dict[str, Any]] = tomllib.loads(text)["section"]
-    return found
+    return read_table("checks/method.toml", dict[str, list[dict[str, Any]]])["section"]
 
 
 def sections(method: str) -> tuple[MethodSection, ...]:

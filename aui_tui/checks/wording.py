@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from http import HTTPStatus
-from importlib.resources import files
 from typing import Final
 from urllib.parse import urlsplit
 
 import msgspec
 
-from aui_tui.model.decoding import convert
 from aui_tui.model.observations import CHALLENGED, UNFOLLOWED, Exchange, RobotsPolicy
 from aui_tui.model.registry import registry
+from aui_tui.packaged import read_table
 from aui_tui.text import clean
 
 QUOTE: Final = 60
@@ -38,8 +36,7 @@ class Vendor(msgspec.Struct, frozen=True, kw_only=True):
 @cache
 def vendors() -> Mapping[str, Vendor]:
     """Return the packaged names of walls and edges (``vendors.toml``) by the key used in observations."""
-    data = tomllib.loads(files("aui_tui.checks").joinpath("vendors.toml").read_text(encoding="utf-8"))
-    return convert(data, dict[str, Vendor])
+    return read_table("checks/vendors.toml", dict[str, Vendor])
 
 
 def vendor(key: str) -> Vendor:

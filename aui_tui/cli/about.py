@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
 from typing import Annotated, Final
 
 import msgspec
@@ -19,6 +18,7 @@ from aui_tui.cli.streams import Paint
 from aui_tui.docs import TOPICS
 from aui_tui.index.folder import places as store_places
 from aui_tui.model.vocabulary import choose
+from aui_tui.packaged import read_text
 from aui_tui.settings import Settings, meanings
 
 app = App()
@@ -76,7 +76,7 @@ def schema(
     """Print the JSON Schema of a record."""
     run_for(context)
     name = choose("record", record, RECORDS)
-    streams.write(files("aui_tui.model").joinpath("schemas", f"{name}.schema.json").read_bytes())
+    streams.write(read_text(f"model/schemas/{name}.schema.json").encode())
 
 
 def table(settings: Settings) -> dict[str, dict[str, object]]:

@@ -6,9 +6,10 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from html import escape
-from importlib.resources import files
 from typing import Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit
+
+from aui_tui.packaged import read_text
 
 HTML: Final = "text/html"
 
@@ -40,7 +41,7 @@ PROSE: Final = (
 @cache
 def template(name: str) -> str:
     """Return the text of a file in ``templates``."""
-    return files("aui_tui.demo").joinpath("templates", name).read_text(encoding="utf-8")
+    return read_text(f"demo/templates/{name}")
 
 
 class Asked(NamedTuple):

@@ -14,16 +14,14 @@ import socketserver
 import tempfile
 import threading
 import time
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from html import escape
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
-from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -31,10 +29,10 @@ from msgspec import UNSET, UnsetType
 from aui_tui.demo.shop import HTML, Asked, Response, Shop, template
 from aui_tui.errors import Unavailable
 from aui_tui.model.card import ReportCard
-from aui_tui.model.decoding import convert
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TaskEvent
+from aui_tui.packaged import read_table
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.service.local import LocalService
 
@@ -128,23 +126,19 @@ class DemoSite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def sites() -> tuple[DemoSite, ...]:
     """Return every site of the demo, in the order of the table."""
-    return convert(_table("sites.toml")["site"], tuple[DemoSite, ...])
+    return read_table("demo/sites.toml", dict[str, tuple[DemoSite, ...]])["site"]
 
 
 @cache
 def shops() -> tuple[DemoSite, ...]:
     """Return the shops of ``demo --tasks``; ``Site.shop`` names FAULTS of ``demo.shop``."""
-    return convert(_table("shops.toml")["site"], tuple[DemoSite, ...])
+    return read_table("demo/shops.toml", dict[str, tuple[DemoSite, ...]])["site"]
 
 
 @cache
 def answers() -> dict[str, CannedAnswer]:
     """Return the canned answers by name."""
-    return convert(_table("answers.toml"), dict[str, CannedAnswer])
-
-
-def _table(name: str) -> dict[str, Any]:
-    return tomllib.loads(files("aui_tui.demo").joinpath(name).read_text(encoding="utf-8"))
+    return read_table("demo/answers.toml", dict[str, CannedAnswer])
 
 
 Respond = Callable[[Asked], Response | None]

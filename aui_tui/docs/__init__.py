@@ -5,17 +5,16 @@ Topics that explain tables are made from the tables that the program itself work
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
-from importlib.resources import files
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aui_tui.checks.ledger import MethodSection, sections
 from aui_tui.model import query
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.registry import PURPOSES, Client, registry
 from aui_tui.model.vocabulary import choose
+from aui_tui.packaged import read_table, read_text
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -72,13 +71,13 @@ def read(topic: str, *, method: str = DEFAULT_METHOD) -> str:
         return "\n".join(_page(sections(method)))
     if name == NAMES:
         return "\n".join(_page(name_sections(), code=True))
-    text = files(__name__).joinpath(FILES.get(name, f"{name}.md")).read_text(encoding="utf-8")
+    text = read_text(f"docs/{FILES.get(name, f'{name}.md')}")
     return text + "\n".join(("", *_declarations())) if name == DECLARED else text
 
 
 def _declarations() -> Iterator[str]:
     """Yield the table of declarations as Markdown, one part each."""
-    table = tomllib.loads(files("aui_tui.scan").joinpath("declared.toml").read_text(encoding="utf-8"))
+    table = read_table("scan/declared.toml", dict[str, Any])
     for row in table["declaration"]:
         asked = [f"`{place}`" for place in row.get("places", ())]
         asked += [f"`{row['robots'].capitalize()}:` in robots.txt"] if "robots" in row else []

@@ -8,19 +8,15 @@ well-known public hosts with display name and category: facts only, no opinion a
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from aui_tui.model.decoding import convert
-
-FILE: Final = Path(__file__).with_name("registry.toml")
-
+from aui_tui.packaged import read_table, read_text
 
 PURPOSES: Final[Mapping[str, str]] = {
     "user-directed agent": "user",
@@ -160,7 +156,7 @@ def _agents_by_name(registry: Registry) -> dict[str, Agent]:
 @cache
 def registry() -> Registry:
     """Return the packaged registry (``registry.toml``), read once."""
-    data = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    data = read_table("model/registry.toml", dict[str, Any])
     chrome: str = data["identity"]["chrome_version"]
     for entry in (*data["agent"], *data["crawler"]):
         entry["user_agent"] = entry["user_agent"].replace("{chrome}", chrome)
@@ -192,5 +188,5 @@ def starter() -> Mapping[str, Known]:
     """Return the packaged list by host, in its order."""
     import csv
 
-    lines = FILE.with_name("starter.csv").read_text(encoding="utf-8").splitlines()
+    lines = read_text("model/starter.csv").splitlines()
     return MappingProxyType({host: Known(name, category, True) for host, name, category in csv.reader(lines)})

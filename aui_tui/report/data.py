@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import csv
 import string
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from importlib.resources import files
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
@@ -27,6 +25,7 @@ from aui_tui.model.registry import Agent, Crawler, registry
 from aui_tui.model.view import Row
 from aui_tui.model.visits import Visits, visit_rows
 from aui_tui.model.vocabulary import NO_GRADE
+from aui_tui.packaged import read_table
 from aui_tui.report.atomic import whole
 from aui_tui.report.fields import (
     FINDING_EXTRAS,
@@ -322,7 +321,7 @@ BATCH: Final = 1000
 @cache
 def card_columns() -> Mapping[str, tuple[str, str]]:
     """Return type and meaning of each column of a Parquet file of cards; none changes its meaning or goes."""
-    return tomllib.loads(files("aui_tui.report").joinpath("dataset.toml").read_text(encoding="utf-8"))
+    return read_table("report/dataset.toml", dict[str, tuple[str, str]])
 
 
 def card_record(card: ReportCard) -> Record:

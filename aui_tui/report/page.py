@@ -11,7 +11,6 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from html import escape
-from importlib.resources import files
 from itertools import chain
 from types import MappingProxyType
 from typing import Final
@@ -21,6 +20,7 @@ from aui_tui.model.card import ReportCard, epoch_ms
 from aui_tui.model.signs import sign
 from aui_tui.model.view import HistoryPoint, Row
 from aui_tui.model.vocabulary import NO_GRADE
+from aui_tui.packaged import read_text
 from aui_tui.report.formats import HEADER, ExportOptions, HostResult, Listing, reasons, row_texts
 from aui_tui.report.sections import Item, Section, documents
 from aui_tui.text import cells, clean
@@ -109,7 +109,7 @@ def html_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
 
 @cache
 def _style() -> str:
-    return files("aui_tui.report").joinpath("page.css").read_text(encoding="utf-8").strip()
+    return read_text("report/page.css").strip()
 
 
 def _head(title: str) -> Iterator[str]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from aui_tui.model.decoding import convert
 from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, PAYMENT, REDIRECTS, REFUSED, SERVED, Observations
 from aui_tui.model.tasks import Rendered
+from aui_tui.packaged import read_table
 from aui_tui.scan import agent_files, charset, exchanges, markup, robots, walls
 from aui_tui.scan.policy import Limits
 from aui_tui.scan.probes import Answer
@@ -66,8 +64,7 @@ class DeclarationRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 @cache
 def rows() -> tuple[DeclarationRow, ...]:
     """Return the table."""
-    text = files("aui_tui.scan").joinpath("declared.toml").read_text(encoding="utf-8")
-    return convert(tomllib.loads(text)["declaration"], tuple[DeclarationRow, ...])
+    return read_table("scan/declared.toml", dict[str, tuple[DeclarationRow, ...]])["declaration"]
 
 
 class PlaceAnswer(NamedTuple):

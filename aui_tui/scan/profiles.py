@@ -7,13 +7,12 @@ neither of the two: a filter may refuse the mixture and let the agent in, or the
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
 from aui_tui.model.observations import BROWSER, FILE_PROBES
 from aui_tui.model.registry import registry
+from aui_tui.packaged import read_table
 from aui_tui.scan.target import Origin, is_loopback
 
 Fields = tuple[tuple[str, str], ...]
@@ -101,4 +100,4 @@ def over(fields: Fields, origin: Origin) -> Fields:
 
 @cache
 def _tables() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(files("aui_tui.scan").joinpath("profiles.toml").read_text(encoding="utf-8"))
+    return read_table("scan/profiles.toml", dict[str, dict[str, Any]])

@@ -9,17 +9,15 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property, lru_cache
-from importlib.resources import files
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
-from aui_tui.model.decoding import convert
 from aui_tui.model.exchanges import joined_fields
 from aui_tui.model.observations import Challenge
+from aui_tui.packaged import read_table
 from aui_tui.scan import charset, markup
 
 REFERENCE_LIMIT: Final = 64
@@ -100,8 +98,7 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def table() -> Table:
     """Return the packaged signals, read once."""
-    data: dict[str, Any] = tomllib.loads(files("aui_tui.scan").joinpath("walls.toml").read_text(encoding="utf-8"))
-    return convert(data, Table)
+    return read_table("scan/walls.toml", Table)
 
 
 @cache

@@ -9,9 +9,9 @@ import time
 from collections.abc import Awaitable, Collection, Mapping
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
+from aui_tui.packaged import read_text
 from aui_tui.scan.exchanges import redact
 from aui_tui.tasks.fence import Fence, Held, NetworkPhase
 from aui_tui.tasks.outline import ACTIONABLE, FIELDS, NAME, Node, Outline, parse
@@ -46,7 +46,7 @@ MOST: Final = 150
 @cache
 def questions() -> Mapping[str, str]:
     """Return the packaged functions that ask a page, by name."""
-    text = files("aui_tui.tasks").joinpath("questions.js").read_text(encoding="utf-8")
+    text = read_text("tasks/questions.js")
     parts = re.split(r"^//: ([\w-]+)[^\n]*\n", text, flags=re.MULTILINE)[1:]
     return dict(zip(parts[::2], parts[1::2], strict=True))
 

@@ -6,11 +6,9 @@ An ending is one sentence per reason and what a developer would change; the sent
 from __future__ import annotations
 
 import time
-import tomllib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Final
 from urllib.parse import unquote, urldefrag, urlsplit
@@ -18,8 +16,8 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import msgspec
 
 from aui_tui.checks.wording import fill
-from aui_tui.model.decoding import convert
 from aui_tui.model.tasks import Step, TaskEvent
+from aui_tui.packaged import read_table
 from aui_tui.tasks.covers import Cover
 from aui_tui.tasks.outline import NOTHING, Node, Outline
 from aui_tui.tasks.page import Page, Stuck
@@ -197,8 +195,7 @@ class Reason(msgspec.Struct, frozen=True):
 @cache
 def reasons() -> Mapping[str, Reason]:
     """Return the packaged sentences by reason."""
-    data = tomllib.loads(files("aui_tui.tasks").joinpath("reasons.toml").read_text(encoding="utf-8"))
-    return convert(data, dict[str, Reason])
+    return read_table("tasks/reasons.toml", dict[str, Reason])
 
 
 @dataclass(frozen=True, slots=True)

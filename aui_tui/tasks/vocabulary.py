@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
+
+from aui_tui.packaged import read_table
 
 _BOUND: Final = r"(?:^|\b|(?<=\W))(?:"
 _JOINED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -17,8 +17,7 @@ _JOINED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 @cache
 def _table() -> dict[str, Any]:
-    found: dict[str, Any] = tomllib.loads(files("aui_tui.tasks").joinpath("names.toml").read_text(encoding="utf-8"))
-    return found
+    return read_table("tasks/names.toml", dict[str, Any])
 
 
 def _names(key: str) -> re.Pattern[str]:

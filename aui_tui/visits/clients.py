@@ -5,14 +5,13 @@ from __future__ import annotations
 import ipaddress
 import math
 import re
-import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sized
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import Any, Final, Literal, TypeVar
 
 from aui_tui.model.registry import Agent, Client, Crawler, registry
+from aui_tui.packaged import read_table
 from aui_tui.visits.lines import address_of
 
 K = TypeVar("K", bound=Sized)
@@ -30,7 +29,7 @@ _CASING: Final = re.compile(r" \((?:lower|title) case\)$")
 @cache
 def table() -> Mapping[str, Any]:
     """Return the packaged ``clients.toml``."""
-    return tomllib.loads(files("aui_tui.visits").joinpath("clients.toml").read_text(encoding="utf-8"))
+    return read_table("visits/clients.toml", dict[str, Any])
 
 
 @cache

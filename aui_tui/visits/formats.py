@@ -8,10 +8,8 @@ Lines are bytes as the server wrote them; what is parsed is plain: escapes are u
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
@@ -19,6 +17,7 @@ import msgspec
 
 from aui_tui.errors import BadValue
 from aui_tui.model.visits import Kind
+from aui_tui.packaged import read_table
 from aui_tui.text import clean
 from aui_tui.visits.lines import (
     LogLine,
@@ -41,7 +40,7 @@ NO_AGENT: Final = b"-"
 @cache
 def names() -> Mapping[str, Any]:
     """Return the packaged ``formats.toml``."""
-    return tomllib.loads(files("aui_tui.visits").joinpath("formats.toml").read_text(encoding="utf-8"))
+    return read_table("visits/formats.toml", dict[str, Any])
 
 
 _FIELD: Final = re.compile(r"[$%]?\{?(?:http_)?([a-z0-9_-]+)\}?i?|cs\(([a-z0-9_-]+)\)")
