@@ -20,8 +20,8 @@ from aui_tui.checks.wording import (
     quoted,
     silence_reason,
     status,
-    vendor,
 )
+from aui_tui.model import labels
 from aui_tui.model.card import QUOTE, Finding
 from aui_tui.model.methods import round_half_up
 from aui_tui.model.observations import (
@@ -295,7 +295,7 @@ def _references(judgement: Judgement) -> Iterator[Finding]:
         if probe.challenge is not None and probe.challenge.reference:
             found.setdefault(probe.challenge.vendor, []).append(clause(probe.challenge.reference))
     for key, ids in found.items():
-        known = vendor(key)
+        known = labels.vendor(key)
         word = known.reference if len(set(ids)) == 1 else f"{known.reference}s"
         yield Finding(QUOTE, {"vendor": known.name, "word": word, "ids": ", ".join(dict.fromkeys(ids))})
 

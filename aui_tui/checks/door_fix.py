@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from aui_tui.checks.base import Advice, Piece, Site, edges
 from aui_tui.checks.judge import Probed
-from aui_tui.checks.wording import answer, answers, fill, joined, status, vendor
+from aui_tui.checks.wording import answer, answers, fill, joined, status
+from aui_tui.model import labels
 from aui_tui.model.observations import BROWSER, SERVED, Cause, Exchange, Observations
 from aui_tui.model.registry import Agent, registry
 from aui_tui.model.verdicts import AWAY
@@ -144,7 +145,7 @@ def _tester(address: str) -> dict[str, str]:
 def _reference(probe: Exchange) -> str:
     if probe.challenge is None or not probe.challenge.reference:
         return ""
-    return f", {vendor(probe.challenge.vendor).reference} {probe.challenge.reference}"
+    return f", {labels.vendor(probe.challenge.vendor).reference} {probe.challenge.reference}"
 
 
 def _listing(agents: Iterable[Agent], field: str) -> str:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
 
-import msgspec
-
+from aui_tui.model import labels
 from aui_tui.model.observations import CHALLENGED, UNFOLLOWED, Exchange, RobotsPolicy
 from aui_tui.model.registry import registry
-from aui_tui.packaged import read_table
 from aui_tui.text import clean
 
 QUOTE: Final = 60
@@ -24,24 +21,6 @@ LINES: Final = 8
 """The same of line numbers."""
 PLACE: Final = re.compile(r"<<(\w+)>>|<<([^<>|]+)\|([^<>|]+)>>")
 """``<<agents>>``, a fact; ``<<Agents>>``, the same with a capital; ``<<gets|get>>``, by the fact ``number``."""
-
-
-class Vendor(msgspec.Struct, frozen=True, kw_only=True):
-    """A bot wall or edge in words: ``name``, and what it calls the id to quote to it."""
-
-    name: str
-    reference: str = "reference"
-
-
-@cache
-def vendors() -> Mapping[str, Vendor]:
-    """Return the packaged names of walls and edges (``vendors.toml``) by the key used in observations."""
-    return read_table("checks/vendors.toml", dict[str, Vendor])
-
-
-def vendor(key: str) -> Vendor:
-    """Return the words for a wall or edge, its own key when it has none."""
-    return vendors().get(key) or Vendor(name=key)
 
 
 def fill(template: str, facts: Mapping[str, str]) -> str:
@@ -114,7 +93,7 @@ def answer(probe: Exchange) -> str:
     if probe.error in UNFOLLOWED:
         return f"a redirect to nowhere ({probe.status})"
     if probe.outcome == CHALLENGED and probe.challenge is not None:
-        name = vendor(probe.challenge.vendor).name
+        name = labels.vendor(probe.challenge.vendor).name
         return f"{_article(name)} {name} challenge page ({probe.status})"
     if probe.status:
         return status(probe.status)

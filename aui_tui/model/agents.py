@@ -179,10 +179,8 @@ def verdicts(card: ReportCard, seen: Observations | None = None) -> dict[str, st
     answers = dict(zip((agent.key for agent in registry().live), card.agent_access.values(), strict=False))
     dropped = {key for key, access in answers.items() if _is_dropped(key, access, card, seen)}
     pairs = zip(registry().surfaces, card.matrix.items(), strict=False)
-    return {
-        key: UNANSWERED if verdict == "untested" and surface.live in dropped else verdict
-        for surface, (key, verdict) in pairs
-    }
+    untested = (key for surface, (key, verdict) in pairs if surface.live in dropped and verdict == "untested")
+    return card.matrix | dict.fromkeys(untested, UNANSWERED)
 
 
 def crawler_rows(card: ReportCard, seen: Observations | None = None) -> tuple[AgentRow, ...]:
@@ -347,7 +345,7 @@ def _asked(word: str, row: AgentRow, *, browser_served: bool) -> str:
         wall = row.exchange.challenge if row.exchange is not None else None
         if row.exchange is not None and row.exchange.another_page:
             return f"{'another' if row.exchange.readable else 'an empty'} page{code}"
-        named = f"{wall.vendor}'s" if wall is not None and wall.vendor != "bot" else "a"
+        named = f"{labels.vendor(wall.vendor).name}'s" if wall is not None and wall.vendor != "bot" else "a"
         return f"{named} test for humans{code}"
     if word == REFUSED and not row.status:
         return DROPPED

@@ -204,7 +204,7 @@ def _page(left: Exchange, right: Exchange, texts: tuple[str, str]) -> Iterator[F
 
 
 def _wall(one: Exchange) -> str:
-    return f"{one.challenge.vendor}: {one.challenge.signal}" if one.challenge else "none"
+    return f"{labels.vendor(one.challenge.vendor).name}: {one.challenge.signal}" if one.challenge else "none"
 
 
 def _difference(left: str, right: str) -> Iterator[TextLine]:

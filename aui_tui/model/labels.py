@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Final
+
+import msgspec
 
 from aui_tui.model.card import AgentAccess, PageAccess, ReportCard, age
 from aui_tui.model.methods import METHODS
@@ -24,6 +27,7 @@ from aui_tui.model.observations import (
 )
 from aui_tui.model.registry import registry
 from aui_tui.model.vocabulary import NO_GRADE
+from aui_tui.packaged import read_table
 
 _HOST: Final = re.compile(
     r"(?:(https?)://)?((?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?)", re.ASCII
@@ -46,6 +50,24 @@ PROBES: Final = MappingProxyType(
     }
 )
 """Names of the probes that are not agents."""
+
+
+class Vendor(msgspec.Struct, frozen=True, kw_only=True):
+    """A bot wall or edge in words: ``name``, and what it calls the id to quote to it."""
+
+    name: str
+    reference: str = "reference"
+
+
+@cache
+def vendors() -> Mapping[str, Vendor]:
+    """Return the packaged names of walls and edges (``vendors.toml``) by the key used in observations."""
+    return read_table("model/vendors.toml", dict[str, Vendor])
+
+
+def vendor(key: str) -> Vendor:
+    """Return the words for a wall or edge, its own key when it has none."""
+    return vendors().get(key) or Vendor(name=key)
 
 
 def grade(letter: str) -> str:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from aui_tui.checks import BY_FIX
 from aui_tui.errors import Unavailable
 from aui_tui.model import labels, points
-from aui_tui.model.agents import said
+from aui_tui.model.agents import said, verdicts
 from aui_tui.model.card import QUOTE, Evidence, ReportCard
 from aui_tui.model.methods import METHODS, grade_of
 from aui_tui.model.observations import INCONCLUSIVE, SERVED
@@ -44,7 +44,7 @@ FACTS: Final = (
     ("human_status", "Status for a browser", 0, ""),
     ("human_challenged", "Challenge for a browser", -1, ""),
     ("human_title", "Page title", 0, ""),
-    ("edge", "Edge", 0, ""),
+    ("edge", "Served by", 0, ""),
     ("category", "Category", 0, ""),
     ("name", "Name", 0, ""),
     ("vantage", "Vantage", 0, ""),
@@ -55,7 +55,8 @@ FACTS: Final = (
 class Change(msgspec.Struct, frozen=True, kw_only=True):
     """One field that differs.
 
-    ``field``: path in the record (``matrix.claude``). ``before``, ``after``: the values in the record's words.
+    ``field``: path in the record (``matrix.claude``). ``before``, ``after``: the values in the words of the
+    record, and of an agent that is refused without an answer UNANSWERED.
     ``direction``: 1 better for agents, -1 worse, 0 neither. ``points`` moved in the pillar called ``pillar``, 0 when
     none or unknown. ``component``: what a change of this field may have moved points of, empty for nothing.
     """
@@ -152,9 +153,8 @@ def _ranked(rank: Mapping[str, int], before: str, after: str) -> int:
     return (rank[after] > rank[before]) - (rank[after] < rank[before]) if known else 0
 
 
-def _pairs(field: str, before: ReportCard, after: ReportCard) -> Iterator[tuple[str, Any, Any]]:
+def _pairs(old: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """Yield key, old and new value of a map: by key when both have the same keys, else by position."""
-    old, now = getattr(before, field), getattr(after, field)
     was = [old[key] for key in now] if old.keys() == now.keys() else old.values()
     yield from ((key, earlier, later) for earlier, (key, later) in zip(was, now.items(), strict=False))
 
@@ -163,7 +163,7 @@ def _fields(before: ReportCard, after: ReportCard) -> Iterator[Change]:
     """Yield every field that both cards have, in the order of the record, changed or not."""
     for key, now in after.pillars.items() if before.method == after.method else ():
         yield _plain(f"pillars.{key}", labels.pillar(after.method, key), 1, before.pillars.get(key), now)
-    for key, old, now in _pairs("matrix", before, after):
+    for key, old, now in _pairs(verdicts(before), verdicts(after)):
         surface = registry().surface(key)
         yield Change(
             field=f"matrix.{key}",
@@ -173,7 +173,7 @@ def _fields(before: ReportCard, after: ReportCard) -> Iterator[Change]:
             direction=_ranked(VERDICT_RANK, old, now),
             component="wba" if surface is not None and surface.live else "",
         )
-    for key, old, now in _pairs("agent_access", before, after):
+    for key, old, now in _pairs(before.agent_access, after.agent_access):
         unclear = INCONCLUSIVE in (old.outcome, now.outcome)
         yield Change(
             field=f"agent_access.{key}",
@@ -186,7 +186,7 @@ def _fields(before: ReportCard, after: ReportCard) -> Iterator[Change]:
         ("ua_policy", POLICY_RANK, " in robots.txt"),
         ("crawler_policy", {}, " in robots.txt (crawler, not scored)"),
     ):
-        for key, old, now in _pairs(field, before, after):
+        for key, old, now in _pairs(getattr(before, field), getattr(after, field)):
             way = _ranked(rank, old, now)
             yield Change(field=f"{field}.{key}", label=key + suffix, before=old, after=now, direction=way)
     for field, label, better, component in FACTS:

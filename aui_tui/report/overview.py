@@ -19,7 +19,7 @@ def overview(figures: Overview) -> Iterator[Section]:
     if not figures.hosts:
         yield Section("hosts", "No ranked host matches, so there is nothing to count.")
         return
-    moved = f"Since each scan before {figures.risen:,} rose and {figures.fallen:,} fell."
+    moved = f"{figures.risen:,} rose and {figures.fallen:,} fell since the scan before."
     yield Section("hosts", f"{count(figures.hosts, 'ranked host')}, {figures.unreachable:,} unreachable", moved)
     yield from _parts("assistants", "Who gets in", ("Assistant", "Hosts"), _assistants(figures))
     thin = figures.hosts - sum(figures.grades.values())

@@ -231,7 +231,7 @@ def _exchange(exchange: Exchange, size: int) -> list[ListEntry]:
         out.append(ListEntry(hang(text("    "), exchange.detail, size, "muted")))
     if exchange.challenge is not None:
         found = exchange.challenge
-        words = [found.vendor, "challenge:", found.signal]
+        words = [labels.vendor(found.vendor).name, "challenge:", found.signal]
         if exchange.another_page:
             words = ["another page than the browser’s:", found.signal]
         words += ["reference", found.reference] if found.reference else []

@@ -18,8 +18,9 @@ from aui_tui.checks.jsonld import TYPES
 from aui_tui.checks.judge import judge
 from aui_tui.checks.ledger import ledger
 from aui_tui.checks.scoring import Labels, apply, grade_card
-from aui_tui.checks.wording import PLACE, vendors
+from aui_tui.checks.wording import PLACE
 from aui_tui.model.card import Recommendation
+from aui_tui.model.labels import vendors
 from aui_tui.model.methods import METHODS, V02
 from aui_tui.model.observations import Cause, Landmarks, Observations, PageFacts, RobotsFacts
 from aui_tui.model.registry import registry

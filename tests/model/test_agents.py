@@ -167,3 +167,11 @@ def test_after_a_task_run_its_browser_speaks_for_the_assistants_that_drive_one(
 def test_without_a_task_run_nobody_speaks_for_them() -> None:
     driven = next(one for one in graded(situations.open_rich()) if "chatgpt_agent" in one.keys)
     assert driven.reason == "needs a browser (--tasks)"
+
+
+def test_a_wall_has_its_vendors_own_name_in_the_row_as_in_the_evidence() -> None:
+    wall = Challenge(vendor="datadome", signal="header x-dd-b", tier="A")
+    seen = situations.site(agents=lambda slot: replace(situations.probe(slot, 403), challenge=wall))
+    card = grade_card(seen)
+    assert "a DataDome challenge page" in card.top_evidence
+    assert "DataDome's test for humans (403)" in {one.reason for one in outcomes(card, seen)}

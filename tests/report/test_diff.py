@@ -9,11 +9,13 @@ import pytest
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
+from aui_tui.checks.scoring import grade_card
 from aui_tui.model.card import AgentAccess, Evidence
 from aui_tui.model.methods import V02
 from aui_tui.report.diff import FORMATS, diff, write
 from tests.cards import RICH_OPEN, WALLED, sums
 from tests.report.hostile import PAYLOADS, hostile
+from tests.scan import situations
 
 SERVED = AgentAccess(200, False, "Tickets")
 AFTER = replace(
@@ -58,7 +60,7 @@ def test_a_diff_as_text_lists_what_is_better_and_worse() -> None:
         "Changed",
         "  Google agent: unclear -> in",
         "  Answer to Google-Agent: no answer -> 200",
-        "  Edge: wall-z -> wall-z server-q",
+        "  Served by: wall-z -> wall-z server-q",
         "",
         "Resolved findings",
         "  critical: ChatGPT got a challenge page (403); a browser got the homepage.",
@@ -130,3 +132,8 @@ def test_what_limits_the_comparison_is_said(form: str) -> None:
     found = text(form, diff(RICH_OPEN, WALLED))
     assert "different methods" in found
     assert "shop.example" in found
+
+
+def test_an_agent_that_is_left_without_an_answer_gets_worse() -> None:
+    before, after = grade_card(situations.open_rich()), grade_card(situations.dropped())
+    assert "Claude: in -> refused" in diff(before, after).lists()["Worse"]
