@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
 from aui_tui.scan.probes import MAX_COOKIES, MAX_HEADER, CookieJar, Unfollowed, Url, follow
@@ -155,10 +153,3 @@ def test_a_flood_is_bounded() -> None:
     sent = found.header(HOME, "/")
     assert len(sent) <= MAX_HEADER
     assert sent.count("=") <= MAX_COOKIES
-
-
-@given(st.lists(st.text(max_size=60), max_size=8), st.text(max_size=10))
-def test_whatever_is_set_the_header_is_plain(values: list[str], path: str) -> None:
-    sent = jar(*values, path=f"/{path}").header(HOME, f"/{path}")
-    assert sent.isascii()
-    assert all(char.isprintable() for char in sent)
