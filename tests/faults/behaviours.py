@@ -21,6 +21,7 @@ except ImportError:
 from tests.faults.site import PAGE, Asked, Behaviour, answer
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+SIZE = b"Content-Length: %d\r\n" % len(PAGE)
 BOMB_BYTES = 64 << 20
 FLOOD = 1 << 16
 """Bytes that a flood writes at once."""
@@ -191,14 +192,19 @@ EMPTY_BODY: dict[str, Behaviour] = {
 
 ODD_BUT_FINE: dict[str, Behaviour] = {
     "unknown coding": sends(answer(PAGE, extra=b"Content-Encoding: compress\r\n")),
-    "no reason phrase": sends(
-        b"HTTP/1.1 200\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(PAGE) + PAGE
+    "no reason phrase": sends(b"HTTP/1.1 200\r\nContent-Type: text/html\r\n" + SIZE + b"\r\n" + PAGE),
+    "a blank first line": sends(b"\r\n" + answer(PAGE)),
+    "lines that end with LF": sends((OK + SIZE).replace(b"\r\n", b"\n") + b"\n" + PAGE),
+    "a length that is no number": sends(OK + b"Content-Length: unknown\r\nConnection: close\r\n\r\n" + PAGE),
+    "Transfer-Encoding identity": sends(answer(PAGE, extra=b"Transfer-Encoding: identity\r\n")),
+    "a warning of PHP": sends(
+        OK + b"<b>Warning</b>: session_start() in /srv/x.php on line 3\r\n" + SIZE + b"\r\n" + PAGE
     ),
+    "header with an empty name": sends(answer(PAGE, extra=b": value\r\n")),
+    "header with a bracket in its name": sends(answer(PAGE, extra=b"X[0]: 1\r\n")),
+    "header with blanks around its name": sends(answer(PAGE, extra=b"X-Made : by hand\r\n  \r\nX-Other:\ttab\r\n")),
     "9,000 small headers": sends(
-        b"HTTP/1.1 200 OK\r\n"
-        + b"".join(b"x%d:1\r\n" % n for n in range(9000))
-        + b"Content-Length: %d\r\n\r\n" % len(PAGE)
-        + PAGE
+        b"HTTP/1.1 200 OK\r\n" + b"".join(b"x%d:1\r\n" % n for n in range(9000)) + SIZE + b"\r\n" + PAGE
     ),
     "1,200 cookies": sends(
         OK + b"".join(b"Set-Cookie: c%d=%s\r\n" % (n, b"v" * 50) for n in range(1200)) + b"\r\n" + PAGE
@@ -211,19 +217,8 @@ ODD_BUT_FINE: dict[str, Behaviour] = {
     "latin-1 header": sends(answer(PAGE, extra=b"Server: caf\xe9 \xff\r\n")),
     "folded header": sends(answer(PAGE, extra=b"Server: a\r\n b\r\n")),
     "more body than its length": sends(OK + b"Content-Length: %d\r\n\r\n" % len(PAGE) + PAGE + b"<main>more"),
-    "charset zlib_codec": sends(answer(PAGE, content_type="text/html; charset=zlib_codec")),
-    "charset hex": sends(answer(PAGE, content_type="text/html; charset=hex")),
-    "charset undefined": sends(answer(PAGE, content_type="text/html; charset=undefined")),
-    "charset idna": sends(answer(PAGE, content_type="text/html; charset=idna")),
-    "unknown charset": sends(answer(PAGE, content_type="text/html; charset=no-such-charset")),
-    "gzip": sends(answer(gzip.compress(PAGE), extra=b"Content-Encoding: gzip\r\n")),
-    "two gzip members": sends(
-        answer(gzip.compress(PAGE[:100]) + gzip.compress(PAGE[100:]), extra=b"Content-Encoding: gzip\r\n")
-    ),
-    "deflate": sends(answer(zlib.compress(PAGE), extra=b"Content-Encoding: deflate\r\n")),
-    "raw deflate": sends(answer(zlib.compress(PAGE)[2:-4], extra=b"Content-Encoding: deflate\r\n")),
+    "a charset of Python alone": sends(answer(PAGE, content_type="text/html; charset=zlib_codec")),
     "Zstandard": sends(answer(zstd.compress(PAGE), extra=b"Content-Encoding: zstd\r\n")),
-    "Brotli": sends(answer(brotli.compress(PAGE), extra=b"Content-Encoding: br\r\n")),
     "gzip in Brotli": sends(answer(brotli.compress(gzip.compress(PAGE)), extra=b"Content-Encoding: gzip, br\r\n")),
 }
 """Odd answers that are read like any other."""
@@ -233,17 +228,8 @@ REDIRECTS: dict[str, tuple[Behaviour, str]] = {
     "without Location": (redirect(None), "redirect-target"),
     "with empty Location": (redirect(""), "redirect-target"),
     "to loopback": (redirect("http://127.0.0.1/"), "redirect-address"),
-    "to the metadata service": (redirect("http://169.254.169.254/latest/"), "redirect-address"),
-    "to localhost": (redirect("http://localhost/"), "redirect-address"),
-    "to IPv6 loopback": (redirect("http://[::1]/"), "redirect-address"),
     "to file:": (redirect("file:///etc/passwd"), "redirect-scheme"),
-    "to gopher:": (redirect("gopher://example.com/"), "redirect-scheme"),
-    "to javascript:": (redirect("javascript:alert(1)"), "redirect-scheme"),
-    "to a broken URL": (redirect("http://[::1"), "redirect-target"),
-    "to port 99999": (redirect("http://a.com:99999/"), "redirect-target"),
     "with userinfo": (redirect("http://u:p@a.com/"), "redirect-target"),
-    "with a backslash": (redirect("http://a.com\\@b.com/"), "redirect-target"),
-    "to a numeric host": (redirect("http://2130706433/"), "redirect-target"),
 }
 """Redirects that are not followed, and the word that says why."""
 

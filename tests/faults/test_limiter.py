@@ -16,22 +16,6 @@ from tests.faults.site import BRIEF, HOMEPAGES, Asked, Site, good
 PATIENT = replace(BRIEF, patience=0.5)
 
 
-async def test_a_single_scan_asks_for_everything_at_once(parser: ParserProcess) -> None:
-    asked_for: list[Asked] = []
-    complete = asyncio.Event()
-
-    async def together(asked: Asked, writer: asyncio.StreamWriter) -> None:
-        asked_for.append(asked)
-        if len(asked_for) == len(HOMEPAGES) + len(FILE_PROBES) + 1:  # an MCP card has two places
-            complete.set()
-        await complete.wait()
-        await good(asked, writer)
-
-    async with Site(default=together) as site:
-        observed = await scan(site, parser)
-    assert all(exchange.outcome == SERVED for exchange in observed.homepages)
-
-
 async def test_a_site_sees_one_connection_for_each_identity(parser: ParserProcess) -> None:
     async with Site() as site:
         observed = await scan(site, parser, site.access(PATIENT))

@@ -150,6 +150,7 @@ async def test_odd_answers_are_read_like_any_other(fault: str, parser: ParserPro
         exchange = found[place].exchange(place)
         assert (exchange.status, exchange.error, exchange.cut) == (200, "", False)
         assert exchange.title == TITLE
+        assert not exchange.attempts
         assert len(exchange.headers) <= QUICK.kept
         others_are_well(found[place], place)
     assert found[BROWSER].page.jsonld == 1

@@ -8,41 +8,44 @@ import gzip
 import pytest
 
 from aui_tui.checks.scoring import grade_card
-from aui_tui.model.card import ReportCard
-from aui_tui.model.observations import BROWSER, Observations, PageFacts
+from aui_tui.model.observations import BROWSER, PageFacts
 from aui_tui.model.registry import registry
 from aui_tui.scan.parser_process import ParserProcess
 from tests.faults.behaviours import sends
 from tests.faults.lab import scan
-from tests.faults.site import AGENTS, PAGE, QUICK, TITLE, Asked, Behaviour, Site, answer
+from tests.faults.site import AGENTS, PAGE, QUICK, Asked, Behaviour, Site, answer
 
 RULES = b"User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /cart\nContent-Signal: search=yes\n"
 FILLER = b"# a comment that fills the file, line after line after line after line\n"
 LARGE = RULES + FILLER * ((2 << 20) // len(FILLER))
 
 
-async def answering(status: str, parser: ParserProcess) -> tuple[Observations, ReportCard]:
-    """Scan a site whose robots.txt has rules and ``status``."""
-    async with Site(faults={"robots": sends(answer(RULES, status, "text/plain"))}) as site:
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        ("401 x", "none"),
+        ("403 x", "none"),
+        ("404 x", "none"),
+        ("410 x", "none"),
+        ("429 x", "unknown"),
+        ("500 x", "unknown"),
+        ("503 x", "unknown"),
+        ("599 x", "unknown"),
+        ("200 x", "html"),
+    ],
+)
+async def test_without_rules_no_agent_is_listed_and_what_is_unknown_is_a_warning(
+    status: str, kind: str, parser: ParserProcess
+) -> None:
+    content_type = "text/html" if kind == "html" else "text/plain"
+    body = PAGE if kind == "html" else RULES
+    async with Site(faults={"robots": sends(answer(body, status, content_type))}) as site:
         observed = await scan(site, parser)
-    return observed, grade_card(observed)
-
-
-@pytest.mark.parametrize("status", ["401 x", "403 x", "404 x", "410 x"])
-async def test_a_4xx_means_no_rules(status: str, parser: ParserProcess) -> None:
-    observed, card = await answering(status, parser)
-    assert observed.robots.kind == "none"
+    card = grade_card(observed)
+    assert observed.robots.kind == kind
     assert (card.robots_status, card.robots_ua_rules, card.wildcard_block) == (int(status[:3]), 0, False)
     assert set(card.ua_policy.values()) == {"unlisted"}
-
-
-@pytest.mark.parametrize("status", ["429 x", "500 x", "503 x", "599 x"])
-async def test_a_5xx_or_a_limit_means_rules_unknown_with_a_warning(status: str, parser: ParserProcess) -> None:
-    observed, card = await answering(status, parser)
-    assert observed.robots.kind == "unknown"
-    assert card.robots_status == int(status[:3])
-    assert set(card.ua_policy.values()) == {"unlisted"}
-    assert any(found.t == "warn" and "robots.txt" in found.text for found in card.evidence)
+    assert kind == "none" or any(found.t == "warn" and "robots.txt" in found.text for found in card.evidence)
 
 
 @pytest.mark.parametrize(
@@ -83,15 +86,6 @@ async def test_the_first_mebibyte_is_read_in_whole_lines(packed: bool, parser: P
     assert observed.robots.names == 2
 
 
-async def test_html_served_as_robots_txt_has_no_rules(parser: ParserProcess) -> None:
-    async with Site(faults={"robots": sends(answer(PAGE))}) as site:
-        observed = await scan(site, parser)
-    card = grade_card(observed)
-    assert (card.robots_status, card.robots_ua_rules) == (200, 0)
-    assert set(card.ua_policy.values()) == {"unlisted"}
-    assert any(found.t == "warn" and "robots.txt" in found.text for found in card.evidence)
-
-
 async def test_every_agent_challenged_while_the_browser_is_served(parser: ParserProcess) -> None:
     wall = answer(b"<title>Just a moment...</title>", "403 Forbidden", extra=b"cf-mitigated: challenge\r\n")
     async with Site(faults=dict.fromkeys(AGENTS, sends(wall))) as site:
@@ -104,24 +98,6 @@ async def test_every_agent_challenged_while_the_browser_is_served(parser: Parser
     # once with the others, twice as the control that the four share, twice under an invented name, once under its own
     # with an agent's fields
     assert site.places().count(BROWSER) == 6
-
-
-@pytest.mark.parametrize(
-    ("content_type", "body", "title"),
-    [
-        ("text/html; charset=utf-16le", f"<title>{TITLE}</title>".encode("utf-16le"), TITLE),
-        ("text/html; charset=windows-1252", "<title>Café</title>".encode("cp1252"), "Café"),
-        ("text/html; charset=utf-8", b"<title>Caf\xe9</title>", "Caf\N{REPLACEMENT CHARACTER}"),
-        ("text/html", b"\xef\xbb\xbf<title>Caf\xc3\xa9</title>", "Café"),
-        ("text/html; charset=rot13", b"<title>Plain</title>", "Plain"),
-    ],
-)
-async def test_the_title_is_read_as_far_as_its_charset_allows(
-    content_type: str, body: bytes, title: str, parser: ParserProcess
-) -> None:
-    async with Site(faults={AGENTS[0]: sends(answer(body, content_type=content_type))}) as site:
-        observed = await scan(site, parser)
-    assert observed.exchange(AGENTS[0]).title == title
 
 
 async def test_a_worker_that_dies_costs_one_page_and_not_the_next_scan(parser: ParserProcess) -> None:

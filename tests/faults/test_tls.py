@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -25,12 +24,6 @@ from tests.faults.authority import CERTIFICATES, HANDSHAKES, Authority, blocking
 from tests.faults.behaviours import greeting, redirect
 from tests.faults.lab import check_record, scan, settled
 from tests.faults.site import BRIEF, HOMEPAGES, QUICK, Site
-
-
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    folder: Path = tmp_path_factory.mktemp("authority")
-    return Authority(folder, "shop.test")
 
 
 def every_probe_failed(observed: Observations, reason: str) -> None:

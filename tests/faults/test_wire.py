@@ -1,49 +1,8 @@
-"""What a browser reads on the wire is read: broken header lines, connections that end early, redirects to anywhere."""
+"""What the readers of the wire change before it is parsed: broken header lines, and connections that end early."""
 
 from __future__ import annotations
 
-import asyncio
-
-import pytest
-
-from aui_tui.model.observations import BROWSER, SERVED
 from aui_tui.scan.network.readers import FrameReader, HeadReader, tidy_head
-from aui_tui.scan.parser_process import ParserProcess
-from tests.faults.lab import scan
-from tests.faults.site import HOMEPAGES, PAGE, TITLE, Asked, Site, answer
-
-SIZE = f"Content-Length: {len(PAGE)}\r\n".encode()
-OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
-ODD = {
-    "a warning of PHP": OK + b"<b>Warning</b>: session_start() in /srv/x.php on line 3\r\n" + SIZE,
-    "a line without a colon": OK + b"nothing at all\r\n" + SIZE,
-    "blanks around a name": OK + b"X-Made : by hand\r\n  \r\nX-Other:\ttab\r\n" + SIZE,
-    "an empty name": OK + b": value\r\n" + SIZE,
-    "a control character": OK + b"X-Note: a\x01b\x00c\r\n" + SIZE,
-    "a name with a bracket": OK + b"X[0]: 1\r\n" + SIZE,
-    "Transfer-Encoding identity": OK + b"Transfer-Encoding: identity\r\n" + SIZE,
-    "a length that is no number": OK + b"Content-Length: unknown\r\nConnection: close\r\n",
-    "a blank first line": b"\r\n" + OK + SIZE,
-    "lines that end with LF": (OK + SIZE).replace(b"\r\n", b"\n"),
-    "an unknown coding": OK + b"Content-Encoding: utf-8\r\n" + SIZE,
-    "no reason": b"HTTP/1.1 200\r\nContent-Type: text/html\r\n" + SIZE,
-}
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("oddity", ODD)
-async def test_a_head_that_browsers_read_is_read(oddity: str, parser: ParserProcess) -> None:
-    async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
-        end = b"\n" if "LF" in oddity else b"\r\n"
-        writer.write(ODD[oddity] + end + PAGE)
-        await writer.drain()
-        if b"close" in ODD[oddity]:
-            writer.close()
-
-    async with Site(faults=dict.fromkeys(HOMEPAGES, serve)) as site:
-        observed = await scan(site, parser)
-    assert [(probe.outcome, probe.title) for probe in observed.homepages] == [(SERVED, TITLE)] * 5
-    assert not any(probe.attempts for probe in observed.homepages)
 
 
 def test_a_head_is_tidied_and_its_body_is_not() -> None:
@@ -89,15 +48,3 @@ def test_streams_that_a_goaway_covers_are_finished_and_the_others_reset() -> Non
 def fed(frames: FrameReader, data: bytes) -> bytes:
     frames.received(data)
     return frames.next()
-
-
-async def test_a_redirect_is_followed_twenty_times(parser: ParserProcess) -> None:
-    async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
-        number = int(asked.path.strip("/") or 0)
-        step = f"Location: /{number + 1}\r\n".encode()
-        writer.write(answer(PAGE) if number == 20 else answer(b"", "302 Found", extra=step))
-        await writer.drain()
-
-    async with Site(faults={BROWSER: serve}) as site:
-        observed = await scan(site, parser)
-    assert (observed.browser.outcome, len(observed.browser.hops)) == (SERVED, 20)

@@ -200,6 +200,9 @@ def test_a_page_is_decoded_as_its_header_mark_or_meta_says() -> None:
     assert page.read("<title>né</title>".encode("latin-1"), "text/html; charset=ISO-8859-1").title == "né"
     assert page.read("<meta charset=koi8-r><title>мир</title>".encode("koi8-r")).title == "мир"
     assert page.read("\ufeff<title>é</title>".encode("utf-16"), "text/html; charset=ascii").title == "é"
+    assert page.read("<title>é</title>".encode("utf-16le"), "text/html; charset=utf-16le").title == "é"
+    assert page.read("\ufeff<title>é</title>".encode(), "text/html").title == "é"
+    assert page.read(b"<title>Caf\xe9</title>", "text/html; charset=utf-8").title == "Caf\N{REPLACEMENT CHARACTER}"
 
 
 @pytest.mark.parametrize(("count", "shell"), [(199, True), (200, False)])
