@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from msgspec.structs import replace
 
@@ -14,6 +16,9 @@ from aui_tui.model.points import by_harm
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TaskReport, TaskResult
 from tests.scan import situations
+
+ALIKE = (situations.open_rich, situations.wall_for_agents, situations.half_open, situations.dead)
+"""Sites of which the card alone says what the scan says."""
 
 
 def graded(seen: Observations) -> tuple[Outcome, ...]:
@@ -54,16 +59,20 @@ def test_the_check_of_a_fix_asks_under_the_name_that_was_turned_away() -> None:
     assert "curl -sSI -A Claude-User https://" in fix.body
 
 
-def test_every_assistant_of_the_matrix_is_in_exactly_one_outcome() -> None:
-    for make in (situations.open_rich, situations.wall_for_agents, situations.robots_ten, situations.dead):
-        keys = [key for one in graded(make()) for key in one.keys]
-        assert sorted(keys) == sorted(grade_card(make(), DEFAULT_METHOD).matrix)
-
-
-def test_outcomes_are_worst_first() -> None:
-    for make in (situations.wall_for_agents, situations.robots_paths, situations.half_open, situations.robots_one):
-        words = [agents.WORST_FIRST.index(one.verdict) for one in graded(make())]
-        assert words == sorted(words)
+@pytest.mark.parametrize("make", [*ALIKE, situations.robots_ten, situations.robots_paths, situations.robots_one])
+def test_outcomes_and_rows_say_what_the_card_says(make: Callable[[], Observations]) -> None:
+    seen = make()
+    card, found = grade_card(seen, DEFAULT_METHOD), graded(seen)
+    assert sorted(key for one in found for key in one.keys) == sorted(card.matrix)
+    words = [agents.WORST_FIRST.index(one.verdict) for one in found]
+    assert words == sorted(words)
+    rows = {row.key: row.verdict for row in agent_rows(card, seen)}
+    for surface, verdict in zip(registry().surfaces, card.matrix.values(), strict=True):
+        if surface.live:
+            assert rows[surface.live] == agents.word_of(verdict)
+    if make in ALIKE:
+        assert [one.verdict for one in outcomes(card)] == [one.verdict for one in found]
+        assert sentence(card) == sentence(card, seen)
 
 
 @pytest.mark.parametrize(
@@ -83,8 +92,7 @@ def test_outcomes_are_worst_first() -> None:
         (situations.dead, "No usable answer, to a browser or to anyone. Not graded."),
     ],
 )
-def test_the_sentence_says_who_gets_in(make: object, words: str) -> None:
-    assert callable(make)
+def test_the_sentence_says_who_gets_in(make: Callable[[], Observations], words: str) -> None:
     assert says(make()) == words
 
 
@@ -111,16 +119,6 @@ def test_an_agent_that_robots_txt_stops_and_the_site_serves_is_told_no_and_disag
     assert [(row.robots, row.outcome, row.verdict, row.disagree) for row in rows] == [("no", "served", "told no", True)]
 
 
-def test_the_table_agrees_with_the_matrix() -> None:
-    for make in (situations.open_rich, situations.wall_for_agents, situations.robots_ten, situations.half_open):
-        seen = make()
-        card = grade_card(seen, DEFAULT_METHOD)
-        rows = {row.key: row.verdict for row in agent_rows(card, seen)}
-        for surface, verdict in zip(registry().surfaces, card.matrix.values(), strict=True):
-            if surface.live:
-                assert rows[surface.live] == agents.word_of(verdict)
-
-
 def test_who_was_not_asked_is_not_said_to_get_in_where_everyone_asked_was_tested() -> None:
     seen = situations.wall_for_agents()
     rows = agent_rows(grade_card(seen, DEFAULT_METHOD), seen)
@@ -136,14 +134,6 @@ def test_fixes_that_let_assistants_in_come_first() -> None:
     assert rest == sorted(rest, reverse=True)
 
 
-def test_a_card_alone_gives_the_same_words_as_its_scan() -> None:
-    for make in (situations.open_rich, situations.wall_for_agents, situations.half_open):
-        seen = make()
-        card = grade_card(seen, DEFAULT_METHOD)
-        assert [one.verdict for one in outcomes(card)] == [one.verdict for one in outcomes(card, seen)]
-        assert sentence(card) == sentence(card, seen)
-
-
 @pytest.mark.parametrize(
     ("door", "verdict", "words"),
     [
@@ -152,21 +142,19 @@ def test_a_card_alone_gives_the_same_words_as_its_scan() -> None:
         ("blocked", "refused", "the browser of the task run was refused"),
         ("closed", "told no", "robots.txt told the task run to stay out"),
         ("", "not tested", "the task run got no clear answer"),
+        (None, "not tested", "needs a browser (--tasks)"),
     ],
 )
 def test_after_a_task_run_its_browser_speaks_for_the_assistants_that_drive_one(
-    door: str, verdict: str, words: str
+    door: str | None, verdict: str, words: str
 ) -> None:
     result = TaskResult(task="read", outcome="done", note="")
-    report = TaskReport(ran_at="2026-11-20T10:00:00.000Z", origin="https://a.example", results=(result,), door=door)
-    found = graded(replace(situations.open_rich(), tasks=report))
-    driven = next(one for one in found if "chatgpt_agent" in one.keys)
+    seen = situations.open_rich()
+    if door is not None:
+        run = TaskReport(ran_at="2026-11-20T10:00:00.000Z", origin="https://a.example", results=(result,), door=door)
+        seen = replace(seen, tasks=run)
+    driven = next(one for one in graded(seen) if "chatgpt_agent" in one.keys)
     assert (driven.verdict, driven.reason) == (verdict, words)
-
-
-def test_without_a_task_run_nobody_speaks_for_them() -> None:
-    driven = next(one for one in graded(situations.open_rich()) if "chatgpt_agent" in one.keys)
-    assert driven.reason == "needs a browser (--tasks)"
 
 
 def test_a_wall_has_its_vendors_own_name_in_the_row_as_in_the_evidence() -> None:

@@ -23,14 +23,7 @@ from aui_tui.model.view import HostReport, Row
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report.formats import FORMATS, Listing, write_cards, write_listing
 from aui_tui.report.plan import lines, plan_for
-from tests.cards import DEAD, RICH_OPEN, WALLED
 from tests.scan import situations
-
-
-def test_the_sample_cards() -> None:
-    assert points.conclusive(WALLED) == 3
-    assert points.conclusive(DEAD) == 0
-    assert points.totals(RICH_OPEN) == (78, 90)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -49,12 +42,7 @@ def test_what_was_not_measured_leaves_both_sums(method: str, lost: tuple[str, ..
 
 
 def test_rounding_is_half_up() -> None:
-    assert [points.percent(1, 8), points.percent(1, 200), points.percent(0, 0), points.percent(50, 50)] == [
-        13,
-        1,
-        0,
-        100,
-    ]
+    assert [points.percent(*of) for of in ((1, 8), (1, 200), (0, 0), (50, 50))] == [13, 1, 0, 100]
 
 
 @pytest.mark.parametrize("status", [0, 401, 403, 404, 503])

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from aui_tui.model.registry import registry
-from aui_tui.scan import page as page_facts
 from aui_tui.scan import robots
 from tests.cards import RICH_OPEN, WALLED
 from tests.memory_service import MemoryService
@@ -30,19 +29,6 @@ def test_robots_lets_every_agent_and_crawler_in_and_carries_a_content_signal(sit
     assert "Content-Signal: search=yes, ai-input=yes" in body.decode()
 
 
-def test_index_page_has_what_the_product_asks_of_others(site: Running) -> None:
-    answer = site.get("/")
-    facts = page_facts.read(answer.content, answer.headers["content-type"])
-    assert facts.jsonld >= 1
-    assert facts.jsonld_broken == 0
-    assert facts.semantic.main == 1
-    assert facts.semantic.nav >= 1
-    assert facts.semantic.aria >= 1
-    assert facts.semantic.forms >= 1
-    assert facts.forms_unlabelled == 0
-    assert not facts.noscript_shell
-
-
 def test_llms_txt_names_addresses_that_exist(site: Running) -> None:
     answer = site.get("/llms.txt")
     assert answer.headers["content-type"].startswith("text/plain")
@@ -55,21 +41,12 @@ def test_llms_txt_names_addresses_that_exist(site: Running) -> None:
         assert site.get(link.removeprefix(site.base_url)).status_code == 200, link
 
 
-def call(site: Running, method: str, params: dict[str, Any], **headers: str) -> Any:
-    """Return the result of one JSON-RPC request to the tool server."""
-    answer = site.request(
-        "POST",
-        "/mcp",
-        json={"jsonrpc": "2.0", "id": 1, "method": method, "params": params},
-        headers={"Accept": "application/json, text/event-stream", **headers},
-        timeout=30,
-    )
+def use(site: Running, tool: str, **arguments: Any) -> Any:
+    """Return the result of one call of a tool."""
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    answer = site.request("POST", "/mcp", json=call, headers={"Accept": "application/json, text/event-stream"})
     assert answer.status_code == 200, answer.text
     return answer.json()["result"]
-
-
-def use(site: Running, tool: str, **arguments: Any) -> Any:
-    return call(site, "tools/call", {"name": tool, "arguments": arguments})
 
 
 @pytest.mark.ci
@@ -78,10 +55,6 @@ def test_card_of_the_tool_server_leads_to_tools_that_work(site: Running) -> None
     assert card["name"]
     assert card["version"]
     assert card["remotes"] == [{"type": "streamable-http", "url": f"{site.base_url}/mcp"}]
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-    assert call(site, "initialize", hello)["serverInfo"]["name"] == "aui-tui"
-    assert {tool["name"] for tool in call(site, "tools/list", {})["tools"]} == {"index", "site", "scan"}
-
     listed = use(site, "index", stance="Walled")["structuredContent"]
     assert [row["host"] for row in listed["ranked"]] == [WALLED.host]
     assert listed["ranked"][0]["url"] == f"{site.base_url}/site/{WALLED.host}"
@@ -156,13 +129,7 @@ def test_tool_scan_counts_for_the_same_client_as_the_api(site: Running) -> None:
     assert site.get("/api/scan", params={"url": "another.example"}).status_code == 429
 
 
-def test_tool_server_refuses_foreign_pages_and_large_bodies(site: Running) -> None:
-    fields = {"Accept": "application/json, text/event-stream", "Origin": "https://evil.example"}
-    assert site.request("POST", "/mcp", json={}, headers=fields).status_code == 403
-    large = site.request(
-        "POST", "/mcp", content=b"[" + b" " * 70_000 + b"]", headers={"Content-Type": "application/json"}
-    )
-    assert large.status_code == 413
+def test_tool_server_keeps_no_stream_open(site: Running) -> None:
     listening = site.get("/mcp", headers={"Accept": "text/event-stream"})
     assert listening.status_code == 405
     assert listening.headers["allow"] == "POST"
