@@ -23,7 +23,7 @@ from aui_tui.model.points import percent
 from aui_tui.model.query import Query, Term, all_of
 from aui_tui.model.registry import registry
 from aui_tui.model.view import Move, Moves, Overview, decades
-from aui_tui.model.vocabulary import CATEGORIES, FIXES, GRADES, STANCES, TURNED_AWAY
+from aui_tui.model.vocabulary import CATEGORIES, FIXES, GRADES, LIVE_TOTAL, STANCES, TURNED_AWAY, UNANSWERED
 from aui_tui.text import clean
 
 EDGES: Final = 24
@@ -196,10 +196,29 @@ def _by_fault(faults: Mapping[Any, int]) -> dict[str, Any]:
     }
 
 
+class _Ledger(msgspec.Struct, frozen=True):
+    conclusive: int = 0
+
+
+class _Access(msgspec.Struct, frozen=True):
+    status: int = 0
+
+
 class _Matrix(msgspec.Struct):
-    """The one field of a card that says who gets in."""
+    """What of a card says who gets in."""
 
     matrix: dict[str, str] = {}
+    agent_access: dict[str, _Access] = {}
+    ledger: _Ledger = _Ledger()
+
+    def verdicts(self) -> list[str]:
+        """Return the verdicts as the row of the host has them: see ``agents.verdicts``."""
+        found = verdicts_of(self.matrix)
+        if self.ledger.conclusive < LIVE_TOTAL:
+            return found
+        answered = {agent: access.status for agent, access in zip(LIVE, self.agent_access.values(), strict=False)}
+        pairs = zip(AGENTS, found, strict=True)
+        return [UNANSWERED if word == "untested" and answered.get(agent) == 0 else word for agent, word in pairs]
 
 
 def _verdicts(db: sqlite3.Connection, scans: Iterable[int]) -> Iterator[tuple[int, list[str]]]:
@@ -207,7 +226,7 @@ def _verdicts(db: sqlite3.Connection, scans: Iterable[int]) -> Iterator[tuple[in
     sql = "SELECT id, CAST(card AS BLOB) FROM scan WHERE id IN (SELECT value FROM json_each(?)) AND card IS NOT NULL"
     for scan, blob in db.execute(sql, (json.dumps([*scans]),)):
         with suppress(RecordError, msgspec.MsgspecError):
-            yield scan, verdicts_of(from_json(blobs.inflate(blob), _Matrix).matrix)
+            yield scan, from_json(blobs.inflate(blob), _Matrix).verdicts()
 
 
 def _turned(db: sqlite3.Connection, now: Mapping[int, Sequence[str]]) -> dict[str, tuple[int, int]]:

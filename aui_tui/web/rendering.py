@@ -46,6 +46,7 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         agent=labels.agent,
         counted=count,
         grade=labels.grade,
+        policy=labels.policy,
         sign=lambda word: sign(word).sign,
         tone=lambda word: sign(word).tone,
         minute=lambda text: text[:16].replace("T", " "),
@@ -72,6 +73,8 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         words=_words,
         by_harm=by_harm,
         gain=gain,
+        pillar=labels.pillar,
+        tasks=labels.tasks,
         grade_mark=lambda grade, size: Markup(pictures.mark(grade, size)),  # noqa: S704 - its words are escaped
         history_chart=lambda points: Markup(pictures.chart(tuple(points))),  # noqa: S704 - its words are escaped
         task_rows=task_rows,

@@ -324,6 +324,7 @@ def test_an_agent_without_an_answer_is_refused_in_lists_filters_and_figures_as_o
     (row,) = store.index(Query()).ranked[:]
     assert row.summary == card.summary()
     assert turned_away(row.matrix)[0] == REFUSED
+    assert store.weeks(Query())["claude"][-1] == 0
     counted = store.overview(Query()).verdicts
     assert [word_of(verdict) for verdict in counted["claude"]] == [REFUSED]
     for term, found in ((REFUSED, 1), ("out", 1), ("untested", 1), (UNCLEAR, 0), ("blocked", 0)):
