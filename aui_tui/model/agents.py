@@ -86,7 +86,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """Assistants with the same outcome: the word, their matrix keys and short names, why, and the slot to look at.
 
     ``source``: how they are judged, ``live``, ``robots`` or ``none`` (by a run of the tasks). ``asked``: somebody asked
-    the site under their names, or with a browser as theirs.
+    the site under their names, or with a browser as theirs. ``rules``: the site has a robots.txt.
     """
 
     verdict: str
@@ -97,20 +97,17 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     probe: str = ""
     source: str = ""
     asked: bool = False
-
-    @property
-    def gets_in(self) -> str:
-        """``no``, ``part``, ``yes``, or a dash where nothing is known."""
-        if self.verdict in SHUT:
-            return "no"
-        return {PART: "part", IN: "yes"}.get(self.verdict, "–")
+    rules: bool = True
 
     @property
     def why(self) -> str:
         """The reason, and that robots.txt says otherwise."""
         if not self.disagree or self.verdict == TOLD_NO:
             return self.reason
-        return f"{self.reason}, though robots.txt lets {'it' if len(self.names) == 1 else 'them'} in"
+        whom = _them(self.names)
+        return (
+            f"{self.reason}, though {f'robots.txt lets {whom} in' if self.rules else f'no robots.txt keeps {whom} out'}"
+        )
 
 
 def word_of(verdict: str, source: str = "", outcome: str = "") -> str:
@@ -297,6 +294,7 @@ def outcomes(card: ReportCard, seen: Observations | None = None) -> tuple[Outcom
 def each(card: ReportCard, seen: Observations | None = None) -> Iterator[Outcome]:
     """Yield what every assistant of the matrix gets, one by one in the order of the matrix."""
     rows = {row.key: row for row in agent_rows(card, seen)}
+    rules = seen.robots.kind == "rules" if seen is not None else card.robots_status <= 299
     for surface, (key, verdict) in zip(registry().surfaces, card.matrix.items(), strict=False):
         row = rows.get(surface.live)
         word = row.verdict if row is not None else word_of(verdict, surface.source)
@@ -311,6 +309,7 @@ def each(card: ReportCard, seen: Observations | None = None) -> Iterator[Outcome
             probe=surface.live,
             source=surface.source,
             asked=surface.source == "live" or (surface.source == "none" and bool(card.task_runs) and word != UNTESTED),
+            rules=rules,
         )
 
 

@@ -549,7 +549,7 @@ class _Scan:
             )
 
             async def ask(profile: profiles.Profile) -> Exchange:
-                self._tell_again(name, "under another name, to see what the site goes by")
+                self._tell_again(name, "under another name, to see what the site decides by")
                 found, answer = await self._ask_as(name, profile)
                 other = found.outcome == SERVED and not await self._comparison.serves(found, answer)
                 return msgspec.structs.replace(found, status=403) if other else found

@@ -11,7 +11,7 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.model import agents
 from aui_tui.model.agents import Outcome, agent_rows, outcomes, sentence
 from aui_tui.model.methods import DEFAULT_METHOD
-from aui_tui.model.observations import ANOTHER_PAGE, Challenge, Observations
+from aui_tui.model.observations import ANOTHER_PAGE, Challenge, Observations, RobotsFacts
 from aui_tui.model.points import by_harm
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TaskReport, TaskResult
@@ -39,7 +39,7 @@ def one_refused(status: int = 403, **changes: object) -> Observations:
 
 def test_a_refusal_against_robots_txt_is_a_disagreement_and_stands_first() -> None:
     first, *others = graded(one_refused())
-    assert (first.verdict, first.names, first.gets_in) == ("refused", ("Claude",), "no")
+    assert (first.verdict, first.names) == ("refused", ("Claude",))
     assert first.reason == "refused (403)"
     assert first.disagree
     assert first.probe == "agent_02"
@@ -163,3 +163,13 @@ def test_a_wall_has_its_vendors_own_name_in_the_row_as_in_the_evidence() -> None
     card = grade_card(seen)
     assert "a DataDome challenge page" in card.top_evidence
     assert "DataDome's test for humans (403)" in {one.reason for one in outcomes(card, seen)}
+
+
+def test_a_refusal_without_a_robots_txt_is_not_said_to_contradict_one() -> None:
+    seen = situations.site(
+        agents=lambda slot: situations.probe(slot, 403), robots=RobotsFacts(kind="none"), robots_status=404
+    )
+    card = grade_card(seen)
+    for known in (seen, None):
+        assert "refused (403), though no robots.txt keeps them out" in {one.why for one in outcomes(card, known)}
+    assert "No robots.txt keeps them out." in card.top_evidence
