@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from importlib import resources
 
 import pytest
+from hypothesis import settings
 
 from aui_tui.model.observations import BROWSER, CHALLENGED, FILE_PROBES, INCONCLUSIVE, REFUSED, SERVED
 from aui_tui.scan.policy import Limits
@@ -17,9 +18,9 @@ from aui_tui.scan.retry import PHASES, WELL_KNOWN, Retry, Seen, retry_after
 from tests.faults.site import AGENTS, PLACES
 from tests.limiters.models import ANSWERS, COUNTS, LIMITERS, WINDOWS, FixedWindow, LeakyBucket, Limiter, any_limiter
 
-SEEDS = 20
-FAST = 3
-"""Seeds of an ordinary run; the scorecard takes SEEDS."""
+LONG = settings.get_current_profile_name() == "long"
+SEEDS = range(20 if LONG else 3)
+"""Seeds of each case; ``--hypothesis-profile=long`` takes more, as it does of every other example."""
 Site = Callable[[str], int]
 """What a site answers to a probe behind the limit, as a status."""
 
@@ -134,14 +135,10 @@ def healthy(name: str) -> int:
     return 200
 
 
-def cases() -> Iterable[tuple[str, str, int, float]]:
-    return itertools.product(LIMITERS, ANSWERS, COUNTS, WINDOWS)
-
-
 @pytest.mark.parametrize("kind", LIMITERS)
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_a_limit_for_everybody_accuses_nobody(kind: str, answer: str) -> None:
-    for count, window, seed in itertools.product(COUNTS, WINDOWS, range(FAST)):
+    for count, window, seed in itertools.product(COUNTS, WINDOWS, SEEDS):
         offset = random.Random(seed).uniform(0, window)
         policy, latest = look_again(World(LIMITERS[kind](count, window, offset), answer, healthy, seed))
         case = (count, window, seed, policy.limited)
@@ -151,7 +148,7 @@ def test_a_limit_for_everybody_accuses_nobody(kind: str, answer: str) -> None:
 
 @pytest.mark.parametrize("ban", [20, 200])
 def test_a_ban_whose_first_refusals_are_files_with_a_dot_does_not_make_them_missing(ban: float) -> None:
-    for seed in range(FAST):
+    for seed in SEEDS:
         world = World(None, "", healthy, seed)
         began = world.now
 
@@ -185,7 +182,7 @@ def layered(seed: int) -> World:
 
 
 def test_limits_of_any_kind_behind_one_another_accuse_nobody() -> None:
-    for seed in range(1000):
+    for seed in range(7000 if LONG else 1000):
         policy, latest = look_again(layered(seed))
         assert not (policy.history.served and accused(policy, latest)), seed
 
@@ -195,7 +192,7 @@ def test_limits_of_any_kind_behind_one_another_accuse_nobody() -> None:
 def test_behind_a_limit_agents_that_are_refused_still_are_where_the_control_passes(answer: str, early: bool) -> None:
     turned_away = {AGENTS[1], AGENTS[3]}
     found = total = 0
-    for kind, count, window, seed in itertools.product(LIMITERS, COUNTS, WINDOWS[:2], range(FAST)):
+    for kind, count, window, seed in itertools.product(LIMITERS, COUNTS, WINDOWS[:2], SEEDS):
         offset = random.Random(seed).uniform(0, window)
         limiter = LIMITERS[kind](count, window, offset)
         site = lambda name: 403 if name in turned_away else 200  # noqa: E731
@@ -231,7 +228,7 @@ def shared(answer: str, refused: Container[str], rate: int, burst: int, seed: in
 
 @pytest.mark.parametrize("answer", ["429", "429 with Retry-After", "503", "403"])
 def test_agents_that_share_a_budget_are_served_and_none_is_accused(answer: str) -> None:
-    for rate, burst, seed in itertools.product(RATES, BURSTS, range(FAST)):
+    for rate, burst, seed in itertools.product(RATES, BURSTS, SEEDS):
         policy, latest = look_again(shared(answer, (), rate, burst, seed))
         assert not accused(policy, latest), (rate, burst, seed)
         assert not policy.limited & set(AGENTS), (rate, burst, seed)
@@ -239,7 +236,7 @@ def test_agents_that_share_a_budget_are_served_and_none_is_accused(answer: str) 
 
 @pytest.mark.parametrize("answer", ["429", "429 with Retry-After", "503"])
 def test_beside_a_shared_budget_a_refusal_by_name_is_found(answer: str) -> None:
-    for rate, burst, seed, number in itertools.product(RATES, BURSTS, range(FAST), range(1, 5)):
+    for rate, burst, seed, number in itertools.product(RATES, BURSTS, SEEDS, range(1, 5)):
         named = set(random.Random(seed).sample(AGENTS, number))
         policy, latest = look_again(shared(answer, named, rate, burst, seed))
         assert set(accused(policy, latest)) == named, (rate, burst, seed, named)
@@ -254,7 +251,7 @@ class Politely(World):
         return super()._answer(name, at)
 
 
-@pytest.mark.parametrize("seed", range(FAST))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_refusal_that_says_when_to_come_again_is_found(seed: int) -> None:
     policy, latest = look_again(Politely(None, "", healthy, seed))
     assert set(accused(policy, latest)) == set(AGENTS)
@@ -262,7 +259,7 @@ def test_a_refusal_that_says_when_to_come_again_is_found(seed: int) -> None:
 
 
 def test_a_budget_that_is_asked_before_the_name_accuses_nobody_who_is_served_alone() -> None:
-    for rate, burst, seed in itertools.product(RATES, BURSTS, range(FAST)):
+    for rate, burst, seed in itertools.product(RATES, BURSTS, SEEDS):
         named = set(random.Random(seed).sample(AGENTS, 2))
         policy, latest = look_again(shared("429", named, rate, burst, seed, early=False))
         assert set(accused(policy, latest)) <= named

@@ -42,6 +42,8 @@ def test_a_path_is_allowed_as_rfc_9309_has_it(case: dict[str, Any]) -> None:
         ("User-agent: X\nDisallow: private", "allowed"),
         ("User-agent: X\nDisallow: https://example.com/private", "allowed"),
         ("User-agent: X\nDisallow:", "allowed"),
+        ("Useragent: X\nUser agent: X\nDisallow: /", "unlisted"),
+        ("User-agent: X\nDisalow: /\nDissallow: /", "allowed"),
         ("User-agent: X", "allowed"),
         ("User-agent: X\nAllow: /", "allowed"),
         ("User-agent: X\nDisallow: /robots.txt$", "allowed"),

@@ -6,19 +6,15 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tests.scorecard import Row, behaviour, connections, limiters, pages, robots, serving, stall, targets, walls
+from tests.scorecard import Row, connections, pages, robots, serving, targets, walls
 
 AREAS: tuple[Callable[[Path], Iterable[Row]], ...] = (
     robots.rows,
     targets.rows,
     connections.rows,
     walls.rows,
-    walls.page_rows,
     walls.edge_rows,
     pages.rows,
-    stall.rows,
-    limiters.rows,
-    behaviour.rows,
     serving.rows,
 )
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from aui_tui.model.observations import CHALLENGED, SERVED
 from aui_tui.scan import walls
-from tests.scan.test_exchanges import VARIED, WALLS, Pages, bakery, for_agents, scanned
 from tests.scorecard import Row, share
-
-RUNS = 5
 
 
 def rows(folder: Path) -> Iterator[Row]:
@@ -36,20 +31,6 @@ def rows(folder: Path) -> Iterator[Row]:
     seen = [challenge for challenge in found.values() if challenge]
     quoted = sum(bool(challenge.reference) for challenge in seen)
     yield Row("walls", "with an id to quote (no bar)", f"{quoted} of {len(seen)}", True)
-
-
-def page_rows(folder: Path) -> Iterator[Row]:
-    """Yield the rows of walls that answer 200 and of pages that differ for other reasons; no case from ``folder``."""
-    found = {name: _outcomes(for_agents(wall, bakery)) for name, wall in WALLS.items()}
-    missed = [name for name, outcomes in found.items() if outcomes != {CHALLENGED}]
-    yield share("walls", "walls with status 200 found, all", len(found), missed)
-    found = {name: set().union(*(_outcomes(make()) for _ in range(RUNS))) for name, make in VARIED.items()}
-    missed = [name for name, outcomes in found.items() if outcomes != {SERVED}]
-    yield share("walls", f"pages that differ for another reason, {RUNS} scans each: none accused", len(found), missed)
-
-
-def _outcomes(pages: Pages) -> set[str]:
-    return {probe.outcome for probe in asyncio.run(scanned(pages)).live}
 
 
 def edge_rows(folder: Path) -> Iterator[Row]:
