@@ -49,14 +49,6 @@ def test_the_table_is_sorted_by_weight_and_every_sentence_ends() -> None:
     assert all(line.text.endswith(".") or line.text == "<<note>>" for line in table)
 
 
-def test_a_certificate_problem_is_reported_with_its_reason() -> None:
-    lines = reported(site.bad_certificate(), "critical")
-    assert lines == [
-        "shop.example could not be judged: the certificate is not accepted: certificate has expired. A browser warns"
-        " its user there, and an agent stops."
-    ]
-
-
 def test_a_redirect_that_is_not_followed_says_why() -> None:
     def lost(name: str) -> site.Exchange:
         detail = "it redirects to “http://10.0.0.1/”, which is not on the public web"

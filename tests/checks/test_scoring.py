@@ -15,14 +15,13 @@ from aui_tui.checks.judge import judge
 from aui_tui.checks.ledger import ledger
 from aui_tui.checks.scoring import Labels, apply, grade_card, what_if
 from aui_tui.errors import BadValue
-from aui_tui.model import points
 from aui_tui.model.card import LedgerEntry
 from aui_tui.model.codec import encode_card
 from aui_tui.model.methods import METHODS, Method, round_half_up
 from aui_tui.model.observations import BROWSER, Challenge, Observations, PageFacts
 from aui_tui.model.points import gain, is_graded, lacking, totals
 from aui_tui.model.vocabulary import FIXES, NO_GRADE, SEVERITIES
-from tests.scan.situations import plain, probe, robots_one, rules, site, thin
+from tests.scan.situations import plain, probe, rules, site, thin
 from tests.strategies import driven, observations
 
 SCHEMA = Draft202012Validator(
@@ -125,12 +124,6 @@ def test_an_unknown_method_is_reported_with_the_known_ones() -> None:
 def test_the_name_is_the_given_one_else_the_sites_else_the_host(seen: Observations) -> None:
     assert grade_card(seen, labels=Labels(name="Given")).name == "Given"
     assert grade_card(seen).name == (seen.page.site_name.strip() or seen.host)
-
-
-def test_one_disallowed_agent_costs_a_point_and_has_its_fix() -> None:
-    card = grade_card(robots_one())
-    (fix,) = (fix for fix in card.recommendations if fix.k == "robots")
-    assert (fix.pts, points.totals(card)[1]) == (1, 50)
 
 
 def ledger_of(seen: Observations) -> dict[str, LedgerEntry]:

@@ -151,59 +151,36 @@ async def test_a_name_is_checked_as_always(authorities: Authorities, parser: Par
     assert not any("intermediate" in note for note in observed.warnings)
 
 
-def of_a_stranger(authorities: Authorities, name: str = "") -> tuple[Issued, Behaviour]:
-    """Return the root that nobody trusts, or a certificate of its own that says who issued it, and where it can be
-    had."""
-    root = issue("Stranger", issuer_name=name) if name else authorities.stranger
-    return root, serving(root.der)
+def own(issued: Issued) -> tuple[Issued, Behaviour]:
+    """Return a certificate that issued the site's, and what serves it."""
+    return issued, serving(issued.der)
 
 
-def unlucky(authorities: Authorities) -> dict[str, tuple[Issued, Behaviour]]:
-    """Return by name who issued the site's certificate, and what is served where it says that its issuer is."""
-    between, root = authorities.between, authorities.root
-    expired = issue("Old", root, ends=-DAY)
-    below = issue("Below", authorities.stranger)
-    return {
-        "endless": (between, endless),
-        "huge": (between, serving(between.der + bytes(1 << 17))),
-        "slow": (between, slow),
-        "garbage": (between, serving(b"<!doctype html><title>Not found</title>")),
-        "nothing": (between, serving(b"")),
-        "gone": (between, serving(between.der, "404 Not Found")),
-        "elsewhere": (between, serving(b"", "302 Found", b"Location: http://aia.test/issuer.der\r\n")),
-        "not the issuer": (between, serving(issue("Another", root).der)),
-        "two at once": (authorities.stranger, serving(between.der + authorities.stranger.der)),
-        "expired": (expired, serving(expired.der)),
-        "of an unknown root": (below, serving(below.der)),
-        "an unknown root": of_a_stranger(authorities),
-        "an unknown root, spelled otherwise": of_a_stranger(authorities, "  sTRANGER "),
-        "no authority": (between, serving(issue("aia.test", root, at=AT).der)),
-    }
-
-
-UNLUCKY: Final = (
-    "endless",
-    "huge",
-    "slow",
-    "garbage",
-    "nothing",
-    "gone",
-    "elsewhere",
-    "not the issuer",
-    "two at once",
-    "expired",
-    "of an unknown root",
-    "an unknown root",
-    "an unknown root, spelled otherwise",
-    "no authority",
-)
+Unlucky = Callable[[Authorities], tuple[Issued, Behaviour]]
+UNLUCKY: Final[dict[str, Unlucky]] = {
+    "endless": lambda known: (known.between, endless),
+    "huge": lambda known: (known.between, serving(known.between.der + bytes(1 << 17))),
+    "slow": lambda known: (known.between, slow),
+    "garbage": lambda known: (known.between, serving(b"<!doctype html><title>Not found</title>")),
+    "nothing": lambda known: (known.between, serving(b"")),
+    "gone": lambda known: (known.between, serving(known.between.der, "404 Not Found")),
+    "elsewhere": lambda known: (known.between, serving(b"", "302 Found", b"Location: http://aia.test/issuer.der\r\n")),
+    "not the issuer": lambda known: (known.between, serving(issue("Another", known.root).der)),
+    "two at once": lambda known: (known.stranger, serving(known.between.der + known.stranger.der)),
+    "expired": lambda known: own(issue("Old", known.root, ends=-DAY)),
+    "of an unknown root": lambda known: own(issue("Below", known.stranger)),
+    "an unknown root": lambda known: own(known.stranger),
+    "an unknown root, spelled otherwise": lambda known: own(issue("Stranger", issuer_name="  sTRANGER ")),
+    "no authority": lambda known: (known.between, serving(issue("aia.test", known.root, at=AT).der)),
+}
+"""Who issued the site's certificate, and what is served where it says that its issuer is."""
 
 
 @pytest.mark.parametrize("name", UNLUCKY)
 async def test_what_is_no_intermediate_of_a_known_root_changes_nothing(
     name: str, authorities: Authorities, parser: ParserProcess
 ) -> None:
-    issuer, aia = unlucky(authorities)[name]
+    issuer, aia = UNLUCKY[name](authorities)
     observed, site, asked = await scan_beside(
         authorities, parser, authorities.leaf(issuer), aia, brief=name in ("slow", "endless")
     )

@@ -23,18 +23,11 @@ from tests.faults.h2_site import H2Site
 from tests.faults.site import AGENTS, HOMEPAGES, QUICK, Asked, Site
 
 CHATGPT, CLAUDE, GOOGLE, PERPLEXITY = AGENTS
-CHROME_ORDER = [
-    *(
-        "connection",
-        "sec-ch-ua",
-        "sec-ch-ua-mobile",
-        "sec-ch-ua-platform",
-        "upgrade-insecure-requests",
-        "user-agent",
-        "accept",
-    ),
-    *("sec-fetch-site", "sec-fetch-mode", "sec-fetch-user", "sec-fetch-dest", "accept-encoding", "accept-language"),
-]
+CHROME = """
+connection sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform upgrade-insecure-requests user-agent accept sec-fetch-site
+sec-fetch-mode sec-fetch-user sec-fetch-dest accept-encoding accept-language
+"""
+CHROME_ORDER = CHROME.split()
 INSECURE_ORDER = [name for name in CHROME_ORDER if not name.startswith("sec-")]
 """The same over plain HTTP, unless the host is this machine."""
 ORDERS = {
@@ -177,10 +170,3 @@ def test_brands_are_made_up_as_chromium_does() -> None:
 def test_the_platform_is_that_of_the_user_agent() -> None:
     assert dict(profiles.profile(BROWSER).fields)["sec-ch-ua-platform"] == '"Windows"'
     assert dict(profiles.profile(GOOGLE).fields)["sec-ch-ua-platform"] == '"Linux"'
-
-
-def test_every_probed_agent_has_a_profile() -> None:
-    for agent in registry().live:
-        fields = dict(profiles.profile(agent.key).fields)
-        assert fields["User-Agent"] == agent.user_agent
-        assert not any("{" in value for value in fields.values())

@@ -263,38 +263,11 @@ def test_a_title_at_the_start_is_that_of_the_whole_page(start: bytes, expected: 
     assert page.title(body) == markup.title(charset.decode(body).encode()) == expected
 
 
-WORDS = [
-    "fresh",
-    "bread",
-    "every",
-    "morning",
-    "rolls",
-    "cakes",
-    "coffee",
-    "shop",
-    "opens",
-    "seven",
-    "market",
-    "street",
-    "order",
-    "online",
-    "delivery",
-    "wedding",
-    "birthday",
-    "sourdough",
-    "rye",
-    "spelt",
-    "butter",
-    "croissant",
-    "family",
-    "bakers",
-    "since",
-    "team",
-    "jobs",
-    "contact",
-    "map",
-    "parking",
-]
+BAKERY = """
+fresh bread every morning rolls cakes coffee shop opens seven market street order online delivery wedding birthday
+sourdough rye spelt butter croissant family bakers since team jobs contact map parking
+"""
+WORDS = BAKERY.split()
 
 
 def prose(seed: int, count: int = 300, words: list[str] = WORDS) -> str:

@@ -226,23 +226,19 @@ def test_blocked_crawlers_are_reported_and_not_scored() -> None:
     card = grade_card(site.robots_one())
     line = "robots.txt blocks 2 of the 15 training and search crawlers by name (not scored): CCBot and GPTBot."
     assert (card.crawlers_blocked, card.crawlers_total) == (2, 15)
+    assert list(card.crawler_policy.values()).count("blocked") == 2
     assert line in texts(card, "warn")
 
 
-def test_under_a_wildcard_block_unlisted_agents_stay_unlisted_and_are_counted() -> None:
-    card = grade_card(site.robots_all())
-    assert set(card.ua_policy.values()) == {"unlisted"}
-    assert (card.wildcard_block, card.agents_disallowed, card.crawlers_blocked) == (True, 19, 0)
-
-
-def test_crawlers_blocked_counts_the_word_blocked_of_crawler_policy() -> None:
-    for card in (grade_card(site.robots_all()), grade_card(site.robots_one())):
-        assert card.crawlers_blocked == list(card.crawler_policy.values()).count("blocked")
-
-
-def test_ten_disallowed_agents_wall_a_site_and_nine_do_not() -> None:
-    assert grade_card(site.robots_ten()).agents_disallowed == 10
-    assert grade_card(site.robots_nine()).agents_disallowed == 9
+@pytest.mark.parametrize(("make", "disallowed"), [(site.robots_all, 19), (site.robots_ten, 10), (site.robots_nine, 9)])
+def test_agents_are_counted_as_disallowed_by_name_or_by_everybodys_rule(
+    make: Callable[[], Observations], disallowed: int
+) -> None:
+    card = grade_card(make())
+    assert (card.agents_disallowed, card.crawlers_blocked) == (disallowed, 0)
+    assert card.wildcard_block is (disallowed == 19)
+    named = list(card.ua_policy.values()).count("blocked")
+    assert named == (0 if card.wildcard_block else disallowed), "under a wildcard block agents stay unlisted"
 
 
 def test_an_agent_without_a_verdict_says_why_it_has_none() -> None:
