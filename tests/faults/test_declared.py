@@ -30,7 +30,7 @@ from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.scan import observe
 from aui_tui.validate import schema
-from tests.faults.lab import check_clean, responsive
+from tests.faults.lab import check_clean, responsive, settled
 from tests.faults.site import GOOD, PAGE, QUICK, Asked, Behaviour, Site, answer, good
 
 JSON = "application/json"
@@ -139,6 +139,12 @@ async def found(
     return declared, seen
 
 
+async def declared_by(behave: Behaviour, parser: ParserProcess) -> Declared:
+    """Return what a site that behaves so declares."""
+    async with Site(default=behave) as site:
+        return (await found(site, parser))[0]
+
+
 def with_card(seen: Observations, declared: Declared) -> ReportCard:
     return grade_card(msgspec.structs.replace(seen, declared=declared))
 
@@ -238,8 +244,7 @@ async def test_links_of_the_homepage_say_where_to_ask(parser: ParserProcess) -> 
         "/l.xml": answer(b"nothing of the kind", content_type="text/plain"),
     }
     extra = b'Link: </api.json>; rel="service-desc"; type="application/json", <https://other.test/a>; rel=ard\r\n'
-    async with Site(default=serving(files, page=page, extra=extra)) as site:
-        declared, _ = await found(site, parser)
+    declared = await declared_by(serving(files, page=page, extra=extra), parser)
     assert entry(declared, "openapi").where == "/api.json"
     assert entry(declared, "rsl").where == "link element of the homepage"
     assert entry(declared, "rsl").why == "/l.xml does not have it"
@@ -255,8 +260,7 @@ async def test_older_places_and_forms_count(parser: ParserProcess) -> None:
         "/ask": answer(b'data: {"query_id":"1","message_type":"begin"}\n\n', content_type="text/event-stream"),
         "/.well-known/x402": answer(b'{"x402Version":1,"accepts":[{}]}', "402 Payment Required", JSON),
     }
-    async with Site(default=serving(files, page=PAGE)) as site:
-        declared, _ = await found(site, parser)
+    declared = await declared_by(serving(files, page=PAGE), parser)
     assert {"a2a", "nlweb", "x402"} <= keys(declared)
     assert entry(declared, "a2a").where == "/.well-known/agent.json"
     assert entry(declared, "x402").agent == "payment"
@@ -265,8 +269,7 @@ async def test_older_places_and_forms_count(parser: ParserProcess) -> None:
 
 async def test_a_402_of_a_homepage_declares_its_terms(parser: ParserProcess) -> None:
     reply = answer(b"pay", "402 Payment Required", extra=b"PAYMENT-REQUIRED: " + TERMS + b"\r\n")
-    async with Site(default=turning_away(good, "/", reply)) as site:
-        declared, _ = await found(site, parser)
+    declared = await declared_by(turning_away(good, "/", reply), parser)
     assert entry(declared, "x402").where == "the homepage (402)"
 
 
@@ -301,8 +304,7 @@ TRAPS: dict[str, bytes] = {
 
 @pytest.mark.parametrize("trap", TRAPS)
 async def test_what_a_site_answers_to_every_path_declares_nothing(parser: ParserProcess, trap: str) -> None:
-    async with Site(default=except_where(lambda asked: asked.path not in GOOD, TRAPS[trap], good)) as site:
-        declared, _ = await found(site, parser)
+    declared = await declared_by(except_where(lambda asked: asked.path not in GOOD, TRAPS[trap], good), parser)
     assert keys(declared) == set()
     assert not any(entry.contradicted for entry in declared.entries)
 
@@ -325,8 +327,7 @@ async def test_an_answer_to_every_path_that_names_the_path_declares_nothing(
             writer.write(answer(body.format(path=asked.path).encode(), content_type=kind))
             await writer.drain()
 
-    async with Site(default=behave) as site:
-        declared, _ = await found(site, parser)
+    declared = await declared_by(behave, parser)
     assert keys(declared) == set()
 
 
@@ -339,8 +340,7 @@ async def test_a_long_body_is_read_as_far_as_the_limits_allow(parser: ParserProc
         ),
         "/llms-full.txt": answer(b"# Long\n" + b"words " * (100 << 10), content_type="text/plain"),
     }
-    async with Site(default=serving(files, page=PAGE)) as site:
-        declared, _ = await found(site, parser)
+    declared = await declared_by(serving(files, page=PAGE), parser)
     assert keys(declared) == {"openapi", "llms-full"}
     assert entry(declared, "a2a").why == "/.well-known/agent-card.json is longer than is read"
 
@@ -352,8 +352,7 @@ async def test_hostile_text_is_cleaned(parser: ParserProcess) -> None:
         "/.well-known/agent-card.json": answer(json.dumps(card).encode(), content_type=JSON),
         "/robots.txt": answer(b"License: https://x/" + HOSTILE.encode() + b"\n", content_type="text/plain"),
     }
-    async with Site(default=serving(files, page=page, extra=b"Content-Usage: train-ai=n \x1b[2J\r\n")) as site:
-        declared, _ = await found(site, parser)
+    declared = await declared_by(serving(files, page=page, extra=b"Content-Usage: train-ai=n \x1b[2J\r\n"), parser)
     assert {"a2a", "webmcp"} <= keys(declared)
     assert all(len(entry.detail) <= 80 for entry in declared.entries)
 
@@ -367,8 +366,7 @@ async def test_hostile_sizes_do_not_hold_the_event_loop(parser: ParserProcess) -
         "/llms-full.txt": answer(b"#" * (256 << 10), content_type="text/plain"),
     }
     extra = b"Link: " + b"<a" * 8_000 + b"\r\nContent-Usage: " + b"a" * 8_000 + b"\r\n"
-    async with Site(default=serving(files, page=page, extra=extra)) as site:
-        declared, _ = await found(site, parser)  # asserts that the loop stays free
+    declared = await declared_by(serving(files, page=page, extra=extra), parser)  # asserts that the loop stays free
     assert keys(declared) == {"markdown"}
 
 
@@ -430,8 +428,7 @@ async def test_without_a_control_nobody_is_accused(
     parser: ParserProcess, also_browser: Callable[[int], bool], reply: bytes, why: str
 ) -> None:
     behave = turning_away(serving(everything()), PATH, reply, also_browser=also_browser)
-    async with Site(default=behave) as site:
-        declared, _ = await found(site, parser)
+    declared = await declared_by(behave, parser)
     assert not any(entry.contradicted for entry in declared.entries)
     assert entry(declared, "a2a").agent in ("", "inconclusive")
     assert why in entry(declared, "a2a").why
@@ -442,8 +439,7 @@ async def test_an_agent_that_is_let_in_later_was_met_by_chance(parser: ParserPro
     behave = except_where(
         lambda asked: asked.path == PATH and is_agent(asked) and next(refusals, False), REFUSAL, serving(everything())
     )
-    async with Site(default=behave) as site:
-        declared, _ = await found(site, parser)
+    declared = await declared_by(behave, parser)
     assert entry(declared, "a2a").agent == "served"
 
 
@@ -460,8 +456,7 @@ async def test_a_site_that_turns_the_agent_away_everywhere_is_asked_as_often_as_
 
 async def test_robots_txt_that_disallows_a_declared_path(parser: ParserProcess) -> None:
     rules = answer(b"User-agent: *\nDisallow: /.well-known/\n", content_type="text/plain")
-    async with Site(default=serving(everything() | {"/robots.txt": rules})) as site:
-        declared, _ = await found(site, parser)
+    declared = await declared_by(serving(everything() | {"/robots.txt": rules}), parser)
     assert entry(declared, "a2a").agent == "disallowed"
     assert entry(declared, "openapi").agent == "served"
     assert not any(entry.contradicted for entry in declared.entries)
@@ -504,11 +499,7 @@ async def test_cancelling_ends_the_requests_and_the_connections(parser: ParserPr
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        for _ in range(50):
-            if not site.open_now:
-                break
-            await asyncio.sleep(0.02)
-        assert site.open_now == 0
+        assert await settled(site) == 0
 
 
 async def test_private_fields_go_to_the_scanned_origin_alone_and_into_no_record(parser: ParserProcess) -> None:
