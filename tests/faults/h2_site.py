@@ -136,6 +136,7 @@ class H2Site(LoopbackSite):
     tls: ssl.SSLContext
     faults: Mapping[str, Turn] = field(default_factory=dict)
     http11: Callable[[int, Asked, asyncio.StreamWriter], Awaitable[None]] | None = None
+    host: str = "shop.test"
     asked: list[Asked] = field(default_factory=list)
     opened: int = 0
     port: int = 0

@@ -21,7 +21,7 @@ from aui_tui.model.observations import Observations, Progress, Recording, decode
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.scan import ParserProcess, observe
 from aui_tui.text import clean
-from tests.faults.site import PLACES, Site
+from tests.faults.site import PLACES, LoopbackSite, Site
 
 P99: Final = 0.25
 WORST: Final = 1.0
@@ -31,7 +31,7 @@ CARD = jsonschema.validators.validator_for(_SCHEMA)(_SCHEMA)
 
 
 async def scan(
-    site: Site, parser: ParserProcess, access: ScanPolicy | None = None, *, progress: Progress | None = None
+    site: LoopbackSite, parser: ParserProcess, access: ScanPolicy | None = None, *, progress: Progress | None = None
 ) -> Observations:
     """Return the observations of ``site``; the record is checked, and that no connection of the scan is left."""
     access = access or site.access()

@@ -89,10 +89,31 @@ async def good(asked: Asked, writer: asyncio.StreamWriter) -> None:
 
 
 class LoopbackSite:
-    """What a site with a server and tasks of its own does at the end of its ``with`` block."""
+    """What sites share: how a scan reaches them by name, and that server and tasks end with the block."""
 
+    host: str
+    port: int
     _server: asyncio.Server
     _tasks: set[asyncio.Task[None]]
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether it stands at port 443."""
+        return True
+
+    @property
+    def url(self) -> str:
+        return f"{'https' if self.is_secure else 'http'}://{self.host}"
+
+    @property
+    def target(self) -> Target:
+        return parse(self.url, allow_private=True)
+
+    def access(self, limits: Limits = QUICK, **more: object) -> ScanPolicy:
+        """Return an access whose every connection to ``host`` ends here."""
+        rule = ConnectTo(self.host, 443 if self.is_secure else 80, "127.0.0.1", self.port)
+        rules = (rule, *more.pop("connect_to", ()))  # type: ignore[misc]
+        return ScanPolicy(connect_to=rules, limits=limits, **more)  # type: ignore[arg-type]
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -134,18 +155,8 @@ class Site(LoopbackSite):
         return set(self._tasks)
 
     @property
-    def url(self) -> str:
-        return f"{'https' if self.tls or self.tls_port else 'http'}://{self.host}"
-
-    @property
-    def target(self) -> Target:
-        return parse(self.url, allow_private=True)
-
-    def access(self, limits: Limits = QUICK, **more: object) -> ScanPolicy:
-        """Return an access whose every connection to ``host`` ends here."""
-        rule = ConnectTo(self.host, 443 if self.tls or self.tls_port else 80, "127.0.0.1", self.port)
-        rules = (rule, *more.pop("connect_to", ()))  # type: ignore[misc]
-        return ScanPolicy(connect_to=rules, limits=limits, **more)  # type: ignore[arg-type]
+    def is_secure(self) -> bool:
+        return self.tls is not None or self.tls_port
 
     def places(self) -> list[str]:
         """Return the probes that asked, in order."""

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED, Observations
+from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED
 from aui_tui.scan.parser_process import ParserProcess
-from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
-from aui_tui.scan.scan import observe
+from aui_tui.scan.policy import Limits
 from tests.faults import h2_site
 from tests.faults.authority import Authority
 from tests.faults.h2_site import H2Site, Turn
-from tests.faults.lab import check_record
+from tests.faults.lab import scan
 from tests.faults.site import AGENTS, BRIEF, HOMEPAGES, QUICK, TITLE
-
-
-async def scan(site: H2Site, authority: Authority, parser: ParserProcess, limits: Limits = QUICK) -> Observations:
-    access = ScanPolicy(
-        connect_to=(ConnectTo("shop.test", 443, "127.0.0.1", site.port),), cafile=authority.cafile, limits=limits
-    )
-    observed = await observe(access.target("https://shop.test"), parser=parser, access=access)
-    check_record(observed)
-    return observed
 
 
 @pytest.mark.ci
@@ -29,7 +19,7 @@ async def test_each_identity_has_one_connection_and_the_files_share_the_browsers
     authority: Authority, parser: ParserProcess
 ) -> None:
     async with H2Site(authority.server()) as site:
-        observed = await scan(site, authority, parser, Limits())
+        observed = await scan(site, parser, site.access(Limits(), cafile=authority.cafile))
     assert all((exchange.status, exchange.outcome) == (200, SERVED) for exchange in observed.exchanges)
     alone = {exchange.name for exchange in observed.exchanges if exchange.http_version != "HTTP/2"}
     assert alone == {AGENTS[1]}, "Claude speaks HTTP/1.1"
@@ -60,7 +50,7 @@ NO_STATUS: dict[str, Turn] = {
 @pytest.mark.parametrize("fault", NO_STATUS)
 async def test_a_stream_without_a_status(fault: str, authority: Authority, parser: ParserProcess) -> None:
     async with H2Site(authority.server(), faults={AGENTS[0]: NO_STATUS[fault]}) as site:
-        observed = await scan(site, authority, parser, BRIEF)
+        observed = await scan(site, parser, site.access(BRIEF, cafile=authority.cafile))
     exchange = observed.exchange(AGENTS[0])
     assert (exchange.status, exchange.title, exchange.outcome) == (0, "", "inconclusive")
     assert exchange.error in ("timeout", "protocol")
@@ -70,7 +60,7 @@ async def test_a_stream_without_a_status(fault: str, authority: Authority, parse
 @pytest.mark.parametrize("fault", [h2_site.reset_in_body, h2_site.endless, h2_site.bad_frame_in_body])
 async def test_a_broken_body_keeps_the_status(fault: Turn, authority: Authority, parser: ParserProcess) -> None:
     async with H2Site(authority.server(), faults=dict.fromkeys((BROWSER, AGENTS[0]), fault)) as site:
-        observed = await scan(site, authority, parser)
+        observed = await scan(site, parser, site.access(cafile=authority.cafile))
     for name in (BROWSER, AGENTS[0]):
         exchange = observed.exchange(name)
         assert (exchange.status, exchange.title, exchange.cut, exchange.error) == (200, TITLE, True, "")

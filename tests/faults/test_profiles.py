@@ -14,13 +14,13 @@ from aui_tui.model.observations import BROWSER
 from aui_tui.model.registry import registry
 from aui_tui.scan import profiles
 from aui_tui.scan.parser_process import ParserProcess
-from aui_tui.scan.policy import ConnectTo, ScanPolicy
+from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.scan import observe
 from aui_tui.scan.target import Origin
 from aui_tui.tasks.browser import find
 from tests.faults.authority import Authority
 from tests.faults.h2_site import H2Site
-from tests.faults.site import AGENTS, HOMEPAGES, QUICK, Asked, Site
+from tests.faults.site import AGENTS, HOMEPAGES, Asked, Site
 
 CHATGPT, CLAUDE, GOOGLE, PERPLEXITY = AGENTS
 CHROME = """
@@ -41,9 +41,7 @@ ORDERS = {
 
 async def received(site: Site | H2Site, access: ScanPolicy, parser: ParserProcess) -> dict[str, Asked]:
     """Return what ``site`` received for each homepage probe of one scan."""
-    scheme = "https" if isinstance(site, H2Site) else "http"
-    target = access.target(f"{scheme}://shop.test")
-    await observe(target, parser=parser, access=access)
+    await observe(site.target, parser=parser, access=access)
     return {asked.place: asked for asked in site.asked if asked.path == "/"}
 
 
@@ -101,13 +99,9 @@ async def test_the_browser_probe_is_the_installed_chromium_field_by_field(
     server = None if kind == "http" else authority.server()
     site = H2Site(authority.server()) if kind.endswith("/2") else Site(tls=server)
     async with site:
-        rule = ConnectTo("shop.test", None, "127.0.0.1", site.port)
-        access = ScanPolicy(connect_to=(rule,), cafile=authority.cafile, limits=QUICK)
-        scheme = kind.partition(" ")[0]
-        await observe(access.target(f"{scheme}://shop.test"), parser=parser, access=access)
-        ours = next(asked for asked in site.asked if asked.path == "/" and asked.place == BROWSER)
+        ours = (await received(site, site.access(cafile=authority.cafile), parser))[BROWSER]
         site.asked.clear()
-        await by_chromium(f"{scheme}://shop.test:{site.port}/", tmp_path / "profile")
+        await by_chromium(f"{site.url}:{site.port}/", tmp_path / "profile")
         theirs = next(asked for asked in site.asked if asked.path == "/")
     version = re.search(r"Chrome/(\d+)", theirs.field("user-agent"))
     assert version is not None
@@ -120,9 +114,7 @@ async def test_over_tls_claude_speaks_http_1_1_and_the_others_http_2(
     parser: ParserProcess, authority: Authority
 ) -> None:
     async with H2Site(authority.server()) as site:
-        rule = ConnectTo("shop.test", 443, "127.0.0.1", site.port)
-        access = ScanPolicy(connect_to=(rule,), cafile=authority.cafile, limits=QUICK)
-        seen = await received(site, access, parser)
+        seen = await received(site, site.access(cafile=authority.cafile), parser)
     versions = {name: asked.line.rpartition(" ")[2] for name, asked in seen.items()}
     assert versions == dict.fromkeys(HOMEPAGES, "HTTP/2") | {CLAUDE: "HTTP/1.1"}
     for name, order in ORDERS.items():
@@ -134,8 +126,7 @@ async def test_over_tls_claude_speaks_http_1_1_and_the_others_http_2(
 @pytest.mark.ci
 async def test_over_tls_without_http_2_chrome_sends_no_priority(parser: ParserProcess, authority: Authority) -> None:
     async with Site(tls=authority.server()) as site:
-        access = site.access(cafile=authority.cafile)
-        await observe(access.target(site.url), parser=parser, access=access)
+        await received(site, site.access(cafile=authority.cafile), parser)
     assert all("priority" not in names(asked) for asked in site.asked)
 
 
@@ -144,10 +135,8 @@ async def test_all_identities_at_once_offer_the_protocols_of_their_own(
     parser: ParserProcess, authority: Authority
 ) -> None:
     async with H2Site(authority.server()) as site:
-        rule = ConnectTo("shop.test", 443, "127.0.0.1", site.port)
-        access = ScanPolicy(connect_to=(rule,), cafile=authority.cafile, limits=QUICK)
-        target = access.target("https://shop.test")
-        scans = [observe(target, parser=parser, access=access) for _ in range(4)]
+        access = site.access(cafile=authority.cafile)
+        scans = [observe(site.target, parser=parser, access=access) for _ in range(4)]
         await asyncio.gather(*scans)
     spoken = {(asked.line.rpartition(" ")[2], "Claude-User" in asked.field("user-agent")) for asked in site.asked}
     assert spoken == {("HTTP/1.1", True), ("HTTP/2", False)}

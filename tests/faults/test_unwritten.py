@@ -8,7 +8,7 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import PLACEHOLDER
 from aui_tui.scan.parser_process import ParserProcess
-from aui_tui.scan.scan import observe
+from tests.faults.lab import scan
 from tests.faults.site import PAGE, Asked, Site, answer, good
 
 
@@ -28,8 +28,7 @@ async def scanned(
         await writer.drain()  # type: ignore[attr-defined]
 
     async with Site(default=behave) as site:
-        access = site.access()
-        return grade_card(await observe(access.target(site.url), parser=parser, access=access))
+        return grade_card(await scan(site, parser))
 
 
 def told(card: ReportCard) -> list[str]:

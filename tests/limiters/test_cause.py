@@ -11,13 +11,11 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.observations import Observations, Recording, decode_recording, encode_recording
-from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.scan import ParserProcess, observe
 from tests.faults.authority import Authority
 from tests.faults.behaviours import sends
 from tests.faults.h2_site import H2Site, Talk
-from tests.faults.h2_site import good as good_h2
-from tests.faults.site import AGENTS, Asked, Site, answer, good
+from tests.faults.site import AGENTS, Asked, LoopbackSite, Site, answer, good
 from tests.limiters import servers
 
 LIMITS = replace(servers.LIMITS, probe=10.0, connect=5.0, budget=40.0, whole=80.0)
@@ -52,9 +50,8 @@ RULES: dict[str, tuple[Rule, str, tuple[str, ...]]] = {
 }
 
 
-async def look(site: Site, parser: ParserProcess) -> Observations:
-    access = site.access(LIMITS)
-    found = await observe(access.target(site.url), parser=parser, access=access)
+async def look(site: LoopbackSite, parser: ParserProcess, cafile: str = "") -> Observations:
+    found = await observe(site.target, parser=parser, access=site.access(LIMITS, cafile=cafile))
     assert decode_recording(encode_recording(Recording(observations=found))).observations.cause == found.cause
     return found
 
@@ -111,9 +108,7 @@ async def test_the_http_version_is_named(parser: ParserProcess, tmp_path: Path) 
 
     authority = Authority(tmp_path, "shop.test")
     async with H2Site(authority.server(), http11=h2_only) as site:
-        rule = ConnectTo("shop.test", 443, "127.0.0.1", site.port)
-        access = ScanPolicy(connect_to=(rule,), cafile=authority.cafile, limits=LIMITS)
-        found = await observe(access.target("https://shop.test"), parser=parser, access=access)
+        found = await look(site, parser, authority.cafile)
     assert found.exchange(CLAUDE).status == 403
     assert found.cause is not None
     assert (found.cause.agents, found.cause.by, found.cause.fields) == ((CLAUDE,), "field", ("HTTP version",))
@@ -126,10 +121,7 @@ async def test_over_http_2_a_name_is_named(parser: ParserProcess, tmp_path: Path
 
     authority = Authority(tmp_path, "shop.test")
     async with H2Site(authority.server(), faults={CHATGPT: serve}) as site:
-        assert good_h2 is not serve
-        rule = ConnectTo("shop.test", 443, "127.0.0.1", site.port)
-        access = ScanPolicy(connect_to=(rule,), cafile=authority.cafile, limits=LIMITS)
-        found = await observe(access.target("https://shop.test"), parser=parser, access=access)
+        found = await look(site, parser, authority.cafile)
     assert found.cause is not None
     assert (found.cause.agents, found.cause.by) == ((CHATGPT,), "name")
 

@@ -170,7 +170,7 @@ async def test_a_challenge_that_a_browser_passes_is_waited_for(parser: ParserPro
 
     async with Site(default=serve) as site:
         access = replace(site.access(QUICK), keyboard=True)
-        found = await observe(access.target(site.url), parser=parser, access=access, real=real)
+        found = await observe(site.target, parser=parser, access=access, real=real)
     assert [(arm.name, arm.outcome) for arm in found.arms if arm.name == "R"] == [("R", "served")]
     assert found.page.title == TITLE
     assert grade_card(found).stance == "Walled"
@@ -188,8 +188,7 @@ async def refusing(status: Callable[[str], str], parser: ParserProcess) -> Obser
         await writer.drain()
 
     async with Site(default=serve) as site:
-        access = site.access(QUICK)
-        return await observe(access.target(site.url), parser=parser, access=access)
+        return await observe(site.target, parser=parser, access=site.access())
 
 
 @pytest.mark.parametrize(
@@ -238,7 +237,7 @@ async def test_where_a_field_decides_no_other_name_is_asked_what_the_name_does(p
         await good(asked, writer)
 
     async with Site(default=serve) as site:
-        found = await observe(site.access().target(site.url), parser=parser, access=site.access())
+        found = await observe(site.target, parser=parser, access=site.access())
     assert found.cause is not None
     assert (found.cause.by, found.cause.fields, found.arms) == ("field", ("Accept",), ())
     assert not any("an invented name" in line.text for line in grade_card(found).evidence)
@@ -297,7 +296,7 @@ async def test_own_credentials_go_with_a_real_browser_to_the_scanned_origin_alon
             access = site.access(QUICK, headers=SECRET)
             rules = (*access.connect_to, *other.access().connect_to)
             access = replace(access, connect_to=rules, keyboard=True)
-            found = await observe(access.target(site.url), parser=parser, access=access, real=real)
+            found = await observe(site.target, parser=parser, access=access, real=real)
     assert {arm.name for arm in found.arms} == {"R", "RA"}
     passed = [asked for asked in site.asked if "pass=1" in asked.field("cookie") and asked.path == "/"]
     assert passed
