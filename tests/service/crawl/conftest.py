@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 
 import pytest
 
-from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.target import parse
 from aui_tui.service.crawl.listing import BadRow, ListedHost
-from aui_tui.service.crawl.work import CrawlSettings, Job, JobResult, scan
+from aui_tui.service.crawl.work import CrawlSettings, Here
 from aui_tui.service.local import LocalService
 from tests.faults.site import Site
 
@@ -35,22 +34,6 @@ async def grouped(found: Sequence[ListedHost | BadRow], size: int = 10) -> Async
         yield list(found[start : start + size])
 
 
-class Listening:
-    """Scans in this process, with nothing else left out; ``begun`` hears every job."""
-
-    def __init__(self, settings: CrawlSettings, begun: Callable[[Job], None] = lambda job: None) -> None:
-        self._settings = settings
-        self._analyser = ParserProcess()
-        self._begun = begun
-
-    async def scan(self, job: Job) -> JobResult:
-        self._begun(job)
-        return await scan(job, self._settings, self._analyser)
-
-    async def aclose(self) -> None:
-        await self._analyser.aclose()
-
-
 def settings_of(service: LocalService) -> CrawlSettings:
     return CrawlSettings.of(service.access, base_url="http://127.0.0.1", keys="names")
 
@@ -71,3 +54,10 @@ async def service(tmp_path: Path, site: Site) -> AsyncIterator[LocalService]:
     found = LocalService(tmp_path / "data", access=access_to(site.port))
     yield found
     await found.aclose()
+
+
+@pytest.fixture
+async def workers(service: LocalService) -> AsyncIterator[Here]:
+    """Scans in this process."""
+    async with Here(settings_of(service)) as found:
+        yield found

@@ -25,7 +25,7 @@ from aui_tui.service.crawl.listing import BadRow, ListedHost
 from aui_tui.service.crawl.work import CrawlSettings, Here, Job, JobResult, failed
 from aui_tui.service.local import LocalService
 from tests.faults.site import Asked, Site, good
-from tests.service.crawl.conftest import Listening, access_to, grouped, homepages, hosts, rows, settings_of
+from tests.service.crawl.conftest import access_to, grouped, homepages, hosts, rows, settings_of
 
 HOMEPAGES = 5
 """Requests for the homepage of one scan."""
@@ -34,11 +34,8 @@ HOMEPAGES = 5
 async def crawled(service: LocalService, urls: list[str], **options: object) -> list[Done]:
     """Crawl ``urls`` and return what became of them."""
     reported: list[Done] = []
-    workers = Listening(settings_of(service))
-    try:
+    async with Here(settings_of(service)) as workers:
         await Crawl(service, workers, on_result=reported.append, **options).run(grouped(rows(urls)))  # type: ignore[arg-type]
-    finally:
-        await workers.aclose()
     return reported
 
 
@@ -79,35 +76,31 @@ async def test_host_without_any_answer_is_not_asked_again_at_once(tmp_path: Path
 
 
 async def test_labels_come_from_the_list_the_starter_list_and_the_card(
-    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+    service: LocalService, workers: Here, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = {"a.test": Known("Alpha", "Travel", True), "b.test": Known("Beta", "Tech", True)}
     monkeypatch.setattr(crawling, "starter", lambda: known)
-    service = LocalService(tmp_path, access=access_to(site.port))
     listed = [
         ListedHost(1, "http://a.test", "a.test"),
         ListedHost(2, "http://b.test", "b.test", "Other", "Retail"),
         ListedHost(3, "http://c.test", "c.test", "", "Tickets"),
     ]
-    workers = Listening(settings_of(service))
     await Crawl(service, workers).run(grouped(listed))
     await Crawl(service, workers, older_than=0.0).run(grouped(rows(["http://c.test"])))
-    await workers.aclose()
     cards = [(await service.site(host)).card for host in ("a.test", "b.test", "c.test")]
     assert [(card.name, card.category, card.seed) for card in cards] == [
         ("Alpha", "Travel", True),
         ("Other", "Retail", True),
         ("c.test", "Tickets", False),
     ]
-    await service.aclose()
 
 
-async def test_refused_host_and_bad_row_are_reported_and_cost_nothing_else(service: LocalService) -> None:
+async def test_refused_host_and_bad_row_are_reported_and_cost_nothing_else(
+    service: LocalService, workers: Here
+) -> None:
     reported: list[Done] = []
     listed = [*rows(["http://10.0.0.1:81", "http://h1.test"]), BadRow(3, "x", "Bad.")]
-    workers = Listening(settings_of(service))
     counts = await Crawl(service, workers, on_result=reported.append).run(grouped(listed))
-    await workers.aclose()
     assert (counts.scanned, counts.failed, counts.bad) == (1, 1, 1)
     refused = next(done.result for done in reported if done.kind == "failed")
     assert refused is not None
@@ -187,10 +180,9 @@ async def test_two_crawls_of_one_list_scan_each_host_once(tmp_path: Path, site: 
 
 @pytest.mark.ci
 async def test_cancelled_crawl_keeps_what_was_finished_and_gives_its_leases_back(
-    service: LocalService, site: Site
+    service: LocalService, workers: Here, site: Site
 ) -> None:
     reported: list[Done] = []
-    workers = Listening(settings_of(service))
     crawl = Crawl(service, workers, on_result=reported.append, concurrency=4)
     task = asyncio.create_task(crawl.run(grouped(rows(hosts(200)))))
     while len(reported) < 10:
@@ -198,7 +190,6 @@ async def test_cancelled_crawl_keeps_what_was_finished_and_gives_its_leases_back
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await workers.aclose()
     assert 10 <= len(reported) < 200
     assert len((await service.index(Query())).ranked) == len(reported)
     assert all(service.leases.take_many([f"h{number}.test" for number in range(200)]))
@@ -254,14 +245,13 @@ async def test_no_host_is_begun_while_nobody_can_say_whose_it_is(service: LocalS
 
 
 @pytest.mark.ci
-async def test_slow_listener_holds_up_new_hosts_and_no_writing(service: LocalService) -> None:
+async def test_slow_listener_holds_up_new_hosts_and_no_writing(service: LocalService, workers: Here) -> None:
     go_on, reported = threading.Event(), []
 
     def tell(done: Done) -> None:
         assert go_on.wait(60)
         reported.append(done)
 
-    workers = Listening(settings_of(service))
     crawl = asyncio.create_task(Crawl(service, workers, on_result=tell, concurrency=4).run(grouped(rows(hosts(12)))))
     while len((await service.index(Query())).ranked) < 4:
         await asyncio.sleep(0.02)
@@ -270,24 +260,22 @@ async def test_slow_listener_holds_up_new_hosts_and_no_writing(service: LocalSer
     go_on.set()
     assert (await crawl).scanned == 12
     assert kinds(reported) == {"scanned": 12}
-    await workers.aclose()
 
 
-async def test_listener_that_fails_ends_the_crawl(service: LocalService) -> None:
+async def test_listener_that_fails_ends_the_crawl(service: LocalService, workers: Here) -> None:
     def tell(done: Done) -> None:
         raise BrokenPipeError
 
-    workers = Listening(settings_of(service))
     with pytest.raises(BrokenPipeError):
         await Crawl(service, workers, on_result=tell, concurrency=2).run(grouped(rows(hosts(12))))
-    await workers.aclose()
     assert len((await service.index(Query())).ranked) < 12
 
 
 @pytest.mark.ci
-async def test_index_that_stays_locked_ends_the_crawl_and_says_what_is_not_saved(service: LocalService) -> None:
+async def test_index_that_stays_locked_ends_the_crawl_and_says_what_is_not_saved(
+    service: LocalService, workers: Here
+) -> None:
     reported: list[Done] = []
-    workers = Listening(settings_of(service))
     crawl = Crawl(service, workers, on_result=reported.append, patience=0.5)
     with locked(service.places.index), pytest.raises(Unavailable, match="locked"):
         await crawl.run(grouped(rows(hosts(3))))
@@ -297,7 +285,6 @@ async def test_index_that_stays_locked_ends_the_crawl_and_says_what_is_not_saved
         await service.site("h0.test")
     counts = await Crawl(service, workers).run(grouped(rows(hosts(3))))
     assert counts.scanned == 3
-    await workers.aclose()
 
 
 @pytest.mark.ci

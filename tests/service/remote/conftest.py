@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
 
 import pytest
 
 from aui_tui.model import codec
+from aui_tui.service.remote.client import RemoteService
 from tests.cards import RICH_OPEN
-from tests.service.remote.reader import BODY, CARD, JSON
+from tests.service.remote.reader import BODY, CARD, JSON, remote
 from tests.service.remote.scripted import Said, Source, scripted
 
 
@@ -18,3 +20,10 @@ def source() -> Iterator[Source]:
         running.say["/api/index.json"] = Said(body=BODY, fields={**JSON, "ETag": '"one"'})
         running.say[CARD] = Said(body=codec.encode_card(RICH_OPEN), fields={**JSON, "ETag": '"card"'})
         yield running
+
+
+@pytest.fixture
+async def service(source: Source) -> AsyncIterator[RemoteService]:
+    """The client of that source."""
+    async with aclosing(remote(source)) as opened:
+        yield opened

@@ -20,11 +20,12 @@ from aui_tui.model import codec
 from aui_tui.model.query import Query
 from aui_tui.service.importer import read_card
 from aui_tui.service.remote import open_source
+from aui_tui.service.remote.client import RemoteService
 from aui_tui.service.remote.file import FileService
 from aui_tui.service.remote.transport import HttpReply, complaint
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, encode_index, published
 from tests.cli.runner import aui, start
-from tests.service.remote.reader import BODY, CARD, JSON, remote
+from tests.service.remote.reader import BODY, CARD, JSON
 from tests.service.remote.scripted import Said, Source
 
 LATER = msgspec.structs.replace(WALLED, scanned_at="2026-11-21T08:00:00.000Z", score=44)
@@ -155,43 +156,43 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("raw", [SLOTS, FOREIGN], ids=["slots", "foreign"])
-async def test_foreign_names_and_unknown_fields_are_read(source: Source, raw: dict[str, Any]) -> None:
+async def test_foreign_names_and_unknown_fields_are_read(
+    source: Source, service: RemoteService, raw: dict[str, Any]
+) -> None:
     source.say["/api/index.json"] = Said(body=json.dumps(raw).encode(), fields=JSON)
-    service = remote(source)
     view = await service.index(Query())
     assert view.notice == ""
     row = view.ranked[:][0].summary
     assert list(row.matrix) == (list(RICH_OPEN.matrix) if raw is SLOTS else [f"Agent {n}" for n in range(8)])
     assert row.scanned_at.endswith("Z")
-    await service.aclose()
 
 
-async def test_missing_optional_fields_are_filled_and_broken_rows_left_out(source: Source) -> None:
+async def test_missing_optional_fields_are_filled_and_broken_rows_left_out(
+    source: Source, service: RemoteService
+) -> None:
     good = json.loads(codec.encode_summary(WALLED.summary()))
     poor = {key: value for key, value in good.items() if key not in ("name", "category", "top_evidence", "url")}
     rows = [{**poor, "host": "poor.example"}, {"host": "broken.example"}, 7, {**good, "score": "many"}, good]
     source.say["/api/index.json"] = Said(body=json.dumps({"ranked": rows, "unreachable": None}).encode(), fields=JSON)
-    service = remote(source)
     view = await service.index(Query())
     found = {row.summary.host: row.summary for row in view.ranked[:]}
     assert set(found) == {"poor.example", WALLED.host}
     assert (found["poor.example"].name, found["poor.example"].category) == ("poor.example", "Uncategorized")
     assert found["poor.example"].url == f"{source.url}/site/poor.example"
     assert view.notice.startswith("3 broken rows were left out: ")
-    await service.aclose()
 
 
-async def test_poor_card_is_filled_and_an_address_that_is_none_of_the_web_is_replaced(source: Source) -> None:
+async def test_poor_card_is_filled_and_an_address_that_is_none_of_the_web_is_replaced(
+    source: Source, service: RemoteService
+) -> None:
     raw = json.loads(codec.encode_card(RICH_OPEN))
     for name in ("input_host", "name", "seed", "probe_dead", "evidence", "recommendations"):
         del raw[name]
     raw["url"] = "javascript:alert(1)"
     source.say[CARD] = Said(body=json.dumps(raw).encode(), fields=JSON)
-    service = remote(source)
     card = (await service.site(RICH_OPEN.host)).card
     assert (card.name, card.input_host, card.recommendations) == (RICH_OPEN.host, RICH_OPEN.host, ())
     assert card.url == f"{source.url}/site/{RICH_OPEN.host}"
-    await service.aclose()
 
 
 @given(
