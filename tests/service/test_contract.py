@@ -288,3 +288,5 @@ async def test_invalid_hosts_are_refused_in_the_same_words(
     await local.aclose()
     assert str(reported.value) == str(wanted.value)
     assert observed.scans == 0
+    quota = await service.quota()
+    assert quota is None or quota.left == 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import signal
@@ -99,8 +100,6 @@ def test_the_dashboard_in_a_browser_starts_without_them(planted: Path) -> None:
 
 def screen_of(address: str) -> bytes:
     """Return the first bytes that a dashboard behind a WebSocket draws."""
-    import asyncio
-
     import aiohttp
 
     async def work() -> bytes:

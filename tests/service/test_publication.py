@@ -9,6 +9,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import aclosing
 from functools import partial
 from pathlib import Path
 
@@ -27,6 +28,8 @@ from aui_tui.service.publication import Publication
 from tests.cards import SAMPLES
 from tests.service.serving import Running, serving
 
+PRIVATE = ("127.0.0.1", "http://10.0.0.1/", "localhost", "example.com:8080", "[::1]")
+
 
 @pytest.fixture
 def published(tmp_path: Path) -> Iterator[Running]:
@@ -38,11 +41,9 @@ def published(tmp_path: Path) -> Iterator[Running]:
 
 @pytest.mark.parametrize("method", ["v0.1", "v0.2"])
 async def test_own_service_scores_100_and_is_open(published: Running, tmp_path: Path, method: str) -> None:
-    scanner = LocalService(tmp_path / "own", access=ScanPolicy(allow_private=True), method=method)
-    try:
+    access = ScanPolicy(allow_private=True)
+    async with aclosing(LocalService(tmp_path / "own", access=access, method=method)) as scanner:
         card = (await scanner.scan(published.base_url)).card
-    finally:
-        await scanner.aclose()
     assert (card.score, card.grade, card.stance) == (100, "A", "Open"), card.evidence
     assert card.recommendations == ()
     assert card.files == ("llms.txt",)
@@ -73,16 +74,13 @@ async def test_what_the_operator_allows_himself_is_not_for_others(tmp_path: Path
         no_limit=True,
         signer=Signer(new_key(tmp_path), ""),
     )
-    publication = Publication(tmp_path, access=access)
-    try:
-        for url in ("127.0.0.1", "http://10.0.0.1/", "localhost", "example.com:8080", "[::1]"):
+    async with aclosing(Publication(tmp_path, access=access)) as publication:
+        for url in PRIVATE:
             with pytest.raises(InvalidHost):
                 await publication.scan(url, ScanOptions(client="a"))
         kept = publication.access
         assert (kept.headers, kept.basic_auth, kept.insecure, kept.allow_private) == ((), None, False, False)
         assert (kept.signer, kept.root_browser, kept.no_limit) == (None, False, False)
-    finally:
-        await publication.aclose()
 
 
 async def test_a_rule_of_the_operator_opens_nothing_to_others(tmp_path: Path) -> None:
@@ -90,20 +88,10 @@ async def test_a_rule_of_the_operator_opens_nothing_to_others(tmp_path: Path) ->
         port = sentinel.getsockname()[1]
         rules = tuple(ConnectTo.parse(rule.format(port)) for rule in ("::127.0.0.1:{}", ":80::{}", ":::{}"))
         for rule in rules:
-            publication = Publication(tmp_path, access=ScanPolicy(connect_to=(rule,)))
-            try:
-                for url in (
-                    "127.0.0.1",
-                    "http://10.0.0.1/",
-                    "localhost",
-                    "example.com:8080",
-                    "[::1]",
-                    f"localhost:{port}",
-                ):
+            async with aclosing(Publication(tmp_path, access=ScanPolicy(connect_to=(rule,)))) as publication:
+                for url in (*PRIVATE, f"localhost:{port}"):
                     with pytest.raises(InvalidHost):
                         await publication.scan(url, ScanOptions(client="a"))
-            finally:
-                await publication.aclose()
         sentinel.setblocking(False)
         with pytest.raises(BlockingIOError):
             sentinel.accept()
@@ -132,8 +120,7 @@ def test_a_remote_client_reaches_no_private_address_and_no_other_port(published:
 
 
 async def test_stamp_changes_with_every_change_and_with_nothing_else(tmp_path: Path) -> None:
-    one, other = Publication(tmp_path), Publication(tmp_path)
-    try:
+    async with aclosing(Publication(tmp_path)) as one, aclosing(Publication(tmp_path)) as other:
         seen = [await one.stamp()]
         assert await one.stamp() == seen[0]
         for service, card in ((one, SAMPLES[0]), (other, SAMPLES[1])):
@@ -144,19 +131,13 @@ async def test_stamp_changes_with_every_change_and_with_nothing_else(tmp_path: P
         await other.forget(SAMPLES[0].host)
         seen.append(await one.stamp())
         assert len(set(seen)) == 4
-    finally:
-        await one.aclose()
-        await other.aclose()
 
 
 async def test_every_client_has_scans_of_its_own(tmp_path: Path) -> None:
-    publication = Publication(tmp_path)
-    try:
+    async with aclosing(Publication(tmp_path)) as publication:
         publication.scans.quota.spend("203.0.113.7")
         assert (await publication.quota("203.0.113.7")).left == 9
         assert (await publication.quota("203.0.113.8")).left == 10
-    finally:
-        await publication.aclose()
 
 
 def test_publication_can_be_handed_to_a_worker_process(tmp_path: Path) -> None:
@@ -185,23 +166,20 @@ async def test_scans_at_once_are_bounded_and_a_refused_one_costs_nothing(tmp_pat
             return
 
     slow = Slow()
-    publication = Publication(tmp_path, observer=slow, at_once=3)
-    try:
+    async with aclosing(Publication(tmp_path, observer=slow, at_once=3)) as publication:
         asked = [publication.scan(f"h{n}.com", ScanOptions(client=f"c{n}")) for n in range(8)]
         found = await asyncio.gather(*asked, return_exceptions=True)
         assert slow.most == 3
         assert Counter(type(error).__name__ for error in found) == {"InvalidHost": 6, "Unavailable": 2}
         assert [(await publication.quota(f"c{n}")).left for n in range(8)] == [10] * 8
-    finally:
-        await publication.aclose()
+
+
+async def nowhere(host: str) -> list[str]:
+    raise OSError("no such name")
 
 
 async def test_a_name_that_does_not_resolve_is_not_kept_because_a_visitor_asked(tmp_path: Path) -> None:
-    async def nowhere(host: str) -> list[str]:
-        raise OSError("no such name")
-
-    publication = Publication(tmp_path, access=ScanPolicy(resolver=nowhere))
-    try:
+    async with aclosing(Publication(tmp_path, access=ScanPolicy(resolver=nowhere))) as publication:
         found = await publication.scan("gone.example.com", ScanOptions(client="visitor"))
         assert found.card.probe_dead
         assert found.warnings == ("The name gone.example.com does not resolve, so no card is kept.",)
@@ -209,15 +187,10 @@ async def test_a_name_that_does_not_resolve_is_not_kept_because_a_visitor_asked(
             await publication.site("gone.example.com")
         publication.reports.put(SAMPLES[0])
         assert publication.reports.history("gone.example.com") == ()
-    finally:
-        await publication.aclose()
 
 
 @pytest.mark.ci
 async def test_a_form_for_such_a_name_says_so(tmp_path: Path) -> None:
-    async def nowhere(host: str) -> list[str]:
-        raise OSError("no such name")
-
     with serving(Publication(tmp_path, access=ScanPolicy(resolver=nowhere))) as running:
         said = running.request("POST", "/scan", data={"url": "gone.example.com"}, headers={"Origin": running.base_url})
     assert said.status_code == 404

@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from http.server import ThreadingHTTPServer
@@ -71,6 +71,14 @@ def served(home: Path, *options: str) -> Iterator[Served]:
         if process.poll() is None:
             process.kill()
         process.wait(10)
+
+
+def eventually(holds: Callable[[], object]) -> None:
+    """Wait until ``holds``; fail when it never does."""
+    end = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 class Web:
@@ -149,9 +157,7 @@ def test_a_running_scan_finishes_before_the_server_stops(tmp_path: Path, web: We
     web.gate.clear()
     with served(tmp_path, "--connect-to", web.rule) as running, ThreadPoolExecutor(1) as pool:
         answer = pool.submit(running.get, "/api/scan?url=http://slow.oak-and-thread.com", timeout=30)
-        end = time.monotonic() + 10
-        while not web.homepages and time.monotonic() < end:
-            time.sleep(0.02)
+        eventually(lambda: web.homepages)
         running.process.send_signal(signal.SIGTERM)
         time.sleep(0.5)
         with pytest.raises(httpx.TransportError):
@@ -185,9 +191,7 @@ def test_a_scan_whose_caller_went_away_is_kept(tmp_path: Path, web: Web) -> None
         with pytest.raises(httpx.ReadTimeout):
             running.get("/api/scan?url=http://left.oak-and-thread.com", timeout=0.7)
         web.gate.set()
-        end = time.monotonic() + 10
-        while running.get("/api/site/left.oak-and-thread.com.json").status_code == 404 and time.monotonic() < end:
-            time.sleep(0.1)
+        eventually(lambda: running.get("/api/site/left.oak-and-thread.com.json").status_code == 200)
         again = running.get("/api/scan?url=http://left.oak-and-thread.com")
         assert again.headers["cache-status"] == "aui-tui; hit"
         assert again.headers["ratelimit"].startswith('"scan";r=9;')
@@ -274,30 +278,20 @@ def test_a_killed_worker_is_replaced(tmp_path: Path, web: Web) -> None:
         time.sleep(2)
         with contextlib.suppress(psutil.NoSuchProcess):  # the parent may have ended it already
             before[0].kill()
-        end = time.monotonic() + 20
-        while len(_workers(running.process.pid)) < 2 and time.monotonic() < end:
-            time.sleep(0.2)
-        assert len(_workers(running.process.pid)) == 2
+        eventually(lambda: len(_workers(running.process.pid)) == 2)
         for _ in range(20):
             assert running.get("/healthz").status_code == 200
         assert running.stop() == 0
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_every_worker_and_is_130(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+def test_workers_end_with_their_parent(tmp_path: Path, number: signal.Signals, code: int) -> None:
     with served(tmp_path, "--workers", "2") as running:
         workers = _workers(running.process.pid)
-        assert running.stop(signal.SIGINT) == 130
+        assert len(workers) == 2
+        assert running.stop(number) == code
         assert psutil.wait_procs(workers, timeout=20)[1] == []
-
-
-@pytest.mark.slow
-def test_workers_do_not_outlive_a_killed_parent(tmp_path: Path) -> None:
-    with served(tmp_path, "--workers", "2") as running:
-        workers = _workers(running.process.pid)
-        running.process.kill()
-        gone, alive = psutil.wait_procs(workers, timeout=20)
-        assert (len(gone), alive) == (2, [])
 
 
 @pytest.mark.slow
@@ -319,17 +313,11 @@ def test_index_of_an_exported_file_is_read_by_the_commands(tmp_path: Path) -> No
 def test_the_access_log_comes_without_a_stop_and_loses_nothing_at_one(tmp_path: Path) -> None:
     with served(tmp_path, "--workers", "2") as running:
         assert running.get("/api/index.json?mark=first").status_code == 200
-        end = time.monotonic() + 20
-        while not any("mark=first" in line for line in running.log):
-            assert time.monotonic() < end
-            time.sleep(0.02)
+        eventually(lambda: any("mark=first" in line for line in running.log))
         for number in range(50):
             running.get(f"/api/index.json?mark=n{number}.")
         assert running.stop() == 0
-        end = time.monotonic() + 20
-        while sum("mark=n" in line for line in running.log) < 50:
-            assert time.monotonic() < end, running.log
-            time.sleep(0.02)
+        eventually(lambda: sum("mark=n" in line for line in running.log) == 50)
 
 
 @pytest.mark.ci
