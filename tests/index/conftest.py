@@ -1,11 +1,21 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from aui_tui.index.cache import CacheFile, Leases
-from tests.index.clock import Clock
+from aui_tui.index.reports import Reports
+from tests.index.clock import NOW, Clock
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Reports]:
+    """An empty index."""
+    with closing(Reports(tmp_path / "index.db", clock=lambda: NOW)) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -8,25 +8,23 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from aui_tui.checks.scoring import grade_card
-from aui_tui.cli.complete import terms
 from aui_tui.errors import BadValue
 from aui_tui.index import reports as module
 from aui_tui.index.reports import Reports
 from aui_tui.model.agents import REFUSED, UNCLEAR, contradictions, outcomes, turned_away, verdicts, word_of
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.codec import names_of
-from aui_tui.model.query import CONTRADICTIONS, FIELDS, HAS, SORTS, VERDICT_WORDS, Field, Query, Term
+from aui_tui.model.query import CONTRADICTIONS, HAS, SORTS, VERDICT_WORDS, Query
 from aui_tui.model.view import Row
 from aui_tui.model.vocabulary import CATEGORIES, CRAWLER_POLICIES, FIXES, GRADES, STANCES, TURNED_AWAY, VERDICTS
-from aui_tui.tui.widgets.querybar import choices
 from tests.benchmarks.samples import scans
 from tests.cards import RICH_OPEN, cards
 from tests.matching import counted, ordered
@@ -46,6 +44,11 @@ def reports(many: Sequence[ReportCard]) -> Iterator[Reports]:
             store.close()
 
 
+def scanned(host: str, day: int, **fields: Any) -> ReportCard:
+    """Return a card of a scan on a day of November."""
+    return replace(RICH_OPEN, host=host, scanned_at=f"2026-11-{day:02}T10:00:00.000Z", **fields)
+
+
 def unique(many: Sequence[ReportCard]) -> list[ReportCard]:
     return list({card.host: card for card in many}.values())
 
@@ -63,7 +66,7 @@ def near_cards(draw: st.DrawFn) -> ReportCard:
     }
     if draw(st.booleans()):
         changes["name"] = draw(_NAMES)
-    return msgspec.structs.replace(draw(cards()), **changes)
+    return replace(draw(cards()), **changes)
 
 
 Holds = Callable[[ReportCard], bool]
@@ -255,9 +258,9 @@ def test_facets_say_what_each_choice_would_give(many: list[ReportCard], asked: t
     with reports(many) as store:
         facets = store.index(query).facets
         for stance in STANCES:
-            assert facets.stance[stance] == len(expected(many, (msgspec.structs.replace(query, stance=stance), holds)))
+            assert facets.stance[stance] == len(expected(many, (replace(query, stance=stance), holds)))
         for category in CATEGORIES:
-            narrowed = msgspec.structs.replace(query, category=category)
+            narrowed = replace(query, category=category)
             assert facets.category[category] == len(expected(many, (narrowed, holds)))
         figures = store.overview(query)
         hosts = set(expected(many, asked))
@@ -291,25 +294,6 @@ def test_rows_carry_summary_and_competition_rank(many: list[ReportCard]) -> None
             assert (row.method, row.edge, row.change, row.scans) == (card.method, card.edge, None, 1)
             assert row.live == tuple(access.status for access in card.agent_access.values())
             assert store.get(card.host).card == card
-
-
-def test_a_new_field_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Parser, SQL, page of help, drop-down and completion take it from there."""
-    field = Field(
-        "kind of title",
-        (("short:yes", "whether the name has under six letters"),),
-        lambda value: Term(f"(length(name) < 6) = {int(value == 'yes')}"),
-        (("yes", ""), ("no", "")),
-    )
-    monkeypatch.setattr("aui_tui.model.query.FIELDS", {**FIELDS, "short": field})
-    monkeypatch.setattr("aui_tui.tui.widgets.querybar.FIELDS", {**FIELDS, "short": field})
-    with reports([replace(RICH_OPEN, host=f"{name}.example", name=name) for name in ("Shop", "Long name")]) as store:
-        view = store.index(Query.of(line="short:yes"))
-        assert [row.summary.host for row in view.ranked[:]] == ["Shop.example"]
-    assert [choice.line for choice in choices("short:")] == ["short:yes", "short:no"]
-    assert terms("sho") == ["short:", "short:yes"]
-    with pytest.raises(BadValue, match="short"):
-        Query.of(line="zort:yes")
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -360,25 +344,17 @@ def test_servers_crawlers_and_hosts_are_asked_for(tmp_path: Path) -> None:
     ],
 )
 def test_hosts_are_chosen_by_the_change_since_the_scan_before(line: str, hosts: list[str]) -> None:
-    def scan(host: str, score: int, day: int) -> ReportCard:
-        stamp = f"2026-11-{day:02}T10:00:00.000Z"
-        return msgspec.structs.replace(RICH_OPEN, host=host, score=score, scanned_at=stamp)
-
-    before = [scan("up.example", 40, 1), scan("down.example", 90, 1), scan("same.example", 60, 1)]
-    after = [scan("up.example", 60, 2), scan("down.example", 60, 2), scan("same.example", 60, 2)]
-    with reports([*before, *after, scan("new.example", 60, 2)]) as store:
+    before = [scanned(f"{name}.example", 1, score=score) for name, score in (("up", 40), ("down", 90), ("same", 60))]
+    after = [scanned(f"{name}.example", 2, score=60) for name in ("up", "down", "same", "new")]
+    with reports([*before, *after]) as store:
         view = store.index(Query.of(line=line, sort="host"))
         assert [row.summary.host for row in view.ranked[:]] == hosts
 
 
 def test_changes_are_counted_from_the_last_scan_up_to_the_end_of_a_day() -> None:
-    def scan(host: str, score: int, day: int) -> ReportCard:
-        stamp = f"2026-11-{day:02}T10:00:00.000Z"
-        return msgspec.structs.replace(RICH_OPEN, host=host, score=score, scanned_at=stamp)
-
-    many = [scan("up.example", score, day) for score, day in ((20, 1), (30, 5), (50, 9))]
-    many += [scan("back.example", score, day) for score, day in ((60, 1), (90, 5), (60, 9))]
-    with reports([*many, scan("new.example", 70, 9)]) as store:
+    many = [scanned("up.example", day, score=score) for score, day in ((20, 1), (30, 5), (50, 9))]
+    many += [scanned("back.example", day, score=score) for score, day in ((60, 1), (90, 5), (60, 9))]
+    with reports([*many, scanned("new.example", 9, score=70)]) as store:
         found = store.moves(Query(), "2026-11-04", 8)
         assert (found.risen, found.fallen, found.same, found.unknown) == (1, 0, 1, 1)
         assert found.up == (("up.example", 20, 50),)
@@ -392,9 +368,7 @@ def test_changes_are_counted_from_the_last_scan_up_to_the_end_of_a_day() -> None
 
 def test_the_assistants_that_were_let_in_or_shut_out_since_are_counted() -> None:
     def scan(host: str, claude: str, day: int) -> ReportCard:
-        stamp = f"2026-11-{day:02}T10:00:00.000Z"
-        matrix = {**RICH_OPEN.matrix, "claude": claude}
-        return msgspec.structs.replace(RICH_OPEN, host=host, matrix=matrix, scanned_at=stamp)
+        return scanned(host, day, matrix={**RICH_OPEN.matrix, "claude": claude})
 
     words = {
         "opened": ("blocked", "partial"),
@@ -419,7 +393,7 @@ def test_the_assistants_that_were_let_in_or_shut_out_since_are_counted() -> None
 def test_the_share_that_lets_an_assistant_in_is_counted_at_the_end_of_each_of_twelve_weeks() -> None:
     def scan(host: str, claude: str, weeks_ago: float) -> ReportCard:
         matrix, moment = {**RICH_OPEN.matrix, "claude": claude}, NOW - weeks_ago * 7 * 86400
-        return msgspec.structs.replace(RICH_OPEN, host=host, matrix=matrix, scanned_at=stamp(moment))
+        return replace(RICH_OPEN, host=host, matrix=matrix, scanned_at=stamp(moment))
 
     kept = {
         "old.example": (("blocked", 30), ("allowed", 5.5)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import stat
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,19 +13,19 @@ from aui_tui.index.reports import Reports
 from aui_tui.index.upkeep import backup, examine
 from aui_tui.model.query import Query
 from tests.cards import SAMPLES
-from tests.index.test_reports import DAY, NOW, scan
+from tests.index.clock import NOW
+from tests.index.test_reports import DAY, scan
 
 HOSTS = [f"host{number}.example" for number in range(120)]
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Reports]:
-    opened = Reports(tmp_path / "index.db", clock=lambda: NOW)
-    opened.put_many(scan(host) for host in HOSTS)
-    opened.put_many(scan(host, NOW - DAY) for host in HOSTS[:50])
-    opened.put_many((card, None) for card in SAMPLES)
-    yield opened
-    opened.close()
+def store(store: Reports) -> Reports:
+    """An index of hosts, some scanned twice, and two cards without observations."""
+    store.put_many(scan(host) for host in HOSTS)
+    store.put_many(scan(host, NOW - DAY) for host in HOSTS[:50])
+    store.put_many((card, None) for card in SAMPLES)
+    return store
 
 
 def listed(store: Reports, line: str = "") -> set[str]:

@@ -19,7 +19,8 @@ from aui_tui.index.upkeep import backup
 from aui_tui.model.card import ReportCard
 from aui_tui.model.registry import registry
 from tests.cards import SAMPLES
-from tests.index.test_reports import DAY, NOW, scan
+from tests.index.clock import NOW
+from tests.index.test_reports import DAY, scan
 
 LATEST = {card.host: card for card in (*SAMPLES, scan("down.example", dead=True)[0], scan("shop.test", llms=True)[0])}
 EARLIER = scan("shop.test", NOW - DAY)

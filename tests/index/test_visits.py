@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,47 +17,39 @@ from tests.visits.records import verified, visits
 RELEASED = Path(__file__).resolve().parents[1] / "data" / "released" / "0.1.0" / "index.db.gz"
 
 
-def test_the_last_record_of_a_host_is_kept(tmp_path: Path) -> None:
-    reports = Reports(tmp_path / "index.db")
-    assert reports.visits("tickets.example") is None
-    before = reports.stamp()
-    reports.put_visits(visits(verified("Claude-User", 1, 0)))
-    reports.put_visits(visits(verified("Claude-User", 5, 0)))
-    assert reports.stamp() != before
-    kept = reports.visits("tickets.example")
+def test_the_last_record_of_a_host_is_kept(store: Reports) -> None:
+    assert store.visits("tickets.example") is None
+    before = store.stamp()
+    store.put_visits(visits(verified("Claude-User", 1, 0)))
+    store.put_visits(visits(verified("Claude-User", 5, 0)))
+    assert store.stamp() != before
+    kept = store.visits("tickets.example")
     assert kept is not None
     assert kept.visitors[0].requests == 5
-    reports.close()
 
 
-def test_forgetting_a_host_forgets_its_visits(tmp_path: Path) -> None:
-    reports = Reports(tmp_path / "index.db")
-    reports.put(WALLED)
-    reports.put_visits(visits())
-    assert reports.forget(WALLED.host) == 1
-    assert reports.visits(WALLED.host) is None
-    reports.put_visits(visits())
-    assert reports.forget(WALLED.host) == 0
+def test_forgetting_a_host_forgets_its_visits(store: Reports) -> None:
+    store.put(WALLED)
+    store.put_visits(visits())
+    assert store.forget(WALLED.host) == 1
+    assert store.visits(WALLED.host) is None
+    store.put_visits(visits())
+    assert store.forget(WALLED.host) == 0
     with pytest.raises(NeverScanned):
-        reports.forget(WALLED.host)
-    reports.close()
+        store.forget(WALLED.host)
 
 
-def test_a_broken_record_is_absent(tmp_path: Path) -> None:
-    reports = Reports(tmp_path / "index.db")
-    reports.put_visits(visits())
-    with sqlite3.connect(tmp_path / "index.db") as db:
+def test_a_broken_record_is_absent(store: Reports) -> None:
+    store.put_visits(visits())
+    with sqlite3.connect(store.path) as db:
         db.execute("UPDATE visits SET record = x'00'")
-    assert reports.visits("tickets.example") is None
-    reports.close()
+    assert store.visits("tickets.example") is None
 
 
 def test_an_index_of_the_first_release_takes_visits(tmp_path: Path) -> None:
-    path = tmp_path / "index.db"
-    path.write_bytes(gzip.decompress(RELEASED.read_bytes()))
-    reports = Reports(path)
-    assert reports.warnings == ()
-    assert sum(1 for _ in reports.hosts()) > 10
-    reports.put_visits(visits())
-    assert reports.visits("tickets.example") is not None
-    reports.close()
+    (tmp_path / "index.db").write_bytes(gzip.decompress(RELEASED.read_bytes()))
+    with closing(Reports(tmp_path / "index.db")) as store:
+        assert store.warnings == ()
+        assert sum(1 for _ in store.hosts()) > 10
+        store.put_visits(visits())
+        assert store.visits("tickets.example") is not None
