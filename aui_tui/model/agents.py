@@ -144,15 +144,13 @@ def _rows(card: ReportCard, seen: Observations | None, agents: Sequence[Agent]) 
     robots = _robots(card, seen, agents)
     answers = dict(zip((agent.key for agent in registry().live), card.agent_access.values(), strict=False))
     if card.unreachable:
-        verdicts = {agent.key: UNCLEAR for agent in agents}
+        words = {agent.key: UNCLEAR for agent in agents}
     else:
-        verdicts = _live_verdicts(card, answers) | _walled(card)
+        words = _live_verdicts(verdicts(card, seen), answers) | _walled(card)
     for agent in agents:
         row = _by_robots(agent, robots)
         access = answers.get(agent.key)
-        verdict = verdicts.get(agent.key) or row.verdict
-        if access is not None and _is_dropped(agent.key, access, card, seen):
-            verdict = REFUSED
+        verdict = words.get(agent.key) or row.verdict
         outcome = {UNCLEAR: INCONCLUSIVE, REFUSED: REFUSED}.get(verdict, access.outcome) if access is not None else ""
         yield msgspec.structs.replace(
             row,
@@ -164,17 +162,19 @@ def _rows(card: ReportCard, seen: Observations | None, agents: Sequence[Agent]) 
         )
 
 
-def _is_dropped(key: str, access: AgentAccess, card: ReportCard, seen: Observations | None) -> bool:
-    """Whether an agent got no answer again and again while a browser was served, which the record calls untested."""
-    if access.status or card.unreachable:
-        return False
-    return seen.exchange(key).dropped if seen is not None else conclusive(card) == LIVE_TOTAL
-
-
 def verdicts(card: ReportCard, seen: Observations | None = None) -> dict[str, str]:
-    """Return the matrix of ``card`` as the index keeps it: UNANSWERED for whom it calls untested though refused."""
-    answers = dict(zip((agent.key for agent in registry().live), card.agent_access.values(), strict=False))
-    dropped = {key for key, access in answers.items() if _is_dropped(key, access, card, seen)}
+    """Return the matrix of ``card`` as the index keeps it.
+
+    UNANSWERED is an agent that got no answer again and again while a browser was served; the record says untested.
+    """
+    if card.unreachable:
+        return card.matrix
+    every = conclusive(card) == LIVE_TOTAL
+    dropped = {
+        agent.key
+        for agent, access in zip(registry().live, card.agent_access.values(), strict=False)
+        if access.status == 0 and (seen.exchange(agent.key).dropped if seen is not None else every)
+    }
     pairs = zip(registry().surfaces, card.matrix.items(), strict=False)
     untested = (key for surface, (key, verdict) in pairs if surface.live in dropped and verdict == "untested")
     return card.matrix | dict.fromkeys(untested, UNANSWERED)
@@ -224,11 +224,11 @@ def _browser(card: ReportCard, seen: Observations | None) -> AgentRow:
     )
 
 
-def _live_verdicts(card: ReportCard, answers: Mapping[str, AgentAccess]) -> dict[str, str]:
+def _live_verdicts(matrix: Mapping[str, str], answers: Mapping[str, AgentAccess]) -> dict[str, str]:
     """Return the word of each live-probed agent by slot; the matrix counts by position."""
     return {
         surface.live: word_of(verdict, surface.source, answers[surface.live].outcome if surface.live in answers else "")
-        for surface, verdict in zip(registry().surfaces, card.matrix.values(), strict=False)
+        for surface, verdict in zip(registry().surfaces, matrix.values(), strict=False)
         if surface.live
     }
 
