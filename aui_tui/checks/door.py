@@ -134,7 +134,7 @@ SENTENCES: Final = sentence_list(
         when it answers every request.
     warn limited-time
         No verdict for <<agents>> (<<what>>): a browser was served each time, but the scan ended before the refusal was
-        seen often enough to count. A scan with --force and AUI_TUI_PACE=1 has more time.
+        seen often enough to count. A scan with --force and AUI_TUI_PACE=15 has more time.
     warn files-limited
         Not measured: <<files>>. The site answered <<what>>, again when asked alone, so <<it does|they do>> not count; a
         scan with --force and AUI_TUI_PACE=10, one request every 10 s, may bring <<it|them>>.

@@ -18,7 +18,7 @@ import re
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -49,8 +49,8 @@ PHASES: Final = MappingProxyType(
     {
         OPEN: Phase(
             seen="somebody is turned away, and nothing hints at a limit",
-            then="all who are turned away are asked, then their controls: a served agent and the browser; when these"
-            " are served, the round counts",
+            then="all who are turned away are asked, or as many as the time allows, then their controls: a served agent"
+            " and the browser; when these are served, the round counts",
             together=True,
             apart=False,
             rounds=ROUNDS,
@@ -393,7 +393,8 @@ class Retry:
         pause = max(self._quiet, self._asked_for(names))
         while waiting:
             phase = PHASES[self._phase(waiting)]
-            group, others = (waiting, []) if phase.together else (waiting[:1], waiting[1:])
+            size = self._fitting(waiting, pause) if phase.together else 1
+            group, others = waiting[:size], waiting[size:]
             if self.shared and all(map(self._by_other_rule, group)):
                 pause = self._quiet
             apart = self._wait if phase.apart else 0.0
@@ -417,7 +418,17 @@ class Retry:
             elif left:
                 pause = self._slow_down(waiting, panel)
                 why = "a client that was served before was turned away too, so requests are limited"
-            waiting = others + [name for name in left if not self._proven(name)]
+            left = [name for name in left if not self._proven(name)]
+            waiting = left + others if phase.together else others + left
+
+    def _fitting(self, names: Sequence[str], pause: float) -> int:
+        """Return how many of ``names``, the first ones, the time left allows to ask until their refusals count."""
+        if self._explanation != OPEN:
+            return len(names)
+        rounds = max(self._rounds_needed(name) - self.controls.get(name, 0) for name in names)
+        time_left = self._deadline - self._now - pause - (rounds - 1) * self._quiet
+        costs = accumulate(self._gap + min(self._latest[name].elapsed, self._time_limit(name)) for name in names)
+        return max(1, sum(rounds * cost <= time_left for cost in costs))
 
     def _phase(self, names: Sequence[str]) -> str:
         """Return which explanation holds for ``names``."""

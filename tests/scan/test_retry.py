@@ -172,6 +172,35 @@ def test_a_server_that_keeps_names_with_a_dot_to_itself_is_asked_for_one_of_them
     assert missing(policy, latest) == ["ucp", "mcp"]
 
 
+class Tarpit(World):
+    """A site that lets agents wait for ``hold`` seconds before it answers them with 500."""
+
+    def __init__(self, hold: float, seed: int) -> None:
+        super().__init__(None, "", lambda name: 500 if name in AGENTS else 200, seed)
+        self.hold = hold
+
+    def burst(self) -> dict[str, Seen]:
+        found = super().burst()
+        self.now += self.hold
+        return {
+            name: seen._replace(elapsed=self.hold if name in AGENTS else self.delay) for name, seen in found.items()
+        }
+
+    def ask(self, name: str, pause: float) -> Seen:
+        hold = self.hold if name in AGENTS else 0.0
+        self.now += hold
+        found = super().ask(name, pause)
+        return found._replace(elapsed=hold + self.delay)
+
+
+@pytest.mark.parametrize(("hold", "proven"), [(0.5, 4), (2, 4), (3, 2), (5, 2)])
+def test_where_the_time_is_too_short_for_all_agents_some_are_judged(hold: float, proven: int) -> None:
+    for seed in range(FAST):
+        policy, latest = look_again(Tarpit(hold, seed))
+        assert len(accused(policy, latest)) >= proven, (seed, policy.limited)
+        assert policy.unsettled == (len(accused(policy, latest)) < len(AGENTS))
+
+
 def layered(seed: int) -> World:
     """Return a healthy site behind one to three limits of any kind."""
     chance = random.Random(seed)
