@@ -9,16 +9,67 @@ import ssl
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import trustme
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from cryptography.x509.oid import AuthorityInformationAccessOID, NameOID
 
 NOW = datetime.datetime.now(datetime.UTC)
 DAY = datetime.timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Issued:
+    """A certificate and its key; ``sign`` makes what it issues."""
+
+    certificate: x509.Certificate
+    key: ec.EllipticCurvePrivateKey
+
+    @property
+    def der(self) -> bytes:
+        return self.certificate.public_bytes(serialization.Encoding.DER)
+
+    @property
+    def pem(self) -> bytes:
+        return self.certificate.public_bytes(serialization.Encoding.PEM)
+
+    def context(self, folder: Path) -> ssl.SSLContext:
+        """Return a server's settings that present this certificate alone."""
+        path = folder / f"{self.certificate.serial_number}.pem"
+        plain = serialization.NoEncryption()
+        key = self.key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
+        path.write_bytes(key + self.pem)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(path)
+        return context
+
+
+def issue(
+    name: str, issuer: Issued | None = None, *, issuer_name: str = "", at: str = "", ends: datetime.timedelta = DAY
+) -> Issued:
+    """Return a certificate: of a host where ``at`` says where its issuer is, else of an authority."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    own = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    given = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, issuer_name or name)])
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(own)
+        .issuer_name(issuer.certificate.subject if issuer else given)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(NOW - 3 * DAY)
+        .not_valid_after(NOW + ends)
+        .add_extension(x509.BasicConstraints(ca=not at, path_length=None), critical=True)
+    )
+    if at:
+        access = x509.AccessDescription(AuthorityInformationAccessOID.CA_ISSUERS, x509.UniformResourceIdentifier(at))
+        builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        builder = builder.add_extension(x509.AuthorityInformationAccess([access]), critical=False)
+    return Issued(builder.sign((issuer or Issued(None, key)).key, hashes.SHA256()), key)  # type: ignore[arg-type]
 
 
 class Authority:
@@ -58,29 +109,7 @@ class Authority:
         return context
 
     def self_signed(self) -> ssl.SSLContext:
-        key = ec.generate_private_key(ec.SECP256R1())
-        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, self.host)])
-        certificate = (
-            x509.CertificateBuilder()
-            .subject_name(name)
-            .issuer_name(name)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(NOW - DAY)
-            .not_valid_after(NOW + DAY)
-            .add_extension(x509.SubjectAlternativeName([x509.DNSName(self.host)]), critical=False)
-            .sign(key, hashes.SHA256())
-        )
-        path = self._folder / "self.pem"
-        path.write_bytes(
-            key.private_bytes(
-                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-            )
-            + certificate.public_bytes(serialization.Encoding.PEM)
-        )
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(path)
-        return context
+        return issue(self.host).context(self._folder)
 
     def old_protocol(self) -> ssl.SSLContext:
         context = self.server()

@@ -4,76 +4,24 @@ as far as its chain goes."""
 from __future__ import annotations
 
 import asyncio
-import datetime
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import AuthorityInformationAccessOID, NameOID
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.observations import SERVED, Observations
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import REQUESTS, ConnectTo
 from aui_tui.scan.scan import observe
+from tests.faults.authority import DAY, Issued, issue
 from tests.faults.lab import check_record, scan
 from tests.faults.site import BRIEF, QUICK, Asked, Behaviour, Site, answer
 
-NOW: Final = datetime.datetime.now(datetime.UTC)
-DAY: Final = datetime.timedelta(days=1)
 AT: Final = "http://aia.test/issuer.der"
-
-
-@dataclass(frozen=True)
-class Issued:
-    """A certificate and its key; ``sign`` makes what it issues."""
-
-    certificate: x509.Certificate
-    key: ec.EllipticCurvePrivateKey
-
-    @property
-    def der(self) -> bytes:
-        return self.certificate.public_bytes(serialization.Encoding.DER)
-
-    def context(self, folder: Path) -> ssl.SSLContext:
-        """Return a server's settings that present this certificate alone."""
-        path = folder / f"{self.certificate.serial_number}.pem"
-        plain = serialization.NoEncryption()
-        key = self.key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
-        path.write_bytes(key + self.certificate.public_bytes(serialization.Encoding.PEM))
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(path)
-        return context
-
-
-def issue(
-    name: str, issuer: Issued | None = None, *, issuer_name: str = "", at: str = "", ends: datetime.timedelta = DAY
-) -> Issued:
-    """Return a certificate: of a host where ``at`` says where its issuer is, else of an authority."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    own = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    given = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, issuer_name or name)])
-    builder = (
-        x509.CertificateBuilder()
-        .subject_name(own)
-        .issuer_name(issuer.certificate.subject if issuer else given)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(NOW - 3 * DAY)
-        .not_valid_after(NOW + ends)
-        .add_extension(x509.BasicConstraints(ca=not at, path_length=None), critical=True)
-    )
-    if at:
-        access = x509.AccessDescription(AuthorityInformationAccessOID.CA_ISSUERS, x509.UniformResourceIdentifier(at))
-        builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-        builder = builder.add_extension(x509.AuthorityInformationAccess([access]), critical=False)
-    return Issued(builder.sign((issuer or Issued(None, key)).key, hashes.SHA256()), key)  # type: ignore[arg-type]
 
 
 class Authorities:
@@ -84,7 +32,7 @@ class Authorities:
         self.root, self.stranger = issue("Root"), issue("Stranger")
         self.between = issue("Between", self.root)
         self.cafile = str(folder / "root.pem")
-        Path(self.cafile).write_bytes(self.root.certificate.public_bytes(serialization.Encoding.PEM))
+        Path(self.cafile).write_bytes(self.root.pem)
 
     def leaf(self, issuer: Issued | None = None, at: str = AT, name: str = "shop.test") -> ssl.SSLContext:
         return issue(name, issuer or self.between, at=at).context(self.folder)

@@ -106,7 +106,7 @@ async def test_the_users_own_fields_go_to_the_scanned_host_alone_and_into_no_rec
     assert password not in repr(access)
 
 
-@pytest.mark.parametrize("password", ["browser", "status", "title", "served", "shop.test", "timeout", "null", "2026"])
+@pytest.mark.parametrize("password", ["browser", "shop.test", "2026"])
 async def test_a_secret_that_is_a_word_of_the_record_breaks_nothing(password: str, parser: ParserProcess) -> None:
     async with Site(faults={AGENTS[0]: sends(answer(f"<title>{password}</title>".encode()))}) as site:
         observed = await scan(site, parser, site.access(basic_auth=("me", password)))

@@ -252,8 +252,14 @@ async def test_a_refused_agent_is_probed_once_more_alone(parser: ParserProcess) 
     assert site.asked[-1].connection > max(asked.connection for asked in site.asked[:-1])
 
 
-@pytest.mark.parametrize("status", ["401 x", "403 Forbidden", "404 x", "451 x", "500 x", "503 x"])
-@pytest.mark.parametrize("robots", ["200 OK", "404 x", "503 x"])
+@pytest.mark.parametrize(
+    ("status", "robots"),
+    [
+        *((status, "200 OK") for status in ("401 x", "403 Forbidden", "404 x", "451 x", "500 x", "503 x")),
+        ("403 Forbidden", "404 x"),
+        ("503 x", "503 x"),
+    ],
+)
 async def test_where_everybody_is_refused_nothing_follows_about_agents(
     status: str, robots: str, parser: ParserProcess
 ) -> None:

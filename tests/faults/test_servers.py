@@ -118,12 +118,6 @@ single-thread=yes
 RAW: Final = "asked.socket.end('HTTP/1.1 200 OK\\r\\nContent-Type: text/html\\r\\n{line}\\r\\n\\r\\n' + page); return;"
 """An answer of Node with a line of its own."""
 MATRIX: Final[Mapping[tuple[str, bool, str], str]] = {
-    ("nginx", True, "one request a connection"): "keepalive_requests 1;",
-    ("nginx", False, "one request a connection"): "keepalive_requests 1;",
-    ("nginx", True, "no kept connections"): "keepalive_timeout 0;",
-    ("nginx", False, "no kept connections"): "keepalive_timeout 0;",
-    ("nginx", True, "connections of a millisecond"): "keepalive_time 1ms;",
-    ("nginx", False, "connections of a millisecond"): "keepalive_time 1ms;",
     ("nginx", False, "a field twice"): "add_header X-A 1; add_header X-A 2;",
     ("nginx", False, "an unknown coding"): "add_header Content-Encoding utf-8;",
     ("apache2", False, "no kept connections"): "KeepAlive Off",

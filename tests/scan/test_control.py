@@ -94,7 +94,7 @@ async def greeted(authority: Authority, rule: Rule) -> AsyncIterator[ScanPolicy]
         listener.close()
 
 
-async def seen(authority: Authority, rule: Rule, parser: ParserProcess, real: InstalledChromium | None) -> Observations:
+async def seen(authority: Authority, rule: Rule, parser: ParserProcess, real: InstalledChromium) -> Observations:
     async with greeted(authority, rule) as access:
         return await observe(access.target("https://shop.test"), parser=parser, access=access, real=real)
 
@@ -152,11 +152,6 @@ async def test_a_site_that_refuses_a_real_browser_too_says_nothing_of_agents(
     card = grade_card(found)
     assert (card.unreachable, card.stance) == (True, "Selective")
     assert "turned away too, so it may be this address" in card.top_evidence
-
-
-async def test_without_chromium_the_card_says_what_it_would_settle(authority: Authority, parser: ParserProcess) -> None:
-    found = await seen(authority, lambda browser, agent: 403, parser, None)
-    assert "A scan with Chromium" in grade_card(found).top_evidence
 
 
 async def test_a_challenge_that_a_browser_passes_is_waited_for(parser: ParserProcess, real: InstalledChromium) -> None:

@@ -58,16 +58,11 @@ def test_deflate_without_its_wrapper(body: bytes, step: int) -> None:
     assert unpack("deflate", raw_deflate(body), step=step) == (body, True)
 
 
+@pytest.mark.parametrize("name", ["gzip", "zstd"])
 @given(st.lists(st.binary(max_size=500), min_size=1, max_size=4), st.integers(1, 200))
-def test_gzip_members_follow_one_another(parts: list[bytes], step: int) -> None:
-    packed = b"".join(gzip.compress(part) for part in parts)
-    assert unpack("gzip", packed, step=step) == (b"".join(parts), True)
-
-
-@given(st.lists(st.binary(max_size=500), min_size=1, max_size=4), st.integers(1, 200))
-def test_zstd_frames_follow_one_another(parts: list[bytes], step: int) -> None:
-    packed = b"".join(zstd.compress(part) for part in parts)
-    assert unpack("zstd", packed, step=step) == (b"".join(parts), True)
+def test_members_follow_one_another(name: str, parts: list[bytes], step: int) -> None:
+    packed = b"".join(PACKERS[name](part) for part in parts)
+    assert unpack(name, packed, step=step) == (b"".join(parts), True)
 
 
 def test_a_zstd_window_over_8_mib_is_refused() -> None:
