@@ -249,33 +249,26 @@ def test_ai_plugin_is_an_object_with_its_name_and_api() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "found"),
+    ("name", "data", "found"),
     [
-        ({"ucp": {"version": "2026-01-11", "services": {}}}, True),
-        ({"ucp": {"version": "1.0", "services": {}}}, False),
-        ({"ucp": {"version": "2026-01-11", "services": []}}, False),
-        ({"ucp": []}, False),
-        ({}, False),
+        ("ucp", {"ucp": {"version": "2026-01-11", "services": {}}}, True),
+        ("ucp", {"ucp": {"version": "1.0", "services": {}}}, False),
+        ("ucp", {"ucp": {"version": "2026-01-11", "services": []}}, False),
+        ("ucp", {"ucp": []}, False),
+        ("ucp", {}, False),
+        ("mcp", {"name": "x", "version": "1"}, True),
+        ("mcp", {"name": "x", "remotes": []}, True),
+        ("mcp", {"name": "x"}, False),
+        ("mcp", {"serverInfo": {}}, True),
+        ("mcp", {"servers": []}, True),
+        ("mcp", {"mcpServers": {}}, True),
+        ("mcp", {"version": "1"}, False),
     ],
 )
-def test_a_ucp_profile_names_its_version_and_services(data: object, found: bool) -> None:
-    assert agent_files.check("ucp", json.dumps(data).encode(), "application/json", 200).found is found
-
-
-@pytest.mark.parametrize(
-    ("data", "found"),
-    [
-        ({"name": "x", "version": "1"}, True),
-        ({"name": "x", "remotes": []}, True),
-        ({"name": "x"}, False),
-        ({"serverInfo": {}}, True),
-        ({"servers": []}, True),
-        ({"mcpServers": {}}, True),
-        ({"version": "1"}, False),
-    ],
-)
-def test_an_mcp_card_describes_a_server_or_lists_some(data: object, found: bool) -> None:
-    assert agent_files.check("mcp", json.dumps(data).encode(), "application/json", 200).found is found
+def test_a_ucp_profile_names_its_version_and_services_and_an_mcp_card_its_servers(
+    name: str, data: object, found: bool
+) -> None:
+    assert agent_files.check(name, json.dumps(data).encode(), "application/json", 200).found is found
 
 
 async def test_the_kept_text_of_a_page_is_read_in_the_pages_own_encoding() -> None:

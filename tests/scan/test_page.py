@@ -205,15 +205,15 @@ def test_a_page_is_decoded_as_its_header_mark_or_meta_says() -> None:
     assert page.read(b"<title>Caf\xe9</title>", "text/html; charset=utf-8").title == "Caf\N{REPLACEMENT CHARACTER}"
 
 
-@pytest.mark.parametrize(("count", "shell"), [(199, True), (200, False)])
-def test_under_200_readable_characters(count: int, shell: bool) -> None:
-    facts = page.read(b"<title>not counted</title><div id=app></div><script src=a.js></script><p>" + b"x" * count)
-    assert (facts.readable, facts.noscript_shell) == (count, shell)
-
-
-@pytest.mark.parametrize(("count", "shell"), [(0, True), (19, True), (20, False)])
-def test_without_the_root_of_an_app_a_shell_has_under_20(count: int, shell: bool) -> None:
-    facts = page.read(b"<script src=a.js></script><div id=page></div><p>" + b"x" * count)
+@pytest.mark.parametrize(
+    ("mount", "count", "shell"),
+    [("app", 199, True), ("app", 200, False), ("page", 0, True), ("page", 19, True), ("page", 20, False)],
+)
+def test_a_shell_has_under_200_readable_characters_and_under_20_without_the_root_of_an_app(
+    mount: str, count: int, shell: bool
+) -> None:
+    start = f"<title>not counted</title><script src=a.js></script><div id={mount}></div><p>"
+    facts = page.read(start.encode() + b"x" * count)
     assert (facts.readable, facts.noscript_shell) == (count, shell)
 
 

@@ -180,6 +180,9 @@ def test_a_situation_is_judged_as_it_is(golden: Golden) -> None:
     assert (*list(old.pillars.values())[:4], old.score) == golden.v01
     assert card.top_evidence == golden.top
     assert card.evidence == old.evidence
+    refused = any(probe.outcome in ("challenged", "refused") or probe.dropped for probe in seen.live)
+    said = sum("borrows an agent's name" in text for text in texts(card))
+    assert said == (refused and not seen.unreachable), "the limit of the method is said once, where it matters"
 
 
 @pytest.mark.parametrize(
@@ -198,15 +201,6 @@ def test_agents_that_get_different_answers_are_named_apart() -> None:
         "AI agents are shut out: ChatGPT and Google agent get 403 Forbidden",
         "AI agents are shut out: Claude and Perplexity get 429 Too Many Requests",
     ]
-
-
-@pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden.make.__name__)
-def test_the_limit_of_the_method_is_said_once_where_an_agent_was_turned_away(golden: Golden) -> None:
-    seen = golden.make()
-    turned_away = (
-        any(probe.outcome in ("challenged", "refused") or probe.dropped for probe in seen.live) and not seen.unreachable
-    )
-    assert sum("borrows an agent's name" in text for text in texts(grade_card(seen))) == turned_away
 
 
 def test_the_reverse_contradiction_is_reported_too() -> None:
