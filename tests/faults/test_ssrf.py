@@ -125,14 +125,6 @@ async def test_the_private_switch_is_needed_for_a_redirect_too(dialled: Dialled,
     assert loose.browser.status == 200
 
 
-async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch, parser: ParserProcess) -> None:
-    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    async with Site() as site:
-        observed = await scan(site, parser)
-    assert observed.browser.status == 200
-
-
 async def test_a_rule_may_lead_to_a_private_address_but_not_for_other_names(parser: ParserProcess) -> None:
     async with Site(faults={BROWSER: redirect("http://other.com/")}) as site:
         observed = await scan(site, parser, site.access(resolver=Names(other_com=[["127.0.0.1"]])))

@@ -96,7 +96,8 @@ def test_what_is_no_proxy_gets_one_sentence(text: str) -> None:
 async def test_a_proxy_of_the_environment_is_not_used_and_said_where_nothing_answers(
     keyboard: bool, parser: ParserProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
     access = ScanPolicy(connect_to=(ConnectTo("", None, "127.0.0.1", 9),), keyboard=keyboard, limits=QUICK)
     silent = await observe(access.target("http://shop.example.com"), parser=parser, access=access)
     assert any("HTTPS_PROXY is set here" in note for note in silent.warnings) == keyboard
@@ -106,4 +107,5 @@ async def test_a_proxy_of_the_environment_is_not_used_and_said_where_nothing_ans
             parser=parser,
             access=replace(access, connect_to=(ConnectTo("", None, "127.0.0.1", site.port),)),
         )
+    assert served.browser.status == 200
     assert not served.warnings
