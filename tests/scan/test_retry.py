@@ -195,7 +195,7 @@ class Tarpit(World):
 
 @pytest.mark.parametrize(("hold", "proven"), [(0.5, 4), (2, 4), (3, 2), (5, 2)])
 def test_where_the_time_is_too_short_for_all_agents_some_are_judged(hold: float, proven: int) -> None:
-    for seed in range(FAST):
+    for seed in SEEDS:
         policy, latest = look_again(Tarpit(hold, seed))
         assert len(accused(policy, latest)) >= proven, (seed, policy.limited)
         assert policy.unsettled == (len(accused(policy, latest)) < len(AGENTS))
