@@ -259,9 +259,9 @@ def _doubt(card: ReportCard, gate: str, least: int, wanted: str) -> Iterator[Fai
 
 
 def _mute(card: ReportCard) -> str:
-    """Return how many probed agents gave no answer, empty for none."""
+    """Return how many probed agents got no verdict, empty for none."""
     mute = LIVE_TOTAL - points.conclusive(card)
-    return f"{count(mute, 'agent')} of {LIVE_TOTAL} gave no answer" if mute else ""
+    return f"{count(mute, 'agent')} of {LIVE_TOTAL} got no verdict" if mute else ""
 
 
 def _grade_rank(grade: str) -> int:
@@ -292,7 +292,7 @@ def _serves(card: ReportCard, name: str, seen: Observations | None) -> Iterator[
         return
     verdict = list(each(card, seen))[registry().surfaces.index(surface)].verdict
     if verdict in (UNCLEAR, UNTESTED):
-        yield _unclear(gate, f"{surface.label}: inconclusive, because there was no answer.")
+        yield _unclear(gate, f"{surface.label}: inconclusive, because this scan has no verdict.")
     elif verdict in SHUT:
         yield _failed(gate, f"{surface.label}: {verdict}.")
     elif shut := _shut_out(card, surface):

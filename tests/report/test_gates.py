@@ -48,6 +48,16 @@ def test_without_gates_all_pass_but_a_host_that_did_not_answer() -> None:
     assert verdict(DEAD) == (INCONCLUSIVE, [])
 
 
+def test_agents_that_got_an_answer_without_a_verdict_are_not_called_silent() -> None:
+    rich = situations.open_rich()
+    refused = {slot: situations.probe(slot, 403, limited=True) for slot in situations.LIVE}
+    limited = replace(rich, exchanges=tuple(refused.get(one.name, one) for one in rich.exchanges))
+    code, (grade, claude) = verdict(grade_card(limited), fail_grade="A", must_serve="claude")
+    assert code == INCONCLUSIVE
+    assert grade == "4 agents of 4 got no verdict, so grade A is inconclusive."
+    assert claude == "Claude: inconclusive, because this scan has no verdict."
+
+
 @pytest.mark.parametrize(
     ("least", "code", "message"),
     [(87, PASSED, []), (88, FAILED, ["The score is 87, 1 point under 88."]), (0, PASSED, [])],
