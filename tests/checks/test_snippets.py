@@ -233,17 +233,12 @@ def test_a_refusal_says_which_server_it_came_from() -> None:
         assert word in fixes(replace(seen, exchanges=refused, edge="gunicorn"))["wba"].body
 
 
-def test_the_rule_for_aws_is_json() -> None:
-    code = fixes(replace(site.half_open(), edge="cloudfront"))["wba"].code
-    rule = json.loads(code.rpartition("of the Bot Control rule group\n")[2])
-    assert rule["Action"] == {"Allow": {}}
-
-
-def test_the_address_of_the_tester_is_in_a_file_for_aws_and_akamai() -> None:
+def test_the_address_of_the_tester_is_in_a_file_for_aws_and_akamai_beside_a_rule_in_json() -> None:
     aws = fixes(replace(site.half_open(), edge="cloudfront"))["wba"].code
     commands = aws[: aws.index("\n# AWS WAF: a rule")]
     assert subprocess.run(["sh", "-n"], input=commands, text=True, check=False).returncode == 0
     assert "--ip-address-version IPV4 --addresses 192.0.2.1/32" in commands
+    assert json.loads(aws.rpartition("of the Bot Control rule group\n")[2])["Action"] == {"Allow": {}}
     akamai = fixes(replace(site.half_open(), edge="akamai"))["wba"].code
     body = akamai[akamai.index("{") : akamai.index("}") + 1]
     assert json.loads(body)["list"] == ["192.0.2.1"]

@@ -124,8 +124,8 @@ def test_of_the_declarations_of_a_style_the_last_important_one_counts(style: str
             b"<a = = ",
             b"&#9",
         ),
-        *(b"<script>", b"<script></scrip", b"<script></script ", b"<title></titl", b"<title></title>", b"\xff", b"\0"),
-        *(b"<svg><title>x</title></svg>", b"<![CDATA[", b"<p a='\">", b"x ", b"<body a>", b"<a/b/c/d "),
+        *(b"<script>", b"<script></scrip", b"<script></script ", b"<title></titl", b"<title></title>", b"\xff"),
+        *(b"\0", b"<svg><title>x</title></svg>", b"<![CDATA[", b"<p a='\">", b"x ", b"<body a>", b"<a/b/c/d "),
     ],
 )
 def test_passes_are_linear(unit: bytes) -> None:

@@ -28,8 +28,9 @@ Site = Callable[[str], int]
 class World:
     """A site behind ``limiter`` and a network with some delay, in simulated time.
 
-    ``answer``: how the limit says no. ``early``: whom the site refuses before the limit is asked, as nginx does.
-    ``layers``: several limits, each behind the one before, with their answers.
+    ``site`` says 0 where it drops the connection. ``answer``: how the limit says no. ``early``: whom the site refuses
+    before the limit is asked, as nginx does. ``layers``: several limits, each behind the one before, with answers.
+    ``asked``: who was asked after the first requests.
     """
 
     def __init__(self, limiter: Limiter | None, answer: str, site: Site, seed: int, early: Container[str] = ()) -> None:
@@ -39,6 +40,7 @@ class World:
         self.layers = [(limiter, answer)] if limiter is not None else []
         self.site = site
         self.early = early
+        self.asked: list[str] = []
         self.delay = self.random.choice((0.005, 0.03, 0.12))
 
     def burst(self) -> dict[str, Seen]:
@@ -59,6 +61,7 @@ class World:
         return {name: found[name]._replace(at=self.now) for name in PLACES}
 
     def ask(self, name: str, pause: float) -> Seen:
+        self.asked.append(name)
         self.now += pause + self.random.uniform(0.5, 1.5) * self.delay
         found, admitted = self._answer(name, self.now)
         if admitted:
@@ -79,6 +82,8 @@ class World:
                     passed.leave()
                 return _no(answer), False
         status = self.site(name)
+        if not status:
+            return _no("drop"), True
         return Seen(SERVED if status < 300 else REFUSED, status), True
 
 
@@ -164,11 +169,8 @@ def test_a_ban_whose_first_refusals_are_files_with_a_dot_does_not_make_them_miss
 
 def test_a_server_that_keeps_names_with_a_dot_to_itself_is_asked_for_one_of_them() -> None:
     world = World(None, "", lambda name: 403 if name in WELL_KNOWN else 200, 1)
-    asked: list[str] = []
-    ask = world.ask
-    world.ask = lambda name, pause: (asked.append(name), ask(name, pause))[1]  # type: ignore[method-assign, func-returns-value]
     policy, latest = look_again(world)
-    assert asked == ["ai-plugin", BROWSER] * 2
+    assert world.asked == ["ai-plugin", BROWSER] * 2
     assert missing(policy, latest) == ["ucp", "mcp"]
 
 
@@ -379,15 +381,7 @@ def test_agents_that_are_refused_alone_are_refused(status: int) -> None:
 
 
 def test_dropped_agents_count_and_a_dropped_file_is_not_measured() -> None:
-    def site(name: str) -> int:
-        return 0 if name in (AGENTS[0], "llms") else 200
-
-    class Drops(World):
-        def _answer(self, name: str, at: float) -> tuple[Seen, bool]:
-            found, admitted = super()._answer(name, at)
-            return (Seen(INCONCLUSIVE, 0, "protocol"), admitted) if found.status == 0 else (found, admitted)
-
-    policy, latest = look_again(Drops(None, "", site, 1))
+    policy, latest = look_again(World(None, "", lambda name: 0 if name in (AGENTS[0], "llms") else 200, 1))
     assert accused(policy, latest) == [AGENTS[0]]
     assert policy.limited == {"llms"}
 
@@ -404,20 +398,10 @@ def test_a_site_that_gives_no_answer_at_all_is_asked_nothing_more() -> None:
 
 
 def test_files_are_asked_again_after_a_control_that_failed() -> None:
-    def site(name: str) -> int:
-        return 200
-
-    asked: list[str] = []
-
-    class Counting(World):
-        def ask(self, name: str, pause: float) -> Seen:
-            asked.append(name)
-            return super().ask(name, pause)
-
-    world = Counting(LIMITERS["leaky bucket with a burst"](1, 2.0, 0.0), "503", site, 3)
+    world = World(LIMITERS["leaky bucket with a burst"](1, 2.0, 0.0), "503", healthy, 3)
     policy, latest = look_again(world)
-    assert BROWSER in asked
-    assert set(asked) & set(FILE_PROBES)
+    assert BROWSER in world.asked
+    assert set(world.asked) & set(FILE_PROBES)
     assert len(policy.limited) < len(FILE_PROBES)
     assert latest["robots"].outcome == SERVED
 
