@@ -25,6 +25,7 @@ from aui_tui.index.cache import CacheFile, Entries, ScanCache
 from aui_tui.model.card import ReportCard, stamp
 from aui_tui.model.observations import Exchange, Observations
 from tests.index.clock import NOW, Clock
+from tests.index.locked import locked
 from tests.strategies import observations
 
 
@@ -295,13 +296,10 @@ def test_damage_in_the_middle_is_found_at_the_read(tmp_path: Path) -> None:
 
 def test_locked_file_is_not_waited_for(tmp_path: Path) -> None:
     file = filled(tmp_path)
-    holder = sqlite3.connect(file.path, isolation_level=None)
-    holder.execute("BEGIN EXCLUSIVE")
-    began = time.monotonic()
-    with pytest.raises(Unavailable, match="cannot be used now: database is locked"), file.reading() as entries:
-        entries.get("key 1")
-    assert time.monotonic() - began < 2
-    holder.execute("ROLLBACK")
-    holder.close()
+    with locked(file.path, reading=True):
+        began = time.monotonic()
+        with pytest.raises(Unavailable, match="cannot be used now: database is locked"), file.reading() as entries:
+            entries.get("key 1")
+        assert time.monotonic() - began < 2
     with file.reading() as entries:
         assert entries.get("key 1") == "x" * 500

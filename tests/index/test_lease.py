@@ -14,6 +14,7 @@ import pytest
 from aui_tui.errors import Unavailable
 from aui_tui.index.cache import LEASE_LIFE, CacheFile, Leases
 from tests.index.clock import NOW, Clock
+from tests.index.locked import locked
 
 
 def test_second_taker_waits_for_the_release(leases: Leases) -> None:
@@ -58,13 +59,10 @@ def test_broken_row_counts_as_free(tmp_path: Path, leases: Leases, planted: str)
 @pytest.mark.ci
 def test_locked_file_grants_one_lease_and_no_list_of_them(tmp_path: Path, leases: Leases) -> None:
     leases.take("a.example")
-    holder = sqlite3.connect(tmp_path / "limits" / "cache.db", isolation_level=None)
-    holder.execute("BEGIN IMMEDIATE")
-    with pytest.raises(Unavailable, match="limits in the data folder cannot be used now: database is locked"):
-        leases.take_many(["b.example", "c.example"])
-    assert leases.take("b.example") is not None
-    holder.execute("ROLLBACK")
-    holder.close()
+    with locked(tmp_path / "limits" / "cache.db"):
+        with pytest.raises(Unavailable, match="limits in the data folder cannot be used now: database is locked"):
+            leases.take_many(["b.example", "c.example"])
+        assert leases.take("b.example") is not None
 
 
 def _race(folder: str, start: Any, end: Any, results: Any) -> None:

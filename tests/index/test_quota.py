@@ -16,6 +16,7 @@ from aui_tui.errors import RateLimited
 from aui_tui.index import cache
 from aui_tui.index.cache import LIMIT, WINDOW, CacheFile, QuotaStore
 from tests.index.clock import NOW, Clock
+from tests.index.locked import locked
 
 
 @pytest.fixture
@@ -113,13 +114,10 @@ def test_broken_row_counts_as_none_spent(tmp_path: Path, quota: QuotaStore, plan
 @pytest.mark.ci
 def test_locked_file_counts_in_memory(tmp_path: Path, quota: QuotaStore) -> None:
     assert quota.spend("a")
-    holder = sqlite3.connect(tmp_path / "limits" / "cache.db", isolation_level=None)
-    holder.execute("BEGIN IMMEDIATE")
     began = time.monotonic()
-    assert quota.spend("a") is False
+    with locked(tmp_path / "limits" / "cache.db"):
+        assert quota.spend("a") is False
     assert time.monotonic() - began < 5
-    holder.execute("ROLLBACK")
-    holder.close()
     assert quota.left("a").left == 8
 
 

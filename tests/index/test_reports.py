@@ -27,6 +27,7 @@ from aui_tui.model.observations import Exchange, FileFacts, Observations
 from aui_tui.model.query import Query
 from tests.cards import SAMPLES, cards
 from tests.index.clock import NOW
+from tests.index.locked import locked
 from tests.matching import ordered
 from tests.strategies import observations
 
@@ -497,38 +498,32 @@ def test_file_that_is_taken_away_is_reported_once_and_the_new_one_used(tmp_path:
     again.close()
 
 
+def impatient(path: Path) -> Reports:
+    """Open an index that waits for nobody."""
+    return Reports(path, clock=lambda: NOW, busy=0.05)
+
+
 def test_locked_file_is_said_at_once_and_used_later(tmp_path: Path) -> None:
-    path = tmp_path / "index.db"
-    first = Reports(path, clock=lambda: NOW)
-    first.put(*scan())
-    first.close()
-    holder = sqlite3.connect(path, isolation_level=None)
-    holder.execute("PRAGMA locking_mode = EXCLUSIVE")
-    holder.execute("BEGIN EXCLUSIVE")
-    holder.execute("UPDATE meta SET changes = changes")
-    store = Reports(path, clock=lambda: NOW, busy=0.05)
-    for use in (lambda: store.put(*scan("other.example")), lambda: store.index(Query()), lambda: store.get("a")):
-        with pytest.raises(Unavailable, match=r"index\.db .*(locked|busy)"):
-            use()
-    holder.execute("COMMIT")
-    holder.close()
+    with closing(impatient(tmp_path / "index.db")) as store:
+        store.put(*scan())
+    with locked(tmp_path / "index.db", reading=True):
+        store = impatient(tmp_path / "index.db")
+        for use in (lambda: store.put(*scan("other.example")), lambda: store.index(Query()), lambda: store.get("a")):
+            with pytest.raises(Unavailable, match=r"index\.db .*(locked|busy)"):
+                use()
     store.put(*scan("other.example"))
     assert hosts(store) == ["other.example", "shop.example"]
     store.close()
 
 
 def test_reading_does_not_wait_for_a_writer(tmp_path: Path) -> None:
-    store = Reports(tmp_path / "index.db", clock=lambda: NOW, busy=0.05)
-    store.put(*scan())
-    holder = sqlite3.connect(store.path, isolation_level=None)
-    holder.execute("BEGIN IMMEDIATE")
-    assert hosts(store) == ["shop.example"]
-    with pytest.raises(Unavailable, match="locked"):
-        store.put(*scan("other.example"))
-    holder.execute("ROLLBACK")
-    holder.close()
-    assert store.put(*scan("other.example"))
-    store.close()
+    with closing(impatient(tmp_path / "index.db")) as store:
+        store.put(*scan())
+        with locked(store.path):
+            assert hosts(store) == ["shop.example"]
+            with pytest.raises(Unavailable, match="locked"):
+                store.put(*scan("other.example"))
+        assert store.put(*scan("other.example"))
 
 
 def test_newer_file_is_refused(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ import httpx
 from aui_tui import web
 from aui_tui.service.protocol import Service
 from aui_tui.web import app
+from tests.service.waiting import eventually
 
 PATIENCE = 60
 """Seconds after which an answer that does not come fails the test."""
@@ -62,11 +62,8 @@ def serving(
     running = app.Server(app.uvicorn_config(lambda: app.build(lambda: service, config)))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    end = time.monotonic() + 60
-    while not running.started:
-        assert thread.is_alive()
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    eventually(lambda: running.started or not thread.is_alive(), 60)
+    assert thread.is_alive()
     made = Running(address, listener.getsockname()[1], service, running, thread)
     try:
         yield made

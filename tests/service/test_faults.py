@@ -21,6 +21,7 @@ from aui_tui.index.folder import places
 from aui_tui.index.upkeep import examine
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
+from tests.index.locked import locked
 from tests.service.test_local import Clock, Site, service, site
 
 __all__ = ["site"]
@@ -50,56 +51,47 @@ def _of_database(called: object) -> bool:
     return isinstance(getattr(called, "__self__", None), sqlite3.Connection | sqlite3.Cursor)
 
 
-def locked(file: Path) -> sqlite3.Connection:
-    holder = sqlite3.connect(file, isolation_level=None)
-    holder.execute("PRAGMA locking_mode = EXCLUSIVE")
-    holder.execute("BEGIN EXCLUSIVE")
-    return holder
-
-
 @pytest.mark.ci
 async def test_scan_with_every_file_locked_is_answered_with_warnings(tmp_path: Path, site: Site) -> None:
     async with service(tmp_path) as local:
         await local.scan(site.url)
     where = places(tmp_path)
-    files = (where.index, where.scans / "cache.db", where.limits / "cache.db")
-    holders = [locked(file) for file in files]
-    async with service(tmp_path) as local:
-        with calls_that_wait() as calls:
-            answer = await local.scan(site.url, ScanOptions(force=True))
-            with pytest.raises(Unavailable, match="locked"):
-                await local.index(Query())
-        assert not calls
-        assert answer.card.stance == "Open"
-        assert len(answer.warnings) == 3
-        assert "this process counts alone" in answer.warnings[0]
-        assert answer.warnings[1].startswith("This scan is not saved. The index index.db")
-        assert answer.warnings[2].startswith("This scan is not cached.")
-        for holder in holders:
-            holder.execute("ROLLBACK")
-            holder.close()
-        assert (await local.scan(site.url, ScanOptions(force=True))).warnings == ()
-        assert (await local.quota()).left == 7
+    with contextlib.ExitStack() as locks:
+        for file in (where.index, where.scans / "cache.db", where.limits / "cache.db"):
+            locks.enter_context(locked(file, reading=True))
+        async with service(tmp_path) as local:
+            with calls_that_wait() as calls:
+                answer = await local.scan(site.url, ScanOptions(force=True))
+                with pytest.raises(Unavailable, match="locked"):
+                    await local.index(Query())
+            assert not calls
+            assert answer.card.stance == "Open"
+            assert len(answer.warnings) == 3
+            assert "this process counts alone" in answer.warnings[0]
+            assert answer.warnings[1].startswith("This scan is not saved. The index index.db")
+            assert answer.warnings[2].startswith("This scan is not cached.")
+            locks.close()
+            assert (await local.scan(site.url, ScanOptions(force=True))).warnings == ()
+            assert (await local.quota()).left == 7
 
 
 def test_a_database_that_is_used_in_this_thread_is_noticed(tmp_path: Path) -> None:
     with calls_that_wait() as calls:
-        locked(tmp_path / "x.db").close()
-    assert calls == ["connect", "Connection.execute", "Connection.execute", "Connection.close"]
+        database = sqlite3.connect(tmp_path / "x.db")
+        database.execute("SELECT 1")
+        database.close()
+    assert calls == ["connect", "Connection.execute", "Connection.close"]
 
 
 @pytest.mark.ci
 async def test_index_locked_by_a_writer_is_still_read(tmp_path: Path, site: Site) -> None:
     async with service(tmp_path) as local:
         await local.scan(site.url)
-        holder = sqlite3.connect(places(tmp_path).index, isolation_level=None)
-        holder.execute("BEGIN IMMEDIATE")
-        assert len((await local.index(Query())).ranked) == 1
-        answer = await local.scan(site.url, ScanOptions(force=True))
+        with locked(places(tmp_path).index):
+            assert len((await local.index(Query())).ranked) == 1
+            answer = await local.scan(site.url, ScanOptions(force=True))
         assert len(answer.warnings) == 1
         assert "not saved" in answer.warnings[0]
-        holder.execute("ROLLBACK")
-        holder.close()
 
 
 async def test_damaged_files_are_set_aside_and_reported(tmp_path: Path, site: Site) -> None:

@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from http.server import ThreadingHTTPServer
@@ -26,6 +26,7 @@ from aui_tui.model import codec
 from tests.cards import RICH_OPEN
 from tests.cli.runner import Running, aui, here, python, start
 from tests.loopback import QuietHandler
+from tests.service.waiting import eventually
 
 
 @dataclass
@@ -38,6 +39,11 @@ class Served:
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         return httpx.get(self.url + path, trust_env=False, verify=False, **options)
+
+    def answers(self) -> bool:
+        with contextlib.suppress(httpx.TransportError):
+            return self.get("/healthz").status_code == 200
+        return False
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
@@ -58,12 +64,7 @@ def served(home: Path, *options: str) -> Iterator[Served]:
             raise AssertionError("".join(log))
         threading.Thread(target=log.extend, args=(process.stderr,), daemon=True).start()
         running = Served(process, found[1], log)
-        end = time.monotonic() + 20
-        while time.monotonic() < end:
-            with contextlib.suppress(httpx.TransportError):
-                if running.get("/healthz").status_code == 200:
-                    break
-            time.sleep(0.05)
+        eventually(running.answers)
         yield running
         if process.poll() is None:
             running.stop()
@@ -71,14 +72,6 @@ def served(home: Path, *options: str) -> Iterator[Served]:
         if process.poll() is None:
             process.kill()
         process.wait(10)
-
-
-def eventually(holds: Callable[[], object]) -> None:
-    """Wait until ``holds``; fail when it never does."""
-    end = time.monotonic() + 30
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 class Web:

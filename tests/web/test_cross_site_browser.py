@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from typing import Final
 
@@ -13,6 +12,7 @@ from tests.loopback import QuietHandler, listening
 from tests.memory_service import MemoryService
 from tests.service.browser import BROWSER, MISSING, Browser, browser
 from tests.service.serving import serving
+from tests.service.waiting import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason=MISSING)]
 
@@ -92,12 +92,9 @@ def attack(chromium: Browser, evil: Evil, seen: Seen, target: str, policy: str) 
     """Return the status of each of WAYS after the browser has opened the page of ``evil``."""
     evil.body = PAGE.format(target=target, policy=policy).encode()
     chromium.open(evil.origin + "/")
-    end = time.monotonic() + 20
-    while len(seen.statuses) < len(WAYS) - 1 and time.monotonic() < end:
-        time.sleep(0.05)
+    eventually(lambda: len(seen.statuses) == len(WAYS) - 1)
     chromium.run("document.location = arguments[0]", f"{target}/api/scan?url=navigation.example")
-    while len(seen.statuses) < len(WAYS) and time.monotonic() < end:
-        time.sleep(0.05)
+    eventually(lambda: len(seen.statuses) == len(WAYS))
     return seen.statuses
 
 
@@ -127,8 +124,6 @@ def test_the_form_of_the_own_page_scans(chromium: Browser, name: str, seen: Seen
     with serving(service, base_url=f"http://{LAN}") as running:
         chromium.open(f"http://{name}:{running.port}/")
         chromium.run("document.getElementById('url').value = 'form-post.example'; document.forms[0].submit()")
-        end = time.monotonic() + 20
-        while "form-post" not in seen.statuses and time.monotonic() < end:
-            time.sleep(0.05)
+        eventually(lambda: "form-post" in seen.statuses)
     assert seen.statuses == {"form-post": 303}
     assert sum(service.spent.values()) == 1

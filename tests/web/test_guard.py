@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import io
 import re
 import socket
 import time
@@ -20,6 +21,7 @@ from aui_tui.web.guard import Connection, GuardMiddleware
 from tests.cards import WALLED
 from tests.memory_service import MemoryService, many
 from tests.service.serving import Running, serving
+from tests.service.waiting import eventually
 
 
 @pytest.fixture(scope="module")
@@ -209,16 +211,11 @@ def test_a_peer_that_takes_nothing_of_a_long_answer_is_cut(monkeypatch: pytest.M
         peer.settimeout(10)
         peer.connect(("127.0.0.1", running.port))
         peer.sendall(b"GET /api/index.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        end = time.monotonic() + 60
-        while running.server.server_state.connections or not running.server.server_state.total_requests:
-            if not running.server.server_state.connections and time.monotonic() > end - 59:
-                break
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        state = running.server.server_state
+        eventually(lambda: state.connections)
+        eventually(lambda: not state.connections)
         peer.close()
-        while running.server.server_state.tasks:
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        eventually(lambda: not state.tasks)
 
 
 def test_a_body_that_does_not_come_is_waited_for_as_a_head_is(site: Running, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,10 +246,7 @@ def test_over_the_limit_of_connections_the_answer_is_problem_details(
 
 def quiet(site: Running) -> None:
     """Return once the server has seen all its connections end; fails when it never does."""
-    end = time.monotonic() + 20
-    while site.server.server_state.connections:
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    eventually(lambda: not site.server.server_state.connections)
 
 
 def recovered(site: Running) -> None:
@@ -272,13 +266,11 @@ def test_every_answer_has_the_safe_fields(site: Running) -> None:
 def test_each_request_is_one_clean_log_line(site: Running, capsys: pytest.CaptureFixture[str]) -> None:
     raw(site, b"GET /api/%0d%0aevil\x1b[2J HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     site.get("/api/index.json?stance=Open%0a%1b")
-    log, end = "", time.monotonic() + 20
-    while "stance=Open" not in log and time.monotonic() < end:
-        log += capsys.readouterr().err
-        time.sleep(0.02)
+    log = io.StringIO()
+    eventually(lambda: log.write(capsys.readouterr().err) and "stance=Open" in log.getvalue())
     line = r'\S+Z aui_tui\.access 127\.0\.0\.1 "GET /api/index\.json\?stance=Open%0a%1b" 400 \d+ \d+\.\dms'
-    assert re.search(line, log)
-    assert "\x1b" not in log
+    assert re.search(line, log.getvalue())
+    assert "\x1b" not in log.getvalue()
 
 
 @pytest.mark.parametrize(

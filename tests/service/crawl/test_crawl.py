@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-import sqlite3
 import threading
 import time
 from collections import Counter
@@ -25,6 +24,7 @@ from aui_tui.service.crawl.listing import BadRow, ListedHost
 from aui_tui.service.crawl.work import CrawlSettings, Here, Job, JobResult, failed
 from aui_tui.service.local import LocalService
 from tests.faults.site import Asked, Site, good
+from tests.index.locked import locked
 from tests.service.crawl.conftest import access_to, grouped, homepages, hosts, rows, settings_of
 
 HOMEPAGES = 5
@@ -193,18 +193,6 @@ async def test_cancelled_crawl_keeps_what_was_finished_and_gives_its_leases_back
     assert 10 <= len(reported) < 200
     assert len((await service.index(Query())).ranked) == len(reported)
     assert all(service.leases.take_many([f"h{number}.test" for number in range(200)]))
-
-
-@contextlib.contextmanager
-def locked(path: Path) -> contextlib.AbstractContextManager[None]:  # type: ignore[misc]
-    """Hold the write lock of the database at ``path``."""
-    db = sqlite3.connect(path, isolation_level=None)
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    finally:
-        db.execute("ROLLBACK")
-        db.close()
 
 
 @pytest.mark.ci
