@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 
 import msgspec
@@ -53,14 +54,12 @@ def kind(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 async def service(kind: str, filled: Path, tmp_path: Path) -> AsyncIterator[Service]:
     if kind == "local":
-        local = Publication(filled)
-        yield local
-        await local.aclose()
+        async with aclosing(Publication(filled)) as local:
+            yield local
     elif kind == "remote":
         with serving(Publication(filled)) as running:
-            remote = open_source(running.base_url, folder=tmp_path / "copies")
-            yield remote
-            await remote.aclose()
+            async with aclosing(open_source(running.base_url, folder=tmp_path / "copies")) as remote:
+                yield remote
     else:
         path = tmp_path / "export"
         path.write_bytes(await _exported(kind, filled))
@@ -70,10 +69,8 @@ async def service(kind: str, filled: Path, tmp_path: Path) -> AsyncIterator[Serv
 async def _exported(kind: str, filled: Path) -> bytes:
     if kind == "cards file":
         return b"\n".join(codec.encode_card(card) for card in CARDS)
-    local = Publication(filled)
-    view = await local.index(Query())
+    view = await expected(filled, Query())
     rows = [tuple(row.summary for row in window[:]) for window in (view.ranked, view.unreachable)]
-    await local.aclose()
     return msgspec.json.encode({"scanned_at": view.scanned_at, "ranked": rows[0], "unreachable": rows[1]})
 
 
@@ -82,17 +79,10 @@ def plain(rows: list[Row]) -> list[tuple[int, object]]:
     return [(row.rank, msgspec.structs.replace(row.summary, url="")) for row in rows]
 
 
-async def view_of(service: Service, **filters: object) -> IndexView:
-    return await service.index(Query.of(**filters))  # type: ignore[arg-type]
-
-
 async def expected(filled: Path, query: Query) -> IndexView:
-    local = Publication(filled)
-    try:
+    async with aclosing(Publication(filled)) as local:
         view = await local.index(query)
         return msgspec.structs.replace(view, ranked=list(view.ranked[:]), unreachable=list(view.unreachable[:]))
-    finally:
-        await local.aclose()
 
 
 QUERIES = [
@@ -131,9 +121,8 @@ async def test_lists_facets_and_figures_are_the_same(
 @pytest.mark.parametrize("filters", [{}, {"stance": "Open"}, {"line": "score:>50"}], ids=str)
 async def test_overviews_are_the_same(service: Service, kind: str, filled: Path, filters: dict[str, object]) -> None:
     query = Query.of(**filters)  # type: ignore[arg-type]
-    local = Publication(filled)
-    wanted = await local.overview(query)
-    await local.aclose()
+    async with aclosing(Publication(filled)) as local:
+        wanted = await local.overview(query)
     found = await service.overview(query)
     if kind in SUMMARIES_ONLY:
         wanted = msgspec.structs.replace(wanted, failing={}, edges={}, contradictions=0, disagree={}, refusing={})
@@ -141,7 +130,7 @@ async def test_overviews_are_the_same(service: Service, kind: str, filled: Path,
 
 
 async def test_windows_are_read_in_slices(service: Service) -> None:
-    view = await view_of(service)
+    view = await service.index(Query())
     rows = list(view.ranked[:])
     assert [*view.ranked[:5], *view.ranked[5:11], *view.ranked[11:]] == rows
     assert list(view.ranked[1000:2000]) == []
@@ -229,13 +218,12 @@ async def scanning(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
     observed = Observed()
     publication = Publication(tmp_path / "data", observer=observed)
     if request.param == "local":
-        yield publication, observed
-        await publication.aclose()
+        async with aclosing(publication):
+            yield publication, observed
     else:
         with serving(publication) as running:
-            remote = open_source(running.base_url)
-            yield remote, observed
-            await remote.aclose()
+            async with aclosing(open_source(running.base_url)) as remote:
+                yield remote, observed
 
 
 async def test_scans_are_new_cached_or_forced_and_counted(scanning: tuple[Service, Observed]) -> None:
