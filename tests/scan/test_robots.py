@@ -44,6 +44,8 @@ def test_a_path_is_allowed_as_rfc_9309_has_it(case: dict[str, Any]) -> None:
         ("User-agent: X\nDisallow:", "allowed"),
         ("Useragent: X\nUser agent: X\nDisallow: /", "unlisted"),
         ("User-agent: X\nDisalow: /\nDissallow: /", "allowed"),
+        ("User-agent X\nDisallow /", "blocked"),
+        ("User-agent X Y\nDisallow: /", "unlisted"),
         ("User-agent: X", "allowed"),
         ("User-agent: X\nAllow: /", "allowed"),
         ("User-agent: X\nDisallow: /robots.txt$", "allowed"),
@@ -139,6 +141,9 @@ def test_groups_that_name_the_same_crawlers_are_one_and_the_first_of_equal_lines
         ("/%E3%83%84", "/ツ", False),
         ("/a%2Ab", "/a*b", False),
         ("/a[1]", "/a%5B1%5D", True),
+        ("/a*b*c", "/a1b2c", False),
+        ("/a*b*c", "/a1c2b", True),
+        ("/a*b*c", "/a1c2", True),
     ],
 )
 def test_a_path_and_a_url_are_compared_alike(rule: str, path: str, allowed: bool) -> None:
