@@ -36,6 +36,7 @@ class Folder:
 
     program: ClassVar[str] = ""
     etc: ClassVar[str] = ""
+    handler: ClassVar[type[QuietFiles]] = KeepingAlive
 
     def __init__(self, home: Path, files: Mapping[str, str]) -> None:
         self.home, self.root = home, home / "htdocs"
@@ -43,7 +44,7 @@ class Folder:
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        self._backend = ThreadingHTTPServer(("127.0.0.1", 0), files_of(self.root, KeepingAlive))
+        self._backend = ThreadingHTTPServer(("127.0.0.1", 0), files_of(self.root, self.handler))
         self.backend = self.port = self._backend.server_port
 
     @property

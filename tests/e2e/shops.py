@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import threading
-from http.server import ThreadingHTTPServer
 from pathlib import Path
-from typing import Protocol, Self
 
 from aui_tui.model.registry import registry
-from tests.applied.servers import Nginx
-from tests.loopback import QuietFiles, files_of
+from tests.applied.servers import Folder, KeepingAlive
 
+HOST = "shop.test"
 PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Oak and Thread</title>
@@ -24,100 +20,31 @@ page is final and includes delivery; orders can be changed until the wood is cut
 """
 ROBOTS = "User-agent: *\nDisallow:\n\nUser-agent: Claude-User\nUser-agent: Perplexity-User\nDisallow: /\n"
 FILES = {"index.html": PAGE, "robots.txt": ROBOTS}
-AGENTS = tuple(agent.token for agent in registry().live)
-NGINX = shutil.which("nginx")
 
 
-class Shop(Protocol):
-    """A running shop: ``folder`` holds its files, ``rules`` lead a scan of ``host`` to it."""
-
-    host: str
-    folder: Path
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-    @property
-    def rules(self) -> list[str]:
-        """Options of a scan."""
-        ...
-
-    def let_agents_in(self, file: str, text: str) -> None:
-        """Give the edge a file of the fix ``wba``."""
-        ...
-
-    def restart(self) -> None:
-        """Take the new settings."""
-        ...
+def rules(shop: Folder) -> list[str]:
+    """Return the options that lead a scan of HOST to ``shop``."""
+    return ["--connect-to", f"{HOST}:80:127.0.0.1:{shop.port}"]
 
 
-class PythonShop:
+class Refusing(KeepingAlive):
+    """Turns away every agent whose name the shop refuses."""
+
+    def do_GET(self) -> None:
+        if any(name in self.headers.get("User-Agent", "") for name in self.server.refused):
+            self.send_error(403)
+        else:
+            super().do_GET()
+
+
+class PythonShop(Folder):
     """The shop on Python's own server; its edge is a list of refused names."""
 
-    def __init__(self, home: Path) -> None:
-        self.host, self.folder = "shop.test", home / "htdocs"
-        self.refused = AGENTS
-        self.folder.mkdir()
-        for name, text in FILES.items():
-            (self.folder / name).write_text(text, encoding="utf-8")
-        shop = self
-
-        class Handler(QuietFiles):
-            def do_GET(self) -> None:
-                if any(name in self.headers.get("User-Agent", "") for name in shop.refused):
-                    self.send_error(403)
-                else:
-                    super().do_GET()
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), files_of(self.folder, Handler))
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-
-    @property
-    def port(self) -> int:
-        """Where it listens on this machine."""
-        return self._server.server_port
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-    @property
-    def rules(self) -> list[str]:
-        return ["--connect-to", f"{self.host}:80:127.0.0.1:{self._server.server_port}"]
-
-    def let_agents_in(self, file: str, text: str) -> None:
-        self.refused = tuple(name for name in self.refused if name not in text)
-
-    def restart(self) -> None:
-        return
-
-
-class NginxShop:
-    """The same shop behind a real nginx that refuses AI agents by name."""
+    handler = Refusing
 
     def __init__(self, home: Path) -> None:
-        self.host, self._nginx = "shop.test", Nginx(home, FILES)
-        self.folder = self._nginx.root
+        super().__init__(home, FILES)
+        self._backend.refused = [agent.token for agent in registry().live]
 
-    def __enter__(self) -> Self:
-        self._nginx.__enter__()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._nginx.__exit__()
-
-    @property
-    def rules(self) -> list[str]:
-        return ["--connect-to", f"{self.host}:80:127.0.0.1:{self._nginx.port}"]
-
-    def let_agents_in(self, file: str, text: str) -> None:
-        self._nginx.install(file, text)
-
-    def restart(self) -> None:
-        self._nginx.stop()
-        self._nginx.start()
+    def install(self, file: str, text: str) -> None:
+        self._backend.refused = [name for name in self._backend.refused if name not in text]

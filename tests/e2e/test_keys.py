@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.service.local import LocalService
-from tests.e2e.shops import PythonShop
+from tests.e2e.shops import HOST, PythonShop, rules
 from tests.e2e.terminal import Terminal
 from tests.scan import situations
 from tests.visits.planted import plant
@@ -109,13 +109,13 @@ def test_an_analyst_finds_the_walled_shops_that_turn_claude_away_and_exports_the
 
 @pytest.mark.ci
 def test_an_owner_scans_reads_the_cause_copies_the_fix_scans_again_and_sees_the_difference(tmp_path: Path) -> None:
-    with PythonShop(tmp_path) as shop, Terminal(tmp_path, shop.rules, columns=140, lines=40) as terminal:
+    with PythonShop(tmp_path) as shop, Terminal(tmp_path, rules(shop), columns=140, lines=40) as terminal:
         terminal.wait_for("Can AI assistants get into your site?")
         keys = Keys(terminal)
-        terminal.press(f"http://{shop.host}")
+        terminal.press(f"http://{HOST}")
         keys.press(["\r"], "refused", "refused (403)", "robots.txt", "Next")
         keys.press(["y"], "Copied")
-        (shop.folder / "llms.txt").write_text(f"# {shop.host}\n\n> A shop.\n", encoding="utf-8")
+        (shop.root / "llms.txt").write_text(f"# {HOST}\n\n> A shop.\n", encoding="utf-8")
         keys.press(["f"])
         terminal.wait_until(lambda: "8/10" in terminal.text, "for the second scan", 90)
         keys.press(["d"], "Changes", "llms.txt")

@@ -3,57 +3,48 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.applied.apply import apply
+from tests.applied.servers import Folder, Nginx
 from tests.cli.runner import aui, here
-from tests.e2e.shops import NGINX, NginxShop, PythonShop, Shop
+from tests.e2e.shops import FILES, HOST, PythonShop, rules
 
-WITH_NGINX = pytest.param(NginxShop, marks=pytest.mark.skipif(NGINX is None, reason="needs nginx"))
-
-
-def apply(shop: Shop, fixes: Path) -> None:
-    """Do what the written files say."""
-    page = shop.folder / "index.html"
-    for path in sorted(path for path in fixes.rglob("*") if path.is_file()):
-        text, name = path.read_text(encoding="utf-8"), str(path.relative_to(fixes))
-        if name in ("llms.txt", "robots.txt", ".well-known/mcp.json"):
-            (shop.folder / name).parent.mkdir(exist_ok=True)
-            (shop.folder / name).write_text(text, encoding="utf-8")
-        elif name == "homepage/head.html":
-            page.write_text(page.read_text(encoding="utf-8").replace("</head>", text + "</head>"), encoding="utf-8")
-        elif path.parent.name == "server":
-            shop.let_agents_in(path.name, text)
-        else:
-            assert name == "README.md", f"no way to apply {name}"
-    shop.restart()
+WITH_NGINX = pytest.param(
+    lambda home: Nginx(home, FILES), marks=pytest.mark.skipif(not shutil.which("nginx"), reason="needs nginx")
+)
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("kind", [PythonShop, WITH_NGINX])
-def test_gate_fails_snippets_are_applied_gate_passes(tmp_path: Path, kind: type[PythonShop | NginxShop]) -> None:
-    with kind(tmp_path) as shop:
-        url = f"http://{shop.host}"
-        before = aui(tmp_path, "scan", url, *shop.rules, "--fail-grade", "C", "--json", "-q")
+@pytest.mark.parametrize("made", [PythonShop, WITH_NGINX], ids=["python", "nginx"])
+def test_gate_fails_snippets_are_applied_gate_passes(tmp_path: Path, made: Callable[[Path], Folder]) -> None:
+    with made(tmp_path) as shop:
+        url = f"http://{HOST}"
+        before = aui(tmp_path, "scan", url, *rules(shop), "--fail-grade", "C", "--json", "-q")
         assert before.code == 1
         assert "gate fail-grade failed: shop.test: The grade is F" in before.err
         assert json.loads(before.out)["stance"] == "Walled"
 
-        (tmp_path / "own.toml").write_text(f'with_claims = true\n[sites."{shop.host}"]\ntester = "127.0.0.1"\n')
+        (tmp_path / "own.toml").write_text(f'with_claims = true\n[sites."{HOST}"]\ntester = "127.0.0.1"\n')
         written = ("--write", "fixes", "--config", "own.toml")
-        planned = here(tmp_path, "plan", shop.host, "--grade", "100", *written)
+        planned = here(tmp_path, "plan", HOST, "--grade", "100", *written)
         assert planned.code == 0, planned.err
-        apply(shop, tmp_path / "fixes")
+        apply(tmp_path / "fixes", shop)
+        shop.stop()
+        shop.start()
 
         after = aui(
-            tmp_path, "scan", url, *shop.rules, "--force", "--fail-grade", "C", "--no-regress", "last", "--json", "-q"
+            tmp_path, "scan", url, *rules(shop), "--force", "--fail-grade", "C", "--no-regress", "last", "--json", "-q"
         )
         assert (after.code, after.err) == (0, "")
         card = json.loads(after.out)
         assert (card["score"], card["grade"], card["stance"], card["live_served"]) == (100, "A", "Open", 4)
 
-    changed = json.loads(here(tmp_path, "diff", shop.host, "--format", "json").out)
+    changed = json.loads(here(tmp_path, "diff", HOST, "--format", "json").out)
     fields = {change["field"] for change in changed["changes"]}
     assert {"ua_policy.Claude-User", "agents_disallowed"} <= fields
     served = {f"matrix.{name}" for name in ("chatgpt", "claude", "gemini", "perplexity")}
@@ -62,5 +53,5 @@ def test_gate_fails_snippets_are_applied_gate_passes(tmp_path: Path, kind: type[
     assert not [change for change in changed["changes"] if change["direction"] == "worse"]
     assert not {"semantic.main", "semantic.nav", "noscript_shell", "human_title", "edge"} & fields
     assert all("REPLACE THIS" in one["text"] for one in changed["new"])  # what only the owner can write
-    text = here(tmp_path, "diff", shop.host).out
+    text = here(tmp_path, "diff", HOST).out
     assert "Claude: refused -> in" in text
