@@ -30,6 +30,24 @@ def readable(extra: str = "", title: str = "Rooms") -> Page:
     return html(f"<main><h1>Rooms by the water</h1><p>{PROSE * 4}</p><ul>{rows}</ul></main>{extra}", title)
 
 
+async def send(writer: asyncio.StreamWriter, page: Page) -> None:
+    """Send a whole answer; the connection ends with it."""
+    status, headers, body = page
+    lines = [f"HTTP/1.1 {status} X", *(f"{k}: {v}" for k, v in headers.items())]
+    lines += [f"content-length: {len(body)}", "connection: close", "", ""]
+    writer.write("\r\n".join(lines).encode() + body)
+    await writer.drain()
+
+
+def open_socket(writer: asyncio.StreamWriter, head: str) -> None:
+    """Accept the WebSocket that the request ``head`` asks for."""
+    key = head.partition("\r\nSec-WebSocket-Key: ")[2][:24]
+    proof = hashlib.sha1(f"{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11".encode()).digest()
+    lines = ["HTTP/1.1 101 X", "upgrade: websocket", "connection: upgrade"]
+    lines += [f"sec-websocket-accept: {base64.b64encode(proof).decode()}", "", ""]
+    writer.write("\r\n".join(lines).encode())
+
+
 @dataclass
 class Site:
     """Pages by path; ``*`` is any other path. ``log`` holds method and target of each request."""
@@ -47,22 +65,15 @@ class Site:
             method, target, _ = head.split("\r\n")[0].split(" ")
             self.log.append((method, target))
             if "\r\nSec-WebSocket-Key: " in head:
-                await self._live(head.partition("\r\nSec-WebSocket-Key: ")[2][:24], target, reader, writer)
+                await self._live(head, target, reader, writer)
             missing = self.pages.get("*", (404, {"content-type": "text/html"}, b"<h1>Not found</h1>"))
             found = self.pages.get(target.partition("?")[0], missing)
-            status, headers, body = found(target) if callable(found) else found
             await asyncio.sleep(self.slow.get(target.partition("?")[0], 0))
-            lines = [f"HTTP/1.1 {status} X", *(f"{k}: {v}" for k, v in headers.items())]
-            lines += [f"content-length: {len(body)}", "connection: close", "", ""]
-            writer.write("\r\n".join(lines).encode() + body)
-            await writer.drain()
+            await send(writer, found(target) if callable(found) else found)
         writer.close()
 
-    async def _live(self, key: str, path: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        proof = hashlib.sha1(f"{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11".encode()).digest()
-        lines = ["HTTP/1.1 101 X", "upgrade: websocket", "connection: upgrade"]
-        lines += [f"sec-websocket-accept: {base64.b64encode(proof).decode()}", "", ""]
-        writer.write("\r\n".join(lines).encode())
+    async def _live(self, head: str, path: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        open_socket(writer, head)
         if self.said:
             await asyncio.sleep(self.slow.get(path, 0))
             writer.write(struct.pack("!BBH", 0x81, 126, len(self.said.encode())) + self.said.encode())

@@ -8,9 +8,7 @@ that acts when it is asked for.
 from __future__ import annotations
 
 import asyncio
-import base64
 import contextlib
-import hashlib
 import ssl
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -27,7 +25,7 @@ from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.proxy import Allowance
 from aui_tui.tasks.run import TaskRunning, run_tasks
-from tests.tasks.pages import PROSE, Page, html
+from tests.tasks.pages import PROSE, Page, html, open_socket, send
 from tests.tasks.running import HOST, others_slow, seen_at
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
@@ -66,20 +64,18 @@ class Shop:
         with contextlib.suppress(OSError, EOFError, asyncio.LimitOverrunError):
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
             method, target, _ = head.split("\r\n")[0].split(" ")
-            fields = {line.partition(":")[0].lower(): line.partition(":")[2].strip() for line in head.split("\r\n")[1:]}
             self.asked.append(f"{method} {target}")
-            if "sec-websocket-key" in fields:
-                await self._socket(fields["sec-websocket-key"], reader, writer)
+            if "\r\nSec-WebSocket-Key: " in head:
+                open_socket(writer, head)
+                while data := await reader.read(1 << 20):
+                    self.frames += len(data)
             else:
                 if method not in SAFE or target.startswith(self.trap.acts or ("\0",)):
                     self.writes.append(f"{method} {target}")
                 status, headers, body = self._page(target.partition("?")[0])
                 if self.secure:
                     body = body.replace(b"ws://", b"wss://").replace(b"http://", b"https://")
-                lines = [f"HTTP/1.1 {status} X", *(f"{k}: {v}" for k, v in headers.items())]
-                lines += [f"content-length: {len(body)}", "connection: close", "", ""]
-                writer.write("\r\n".join(lines).encode() + body)
-                await writer.drain()
+                await send(writer, (status, headers, body))
         writer.close()
 
     def _page(self, path: str) -> Page:
@@ -89,14 +85,6 @@ class Shop:
             return self.trap.pages[path]
         name = path.strip("/").replace("/", " ").replace("-", " ").title()
         return html(f"{SEND}<main><h1>{name}</h1><p>{PROSE * 3}</p></main>", name)
-
-    async def _socket(self, key: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        proof = hashlib.sha1(f"{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11".encode(), usedforsecurity=False).digest()
-        lines = ["HTTP/1.1 101 Switching Protocols", "upgrade: websocket", "connection: upgrade"]
-        lines += [f"sec-websocket-accept: {base64.b64encode(proof).decode()}", "", ""]
-        writer.write("\r\n".join(lines).encode())
-        while data := await reader.read(1 << 20):
-            self.frames += len(data)
 
 
 @asynccontextmanager
@@ -386,24 +374,23 @@ async def test_addresses_that_change_without_end_leave_a_result_within_the_limit
     assert time.monotonic() - begin < 2 * limits.host
 
 
-async def test_own_fields_reach_neither_the_robots_txt_of_others_nor_the_record(browser: Browser) -> None:
+async def test_own_fields_reach_the_scanned_origin_alone_and_no_record(browser: Browser) -> None:
     """Also where the page shows them, with the password, in its text, title, names and addresses."""
     heads: list[str] = []
     shown = "sesame-open wonderland-7 YWRhOndvbmRlcmxhbmQtNw=="
     home = html(
         f"<main><h1>{shown}</h1><p>{PROSE * 4}</p><ul><li><a href='/room/sesame-open'>Room {shown}</a></ul>"
         f"<div style='width:9999px'><form><label>{shown}<input readonly></label><label>B <input></label></form></div>"
-        "<iframe src='http://other.demo.test/frame'></iframe></main>",
+        "<iframe src='http://other.demo.test/frame'></iframe><img src=/moved></main>",
         shown,
     )
 
     async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         heads.append(head)
-        status, headers, body = (404, {}, b"") if head.startswith("GET /robots") else home
-        lines = [f"HTTP/1.1 {status} X", *(f"{k}: {v}" for k, v in headers.items()), f"content-length: {len(body)}"]
-        writer.write("\r\n".join([*lines, "connection: close", "", ""]).encode() + body)
-        await writer.drain()
+        moved = (302, {"location": "http://other.demo.test/landed"}, b"")
+        others = {"/robots.txt": (404, {}, b""), "/moved": moved}
+        await send(writer, others.get(head.split(" ")[1], home))
         writer.close()
 
     server = await asyncio.start_server(listen, "127.0.0.1", 0)
@@ -416,8 +403,10 @@ async def test_own_fields_reach_neither_the_robots_txt_of_others_nor_the_record(
     )
     server.close()
     others = [head for head in heads if "host: other.demo.test" in head.casefold()]
-    assert any(head.startswith("GET /robots.txt") for head in others)
+    assert {"/robots.txt", "/frame", "/landed"} <= {head.split(" ")[1] for head in others}
     assert not [head for head in others if "sesame" in head or "authorization" in head.casefold()]
-    assert [head for head in heads if "sesame" in head]
+    own = [head for head in heads if head not in others and not head.startswith("GET /robots.txt")]
+    assert own
+    assert all("sesame-open" in head and "Basic " in head for head in own)
     for secret in ("sesame-open", "wonderland-7", "YWRhOndvbmRlcmxhbmQtNw"):
         assert secret not in repr((ran.report, ran.rendered, events))

@@ -12,6 +12,7 @@ OTHERS = """
     ISBN 978-3-16-148410-0, order 2024-11-22-0001; RFC 9309 must then stay away
     Meet us at the mill.; On 12 May 2027 at 14 o'clock; Look at rooms. Dot your i.
     Chapter 12 the long road to the sea; order 2026-11-22 14:00 number 12345; three rooms by the water
+    © 2026 Harbour Street
 """
 
 PLACES = """
@@ -25,7 +26,7 @@ PRICES = """
     49.00 €; € 49; EUR 49; $1,299.99; US$ 12; CHF 12.–; 1.234,56 €; 1 249 kr; kr 249,-; 249:-; 12,50 zł; ¥1,200; 1,200円
     ￥1,200; Rs. 499; ₹ 1,499; R$ 19,90; 5 000 ₽; ₩12,000; 12 000 Ft; 499 Kč; 49.00 ر.س; ١٢٫٥٠ ر.س; ฿120; Rp 120.000
     120.000 ₫; 12 лв.; lei 45; 100 TL; ₺100; AED 49; 12 евро; 15 dollars; 99 грн
-    49 €; €49.00; 1.299,00 €; $1,299.99; CHF 80.-; 49,– €; 12 000 kr; R$ 59,90; ¥1200; 1200円
+    CHF 80.-; 49,– €; Rp1.299.000
 """
 READ = {"US$ 12": "$ 12", "12 лв.": "12 лв"}
 """What is read of a price, where it is not the whole."""
@@ -40,7 +41,7 @@ ADDS = """
     Legg i handlekurv; Lisää ostoskoriin; Do košíku; Kosárba; Sepete ekle; В корзину; До кошика; カートに入れる
     加入购物车; 장바구니 담기; أضف إلى السلة; הוסף לסל; Thêm vào giỏ; Masukkan keranjang; เพิ่มลงตะกร้า; कार्ट में डालें
     Προσθήκη στο καλάθι; Adaugă în coș; افزودن به سبد; Buy now; Book now; Reserve a table; Order
-    Add to basket
+    Add to basket; Додати в кошик; In Warenkorb legen; Jetzt buchen
 """
 
 REFUSALS = """
@@ -88,11 +89,11 @@ def test_names_are_known_and_others_are_not(pattern: re.Pattern[str], known: str
     assert [name for name in listed(others) if pattern.search(name)] == []
 
 
-@pytest.mark.parametrize("said", listed(PRICES))
-def test_an_amount_beside_a_currency_is_a_price(said: str) -> None:
-    found = PRICE.search(f"Today {said} with a lamp")
-    assert found is not None
-    assert found[0].strip() == READ.get(said, said)
+def test_an_amount_beside_a_currency_is_a_price() -> None:
+    for said in listed(PRICES):
+        found = PRICE.search(f"Today {said} with a lamp")
+        assert found is not None, said
+        assert found[0].strip() == READ.get(said, said)
 
 
 def test_a_button_that_leaves_accepts_or_says_nothing_is_known_by_its_name() -> None:
