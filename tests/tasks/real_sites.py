@@ -8,7 +8,6 @@ raises Missing, which names what is not there.
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import shutil
@@ -127,65 +126,105 @@ def served(*command: str, port: int, cwd: Path, env: Mapping[str, str] | None = 
             process.kill()
 
 
-@contextmanager
-def sphinx(folder: Path) -> Iterator[int]:
-    """Sphinx with its own theme."""
-    write(
-        folder / "source",
-        {
-            "conf.py": "project = 'Harbour Handbook'\n",
-            "index.rst": "Welcome to the harbour\n======================\n\n"
-            f"{PROSE}\n\n.. toctree::\n\n   lantern\n   contact\n",
-            "lantern.rst": "Lantern care\n============\n\nTrim the wick every morning.\n",
-            "contact.rst": f"Contact\n=======\n\nWrite to {MAIL}.\n",
-        },
-    )
-    build = tool(folder, "sphinx-build", "sphinx")
-    run(build, "-q", str(folder / "source"), str(folder / "site"))
-    with static(folder / "site") as port:
-        yield port
+@dataclass(frozen=True)
+class Built:
+    """A site that a program builds from ``files`` into the folder ``site``."""
+
+    files: Mapping[str, str]
+    build: Callable[[Path], None]
+    site: str
+
+    @contextmanager
+    def __call__(self, folder: Path) -> Iterator[int]:
+        """Write the files, build the site and serve it."""
+        write(folder, self.files)
+        self.build(folder)
+        with static(folder / self.site) as port:
+            yield port
 
 
-@contextmanager
-def mkdocs(folder: Path, theme: str = "mkdocs") -> Iterator[int]:
-    """MkDocs with a theme."""
-    write(
-        folder,
-        {
-            "mkdocs.yml": f"site_name: Harbour Handbook\ntheme: {{name: {theme}}}\nplugins: [search]\n",
-            "docs/index.md": f"# Welcome to the harbour\n\n{PROSE}\n\n- [Lantern care](lantern.md)\n",
-            "docs/lantern.md": "# Lantern care\n\nTrim the wick every morning.\n",
-            "docs/contact.md": f"# Contact\n\nWrite to {MAIL}.\n",
-        },
-    )
-    build = tool(folder, "mkdocs", "mkdocs", "mkdocs-material")
-    run(build, "build", "-q", "-f", str(folder / "mkdocs.yml"), "-d", str(folder / "site"))
-    with static(folder / "site") as port:
-        yield port
+def by(line: str, *packages: str) -> Callable[[Path], None]:
+    """Return what builds a site by a program of Python packages."""
+
+    def build(folder: Path) -> None:
+        name, *words = line.split()
+        run(tool(folder, name, *packages), *words, cwd=folder)
+
+    return build
 
 
-@contextmanager
-def vitepress(folder: Path) -> Iterator[int]:
-    """VitePress with its local search."""
-    config = (
-        "export default {title:'Harbour Handbook',themeConfig:{search:{provider:'local'},"
-        "nav:[{text:'Contact',link:'/contact'}],sidebar:[{text:'Lantern care',link:'/lantern'}]}}\n"
-    )
-    write(
-        folder,
-        {
-            "package.json": '{"private":true,"type":"module"}',
-            ".vitepress/config.mjs": config,
-            "index.md": f"# Welcome to the harbour\n\n{PROSE}\n\n- [Lantern care](lantern.md)\n",
-            "lantern.md": "# Lantern care\n\nTrim the wick every morning.\n",
-            "contact.md": f"# Contact\n\nWrite to {MAIL}.\n",
-        },
-    )
-    npm = program("npm")
-    run(npm, "install", "--no-audit", "--no-fund", "-D", "vitepress", cwd=folder)
+def build_vitepress(folder: Path) -> None:
+    run(program("npm"), "install", "--no-audit", "--no-fund", "-D", "vitepress", cwd=folder)
     run(str(folder / "node_modules/.bin/vitepress"), "build", cwd=folder)
-    with static(folder / ".vitepress/dist") as port:
-        yield port
+
+
+def build_jekyll(folder: Path) -> None:
+    run(program("jekyll"), "build", "-q", cwd=folder, env={"JEKYLL_NO_BUNDLER_REQUIRE": "1"})
+
+
+SPHINX: Final = Built(
+    {
+        "source/conf.py": "project = 'Harbour Handbook'\n",
+        "source/index.rst": "Welcome to the harbour\n======================\n\n"
+        f"{PROSE}\n\n.. toctree::\n\n   lantern\n   contact\n",
+        "source/lantern.rst": "Lantern care\n============\n\nTrim the wick every morning.\n",
+        "source/contact.rst": f"Contact\n=======\n\nWrite to {MAIL}.\n",
+    },
+    by("sphinx-build -q source site", "sphinx"),
+    "site",
+)
+"""Sphinx with its own theme."""
+
+
+def mkdocs(theme: str) -> Built:
+    """MkDocs with a theme."""
+    files = {
+        "mkdocs.yml": f"site_name: Harbour Handbook\ntheme: {{name: {theme}}}\nplugins: [search]\n",
+        "docs/index.md": f"# Welcome to the harbour\n\n{PROSE}\n\n- [Lantern care](lantern.md)\n",
+        "docs/lantern.md": "# Lantern care\n\nTrim the wick every morning.\n",
+        "docs/contact.md": f"# Contact\n\nWrite to {MAIL}.\n",
+    }
+    return Built(files, by("mkdocs build -q", "mkdocs", "mkdocs-material"), "site")
+
+
+VITEPRESS: Final = Built(
+    {
+        "package.json": '{"private":true,"type":"module"}',
+        ".vitepress/config.mjs": "export default {title:'Harbour Handbook',themeConfig:{search:{provider:'local'},"
+        "nav:[{text:'Contact',link:'/contact'}],sidebar:[{text:'Lantern care',link:'/lantern'}]}}\n",
+        "index.md": f"# Welcome to the harbour\n\n{PROSE}\n\n- [Lantern care](lantern.md)\n",
+        "lantern.md": "# Lantern care\n\nTrim the wick every morning.\n",
+        "contact.md": f"# Contact\n\nWrite to {MAIL}.\n",
+    },
+    build_vitepress,
+    ".vitepress/dist",
+)
+"""VitePress with its local search."""
+PELICAN: Final = Built(
+    {
+        "content/lantern.md": f"Title: Lantern care\nDate: 2026-01-01\nCategory: Care\n\nTrim the wick. {PROSE}\n",
+        "content/kettle.md": f"Title: Kettle polish\nDate: 2026-01-02\nCategory: Care\n\nPolish it. {PROSE}\n",
+        "content/pages/contact.md": f"Title: Contact\n\nWrite to {MAIL}.\n",
+        "conf.py": "AUTHOR='Ada'\nSITENAME='Harbour letters'\nSITEURL=''\nPATH='content'\nTIMEZONE='UTC'\n"
+        "DEFAULT_LANG='en'\nRELATIVE_URLS=True\n",
+    },
+    by("pelican content -o site -s conf.py", "pelican[markdown]"),
+    "site",
+)
+"""Pelican: a blog of two articles and a page."""
+POST: Final = "---\nlayout: post\ntitle: {}\n---\n\n{} " + PROSE + "\n"
+JEKYLL: Final = Built(
+    {
+        "_config.yml": f"title: Harbour letters\nemail: {MAIL}\ntheme: minima\nexclude: [server.log]\n",
+        "index.md": f"---\nlayout: home\n---\n\n{PROSE}\n",
+        "about.md": f"---\nlayout: page\ntitle: About\n---\n\n{PROSE}\n",
+        "_posts/2026-01-01-lantern-care.md": POST.format("Lantern care", "Trim the wick."),
+        "_posts/2026-01-02-kettle-polish.md": POST.format("Kettle polish", "Polish it."),
+    },
+    build_jekyll,
+    "_site",
+)
+"""Jekyll of the Debian packages with its theme Minima: a blog of two posts and a page about it."""
 
 
 @contextmanager
@@ -215,7 +254,7 @@ def dokuwiki(folder: Path) -> Iterator[int]:
         for file in Path("/etc/dokuwiki").iterdir():
             if file.is_file() and not file.is_symlink() and file.name != "local.php":
                 shutil.copy(file, conf)
-        for name in (
+        for name in [
             "attic",
             "cache",
             "index",
@@ -227,7 +266,7 @@ def dokuwiki(folder: Path) -> Iterator[int]:
             "meta",
             "pages",
             "tmp",
-        ):
+        ]:
             (data / name).mkdir(parents=True)
     write(
         folder,
@@ -287,14 +326,8 @@ def wordpress(folder: Path) -> Iterator[int]:
                 break
             time.sleep(0.1)
         if fresh:
-            run(
-                program("mariadb"),
-                "--no-defaults",
-                f"--socket={line}",
-                "-uroot",
-                "-e",
-                "create database if not exists wp",
-            )
+            client = (program("mariadb"), "--no-defaults", f"--socket={line}", "-uroot")
+            run(*client, "-e", "create database if not exists wp")
             run(php, str(site / "setup.php"), cwd=site)
         port = free_port()
         with served(php, "-S", f"127.0.0.1:{port}", "-t", str(site), port=port, cwd=folder) as up:
@@ -503,37 +536,6 @@ pn.Column("# Welcome to the harbour", {PROSE!r}, "Write to [us](mailto:{MAIL})."
   pn.widgets.TextInput(name="Your e-mail address"), pn.widgets.Select(name="Kind", options=["Brass", "Storm"]),
   pn.widgets.Checkbox(name="With a wick"), pn.widgets.Button(name="Ask for a lantern")).servable(title="Harbour handbook")
 """
-MARIMO: Final = f"""
-import marimo
-app = marimo.App(app_title="Harbour handbook")
-@app.cell
-def _():
-    import marimo as mo
-    mo.vstack([
-        mo.md("# Welcome to the harbour\\n\\n" + {PROSE!r} + "\\n\\nWrite to [us](mailto:{MAIL})."),
-        mo.ui.text(label="Your name"), mo.ui.text(label="Your e-mail address", kind="email"),
-        mo.ui.checkbox(label="With a wick"), mo.ui.button(label="Ask for a lantern")])
-    return
-if __name__ == "__main__":
-    app.run()
-"""
-MESOP: Final = f"""
-import mesop as me
-@me.page(path="/", title="Harbour handbook", security_policy=me.SecurityPolicy(dangerously_disable_trusted_types=True))
-def home():
-    me.text("Welcome to the harbour", type="headline-4")
-    me.text({PROSE!r})
-    me.text("Write to {MAIL}.")
-    me.link(text="Lantern care", url="/lantern")
-    me.input(label="Your name")
-    me.input(label="Your e-mail address", type="email")
-    me.checkbox("With a wick")
-    me.button("Ask for a lantern", type="flat")
-@me.page(path="/lantern", title="Lantern care")
-def lantern():
-    me.text("Lantern care", type="headline-4")
-    me.text("Trim the wick every morning.")
-"""
 FLASK_ADMIN: Final = f"""
 import sys
 from flask import Flask
@@ -590,60 +592,18 @@ class PythonApp:
 
 _STREAMLIT_RUN: Final = "run app.py --server.headless true --browser.gatherUsageStats false --server.port {port}"
 _PANEL_RUN: Final = "serve app.py --port {port} --index app --allow-websocket-origin shop.demo.test"
-_MARIMO_RUN: Final = "run app.py --headless --no-token --host 127.0.0.1 --port {port}"
 # what is typed there goes over a WebSocket, which the fence cuts: nobody can say what a person would see
 _LIVE: Final = Truth(follow="absent", search="absent", form="inconclusive")
 _PLAIN: Final = Truth(follow="absent", search="absent", form="done")
-_UNKNOWN: Final = Truth(*["inconclusive"] * 6)
-"""Marimo's page asks for more files than a run may, Mesop answers robots.txt with 500: neither is said to be broken."""
 PYTHON_APPS: Final[Mapping[str, tuple[Serve, Truth]]] = {
     "streamlit": (PythonApp(STREAMLIT, ("streamlit",), "streamlit", _STREAMLIT_RUN), _LIVE),
     "shiny": (PythonApp(SHINY, ("shiny",), "shiny", "run --port {port} app.py"), _PLAIN),
     "panel": (PythonApp(PANEL, ("panel",), "panel", _PANEL_RUN), _PLAIN._replace(form="blocked")),
-    "marimo": (PythonApp(MARIMO, ("marimo",), "marimo", _MARIMO_RUN), _UNKNOWN),
     "nicegui": (PythonApp(NICEGUI, ("nicegui",), "nicegui-pack"), _LIVE._replace(follow="done")),
-    "mesop": (PythonApp(MESOP, ("mesop",), "mesop", "app.py --prod --port={port}"), _UNKNOWN),
     "gradio": (PythonApp(GRADIO, ("gradio",), "gradio"), _PLAIN),
     "dash": (PythonApp(DASH, ("dash",), "dash-generate-components"), _PLAIN),
     "flask-admin": (PythonApp(FLASK_ADMIN, ("flask-admin", "flask-sqlalchemy"), "flask"), Truth(search="absent")),
 }
-
-
-@contextmanager
-def pelican(folder: Path) -> Iterator[int]:
-    """Pelican: a blog of two articles and a page."""
-    write(
-        folder,
-        {
-            "content/lantern.md": f"Title: Lantern care\nDate: 2026-01-01\nCategory: Care\n\nTrim the wick. {PROSE}\n",
-            "content/kettle.md": f"Title: Kettle polish\nDate: 2026-01-02\nCategory: Care\n\nPolish it. {PROSE}\n",
-            "content/pages/contact.md": f"Title: Contact\n\nWrite to {MAIL}.\n",
-            "conf.py": "AUTHOR='Ada'\nSITENAME='Harbour letters'\nSITEURL=''\nPATH='content'\nTIMEZONE='UTC'\n"
-            "DEFAULT_LANG='en'\nRELATIVE_URLS=True\n",
-        },
-    )
-    run(tool(folder, "pelican", "pelican[markdown]"), "content", "-o", "site", "-s", "conf.py", cwd=folder)
-    with static(folder / "site") as port:
-        yield port
-
-
-@contextmanager
-def jekyll(folder: Path) -> Iterator[int]:
-    """Jekyll of the Debian packages with its theme Minima: a blog of two posts and a page about it."""
-    post = "---\nlayout: post\ntitle: {}\n---\n\n{} " + PROSE + "\n"
-    write(
-        folder,
-        {
-            "_config.yml": f"title: Harbour letters\nemail: {MAIL}\ntheme: minima\nexclude: [server.log]\n",
-            "index.md": f"---\nlayout: home\n---\n\n{PROSE}\n",
-            "about.md": f"---\nlayout: page\ntitle: About\n---\n\n{PROSE}\n",
-            "_posts/2026-01-01-lantern-care.md": post.format("Lantern care", "Trim the wick."),
-            "_posts/2026-01-02-kettle-polish.md": post.format("Kettle polish", "Polish it."),
-        },
-    )
-    run(program("jekyll"), "build", "-q", cwd=folder, env={"JEKYLL_NO_BUNDLER_REQUIRE": "1"})
-    with static(folder / "_site") as port:
-        yield port
 
 
 @contextmanager
@@ -715,19 +675,9 @@ def mediawiki(folder: Path) -> Iterator[int]:
     if not site.exists():
         shutil.copytree(home, site, ignore_dangling_symlinks=True)
         (site / "LocalSettings.php").unlink(missing_ok=True)
-        run(
-            php,
-            "maintenance/install.php",
-            "--dbtype=sqlite",
-            f"--dbpath={folder}",
-            "--server=http://shop.demo.test",
-            "--scriptpath=",
-            "--skins=Vector",
-            "--pass=sesame-open-wide",
-            "Harbour wiki",
-            "ada",
-            cwd=site,
-        )
+        options = ("--dbtype=sqlite", f"--dbpath={folder}", "--server=http://shop.demo.test", "--scriptpath=")
+        names = ("--skins=Vector", "--pass=sesame-open-wide", "Harbour wiki", "ada")
+        run(php, "maintenance/install.php", *options, *names, cwd=site)
         for name, text in {
             "Main Page": f"{PROSE}\n\n* [[Lantern care]]\n* [[Kettle care]]\n* [[Contact]]\n",
             "Lantern care": f"Trim the wick of every lantern. {PROSE}\n",
@@ -755,18 +705,18 @@ def docusaurus(folder: Path) -> Iterator[int]:
 
 
 SITES: Final[Mapping[str, tuple[Serve, Truth]]] = {
-    "sphinx": (sphinx, Truth()),
-    "mkdocs": (mkdocs, Truth()),
-    "mkdocs-material": (functools.partial(mkdocs, theme="material"), Truth()),
-    "vitepress": (vitepress, Truth()),
+    "sphinx": (SPHINX, Truth()),
+    "mkdocs": (mkdocs("mkdocs"), Truth()),
+    "mkdocs-material": (mkdocs("material"), Truth()),
+    "vitepress": (VITEPRESS, Truth()),
     "vite": (vite, Truth(follow="absent", search="absent", contact="absent")),
     "dokuwiki": (dokuwiki, Truth()),
     "wordpress": (wordpress, Truth(search="absent", form="done")),
     "oscar": (oscar, Truth(contact="absent", offer="done")),
     "datasette": (datasette, Truth(search="absent", contact="absent")),
     **PYTHON_APPS,
-    "pelican": (pelican, Truth(search="absent")),
-    "jekyll": (jekyll, Truth(search="absent")),
+    "pelican": (PELICAN, Truth(search="absent")),
+    "jekyll": (JEKYLL, Truth(search="absent")),
     "next": (nextjs, Truth(follow="absent", search="absent", contact="absent")),
     "mezzanine": (mezzanine, Truth(form="done")),
     "docsify": (docsify, Truth()),
