@@ -25,13 +25,6 @@ def complete(home: Path, line: str) -> list[str]:
     return here(home, env=env).out.split()
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_script_for_each_shell(tmp_path: Path, shell: str) -> None:
-    done = here(tmp_path, env={"_AUI_TUI_COMPLETE": f"source_{shell}"})
-    assert done.code == 0
-    assert "_AUI_TUI_COMPLETE" in done.out
-
-
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [

@@ -143,13 +143,6 @@ def test_few_open_files_mean_fewer_hosts_in_flight_and_no_wrong_card(tmp_path: P
 
 
 @pytest.mark.ci
-def test_closed_standard_input_is_said(tmp_path: Path) -> None:
-    with start(tmp_path, "crawl", "-", preexec_fn=lambda: os.close(0)) as process:
-        out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (2, "", "aui-tui: Standard input is closed.\n")
-
-
-@pytest.mark.ci
 def test_interrupt_keeps_every_finished_card(tmp_path: Path, slow_web: Served) -> None:
     name = listed(tmp_path, *hosts(400, "d"))
     with start(tmp_path, "crawl", name, *slow_web.options, "--json", env={"AUI_TUI_CONCURRENCY": "4"}) as process:
@@ -164,10 +157,15 @@ def test_interrupt_keeps_every_finished_card(tmp_path: Path, slow_web: Served) -
     assert "Traceback" not in err
 
 
-def killed_at_random(home: Path, web: Served, kills: int, count: int, prefix: str) -> None:
-    """Kill a crawl ``kills`` times, then let it run: nothing that was reported is lost, nothing is skipped."""
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("kills", "count", "prefix"), [(2, 40, "e"), (50, 800, "f")])
+def test_a_crawl_that_is_killed_again_and_again_loses_and_skips_nothing(
+    tmp_path: Path, slow_web: Served, kills: int, count: int, prefix: str
+) -> None:
+    home = tmp_path
     name = listed(home, *hosts(count, prefix))
-    options = [name, *web.options, "--json"]
+    options = [name, *slow_web.options, "--json"]
     dice = random.Random(kills)
     assert in_index(home) == []
     reported: list[str] = []
@@ -193,17 +191,6 @@ def killed_at_random(home: Path, web: Served, kills: int, count: int, prefix: st
     assert sorted(in_index(home)) == sorted(url.removeprefix("http://") for url in hosts(count, prefix))
     for host in dice.sample(in_index(home), 5):
         assert aui(home, "site", host, "--json").code == 0
-
-
-@pytest.mark.slow
-def test_killed_crawl_goes_on_where_it_ended(tmp_path: Path, slow_web: Served) -> None:
-    killed_at_random(tmp_path, slow_web, 2, 40, "e")
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_killed_fifty_times(tmp_path: Path, slow_web: Served) -> None:
-    killed_at_random(tmp_path, slow_web, 50, 800, "f")
 
 
 @pytest.mark.slow

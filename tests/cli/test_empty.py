@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from aui_tui.cli.app import COMMANDS, command_of
-from tests.cards import WALLED
 from tests.cli.runner import aui, here, required
-from tests.cli.stored import fill
 
 WITH_VALUE = [
     (name, option.opts[0])
@@ -57,23 +55,3 @@ def test_a_switch_before_an_empty_argument_is_not_called_empty(tmp_path: Path, l
     done = here(tmp_path, *line)
     assert (done.code, done.out) == (2, "")
     assert done.sentence == "aui-tui: An argument is empty. Give it a value, or leave it out."
-
-
-@pytest.mark.parametrize(
-    ("gate", "value"),
-    [
-        ("--fail-grade", ""),
-        ("--must-serve", ""),
-        ("--must-serve", ","),
-        ("--must-serve", "chatgpt,"),
-        ("--fail-on", ""),
-        ("--no-regress", ""),
-        ("--require-stance", ""),
-        ("--fail-under", ""),
-    ],
-)
-def test_a_gate_of_nothing_fails_on_a_grade_f(tmp_path: Path, gate: str, value: str) -> None:
-    fill(tmp_path)
-    done = here(tmp_path, "site", WALLED.host, gate, value)
-    assert (done.code, done.out) == (2, ""), done
-    assert "is empty" in done.sentence or "--fail-under" in done.sentence

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import msgspec
-import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.codec import encode_card
@@ -38,18 +37,3 @@ def test_a_card_alone_exists_under_its_own_method_only(tmp_path: Path) -> None:
     assert json.loads(done.err)["error"].endswith(
         "The card of shop.example comes without what was seen, so it exists under v0.1 only. Scan it again."
     )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "stdin", "code", "words"),
-    [
-        (["x.json"], "", 2, "Cannot read x.json"),
-        (["-"], "nonsense", 2, "Not JSON"),
-        (["-"], "[]", 2, "holds no report card"),
-        (["none.example"], "", 3, "never been scanned"),
-    ],
-)
-def test_bad_input_is_one_sentence(tmp_path: Path, arguments: list[str], stdin: str, code: int, words: str) -> None:
-    done = here(tmp_path, "regrade", *arguments, "--method", "v0.1", stdin=stdin)
-    assert (done.code, done.out) == (code, "")
-    assert words in done.sentence

@@ -19,7 +19,6 @@ USAGE = [
     ("schema", "RECORD: One of card, index, summary, visits."),
     ("schema cards", "Unknown record 'cards'"),
     ("--data-dir", "--data-dir"),
-    ("paths --data-dir ''", "--data-dir is empty."),
     ("index --data-dir /dev/null/x", "/dev/null/x cannot be used: Not a directory; name another one by --data-dir DIR"),
     ("index --query colour:red", "Unknown query term"),
     ("index --sort weight", "rank, score"),
@@ -27,6 +26,10 @@ USAGE = [
     ("help scaning", "did you mean scanning? Allowed are: scanning, dashboard"),
     ("validate none.json", "Cannot read none.json"),
     ("import none.json", "Cannot read none.json"),
+    ("regrade none.recording", "Cannot read none.recording"),
+    ("regrade noise.recording", "not a recording"),
+    ("regrade list.json", "holds no report card"),
+    ("regrade - --method v0.1", "Not JSON"),
     ("backup none/copy.db", "cannot be written"),
     ("diff tickets.example 2025 last", "kept: 2026-11-20"),
     ("diff a b c d", "HOST TIME TIME"),
@@ -44,6 +47,7 @@ USAGE = [
     ("site shop.example --fail-under 120", "0<=x<=100"),
     ("site shop.example --fail-grade Z", "A, B, C, D, F"),
     ("site shop.example --must-serve nobody", "Claude"),
+    ("site shop.example --must-serve chatgpt,", "The agent is empty"),
     ("site shop.example --no-regress none.json", "Cannot read none.json"),
     ("export -f junit", "json, ndjson, csv, markdown, html"),
     ("export -f parquet", "Parquet is written into a file, whole"),
@@ -59,6 +63,7 @@ USAGE = [
     ("scan shop.example -o none/card.json", "the folder does not exist"),
     ("scan shop.example -o old.json/card.json", "the folder is a file"),
     ("scan shop.example -o .", "it is a folder"),
+    ("scan a.com b.com -o one.recording", "name one host"),
     (
         "scan shop.example -o card.doc",
         f"use {', '.join(ending for one in FORMATS.values() for ending in one.endings.split())}.",
@@ -69,6 +74,7 @@ USAGE = [
     ("AUI_TUI_PACE=60.5 scan shop.example", "one at a time, 0 to 60"),
     ("AUI_TUI_PACE=nan scan shop.example", "one at a time, 0 to 60"),
     ("AUI_TUI_PACE=soon scan shop.example", "one at a time, 0 to 60"),
+    ("demo", "aui-tui demo --headless"),
     ("crawl", "Name one list"),
     ("crawl x.csv --starter", "Name one list"),
     ("crawl .", "Cannot read ."),
@@ -91,7 +97,8 @@ USAGE = [
     ("watch shop.example --path none", "no folder or file none"),
     ("watch 10.0.0.7 --every 6m", "--allow-private"),
     ("mcp --allow-private", "--allow-scan"),
-    ("serve --host ''", "--host is empty. "),
+    ("web --host 0.0.0.0 --port 0", "AUI_TUI_BASE_URL"),
+    ("AUI_TUI_BASE_URL=ftp://x/y web", "must be an address"),
     ("serve --host 'no such host'", "Cannot listen on no such host"),
     ("AUI_TUI_BASE_URL=index.example serve --port 0", "AUI_TUI_BASE_URL must be an address"),
     ("AUI_TUI_TRUSTED_PROXY=everybody serve --port 0", "A trusted proxy must be"),
@@ -102,6 +109,7 @@ USAGE = [
 ON_A_SOURCE = [
     ("serve", "works on the index of this machine"),
     ("doctor", "not on --source"),
+    ("demo --headless", "--source"),
     ("forget x.example", "not on --source"),
     ("cache", "not on --source"),
     ("diff tickets.example", "no earlier scan"),
@@ -114,6 +122,7 @@ NO_CARD = [
     ("diff shop.example", "nothing to compare with"),
     ("diff none.example", "never been scanned"),
     ("plan gone.example", "comes without what was seen"),
+    ("regrade none.example --method v0.1", "never been scanned"),
     ("forget none.example", "never been scanned"),
     ("badge none.example", "never been scanned"),
 ]
@@ -127,11 +136,13 @@ SENTENCES = [
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with an index, and two cards as files."""
+    """A folder with an index, two cards as files, and two files that hold no card."""
     folder = tmp_path_factory.mktemp("home")
     fill(folder, scans=SEEN)
     (folder / "old.json").write_bytes(encode_card(EARLIER))
     (folder / "new.json").write_bytes(encode_card(WALLED))
+    (folder / "noise.recording").write_bytes(b'{"recording": "\\u001b[2J"}')
+    (folder / "list.json").write_text("[]")
     return folder
 
 
@@ -140,7 +151,7 @@ def test_what_cannot_be_done_is_one_sentence(home: Path, code: int, line: str, w
     arguments, settings = shlex.split(line), {}
     while arguments[0].startswith("AUI_TUI_"):
         name, _, settings[name] = arguments.pop(0).partition("=")
-    done = here(home, *arguments, env=settings)
+    done = here(home, *arguments, env=settings, stdin="nonsense")
     assert (done.code, done.out) == (code, "")
     assert words in done.sentence
     assert "\x1b" not in done.sentence

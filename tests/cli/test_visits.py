@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from aui_tui.cli import gating
-from aui_tui.cli.app import run
 from tests.cards import WALLED
-from tests.cli.runner import aui
+from tests.cli.runner import aui, here
 from tests.cli.stored import fill
 from tests.visits.records import visitor, visits
 
@@ -31,20 +30,12 @@ def log(home: Path, *lines: str, name: str = "access.log") -> str:
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home for commands that run in this process."""
-    monkeypatch.setenv("AUI_TUI_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("AUI_TUI_CONFIG", "")
-    return tmp_path
-
-
-@pytest.fixture
 def served(tmp_path: Path) -> str:
     return log(tmp_path, *[line()] * 99, line(403), *[line(agent="curl/8")] * 10)
 
 
 def test_figures_as_a_record(tmp_path: Path, served: str) -> None:
-    done = aui(tmp_path, "visits", served, "--json")
+    done = here(tmp_path, "visits", served, "--json")
     assert done.code == 0, done.err
     record = json.loads(done.out)
     assert (record["lines"], record["agent_lines"], record["log"]) == (110, 100, "access.log")
@@ -66,11 +57,9 @@ def test_figures_as_a_record(tmp_path: Path, served: str) -> None:
         ("nobody=1%", "", 2),
     ],
 )
-def test_the_gate_never_passes_on_doubt(
-    home: Path, monkeypatch: pytest.MonkeyPatch, served: str, limit: str, kind: str, code: int
-) -> None:
-    monkeypatch.setenv("AUI_TUI_LOG_KIND", kind)
-    assert run(["visits", served, "--fail-refused", limit]) == code
+def test_the_gate_never_passes_on_doubt(tmp_path: Path, served: str, limit: str, kind: str, code: int) -> None:
+    done = here(tmp_path, "visits", served, "--fail-refused", limit, env={"AUI_TUI_LOG_KIND": kind})
+    assert done.code == code, done.err
 
 
 @pytest.mark.parametrize("percent", [7, 28, 29, 55, 56, 57, 58])
@@ -101,10 +90,10 @@ def test_figures_are_kept_beside_the_card_and_forgotten_with_it(tmp_path: Path, 
 
 
 def test_csv_and_markdown(tmp_path: Path, served: str) -> None:
-    rows = list(csv.DictReader(StringIO(aui(tmp_path, "visits", served, "--format", "csv").out)))
+    rows = list(csv.DictReader(StringIO(here(tmp_path, "visits", served, "--format", "csv").out)))
     claude = next(row for row in rows if row["token"] == "Claude-User")
     assert (claude["requests"], claude["refused"], claude["refused_share"]) == ("100", "1", "0.01")
-    assert "| Claude | 100 |" in aui(tmp_path, "visits", served, "--format", "markdown").out
+    assert "| Claude | 100 |" in here(tmp_path, "visits", served, "--format", "markdown").out
 
 
 @pytest.mark.parametrize(
@@ -122,28 +111,24 @@ def test_csv_and_markdown(tmp_path: Path, served: str) -> None:
         (("{log}", "--host", "no host"), "no host"),
     ],
 )
-def test_bad_input_is_one_sentence(
-    home: Path, capfd: pytest.CaptureFixture[str], served: str, arguments: tuple[str, ...], words: str
-) -> None:
-    code = run(["visits", *(served if word == "{log}" else word for word in arguments)])
-    reported = capfd.readouterr().err
-    assert code == 2
-    assert words in reported
-    assert len(reported.splitlines()) == 1
+def test_bad_input_is_one_sentence(tmp_path: Path, served: str, arguments: tuple[str, ...], words: str) -> None:
+    done = here(tmp_path, "visits", *(served if word == "{log}" else word for word in arguments))
+    assert (done.code, done.out) == (2, "")
+    assert words in done.sentence
 
 
 def test_what_is_not_a_log_says_what_was_expected(tmp_path: Path) -> None:
-    done = aui(tmp_path, "visits", log(tmp_path, *["not a line of a log\n"] * 20, name="notes.txt"))
+    done = here(tmp_path, "visits", log(tmp_path, *["not a line of a log\n"] * 20, name="notes.txt"))
     assert done.code == 2
     assert "notes.txt: its first lines are in no known format; expected are combined, JSON or W3C" in done.err
-    mixed = aui(tmp_path, "visits", log(tmp_path, *[line()] * 3, *["nonsense\n"] * 20))
+    mixed = here(tmp_path, "visits", log(tmp_path, *[line()] * 3, *["nonsense\n"] * 20))
     assert mixed.code == 2
     assert "20 of its first 23 lines could not be understood; expected were lines such as" in mixed.err
 
 
 def test_lines_not_understood_are_quoted_without_what_tells_of_a_visitor(tmp_path: Path) -> None:
     bad = '203.0.113.9 - joe@mail.example [bad] "GET /a?token=s3cret HTTP/1.1" \x1b[2J\n'
-    done = aui(tmp_path, "visits", log(tmp_path, *[line()] * 10, bad))
+    done = here(tmp_path, "visits", log(tmp_path, *[line()] * 10, bad))
     assert done.code == 0
     assert "not understood: 999.9.999.9 - aaa@aaaa.aaaaaaa [aaa]" in done.err
     for secret in ("203.0.113.9", "joe", "s3cret", "\x1b"):
@@ -154,7 +139,7 @@ def test_lines_not_understood_are_quoted_without_what_tells_of_a_visitor(tmp_pat
 @pytest.mark.ci
 def test_a_log_of_other_sites_says_so(tmp_path: Path) -> None:
     path = log(tmp_path, *["other.example:443 " + line()] * 5)
-    done = aui(tmp_path, "visits", path, "--host", "tickets.example")
+    done = here(tmp_path, "visits", path, "--host", "tickets.example")
     assert done.code == 2
     assert "No line of an agent is of tickets.example: the log names other.example." in done.err
-    assert aui(tmp_path, "visits", path, "--host", "www.other.example").code == 0
+    assert here(tmp_path, "visits", path, "--host", "www.other.example").code == 0

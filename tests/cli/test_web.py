@@ -7,14 +7,13 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.cards import SAMPLES
-from tests.cli.runner import ROOT, here
+from tests.cli.runner import ROOT
 from tests.cli.stored import fill
 
 
@@ -65,14 +64,6 @@ def test_without_the_token_of_the_address_there_is_nothing(address: str) -> None
     for path in ("/", "/ws", "/static/", f"/{token[::-1]}/", f"/{token[::-1]}/ws", "/static/js/textual.js"):
         assert ask(server, path, **upgrade(Origin=server)).status_code == 404, path
     assert ask(address, "/static/js/textual.js").status_code == 200
-
-
-def test_the_address_that_browsers_use_has_to_be_named(tmp_path: Path) -> None:
-    pytest.importorskip("textual_serve")
-    done = here(tmp_path, "web", "--host", "0.0.0.0", "--port", "0")
-    assert (done.code, "AUI_TUI_BASE_URL" in done.sentence) == (2, True)
-    done = here(tmp_path, "web", env={"AUI_TUI_BASE_URL": "ftp://x/y"})
-    assert (done.code, "must be an address" in done.sentence) == (2, True)
 
 
 LINE = 19

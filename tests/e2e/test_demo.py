@@ -51,17 +51,3 @@ def test_interrupted_demo_leaves_nothing(tmp_path: Path, number: signal.Signals,
     assert (process.returncode, out) == (code, "")
     assert "Traceback" not in err
     assert not list(temporary.iterdir())
-
-
-@pytest.mark.ci
-def test_demo_without_a_terminal_says_what_to_use(tmp_path: Path) -> None:
-    done = aui(tmp_path, "demo")
-    assert (done.code, done.out) == (2, "")
-    assert "aui-tui demo --headless" in done.sentence
-
-
-@pytest.mark.ci
-def test_demo_is_for_this_machine_alone(tmp_path: Path) -> None:
-    done = aui(tmp_path, "demo", "--headless", "--source", "https://index.example")
-    assert done.code == 2
-    assert "--source" in done.sentence

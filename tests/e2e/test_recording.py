@@ -49,21 +49,3 @@ def test_a_cached_answer_can_be_recorded_too(tmp_path: Path, serve: Serve) -> No
     assert again.out == first.out
     assert aui(tmp_path, "regrade", str(tape), "--json").out == first.out
     assert stat.S_ISREG(tape.stat().st_mode)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("regrade", "absent.recording"), "absent.recording"),
-        (("regrade", "noise.recording"), "not a recording"),
-        (("scan", "-o", "y.recording", "a.com", "b.com"), "name one host"),
-    ],
-)
-def test_a_bad_use_gets_one_sentence(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
-    (tmp_path / "noise.recording").write_bytes(b'{"recording": "\\u001b[2J"}')
-    done = aui(tmp_path, *(str(tmp_path / word) if word.endswith(".recording") else word for word in arguments))
-    assert done.code == 2
-    assert words in done.err
-    assert "Traceback" not in done.err
-    assert "\x1b" not in done.err
-    assert done.out == ""
