@@ -13,8 +13,12 @@ from typing import Any, Self
 
 import pexpect
 import pyte
+import pytest
 
 from tests.cli.runner import command, environment
+
+IN_A_TERMINAL = [pytest.mark.pty, pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")]
+"""The marks of a test that drives the program in a pseudo-terminal."""
 
 
 def shown(screen: pyte.Screen) -> list[str]:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from aui_tui.model.codec import encode_card
-from tests.e2e.terminal import Terminal
+from tests.e2e.terminal import IN_A_TERMINAL, Terminal
 from tests.tui.cards import make_card
 from tests.tui.test_hostile import PAYLOADS, hostile_card
 
-pytestmark = [
-    pytest.mark.pty,
-    pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
-]
+pytestmark = IN_A_TERMINAL
 PALETTE, BACK, DOWN = "\x10", "\x7f", "\x1b[B"
 WALK = (
     ("m", "1 ChatGPT agent"),

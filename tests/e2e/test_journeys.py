@@ -21,15 +21,12 @@ from aui_tui.service.local import LocalService
 from tests.cli.runner import aui
 from tests.cli.stored import fill
 from tests.e2e.shops import PythonShop
-from tests.e2e.terminal import Terminal
+from tests.e2e.terminal import IN_A_TERMINAL, Terminal
 from tests.e2e.workshop import with_tools
 from tests.service.browser import BROWSER, MISSING
 from tests.tui.cards import make_card
 
-pytestmark = [
-    pytest.mark.pty,
-    pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
-]
+pytestmark = IN_A_TERMINAL
 COPIED = re.compile(r"\x1b\]52;c;([A-Za-z0-9+/=]+)\x07")
 
 
@@ -91,7 +88,7 @@ def test_an_owner_types_scans_fixes_scans_again_and_sees_the_difference(tmp_path
         terminal.press("y")
         terminal.wait_for("Copied the change")
         assert copied(terminal).startswith("# ")
-        (shop.folder / "llms.txt").write_text(copied(terminal), encoding="utf-8")
+        (shop.root / "llms.txt").write_text(copied(terminal), encoding="utf-8")
         terminal.press(" ")
         terminal.wait_for("what if 1 fix")
         terminal.press("s")

@@ -9,12 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.stored import fill
-from tests.e2e.terminal import Terminal
+from tests.e2e.terminal import IN_A_TERMINAL, Terminal
 
-pytestmark = [
-    pytest.mark.pty,
-    pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
-]
+pytestmark = IN_A_TERMINAL
 CRASHING = """
 import asyncio, sys
 from pathlib import Path

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.stored import fill
-from tests.e2e.terminal import Terminal
+from tests.e2e.terminal import IN_A_TERMINAL, Terminal
 from tests.tui.cards import make_card
 
-pytestmark = [
-    pytest.mark.pty,
-    pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
-]
+pytestmark = IN_A_TERMINAL
 SGR = re.compile(r"\x1b\[([\d;:]*)m")
 JOURNEY = (
     ("3", "Ranked 19 "),

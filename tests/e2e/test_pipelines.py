@@ -22,7 +22,7 @@ from ruamel.yaml import YAML
 import aui_tui
 from aui_tui import docs
 from tests.cli.runner import ROOT, environment, here
-from tests.e2e.workshop import OPEN, SHUT, shop, tool, with_tools
+from tests.e2e.workshop import OPEN, SHUT, check_schema, shop, sources, tool, wheel_of, with_tools
 from tests.loopback import files_of, listening
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the steps are for a POSIX shell")
@@ -30,18 +30,12 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="the steps are for a POS
 FORGE = ROOT / ".github"
 ACTION = YAML(typ="safe").load(FORGE / "actions" / "aui-tui" / "action.yml")
 RELEASE = YAML(typ="safe").load(FORGE / "workflows" / "release.yml")
-SOURCES = ("aui_tui", "themes", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", ".pre-commit-hooks.yaml")
 PLACE = re.compile(r"\$\{\{ *(.+?) *\}\}")
 
 
 def checkout(folder: Path) -> Path:
     """Return a copy of the sources in ``folder``, committed as a repository of its own."""
-    for name in SOURCES:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            folder.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
+    sources(folder)
     git(folder, "init", "--quiet")
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message", "sources")
@@ -58,9 +52,7 @@ def git(folder: Path, *words: str) -> str:
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with ``wheel/*.whl`` and ``venv``: an environment that has pip and nothing else."""
     folder = tmp_path_factory.mktemp("clean")
-    source = checkout(folder / "source")
-    wheel = ("-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder / "wheel"), str(source))
-    subprocess.run([sys.executable, *wheel], check=True, timeout=170)
+    wheel_of(checkout(folder / "source"), folder / "wheel")
     subprocess.run(
         [sys.executable, "-m", "uv", "venv", "--quiet", "--seed", "--python", sys.executable, str(folder / "venv")],
         check=True,
@@ -146,12 +138,6 @@ def site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
         yield public, f"http://localhost:{server.server_port}"
 
 
-def schema(name: str, text: str, tmp_path: Path) -> None:
-    (tmp_path / "file.yml").write_text(text)
-    words = ("-m", "check_jsonschema", "--builtin-schema", name, str(tmp_path / "file.yml"))
-    subprocess.run([sys.executable, *words], check=True, timeout=60, capture_output=True)
-
-
 @pytest.mark.ci
 def test_what_pipelines_run_is_named_exactly() -> None:
     """Of others' code a commit or a version, never a name that its owner can move."""
@@ -167,7 +153,7 @@ def test_what_pipelines_run_is_named_exactly() -> None:
 
 @pytest.mark.ci
 def test_the_action_follows_its_schema_and_puts_nothing_into_a_shell_line(tmp_path: Path) -> None:
-    schema("vendor.github-actions", (FORGE / "actions" / "aui-tui" / "action.yml").read_text(), tmp_path)
+    check_schema("github-actions", (FORGE / "actions" / "aui-tui" / "action.yml").read_text(), tmp_path)
     for step in (*ACTION["runs"]["steps"], *(s for job in RELEASE["jobs"].values() for s in job["steps"])):
         assert "${{" not in step.get("run", "")
     given = YAML(typ="safe").load(docs.read("ci").split("```yaml\n")[4].partition("```")[0])
@@ -268,7 +254,7 @@ def test_the_gitlab_component(tmp_path: Path, site: tuple[Path, str], robots: st
     assert "$[[" not in head
     values = {name: str((one or {}).get("default", "")) for name, one in inputs.items()} | {"url": url}
     filled = re.sub(r"\$\[\[ inputs\.([\w-]+) \]\]", lambda m: json.dumps(values[m[1]]), job)
-    schema("vendor.gitlab-ci", filled, tmp_path)
+    check_schema("gitlab-ci", filled, tmp_path)
     made = YAML(typ="safe").load(filled)["aui-tui"]
     env = with_tools(tmp_path) | made["variables"]
     script = "\n".join(made["script"])
@@ -282,7 +268,7 @@ def test_the_gitlab_component(tmp_path: Path, site: tuple[Path, str], robots: st
 
 @pytest.mark.ci
 def test_the_release_publishes_only_what_the_tag_says(tmp_path: Path) -> None:
-    schema("vendor.github-workflows", (FORGE / "workflows" / "release.yml").read_text(), tmp_path)
+    check_schema("github-workflows", (FORGE / "workflows" / "release.yml").read_text(), tmp_path)
     assert RELEASE["jobs"]["publish"]["permissions"] == {"id-token": "write"}
     check = next(step for step in RELEASE["jobs"]["build"]["steps"] if "tag" in step.get("name", ""))
     (tmp_path / "tools").mkdir()
@@ -356,18 +342,8 @@ def test_the_packaged_completions_are_what_the_program_writes(tmp_path: Path, sh
 @pytest.mark.slow
 def test_the_wheel_installs_man_page_and_completions(clean: Path, tmp_path: Path) -> None:
     (wheel,) = (clean / "wheel").glob("*.whl")
-    words = (
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--ignore-installed",
-        "--prefix",
-        str(tmp_path),
-        str(wheel),
-    )
-    subprocess.run([clean / "venv" / "bin" / "python", *words], check=True, timeout=60)
+    words = ["-m", "pip", "install", "--quiet", "--no-deps", "--ignore-installed", "--prefix"]
+    subprocess.run([clean / "venv" / "bin" / "python", *words, str(tmp_path), str(wheel)], check=True, timeout=60)
     for path in SHARE.rglob("*"):
         assert (tmp_path / "share" / path.relative_to(SHARE)).exists()
     bash = f"source {tmp_path}/share/bash-completion/completions/aui-tui; complete -p aui-tui"

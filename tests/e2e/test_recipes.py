@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from aui_tui import docs
-from tests.e2e.workshop import OPEN, PYTHON, SHUT, shop, tool, with_tools
+from tests.e2e.workshop import OPEN, PYTHON, SHUT, check_schema, shop, tool, with_tools
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="the recipes are for a POSIX shell")]
 
@@ -88,15 +87,10 @@ READY_MADE = SECTION.split("```yaml\n")[4].partition("```")[0]
 
 @pytest.mark.parametrize(
     ("text", "schema"),
-    [(GITHUB, "vendor.github-workflows"), (READY_MADE, "vendor.github-workflows"), (GITLAB, "vendor.gitlab-ci")],
+    [(GITHUB, "github-workflows"), (READY_MADE, "github-workflows"), (GITLAB, "gitlab-ci")],
 )
 def test_a_recipe_follows_the_schema_of_its_server(text: str, schema: str, tmp_path: Path) -> None:
-    (tmp_path / "recipe.yml").write_text(text)
-    subprocess.run(
-        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(tmp_path / "recipe.yml")],
-        check=True,
-        timeout=60,
-    )
+    check_schema(schema, text, tmp_path)
 
 
 @pytest.mark.parametrize(("robots", "code"), [(OPEN, 0), (SHUT, 1)])

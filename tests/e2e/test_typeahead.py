@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.stored import fill
-from tests.e2e.terminal import Terminal
+from tests.e2e.terminal import IN_A_TERMINAL, Terminal
 from tests.tui.cards import make_card
 
-pytestmark = [
-    pytest.mark.pty,
-    pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
-]
+pytestmark = IN_A_TERMINAL
 DOWN, PALETTE, BACK = "\x1b[B", "\x10", "\x7f"
 HOSTS = 60
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -14,23 +13,9 @@ import pytest
 
 import aui_tui
 from tests.cli.runner import ROOT
+from tests.e2e.workshop import sources, wheel_of
 
 pytestmark = pytest.mark.slow
-SOURCES = ("aui_tui", "themes", "pyproject.toml", "README.md", "LICENSE")
-
-
-def build(folder: Path) -> Path:
-    """Return the wheel of a copy of the sources, made in ``folder``."""
-    source = folder / "source"
-    source.mkdir(parents=True)
-    for name in SOURCES:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy2(ROOT / name, source / name)
-    run("pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(source))
-    (wheel,) = folder.glob("*.whl")
-    return wheel
 
 
 def run(*module: str, cwd: Path | None = None) -> str:
@@ -41,7 +26,8 @@ def run(*module: str, cwd: Path | None = None) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("wheel"))
+    folder = tmp_path_factory.mktemp("wheel")
+    return wheel_of(sources(folder / "source"), folder)
 
 
 def test_the_wheel_is_small_and_whole(wheel: Path) -> None:
@@ -53,7 +39,7 @@ def test_the_wheel_is_small_and_whole(wheel: Path) -> None:
 
 
 def test_the_same_source_gives_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
-    again = build(tmp_path)
+    again = wheel_of(sources(tmp_path / "source"), tmp_path)
     assert hashlib.sha256(again.read_bytes()).digest() == hashlib.sha256(wheel.read_bytes()).digest()
 
 

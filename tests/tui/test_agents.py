@@ -133,6 +133,11 @@ async def test_each_side_of_an_exchange_has_its_own_title_and_legend() -> None:
             assert f"[{side}]" in text_of(pilot)
             assert legend in text_of(pilot)
             await press(pilot, "tab")
+        assert "[Compared]" in text_of(pilot)
+        await press(pilot, "shift+tab")
+        assert "[Text]" in text_of(pilot)
+        exchange = dict(help_sections(pilot.app.screen))["Exchange"]
+        assert ("tab", "Both sides, one side raw, the text") in exchange
 
 
 async def test_unfolding_agents_that_are_alike_leaves_the_cursor_on_the_first_of_them() -> None:
@@ -152,19 +157,6 @@ async def test_esc_takes_away_what_was_said() -> None:
         assert "Z does nothing here" in text_of(pilot)
         await press(pilot, "escape")
         assert "Z does nothing here" not in text_of(pilot)
-
-
-async def test_tab_turns_the_sides_of_an_exchange_and_its_help_says_so() -> None:
-    async with stage(MemoryService.of(3)) as pilot:
-        pilot.app.push_screen(opened(refused_claude(), registry().live[1].key))
-        await settle(pilot)
-        for side in ("browser raw", "Claude raw", "Text", "Compared"):
-            await press(pilot, "tab")
-            assert f"[{side}]" in text_of(pilot)
-        await press(pilot, "shift+tab")
-        assert "[Text]" in text_of(pilot)
-        exchange = dict(help_sections(pilot.app.screen))["Exchange"]
-        assert ("tab", "Both sides, one side raw, the text") in exchange
 
 
 def test_a_card_of_the_first_method_names_every_pillar_in_80_cells() -> None:

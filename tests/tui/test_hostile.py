@@ -14,7 +14,7 @@ from aui_tui.tui.app import AuiApp
 
 from .cards import make_card
 from .memory import MemoryService
-from .stage import settle, stage, text_of
+from .stage import press, settle, stage, text_of
 
 PAYLOADS = (
     "[red]RED[/red]",
@@ -74,41 +74,22 @@ def holds(pilot: Pilot[int]) -> str:
     return text
 
 
+WALK = "end enter 2 3 4 down space 5 d l D escape question_mark escape escape m m space space equals_sign escape v"
+"""Keys that lead through every screen of a card and of the list."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("payload", [" ".join(PAYLOADS[:-2]), *PAYLOADS[-2:]], ids=["all", "long", "wide"])
 async def test_hostile_card_changes_nothing_but_text(payload: str) -> None:
     card = hostile_card(payload)
     service = MemoryService(histories={card.host: [card, card], "b.example": [make_card(4)]})
     async with stage(service, (140, 40)) as pilot:
-        holds(pilot)
-        for key in (
-            "end",
-            "enter",
-            "2",
-            "3",
-            "4",
-            "down",
-            "space",
-            "5",
-            "d",
-            "l",
-            "D",
-            "escape",
-            "question_mark",
-            "escape",
-        ):
-            await pilot.press(key)
-            await settle(pilot)
+        walk = (
+            "end enter 2 3 4 down space 5 d l D escape question_mark escape escape m m space space equals_sign escape v"
+        )
+        for key in ("", *walk.split()):
+            await press(pilot, *[key] * bool(key))
             holds(pilot)
-        await pilot.press("escape", "m")
-        await settle(pilot)
-        holds(pilot)
-        await pilot.press("m", "space", "space", "equals_sign")
-        await settle(pilot)
-        holds(pilot)
-        await pilot.press("escape", "v")
-        await settle(pilot)
-        holds(pilot)
         assert pilot.app.is_running
 
 
