@@ -88,6 +88,11 @@ class Server(Folder):
         raise NotImplementedError
 
     @property
+    def binary(self) -> str:
+        """The path of the server's program, empty where it is not installed."""
+        return shutil.which(self.program) or ""
+
+    @property
     def main(self) -> Path:
         """The main file of the configuration."""
         return self.conf / "main.conf"
@@ -164,7 +169,7 @@ class Nginx(Server):
         return [*self.command(), "-t"]
 
     def command(self) -> list[str]:
-        return [shutil.which("nginx") or "", "-p", str(self.home), "-c", str(self.main)]
+        return [self.binary, "-p", str(self.home), "-c", str(self.main)]
 
     def install(self, file: str, text: str) -> None:
         (self.conf / "conf.d").mkdir(exist_ok=True)
@@ -231,7 +236,7 @@ $HTTP["user-agent"] =~ "({NAMES})" {{
         return [*self.command()[:1], "-tt", "-f", str(self.main)]
 
     def command(self) -> list[str]:
-        return [shutil.which("lighttpd") or "", "-D", "-f", str(self.main)]
+        return [self.binary, "-D", "-f", str(self.main)]
 
     def install(self, file: str, text: str) -> None:
         assert file == "agents.conf", file
@@ -277,10 +282,10 @@ class Apache(Server):
         """
 
     def check(self) -> list[str]:
-        return [shutil.which("apache2") or "", "-f", str(self.main), "-t"]
+        return [self.binary, "-f", str(self.main), "-t"]
 
     def command(self) -> list[str]:
-        return [shutil.which("apache2") or "", "-f", str(self.main), "-DFOREGROUND"]
+        return [self.binary, "-f", str(self.main), "-DFOREGROUND"]
 
     def install(self, file: str, text: str) -> None:
         if file == "agents.conf":
@@ -320,10 +325,10 @@ backend files
 """
 
     def check(self) -> list[str]:
-        return [shutil.which("haproxy") or "", "-c", "-f", str(self.main)]
+        return [self.binary, "-c", "-f", str(self.main)]
 
     def command(self) -> list[str]:
-        return [shutil.which("haproxy") or "", "-f", str(self.main)]
+        return [self.binary, "-f", str(self.main)]
 
     def install(self, file: str, text: str) -> None:
         if file == "agents-frontend.cfg":
@@ -352,21 +357,11 @@ sub vcl_recv {{
         return self.conf / "default.vcl"
 
     def check(self) -> list[str]:
-        return [
-            shutil.which("varnishd") or "",
-            "-j",
-            "none",
-            "-C",
-            "-f",
-            str(self.main),
-            "-n",
-            str(self.home / "check"),
-        ]
+        return [self.binary, "-j", "none", "-C", "-f", str(self.main), "-n", str(self.home / "check")]
 
     def command(self) -> list[str]:
-        address, jail = f"127.0.0.1:{self.port}", ("-j", "none")
-        program = shutil.which("varnishd") or ""
-        return [program, *jail, "-F", "-a", address, "-f", str(self.main), "-n", str(self.home / "work"), "-T", "none"]
+        work, address = str(self.home / "work"), f"127.0.0.1:{self.port}"
+        return [self.binary, "-j", "none", "-F", "-a", address, "-f", str(self.main), "-n", work, "-T", "none"]
 
     def install(self, file: str, text: str) -> None:
         self.above("backend files" if file == "agents.vcl" else "if .req.http.User-Agent", text)
@@ -393,10 +388,10 @@ http://127.0.0.1:{self.port} {{
 """
 
     def check(self) -> list[str]:
-        return [shutil.which("caddy") or "", "validate", "--adapter", "caddyfile", "--config", str(self.main)]
+        return [self.binary, "validate", "--adapter", "caddyfile", "--config", str(self.main)]
 
     def command(self) -> list[str]:
-        return [shutil.which("caddy") or "", "run", "--adapter", "caddyfile", "--config", str(self.main)]
+        return [self.binary, "run", "--adapter", "caddyfile", "--config", str(self.main)]
 
     def install(self, file: str, text: str) -> None:
         found = re.search(r"@agents \{[^}]*\n", self.text)
@@ -431,7 +426,7 @@ hosts:
         return [*self.command(), "-t"]
 
     def command(self) -> list[str]:
-        return [shutil.which("h2o") or "", "-c", str(self.main)]
+        return [self.binary, "-c", str(self.main)]
 
     def install(self, file: str, text: str) -> None:
         self.above("deny ", indent(text, 14 * " "))

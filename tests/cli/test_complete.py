@@ -99,15 +99,7 @@ def shell_at(folder: Path, shell: str, command: str) -> Iterator[pexpect.spawn[s
     )
     tool.chmod(0o755)
     env = environment(folder, {"PATH": f"{folder}:{os.environ['PATH']}", "TERM": "dumb"})
-    child = pexpect.spawn(
-        name,
-        options,
-        env=env,
-        cwd=str(folder),
-        encoding="utf-8",
-        timeout=40,
-        dimensions=(40, 200),
-    )
+    child = pexpect.spawn(name, options, env=env, cwd=str(folder), encoding="utf-8", timeout=40, dimensions=(40, 200))
     try:
         child.sendline(rc)
         child.sendline("echo rea''dy")

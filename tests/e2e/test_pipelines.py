@@ -340,7 +340,7 @@ def test_the_packaged_completions_are_what_the_program_writes(tmp_path: Path, sh
 
 
 @pytest.mark.slow
-def test_the_wheel_installs_man_page_and_completions(clean: Path, tmp_path: Path) -> None:
+def test_the_wheel_installs_the_completions(clean: Path, tmp_path: Path) -> None:
     (wheel,) = (clean / "wheel").glob("*.whl")
     words = ["-m", "pip", "install", "--quiet", "--no-deps", "--ignore-installed", "--prefix"]
     subprocess.run([clean / "venv" / "bin" / "python", *words, str(tmp_path), str(wheel)], check=True, timeout=60)

@@ -17,14 +17,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from aui_tui.demo.web import DemoRule
-from tests.cli.runner import (
-    Result,
-    aui,
-    here,
-    read_terminal,
-    read_until,
-    start,
-)
+from tests.cli.runner import Result, aui, here, read_terminal, read_until, start
 from tests.e2e.conftest import DEAD, GUARDED, RICH, Options
 
 Serve = Callable[..., Options]

@@ -97,6 +97,19 @@ def own(home: Path, agent: str = AGENT) -> tuple[str, str]:
     return ("--config", str(home / "own.toml"))
 
 
+def signed_scan(home: Path, url: str, agent: str = AGENT) -> dict[str, Any]:
+    """Make a key where there is none, scan ``url`` signed with it, and return the card."""
+    aui(home, "key", "new")
+    done = aui(home, "scan", url, "--allow-private", "--quiet", "--force", *own(home, agent), "--json")
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+def said(card: dict[str, Any], words: str) -> list[str]:
+    """Return the kinds of the findings that hold ``words``."""
+    return [line["t"] for line in card["evidence"] if words in line["text"]]
+
+
 @pytest.mark.slow
 def test_a_site_that_verifies_gets_the_score_that_the_fix_promises(node: Path, tmp_path: Path) -> None:
     assert aui(tmp_path, "key", "new").code == 0
@@ -113,9 +126,8 @@ def test_a_site_that_verifies_gets_the_score_that_the_fix_promises(node: Path, t
     assert (before["live_served"], unsigned["live_served"], card["live_served"]) == (0, 0, 4)
     assert card["detail"]["door"] == before["detail"]["door"] + fix["pts"]
     assert "wba" not in {fix["k"] for fix in card["recommendations"]}
-    said = " ".join(line["text"] for line in card["evidence"])
-    assert "gets the homepage with a valid signature, while a forged, an expired and no signature" in said
-    assert "asked again with signatures of your key, because you asked" in said
+    assert said(card, "gets the homepage with a valid signature, while a forged, an expired and no signature")
+    assert said(card, "asked again with signatures of your key, because you asked")
     private = json.loads((tmp_path / "data" / signing.NAME).read_text())["d"]
     for file in (tmp_path / "data").rglob("*"):
         if file.is_file() and file.name != signing.NAME:
@@ -132,22 +144,18 @@ def test_a_site_that_verifies_gets_the_score_that_the_fix_promises(node: Path, t
     ],
 )
 def test_sites_that_do_not_verify_are_found(node: Path, tmp_path: Path, mode: str, kind: str, words: str) -> None:
-    aui(tmp_path, "key", "new")
     with site(node, mode) as url:
-        done = aui(tmp_path, "scan", url, "--allow-private", "--quiet", *own(tmp_path), "--json")
-    card = json.loads(done.out)
+        card = signed_scan(tmp_path, url)
     assert card["live_served"] == 0
-    assert [line["t"] for line in card["evidence"] if words in line["text"]] == [kind] * 4
-    assert "asks for a Signature-Agent field" not in done.out
+    assert said(card, words) == [kind] * 4
+    assert not said(card, "asks for a Signature-Agent field")
 
 
 @pytest.mark.slow
 def test_a_signature_without_its_agent_may_be_what_a_site_refuses(node: Path, tmp_path: Path) -> None:
-    aui(tmp_path, "key", "new")
     with site(node, "ignore") as url:
-        done = aui(tmp_path, "scan", url, "--allow-private", "--quiet", *own(tmp_path, ""), "--json")
-    words = "asks for a Signature-Agent field (the setting signature_agent), or does not know your key"
-    assert done.out.count(words) == 4
+        card = signed_scan(tmp_path, url, agent="")
+    assert len(said(card, "asks for a Signature-Agent field (the setting signature_agent), or does not know your")) == 4
 
 
 @pytest.mark.skipif(not BOTGATE.exists(), reason="botgate is not installed")
@@ -273,12 +281,9 @@ def test_nginx_that_asks_a_verifier_is_seen_to_verify(node: Path, tmp_path: Path
     with site(node, "verify", key) as verifier:
         Gate.verifier = int(verifier.rpartition(":")[2])
         with Gate(tmp_path / "nginx", {"index.html": sites.RICH}) as gate:
-            done = aui(tmp_path, "scan", gate.url, "--allow-private", "--quiet", *own(tmp_path, agent), "--json")
-    assert done.code == 0, done.err
-    card = json.loads(done.out)
-    said = [line["text"] for line in card["evidence"]]
-    assert card["live_served"] == 4, said
-    assert sum("while a forged, an expired and no signature" in text for text in said) == 4
+            card = signed_scan(tmp_path, gate.url, agent)
+    assert card["live_served"] == 4, card["evidence"]
+    assert len(said(card, "while a forged, an expired and no signature")) == 4
 
 
 @pytest.mark.real_server
@@ -286,20 +291,11 @@ def test_nginx_that_asks_a_verifier_is_seen_to_verify(node: Path, tmp_path: Path
 def test_the_rule_that_the_plan_writes_decides_by_addresses_and_the_signed_scan_says_so(tmp_path: Path) -> None:
     if shutil.which("nginx") is None:
         pytest.skip("needs nginx")
-    aui(tmp_path, "key", "new")
     with Nginx(tmp_path / "nginx", {"index.html": sites.RICH}) as refusing:
         host = refusing.url.removeprefix("http://")
         assert aui(tmp_path, "scan", refusing.url, "--allow-private", "--quiet").code == 0
-        planned = aui(
-            tmp_path,
-            "plan",
-            host,
-            "--grade",
-            "100",
-            "--write",
-            str(tmp_path / "fixes"),
-            env={"AUI_TUI_WITH_CLAIMS": "1"},
-        )
+        plan = ("plan", host, "--grade", "100", "--write", str(tmp_path / "fixes"))
+        planned = aui(tmp_path, *plan, env={"AUI_TUI_WITH_CLAIMS": "1"})
         assert planned.code == 0, planned.err
         files = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "fixes" / "server").iterdir()}
         tester = re.compile(r"^[^#\n]+ 1;$", re.MULTILINE)
@@ -309,11 +305,9 @@ def test_the_rule_that_the_plan_writes_decides_by_addresses_and_the_signed_scan_
             refusing.install(name, text)
         refusing.stop()
         refusing.start()
-        scan = ("scan", refusing.url, "--allow-private", "--quiet", "--force", *own(tmp_path))
-        card = json.loads(aui(tmp_path, *scan, "--json").out)
+        card = signed_scan(tmp_path, refusing.url)
     assert card["live_served"] == 0
-    words = "is turned away with a valid signature as without one"
-    assert sum(words in line["text"] for line in card["evidence"]) == 4
+    assert len(said(card, "is turned away with a valid signature as without one")) == 4
 
 
 class Strict(QuietHandler):
@@ -363,10 +357,7 @@ def test_a_site_that_follows_the_draft_to_the_letter_is_verified(tmp_path: Path)
         server.key, server.nonces = signing.read_key(tmp_path / "data"), set()
         server.address = AGENT + signing.DIRECTORY_PATH
         url = f"http://127.0.0.1:{server.server_port}"
-        done = aui(tmp_path, "scan", url, "--allow-private", "--quiet", "--json", *own(tmp_path))
-    assert done.code == 0, done.err
-    card = json.loads(done.out)
+        card = signed_scan(tmp_path, url)
     assert card["live_served"] == 4
-    said = [line["text"] for line in card["evidence"] if "is let in with" in line["text"]]
-    assert len(said) == 4
-    assert all("address of the key set, not with Signature-Agent written as a dictionary" in text for text in said)
+    assert len(said(card, "is let in with")) == 4
+    assert len(said(card, "address of the key set, not with Signature-Agent written as a dictionary")) == 4

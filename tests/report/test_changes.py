@@ -108,12 +108,7 @@ def test_points_that_do_not_divide_stand_on_the_count() -> None:
         ("jsonld", 0, {"jsonld": 0}, "JSON-LD blocks: 0 -> 11, +5 Surface"),
         ("signal", 0, {"content_signal": False}, "Content-Signal line: no -> yes, +10 Consent"),
         ("ssr", 0, {"noscript_shell": True}, "Empty without scripts: yes -> no, +9 Surface"),
-        (
-            "landmarks",
-            4,
-            {"semantic": Semantic(main=0, nav=2, aria=40, forms=2)},
-            "main landmarks: 0 -> 1, +2 Surface",
-        ),
+        ("landmarks", 4, {"semantic": Semantic(0, 2, 40, 2)}, "main landmarks: 0 -> 1, +2 Surface"),
         ("robots", 15, {"agents_disallowed": 1}, "Agents disallowed by robots.txt: 1 -> 0, +1 Access"),
         ("front-door", 0, {}, "MCP or shop: 0 of 15 points -> 15 of 15 points, +15 Protocols"),
         ("signal", 5, {}, "Content-Signal: 5 of 10 points -> 10 of 10 points, +5 Consent"),
