@@ -16,15 +16,17 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from aui_tui.checks.scoring import grade_card
+from aui_tui.cli.complete import terms
 from aui_tui.errors import BadValue
 from aui_tui.index import reports as module
 from aui_tui.index.reports import Reports
 from aui_tui.model.agents import REFUSED, UNCLEAR, contradictions, outcomes, turned_away, verdicts, word_of
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.codec import names_of
-from aui_tui.model.query import CONTRADICTIONS, HAS, SORTS, VERDICT_WORDS, Query
+from aui_tui.model.query import CONTRADICTIONS, FIELDS, HAS, SORTS, VERDICT_WORDS, Field, Query, Term
 from aui_tui.model.view import Row
 from aui_tui.model.vocabulary import CATEGORIES, CRAWLER_POLICIES, FIXES, GRADES, STANCES, TURNED_AWAY, VERDICTS
+from aui_tui.tui.widgets.querybar import choices
 from tests.benchmarks.samples import scans
 from tests.cards import RICH_OPEN, cards
 from tests.matching import counted, ordered
@@ -314,6 +316,25 @@ def test_an_agent_without_an_answer_is_refused_in_lists_filters_and_figures_as_o
     for term, found in ((REFUSED, 1), ("out", 1), ("untested", 1), (UNCLEAR, 0), ("blocked", 0)):
         assert len(store.index(Query.of(line=f"agent:claude={term}")).ranked) == found, term
     store.close()
+
+
+def test_a_new_field_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parser, SQL, page of help, drop-down and completion take it from there."""
+    field = Field(
+        "kind of title",
+        (("short:yes", "whether the name has under six letters"),),
+        lambda value: Term(f"(length(name) < 6) = {int(value == 'yes')}"),
+        (("yes", ""), ("no", "")),
+    )
+    monkeypatch.setattr("aui_tui.model.query.FIELDS", {**FIELDS, "short": field})
+    monkeypatch.setattr("aui_tui.tui.widgets.querybar.FIELDS", {**FIELDS, "short": field})
+    with reports([replace(RICH_OPEN, host=f"{name}.example", name=name) for name in ("Shop", "Long name")]) as store:
+        view = store.index(Query.of(line="short:yes"))
+        assert [row.summary.host for row in view.ranked[:]] == ["Shop.example"]
+    assert [choice.line for choice in choices("short:")] == ["short:yes", "short:no"]
+    assert terms("sho") == ["short:", "short:yes"]
+    with pytest.raises(BadValue, match="short"):
+        Query.of(line="zort:yes")
 
 
 def test_servers_crawlers_and_hosts_are_asked_for(tmp_path: Path) -> None:
