@@ -96,6 +96,11 @@ def test_files_redirects_and_charsets(web: DemoWeb) -> None:
     assert "Müllerstraße".encode("latin-1") in get(web, "legacy.demo.test")[2]
 
 
+def test_a_wall_for_everybody_refuses_a_browser_too(web: DemoWeb) -> None:
+    for agent in (BROWSER, AGENT["Claude-User"]):
+        assert get(web, "tickets.demo.test", user_agent=agent)[0] == 403
+
+
 def test_dead_host_refuses(web: DemoWeb) -> None:
     with pytest.raises(ConnectionRefusedError):
         get(web, "phone.demo.test")
