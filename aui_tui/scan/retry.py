@@ -530,7 +530,7 @@ class Retry:
 
     def _ask(self, name: str, pause: float, why: str, *, limit: float | None = None) -> Generator[Ask, Seen, bool]:
         """Ask ``name`` and keep the answer; False when the time is up. The last one may come a little late."""
-        if self._deadline - self._now < pause - self._quiet:
+        if self._deadline - self._now <= pause - self._quiet:
             return False
         seen = yield Ask(name, pause, limit or self._time_limit(name), why)
         self._now = seen.at

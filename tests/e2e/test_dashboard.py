@@ -42,7 +42,7 @@ def test_demo_filter_open_scan_quit(tmp_path: Path) -> None:
         terminal.press("\r")
         terminal.wait_for("Category: all")
         terminal.press("\r")
-        terminal.wait_for("stay.demo.test", "Walled", "Welcome", "cloudflare")
+        terminal.wait_for("stay.demo.test", "Walled", "Welcome", "Cloudflare")
         terminal.press("f")
         terminal.wait_for("9/10", seconds=30)
         terminal.press("q")
