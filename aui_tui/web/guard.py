@@ -58,9 +58,9 @@ class Connection(H11Protocol):
         """Start the clock for the first request; where too many are open, the longest waited for makes room."""
         super().connection_made(transport)
         if len(self.open_now) >= self.most:
-            waiting = [one for one in self.open_now if one._is_waiting() and not one.transport.is_closing()]
-            if waiting:
-                min(waiting, key=lambda one: one._since).transport.abort()
+            idle = [one for one in self.open_now if one._is_idle() and not one.transport.is_closing()]
+            if idle:
+                min(idle, key=lambda one: one._since).transport.abort()
         self.open_now.add(self)
         self._allow(self.request_seconds)
 
@@ -110,6 +110,10 @@ class Connection(H11Protocol):
     def _is_waiting(self) -> bool:
         """Return whether the peer has sent no whole request that is still to be answered."""
         return self.cycle is None or self.cycle.response_complete or self.conn.their_state is h11.SEND_BODY
+
+    def _is_idle(self) -> bool:
+        """Return whether what happens next is up to the peer: it sends a request, or takes an answer."""
+        return self._is_waiting() or self.flow.write_paused
 
     def _allow(self, seconds: float) -> None:
         self._stop_clock()

@@ -218,6 +218,20 @@ def test_a_peer_that_takes_nothing_of_a_long_answer_is_cut(monkeypatch: pytest.M
         eventually(lambda: not state.tasks)
 
 
+@pytest.mark.ci
+def test_peers_that_take_nothing_make_room_where_they_hold_every_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Connection, "most", 8)
+    with serving(MemoryService.of(many(20_000))) as running, ExitStack() as stalled:
+        for _ in range(8):
+            peer = stalled.enter_context(socket.socket())
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            peer.connect(("127.0.0.1", running.port))
+            peer.sendall(b"GET /api/index.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        eventually(lambda: sum(one.flow.write_paused for one in Connection.open_now) == 8)
+        for _ in range(8):
+            assert httpx.get(f"{running.base_url}/healthz", timeout=20).status_code == 200
+
+
 def test_a_body_that_does_not_come_is_waited_for_as_a_head_is(site: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Connection, "request_seconds", 0.5)
     with connected(site, 5) as peers:
