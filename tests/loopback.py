@@ -16,6 +16,8 @@ from typing import Any
 class QuietHandler(BaseHTTPRequestHandler):
     """Answers requests without a log."""
 
+    server: Any
+
     def reply(self, status: int, body: bytes, content_type: str = "text/html") -> None:
         """Send a whole answer."""
         self.send_response(status)
@@ -31,6 +33,8 @@ class QuietHandler(BaseHTTPRequestHandler):
 class QuietFiles(SimpleHTTPRequestHandler):
     """Serves the files of a folder without a log."""
 
+    server: Any
+
     def log_message(self, *_: Any) -> None:
         """Say nothing."""
 
@@ -41,10 +45,8 @@ def files_of(folder: Path, handler: type[QuietFiles] = QuietFiles) -> Callable[.
 
 
 @contextmanager
-def listening(
-    handler: Callable[..., BaseHTTPRequestHandler], tls: ssl.SSLContext | None = None
-) -> Iterator[ThreadingHTTPServer]:
-    """Serve with ``handler``, over TLS where ``tls`` says how."""
+def listening(handler: Callable[..., BaseHTTPRequestHandler], tls: ssl.SSLContext | None = None) -> Iterator[Any]:
+    """Serve with ``handler``, over TLS where ``tls`` says how; the server carries whatever its handler reads there."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     if tls is not None:
         server.socket = tls.wrap_socket(server.socket, server_side=True)

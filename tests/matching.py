@@ -40,7 +40,7 @@ def _unknown(row: Row, sort: str) -> bool:
     if sort == "change":
         return row.change is None
     slug = sort.removeprefix("matrix.")
-    return slug != sort and verdict(row.summary, slug) not in BEST_VERDICT_FIRST
+    return slug != sort and verdict(row, slug) not in BEST_VERDICT_FIRST
 
 
 def _rank(row: Row) -> tuple[int, str]:

@@ -96,8 +96,8 @@ class MemoryService(Service):
         return IndexView(
             query=query,
             scanned_at=newest,
-            ranked=[_row(card, scores.index(card.score) + 1) for card in ranked],  # type: ignore[arg-type]
-            unreachable=[_row(card, 0) for card in lost],  # type: ignore[arg-type]
+            ranked=[_row(card, scores.index(card.score) + 1) for card in ranked],
+            unreachable=[_row(card, 0) for card in lost],
             facets=Facets(
                 stance={word: sum(c.stance == word for c in found) for word in STANCES},
                 category={word: sum(c.category == word for c in found) for word in CATEGORIES},

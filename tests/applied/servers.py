@@ -16,7 +16,7 @@ from contextlib import suppress
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from textwrap import indent
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from aui_tui.model.registry import registry
 from tests.loopback import QuietFiles, files_of, free_port
@@ -44,7 +44,7 @@ class Folder:
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        self._backend = ThreadingHTTPServer(("127.0.0.1", 0), files_of(self.root, self.handler))
+        self._backend: Any = ThreadingHTTPServer(("127.0.0.1", 0), files_of(self.root, self.handler))
         self.backend = self.port = self._backend.server_port
 
     @property

@@ -19,7 +19,9 @@ import msgspec
 
 from aui_tui.index.reports import Reports
 from aui_tui.index.rows import Packed
+from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import names_of
+from aui_tui.model.observations import Observations
 from aui_tui.model.query import Query
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from tests.benchmarks.samples import START, host, scans
@@ -126,12 +128,12 @@ def report(store: Reports, size: int, seconds: float) -> dict[str, float]:
     return found
 
 
-def rate(store: Reports, many: list[tuple[object, object]]) -> float:
+def rate(store: Reports, many: list[tuple[ReportCard, Observations]]) -> float:
     """Return cards per second for genuine scans, packing included."""
     began = time.perf_counter()
     source = iter(many)
     while batch := list(islice(source, BATCH)):
-        store.put_many(batch)  # type: ignore[arg-type]
+        store.put_many(batch)
     return len(many) / (time.perf_counter() - began)
 
 

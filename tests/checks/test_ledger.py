@@ -8,7 +8,16 @@ from aui_tui.checks.judge import judge
 from aui_tui.checks.ledger import findings, sentences
 from aui_tui.checks.scoring import grade_card
 from aui_tui.checks.wording import PLACE, joined, out_of, status
-from aui_tui.model.observations import BROWSER, Arm, FileFacts, Landmarks, Observations, PageFacts, RobotsFacts
+from aui_tui.model.observations import (
+    BROWSER,
+    Arm,
+    Exchange,
+    FileFacts,
+    Landmarks,
+    Observations,
+    PageFacts,
+    RobotsFacts,
+)
 from aui_tui.model.vocabulary import SEVERITIES
 from aui_tui.text import clean
 from tests.scan import situations as site
@@ -50,7 +59,7 @@ def test_the_table_is_sorted_by_weight_and_every_sentence_ends() -> None:
 
 
 def test_a_redirect_that_is_not_followed_says_why() -> None:
-    def lost(name: str) -> site.Exchange:
+    def lost(name: str) -> Exchange:
         detail = "it redirects to “http://10.0.0.1/”, which is not on the public web"
         return site.probe(name, 302, error="redirect-address", detail=detail, title="")
 
@@ -228,7 +237,7 @@ def test_a_refused_browser_is_no_shut_out_of_agents() -> None:
 
 
 def test_a_control_is_named_for_what_it_was() -> None:
-    def away(slot: str) -> site.Exchange:
+    def away(slot: str) -> Exchange:
         return site.probe(slot, 403, controls=2) if slot == "agent_02" else site.probe(slot)
 
     (by_browser,) = reported(site.site(agents=away), "critical")

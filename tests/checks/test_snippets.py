@@ -211,7 +211,7 @@ def test_the_wall_that_was_met_decides_before_the_edge_that_was_seen() -> None:
 
 def test_recipes_for_services_are_well_formed() -> None:
     rule = fixes(replace(site.half_open(), edge="iis"))["wba"].code
-    assert ElementTree.fromstring(rule).find("action").attrib == {"type": "None"}  # type: ignore[union-attr]
+    assert ElementTree.fromstring(rule).find("action").attrib == {"type": "None"}
     commands = fixes(replace(site.half_open(), edge="vercel"))["wba"].code
     assert subprocess.run(["sh", "-n"], input=commands, text=True, check=False).returncode == 0
     for value in re.findall(r"--condition '(.*)'", commands):

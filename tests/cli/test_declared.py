@@ -11,7 +11,8 @@ from pathlib import Path
 import jsonschema
 
 from aui_tui import docs
-from aui_tui.scan.declared import MAX_REQUESTS, rows
+from aui_tui.scan.declaration_rules import rows
+from aui_tui.scan.declared import MAX_REQUESTS
 from tests.cli.runner import Result, command, environment, here
 from tests.faults.site import Asked, Site, good
 from tests.faults.test_declared import PATH, REFUSAL, everything, serving, turning_away

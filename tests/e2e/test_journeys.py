@@ -84,7 +84,11 @@ def test_an_owner_types_scans_fixes_scans_again_and_sees_the_difference(tmp_path
         terminal.wait_for("[4 Fixes", "y copies the change")
         while (fix := chosen(terminal.text)) != "llms":
             terminal.press("j")
-            terminal.wait_until(lambda fix=fix: chosen(terminal.text) not in ("", fix), f"for the fix after {fix}")
+
+            def is_next(before: str = fix) -> bool:
+                return chosen(terminal.text) not in ("", before)
+
+            terminal.wait_until(is_next, f"for the fix after {fix}")
         terminal.press("y")
         terminal.wait_for("Copied the change")
         assert copied(terminal).startswith("# ")

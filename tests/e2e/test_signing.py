@@ -57,8 +57,8 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def site(node: Path, mode: str, key: signing.Key | None = None) -> Iterator[str]:
     jwk = json.dumps(key.public) if key else ""
     process = subprocess.Popen(["node", "verifier.mjs", mode, jwk], cwd=node, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
     try:
-        assert process.stdout is not None
         yield f"http://127.0.0.1:{int(process.stdout.readline())}"
     finally:
         process.terminate()

@@ -18,8 +18,9 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.model.codec import encode_card
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import Observations, Progress, Recording, decode_recording, encode_recording
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ScanPolicy
-from aui_tui.scan.scan import ParserProcess, observe
+from aui_tui.scan.scan import observe
 from aui_tui.text import clean
 from tests.faults.site import PLACES, LoopbackSite, Site
 

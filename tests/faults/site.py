@@ -8,6 +8,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import TracebackType
+from typing import Self
 
 from aui_tui.model.observations import BROWSER, FILE_PROBES
 from aui_tui.model.registry import registry
@@ -142,7 +143,7 @@ class Site(LoopbackSite):
     opened: int = 0
     port: int = 0
 
-    async def __aenter__(self) -> Site:
+    async def __aenter__(self) -> Self:
         self._tasks: set[asyncio.Task[None]] = set()
         self._streams: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self.tls, backlog=512)
@@ -166,7 +167,7 @@ class Site(LoopbackSite):
     def open_now(self) -> int:
         """Connections that the client has not ended."""
         # a reader that still holds a request is not ``at_eof`` although its peer has gone
-        return sum(not (reader._eof or writer.is_closing()) for reader, writer in self._streams)
+        return sum(not (reader._eof or writer.is_closing()) for reader, writer in self._streams)  # type: ignore[attr-defined]
 
     def forget(self) -> None:
         """Forget what was asked, and the connections that have ended."""

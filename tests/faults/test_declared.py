@@ -25,7 +25,8 @@ from aui_tui.model.observations import (
     decode_recording,
     encode_recording,
 )
-from aui_tui.scan.declared import MAX_REQUESTS, look, rows
+from aui_tui.scan.declaration_rules import rows
+from aui_tui.scan.declared import MAX_REQUESTS, look
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.scan import observe

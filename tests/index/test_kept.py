@@ -69,7 +69,7 @@ def test_every_question_has_the_answer_of_then(opened: Reports, part: int) -> No
         if isinstance(now, dict) and "unreachable" in now and judges(query):
             left, before = now.pop("unreachable"), then.pop("unreachable")
             assert type(left) is type(before)
-            assert not query.stance or left in (0, shortened([]))  # type: ignore[arg-type]
+            assert not query.stance or left in (0, shortened([]))
         assert now == then, question
 
 

@@ -23,6 +23,7 @@ from aui_tui.index.rows import COLUMNS, columns_of
 from aui_tui.index.schema import VERSION
 from aui_tui.index.upkeep import examine
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
+from aui_tui.model.methods import REVISION
 from aui_tui.model.observations import Exchange, FileFacts, Observations
 from aui_tui.model.query import Query
 from tests.cards import SAMPLES, cards
@@ -287,7 +288,7 @@ def test_scans_that_an_earlier_revision_graded_are_graded_again(
     store.put(SAMPLES[0])
     assert store.row("a.example").summary.score == 1
     assert store.regrade(grade, seconds=60.0) == 0, "this program graded them"
-    monkeypatch.setattr(reports, "REVISION", reports.REVISION + 1)
+    monkeypatch.setattr(reports, "REVISION", REVISION + 1)
     assert store.regrade(grade, seconds=0.0) == len(scans) + 2
     assert graded == []
     first = store.first_page(Query())

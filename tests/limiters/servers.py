@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import Limits
-from aui_tui.scan.scan import ParserProcess, observe
+from aui_tui.scan.scan import observe
 from tests.faults.site import Asked, Behaviour, Site, answer, good
 from tests.limiters.models import Limiter
 

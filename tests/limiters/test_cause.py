@@ -11,7 +11,8 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.observations import Observations, Recording, decode_recording, encode_recording
-from aui_tui.scan.scan import ParserProcess, observe
+from aui_tui.scan.parser_process import ParserProcess
+from aui_tui.scan.scan import observe
 from tests.faults.authority import Authority
 from tests.faults.behaviours import sends
 from tests.faults.h2_site import H2Site, Talk

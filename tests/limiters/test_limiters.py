@@ -11,7 +11,7 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.observations import Observations
-from aui_tui.scan.scan import ParserProcess
+from aui_tui.scan.parser_process import ParserProcess
 from tests.faults.behaviours import sends
 from tests.faults.site import AGENTS, HOMEPAGES, Asked, answer, good
 from tests.limiters.models import Ban, Concurrent, FixedWindow, LeakyBucket, Limiter, SlidingWindow

@@ -12,8 +12,9 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.card import ReportCard
+from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import Limits, ScanPolicy
-from aui_tui.scan.scan import ParserProcess, observe
+from aui_tui.scan.scan import observe
 from tests.applied.servers import NAMES, Apache, Folder, HAProxy, Nginx, Server
 from tests.faults.site import GOOD
 from tests.limiters.servers import accusations

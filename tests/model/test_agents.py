@@ -11,7 +11,7 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.model import agents
 from aui_tui.model.agents import Outcome, agent_rows, outcomes, sentence
 from aui_tui.model.methods import DEFAULT_METHOD
-from aui_tui.model.observations import ANOTHER_PAGE, Challenge, Observations, RobotsFacts
+from aui_tui.model.observations import ANOTHER_PAGE, REFUSED, Challenge, Observations, RobotsFacts
 from aui_tui.model.points import by_harm
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TaskReport, TaskResult
@@ -103,9 +103,9 @@ def test_an_agent_that_is_left_without_an_answer_is_turned_away_in_its_row_too()
     assert set(card.matrix.values()) >= {"untested"}
     for known in (seen, None):
         rows = {row.key: row for row in agents.agent_rows(card, known)}
-        assert {rows[agent.key].verdict for agent in registry().live} == {agents.REFUSED}
+        assert {rows[agent.key].verdict for agent in registry().live} == {REFUSED}
         shut = next(one for one in agents.outcomes(card, known) if one.source == "live")
-        assert (shut.verdict, shut.reason, shut.disagree) == (agents.REFUSED, agents.DROPPED, True)
+        assert (shut.verdict, shut.reason, shut.disagree) == (REFUSED, agents.DROPPED, True)
 
 
 def test_a_redirect_to_nowhere_against_robots_txt_is_a_disagreement_like_any_refusal() -> None:

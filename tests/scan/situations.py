@@ -43,7 +43,8 @@ SHELL_PAGE = PageFacts(title="App", readable=12, scripts=7, noscript_shell=True)
 def probe(name: str, status: int = 200, **changes: Any) -> Exchange:
     """One homepage or file answer."""
     title = "Shop" if status == 200 else ""
-    return Exchange(name=name, url=f"{ORIGIN}/", **({"status": status, "title": title, "elapsed_ms": 90} | changes))
+    usual: dict[str, Any] = {"status": status, "title": title, "elapsed_ms": 90}
+    return Exchange(name=name, url=f"{ORIGIN}/", **(usual | changes))
 
 
 def silent(name: str, error: str = "timeout", detail: str = "no answer within 12 s") -> Exchange:

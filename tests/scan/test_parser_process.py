@@ -14,7 +14,7 @@ from collections.abc import Iterable
 import psutil
 import pytest
 
-from aui_tui.scan import page, parser_process
+from aui_tui.scan import page
 from aui_tui.scan.parser_process import ParserProcess
 
 BIG = b"<title>Big</title><main>" + b"<p>words and words</p>" * 4_000
@@ -98,7 +98,7 @@ async def test_a_closed_parser_says_so() -> None:
 
 
 async def test_no_worker_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parser_process.sys, "executable", "/nonexistent/python")
+    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
     async with ParserProcess() as parser:
         facts = await parser.homepage(BIG)
     assert facts.problem == "no worker process could be started: FileNotFoundError"

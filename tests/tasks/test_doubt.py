@@ -678,7 +678,7 @@ QUICK: Final = ("a list that is filtered", "a trap for robots", "links to pages 
 async def tried(browser: Browser, name: str) -> tuple[dict[str, str], TaskRunning]:
     case = CASES[name]
     site = Site(
-        {"/": html(case.home, case.title)} | {url: room(name) for name, url in ROOMS.items()} | case.pages,
+        {"/": html(case.home, case.title), **{url: room(name) for name, url in ROOMS.items()}, **case.pages},
         slow=case.slow,
         said=case.said,
     )

@@ -182,7 +182,8 @@ async def test_tools_are_those_that_a_page_has_registered_in_the_browser(
         access = replace(leading_to(port), allow_private=True)
         ran = await run_tasks(seen_at(origin), browser, access=access, tasks=("read",))
         assert ran.rendered is not None
-        assert sorted(ran.rendered.tools) == sorted(tools) if tools is not None else ran.rendered.tools is None
+        assert sorted(ran.rendered.tools or ()) == sorted(tools or ())
+        assert (ran.rendered.tools is None) == (tools is None)
         seen = await observe(access.target(origin), parser=parser, access=access)
         seen = seen.with_tasks(ran.report, ran.rendered)
         declared = await look(seen, access=access)

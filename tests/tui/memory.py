@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Self
 
 from aui_tui.errors import AuiError, NeverScanned
 from aui_tui.index.reports import Reports
@@ -47,7 +48,7 @@ class MemoryService(Service):
         self._indexed: tuple[tuple[tuple[str, int], ...], Reports, TemporaryDirectory[str]] | None = None
 
     @classmethod
-    def of(cls, count: int) -> MemoryService:
+    def of(cls, count: int) -> Self:
         """Return a service over ``count`` made-up hosts with two scans each."""
         made = [[make_card(n, back=1), make_card(n)] for n in range(count)]
         return cls(histories={cards[-1].host: cards for cards in made})

@@ -207,7 +207,7 @@ async def test_what_if_is_reckoned_by_the_service(tmp_path: Path) -> None:
         assert (walled.score, walled.grade, walled.stance) == (exact.score, exact.grade, "Walled")
         assert walled.score == 59
         assert str(card.score) + " → 59, no more while Walled" in text_of(pilot)
-        while (fix := card_of(pilot).state.fix) is not None and fix.k != "wba":
+        while (here := card_of(pilot).state.fix) is not None and here.k != "wba":
             await press(pilot, "up")
         await press(pilot, "space")
         exact = what_if(seen, fixes, method)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model import agents
 from aui_tui.model.card import ReportCard
+from aui_tui.model.observations import CHALLENGED, REFUSED
 from aui_tui.model.points import Standing, gain, score_after
 from aui_tui.model.query import Query
 from aui_tui.model.registry import registry
@@ -101,9 +102,7 @@ def test_the_first_check_asks_as_an_assistant_that_is_turned_away() -> None:
         card = make_card(number)
         report = HostReport(card=card)
         state = CardState(card.host).with_report(report)
-        refused = [
-            one for one in agents.outcomes(card) if one.verdict in (agents.REFUSED, agents.CHALLENGED) and one.probe
-        ]
+        refused = [one for one in agents.outcomes(card) if one.verdict in (REFUSED, CHALLENGED) and one.probe]
         if refused and not card.unreachable and state.fixes:
             assert state.fixes[0].k in ("wba", "robots"), card.host
     assert NOW

@@ -250,6 +250,7 @@ class Full(MemoryService):
 
 async def test_a_scan_that_could_not_be_stored_is_shown_and_not_denied() -> None:
     async with stage(Full([make_card(1)])) as pilot:
+        assert isinstance(pilot.app, AuiApp)
         pilot.app.scan("new.example")
         await shows(pilot, "new.example", "This scan is not saved.")
         await settle(pilot)
@@ -269,6 +270,7 @@ class Damaged(MemoryService):
 async def test_what_goes_wrong_with_the_index_meanwhile_is_said_once() -> None:
     service = Damaged([make_card(1)])
     async with stage(service) as pilot:
+        assert isinstance(pilot.app, AuiApp)
         service.found = ("The index was damaged.",)
         for _ in range(2):
             await pilot.app.look_for_changes()

@@ -129,7 +129,7 @@ def test_a_feed_says_how_far_it_is_and_what_stops_it(size: int) -> None:
 
 
 def test_the_foot_of_a_row_is_its_finding_or_where_that_is_too_long_what_its_mark_means() -> None:
-    row = asyncio.run(MemoryService.of(1).index(Query())).ranked[0]
+    row = asyncio.run(MemoryService.of(1).index(Query())).ranked[:1][0]
     for words, foot in (("Short.", "Short."), ("long " * 30, "Gets the page")):
         row = replace(row, summary=replace(row.summary, matrix={}, top_evidence=words))
         shown = row_foot(row, 80).plain

@@ -40,7 +40,9 @@ def app_with(
         write=write,
         columns=kept.columns if kept else (),
         keys=dict(kept.keys) if kept else {},
-        views={name: dict(view) for name, view in kept.views.items()} if kept else {},
+        views={name: {str(key): text for key, text in view.items()} for name, view in kept.views.items()}
+        if kept
+        else {},
     )
     context = Context(MemoryService.of(hosts), clock=NOW.timestamp, preferences=preferences, **more)
     app = AuiApp(context, theme="dusk")
@@ -139,7 +141,7 @@ async def test_every_column_is_counted_and_a_value_opens_the_hosts_that_it_count
     async with run() as pilot:
         await settle(pilot)
         for column in every_column():
-            chosen: list[Query] = []
+            chosen: list[Query | None] = []
             app.push_screen(HistogramScreen(app.context, Query(), column), chosen.append)
             await settle(pilot)
             block = app.screen.query_one(RowList)
@@ -153,6 +155,7 @@ async def test_every_column_is_counted_and_a_value_opens_the_hosts_that_it_count
             block.go_to(block.rows[place].key)
             await press(pilot, "enter")
             (query,) = chosen
+            assert query is not None
             assert len((await app.context.service.index(query)).ranked) == numbers[place], column.key
 
 

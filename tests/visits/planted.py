@@ -81,7 +81,7 @@ def _figures() -> dict[str, Any]:
 
 def plant(path: Path, lines: int) -> Truth:
     """Write a log of ``lines`` lines to ``path`` and return what it holds."""
-    truth, found = Truth(), defaultdict(_figures)
+    truth, found = Truth(), defaultdict[str, dict[str, Any]](_figures)
     with path.open("w", encoding="utf-8") as file:
         for line in _lines(lines, found):
             truth.lines += 1

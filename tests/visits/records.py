@@ -48,22 +48,20 @@ def verified(token: str, served: int, refused: int, outside: int = 0) -> Visitor
 
 def visits(*visitors: Visitor, **fields: Any) -> Visits:
     """Return a record of ``visitors``."""
-    return Visits(
-        **{
-            "host": "tickets.example",
-            "read_at": SCANNED,
-            "log": "access.log",
-            "files": 1,
-            "formats": ("combined",),
-            "kind": "unknown",
-            "kind_reason": "",
-            "first": "2026-11-08T00:00:01.000Z",
-            "last": "2026-11-19T23:59:59.000Z",
-            "lines": 4_100_000,
-            "examined": 5_000,
-            "unparsable": 3,
-            "agent_lines": sum(one.requests for one in visitors),
-            "visitors": visitors,
-        }
-        | fields
-    )
+    usual: dict[str, Any] = {
+        "host": "tickets.example",
+        "read_at": SCANNED,
+        "log": "access.log",
+        "files": 1,
+        "formats": ("combined",),
+        "kind": "unknown",
+        "kind_reason": "",
+        "first": "2026-11-08T00:00:01.000Z",
+        "last": "2026-11-19T23:59:59.000Z",
+        "lines": 4_100_000,
+        "examined": 5_000,
+        "unparsable": 3,
+        "agent_lines": sum(one.requests for one in visitors),
+        "visitors": visitors,
+    }
+    return Visits(**(usual | fields))

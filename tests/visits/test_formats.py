@@ -243,7 +243,7 @@ def test_a_field_that_the_log_lacks_is_named(tmp_path: Path) -> None:
         {"trusted": ("x",)},
     ):
         with pytest.raises(BadValue):
-            LogOptions(**bad)  # type: ignore[arg-type]
+            LogOptions(**bad)
 
 
 @pytest.mark.parametrize(

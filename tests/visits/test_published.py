@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import shutil
 import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -53,14 +53,14 @@ class Vendor(QuietHandler):
 
 
 @pytest.fixture
-def vendor() -> Iterator[http.server.ThreadingHTTPServer]:
+def vendor() -> Iterator[Any]:
     with listening(Vendor) as server:
         server.status, server.body = 200, json.dumps(STYLES["google"]).encode()
         yield server
 
 
 @pytest.fixture
-def address(vendor: http.server.ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch) -> str:
+def address(vendor: Any, monkeypatch: pytest.MonkeyPatch) -> str:
     """The address of the list of Claude, in place of the vendor's."""
     url = f"http://127.0.0.1:{vendor.server_port}/moved"
     table = {
@@ -84,9 +84,7 @@ async def verified(folder: Path, *addresses: str, agent: str = "Claude-User") ->
 
 
 @pytest.mark.parametrize("style", STYLES)
-async def test_lists_of_every_style_verify(
-    tmp_path: Path, vendor: http.server.ThreadingHTTPServer, address: str, style: str
-) -> None:
+async def test_lists_of_every_style_verify(tmp_path: Path, vendor: Any, address: str, style: str) -> None:
     vendor.body = json.dumps(STYLES[style]).encode()
     done = await RangeBook(tmp_path / "ranges").update(ACCESS)
     assert [(one.state, one.detail) for one in done] == [("fetched", "2 ranges")]
@@ -97,7 +95,7 @@ async def test_lists_of_every_style_verify(
 
 
 async def test_a_list_is_asked_for_again_by_its_etag(
-    tmp_path: Path, vendor: http.server.ThreadingHTTPServer, address: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, vendor: Any, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     book = RangeBook(tmp_path / "ranges")
     monkeypatch.setattr(time, "time", lambda: 1_795_000_000)
@@ -119,7 +117,7 @@ async def test_a_list_is_asked_for_again_by_its_etag(
     ],
 )
 async def test_a_broken_list_keeps_the_one_before(
-    tmp_path: Path, vendor: http.server.ThreadingHTTPServer, address: str, status: int, body: bytes, why: str
+    tmp_path: Path, vendor: Any, address: str, status: int, body: bytes, why: str
 ) -> None:
     book = RangeBook(tmp_path / "ranges")
     await book.update(ACCESS)
@@ -135,7 +133,7 @@ async def test_a_broken_list_keeps_the_one_before(
 
 
 async def test_not_fetched_none_published_and_outside_are_three_words(
-    tmp_path: Path, vendor: http.server.ThreadingHTTPServer, address: str
+    tmp_path: Path, vendor: Any, address: str
 ) -> None:
     assert (await verified(tmp_path, "198.51.100.1")).visitors[0].addresses == "not fetched"
     await RangeBook(tmp_path / "ranges").update(ACCESS)
@@ -144,9 +142,7 @@ async def test_not_fetched_none_published_and_outside_are_three_words(
     assert (await verified(tmp_path, "198.51.100.1", agent="Devin")).visitors[0].addresses == "none published"
 
 
-async def test_a_kept_list_that_is_broken_counts_as_not_fetched(
-    tmp_path: Path, vendor: http.server.ThreadingHTTPServer, address: str
-) -> None:
+async def test_a_kept_list_that_is_broken_counts_as_not_fetched(tmp_path: Path, vendor: Any, address: str) -> None:
     book = RangeBook(tmp_path / "ranges")
     await book.update(ACCESS)
     next((tmp_path / "ranges").iterdir()).write_text("{")
@@ -159,7 +155,7 @@ async def test_a_kept_list_that_is_broken_counts_as_not_fetched(
     [("10.0.0.7", "private addresses"), ("104.16.1.7", "addresses of Cloudflare"), ("203.0.113.0", "masked")],
 )
 async def test_addresses_that_are_no_clients_are_not_checked(
-    tmp_path: Path, vendor: http.server.ThreadingHTTPServer, address: str, peer: str, reason: str
+    tmp_path: Path, vendor: Any, address: str, peer: str, reason: str
 ) -> None:
     await RangeBook(tmp_path / "ranges").update(ACCESS)
     record = await verified(tmp_path, *[peer] * 20)
@@ -231,7 +227,7 @@ async def test_an_allow_list_passes_the_servers_own_checker(tmp_path: Path, addr
 
 
 async def test_an_allow_list_keeps_its_ranges_when_a_download_fails(
-    tmp_path: Path, vendor: http.server.ThreadingHTTPServer, address: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, vendor: Any, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     book = RangeBook(tmp_path / "ranges")
     with pytest.raises(ConfigError, match="No address ranges were fetched yet"):

@@ -7,6 +7,7 @@ import errno
 import socket
 import threading
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 
@@ -60,7 +61,8 @@ async def test_the_first_address_that_answers_is_used(monkeypatch: pytest.Monkey
 
 
 async def test_a_refused_address_hands_over_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    wire = Wire(monkeypatch, **{"2606:4700::1": OSError(101, "unreachable"), "1.1.1.1": 0.0})
+    refusing: dict[str, Any] = {"2606:4700::1": OSError(101, "unreachable"), "1.1.1.1": 0.0}
+    wire = Wire(monkeypatch, **refusing)
     monkeypatch.setattr(network_routes, "STAGGER", 60)
     async with asyncio.timeout(30):
         await routes("2606:4700::1", "1.1.1.1").connect("x.com", 443)
@@ -106,7 +108,7 @@ class Lookup:
         self.gate = threading.Event()
         self.running = 0
 
-    async def hold(self, resolver: SystemResolver, names: int, running: int) -> list[asyncio.Future[Sequence[str]]]:
+    async def hold(self, resolver: SystemResolver, names: int, running: int) -> list[asyncio.Task[Sequence[str]]]:
         """Ask for ``names`` that hang and return once so many look-ups are ``running``."""
         asked = [asyncio.ensure_future(resolver(f"dead{number}")) for number in range(names)]
         async with asyncio.timeout(25):

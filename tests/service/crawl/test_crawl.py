@@ -99,7 +99,7 @@ async def test_refused_host_and_bad_row_are_reported_and_cost_nothing_else(
     service: LocalService, workers: Here
 ) -> None:
     reported: list[Done] = []
-    listed = [*rows(["http://10.0.0.1:81", "http://h1.test"]), BadRow(3, "x", "Bad.")]
+    listed: list[ListedHost | BadRow] = [*rows(["http://10.0.0.1:81", "http://h1.test"]), BadRow(3, "x", "Bad.")]
     counts = await Crawl(service, workers, on_result=reported.append).run(grouped(listed))
     assert (counts.scanned, counts.failed, counts.bad) == (1, 1, 1)
     refused = next(done.result for done in reported if done.kind == "failed")
@@ -138,7 +138,7 @@ class Slow:
         self.together |= {frozenset((job.url, other)) for other in self.now}
         await asyncio.sleep(self.seconds)
         self.now.discard(job.url)
-        return failed(job, "Nothing", "Nothing was scanned.")
+        return failed("Nothing", "Nothing was scanned.")
 
     async def aclose(self) -> None:
         return

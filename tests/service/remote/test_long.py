@@ -229,8 +229,10 @@ async def test_the_first_row_of_a_host_counts(source: Source, service: RemoteSer
 def test_a_source_that_stays_silent_hears_the_signal_to_end(tmp_path: Path, source: str) -> None:
     os.mkfifo(tmp_path / "pipe")
     words, signals = command("index", "--source", source), (signal.SIGTERM, signal.SIGINT)
-    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
-    running = [subprocess.Popen(words, cwd=tmp_path, env=environment(tmp_path), **pipes) for _ in signals]
+    running = [
+        subprocess.Popen(words, cwd=tmp_path, env=environment(tmp_path), stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in signals
+    ]
     with pytest.raises(subprocess.TimeoutExpired):
         running[0].wait(4)
     for process, number in zip(running, signals, strict=True):
