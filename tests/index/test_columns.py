@@ -23,15 +23,14 @@ from aui_tui.index.reports import Reports
 from aui_tui.model.agents import UNCLEAR, contradictions, outcomes, turned_away, verdicts, word_of
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.codec import names_of
+from aui_tui.model.observations import REFUSED
 from aui_tui.model.query import CONTRADICTIONS, FIELDS, HAS, SORTS, VERDICT_WORDS, Field, Query, Term
 from aui_tui.model.view import Row
 from aui_tui.model.vocabulary import (
-from aui_tui.model.observations import REFUSED
     CATEGORIES,
     CRAWLER_POLICIES,
     FIXES,
     GRADES,
-    REFUSED,
     STANCES,
     TURNED_AWAY,
     VERDICTS,
