@@ -10,6 +10,7 @@ import html
 import re
 from collections.abc import Iterator
 from itertools import islice
+from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from aui_tui.text import clean
@@ -333,11 +334,38 @@ def attributes(inside: bytes) -> dict[bytes, bytes]:
     return found
 
 
+_EVERYWHERE: Final = frozenset(("inherit", "initial", "unset", "revert", "revert-layer"))
+_DISPLAYS: Final = """
+none contents block inline run-in flow flow-root table flex grid ruby math list-item inline-block inline-table
+inline-flex inline-grid table-row-group table-header-group table-footer-group table-row table-cell table-column-group
+table-column table-caption
+"""
+_HIDING: Final = {
+    "display": _EVERYWHERE.union(_DISPLAYS.split()),
+    "visibility": _EVERYWHERE.union(("visible", "hidden", "collapse")),
+}
+"""The properties that hide an element, with their keywords."""
+
+
 def styles(attribute: str) -> dict[str, str]:
-    """Return what a style attribute declares, in lower case; of several values the last, ``!important`` ones first."""
-    pairs = [declaration.partition(":") for declaration in _CSS_COMMENT.sub("", attribute.lower()).split(";")]
-    pairs.sort(key=lambda pair: "!" in pair[2])
-    return {name.strip(): value.partition("!")[0].strip() for name, _, value in pairs}
+    """Return what a style attribute declares of display and visibility, in lower case.
+
+    Of several values the last valid one counts, ``!important`` ones first (CSS Cascade 6.1; CSS Syntax 9.3: an invalid
+    declaration is ignored). A value with ``var()`` is valid, whatever it comes to.
+    """
+    found: list[tuple[bool, str, str]] = []
+    for declaration in _CSS_COMMENT.sub("", attribute.lower()).split(";"):
+        name, _, rest = declaration.partition(":")
+        keywords = _HIDING.get(name.strip())
+        if keywords is None:
+            continue
+        value, mark, important = (part.strip() for part in rest.partition("!"))
+        words = value.split()
+        known = bool(words) and keywords.issuperset(words) and ("none" not in words or len(words) == 1)
+        if (known or "var(" in value) and important == ("important" if mark else ""):
+            found.append((bool(mark), name.strip(), value))
+    found.sort(key=itemgetter(0))
+    return {name: value for _, name, value in found}
 
 
 def _count_attributes(tag: bytes, name: bytes) -> int:

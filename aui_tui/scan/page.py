@@ -56,7 +56,7 @@ _PLACEHOLDERS: Final = frozenset(_PLACEHOLDER_WORDS.split())
 """Words of a placeholder: a heading of nothing else is nothing to read."""
 _OFFERS: Final = _HEADINGS | _CONTROLS | {"a", "img", "button"}
 """Elements that may make a short page more than a shell."""
-_CHANGING: Final = _UNREAD | _DRAWING | {"label", "details"}
+_CHANGING: Final = _UNREAD | _DRAWING | {"label"}
 _CONTENT: Final = 200
 """Nodes looked at for the text of one label or of one element that names another."""
 _NAMES: Final = 8
@@ -119,7 +119,11 @@ def title(body: bytes, content_type: str = "") -> str:
 
 @dataclass(slots=True)
 class _Context:
-    """What an element passes on to its descendants; ``folded`` of a closed ``details``: only its summary is shown."""
+    """What an element passes on to its descendants.
+
+    ``folded``: it is shown itself, and what is in it is not, but for a summary: a closed ``details`` or what is hidden
+    until it is found (HTML 15.3.1).
+    """
 
     gone: bool = False
     invisible: bool = False
@@ -131,10 +135,12 @@ class _Context:
     holder: int = 0
     folded: bool = False
 
-    def within(self, tag: str, node: LexborNode, gone: bool, invisible: bool, form: int, holder: int) -> _Context:
+    def within(
+        self, tag: str, node: LexborNode, gone: bool, invisible: bool, folded: bool, form: int, holder: int
+    ) -> _Context:
         """Return the context of the children of ``node``, a ``tag``; this one where nothing changes."""
         same = gone is self.gone and invisible is self.invisible and form == self.form and holder == self.holder
-        if same and not self.folded and tag not in _CHANGING:
+        if same and folded is self.folded and tag not in _CHANGING:
             return self
         return _Context(
             gone,
@@ -145,7 +151,7 @@ class _Context:
             self.drawing or tag in _DRAWING,
             form,
             holder,
-            tag == "details" and "open" not in node.attributes,
+            folded,
         )
 
 
@@ -227,7 +233,8 @@ class _Walk:
         if not hidden and not context.unread:
             self.landmark(tag, role)
         form = self.form_part(node, tag, attributes, context, hidden)
-        return context.within(tag, node, gone, invisible, form, holder)
+        folded = (tag == "details" and "open" not in attributes) or _until_found(attributes)
+        return context.within(tag, node, gone, invisible, folded, form, holder)
 
     def document(self, node: LexborNode, tag: str, attributes: dict[str, str | None], drawing: bool) -> bool:
         """Read a title, a script or the name of the site; return whether the element's children count."""
@@ -424,11 +431,15 @@ def _hidden(tag: str, attributes: dict[str, str | None], gone: bool, invisible: 
     elif "popover" in attributes or (tag == "dialog" and "open" not in attributes):
         gone = True
     elif "hidden" in attributes:
-        gone = gone or (attributes["hidden"] or "").strip().lower() != "until-found"
+        gone = gone or not _until_found(attributes)
     visibility = declared.get("visibility", "inherit")
     if visibility in ("hidden", "collapse"):
         return gone, True
     return gone, invisible and visibility not in ("visible", "initial")
+
+
+def _until_found(attributes: dict[str, str | None]) -> bool:
+    return (attributes.get("hidden") or "").lower() == "until-found"
 
 
 def _parses(text: str) -> bool:

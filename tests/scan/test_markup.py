@@ -95,13 +95,13 @@ def test_markup_that_would_cost_too_much_is_named(page: bytes, words: str) -> No
         ("display:none;display:block", {"display": "block"}),
         ("display:none ! important", {"display": "none"}),
         ("display:none!important;display:block", {"display": "none"}),
-        ("--a:{display:none};visibility:visible", {"--a": "{display:none}", "visibility": "visible"}),
-        ("background:url(a;display:none)", {"background": "url(a", "display": "none)"}),
+        ("--a:{display:none};visibility:visible", {"visibility": "visible"}),
+        ("background:url(a;display:none)", {}),
         ("display/**/:/*;*/none/*x*/", {"display": "none"}),
-        ("color", {"color": ""}),
+        ("color", {}),
     ],
 )
-def test_of_the_declarations_of_a_style_the_last_important_one_counts(style: str, declared: dict[str, str]) -> None:
+def test_of_a_style_the_last_valid_important_declaration_counts(style: str, declared: dict[str, str]) -> None:
     assert markup.styles(style) == declared
 
 
