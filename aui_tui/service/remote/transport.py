@@ -130,7 +130,7 @@ def complaint(reply: HttpReply, operation: str, label: str, asked: str, now: flo
     members = _members(reply)
     detail, status = _detail(members), reply.status
     if status == 429:
-        return _limited(reply, detail, label, now)
+        return _limited(reply, operation, detail, label, now)
     if status == 400 and isinstance(members.get("allowed"), list):
         words = tuple(clean(str(word), 60) for word in members["allowed"][:50])
         return BadValue(detail or f"{label} refuses a value.", allowed=words)
@@ -168,11 +168,12 @@ def _detail(members: Mapping[str, Any]) -> str:
     return line if not line or line[-1] in ".!?…" else line + "."
 
 
-def _limited(reply: HttpReply, detail: str, label: str, now: float) -> RateLimited:
+def _limited(reply: HttpReply, operation: str, detail: str, label: str, now: float) -> RateLimited:
     wait = _wait(reply)
     after = "It does not say when to try again." if wait is None else f"The next one is free in {-(-wait // 60)} min."
     seconds = UNKNOWN_WAIT if wait is None else wait
-    text = detail or f"{label} takes no more scans from here for now. {after}"
+    what = "scans" if operation == SCAN else "requests"
+    text = detail or f"{label} takes no more {what} from here for now. {after}"
     return RateLimited(text, retry_after=seconds, reset_at=now + seconds)
 
 

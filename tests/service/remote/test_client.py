@@ -29,7 +29,11 @@ async def test_a_scan_is_asked_once_whatever_happens(source: Source, service: Re
 
 
 LIMITS: list[tuple[Said, int, str]] = [
-    (Said(429, fields={"Retry-After": "720"}), 720, "The next one is free in 12 min."),
+    (
+        Said(429, fields={"Retry-After": "720"}),
+        720,
+        "takes no more scans from here for now. The next one is free in 12 min.",
+    ),
     (
         Said(429, b'{"detail":"Used up; free in 7 min 3 s."}', {"Retry-After": "423"}),
         423,

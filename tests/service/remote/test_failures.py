@@ -45,7 +45,7 @@ ERRORS = [
     (Said(500, b"<!DOCTYPE html><h1>Oops</h1>"), "cannot answer now (500)."),
     (Said(500, b'{"detail":"\\u001b]52;c;evil\\u0007boom"}'), "cannot answer now (500): "),
     (Said(503, fields={"Retry-After": "1"}), "cannot answer now (503)."),
-    (Said(429), "It does not say when to try again."),
+    (Said(429), "takes no more requests from here for now. It does not say when to try again."),
     (Said(401, b""), "refuses access (401)."),
     (Said(403, b"<html>blocked</html>"), "refuses access (403)."),
     (Said(404, b"<html>nothing</html>"), "publishes no index"),
