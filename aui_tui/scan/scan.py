@@ -48,8 +48,8 @@ from aui_tui.scan.signing import Signer
 from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target
 from aui_tui.text import clean
 
-PROXIES: Final = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
-"""Variables that name a proxy."""
+PROXIES: Final = ("http_proxy", "https_proxy", "all_proxy")
+"""Variables that name a proxy, in any case of letters."""
 INCOMPLETE_CHAIN: Final = (
     "The server of {} leaves out its intermediate certificate; this scan fetched it, as most browsers do. Clients that"
     " do not (curl, programs in Python and Node.js) refuse the site: send the whole chain (fullchain.pem)"
@@ -315,7 +315,7 @@ class _Scan:
         return f"Nothing listens at {self.origin}" if answer.silent else ""
 
     def _warn_of_proxy(self, answers: bool) -> None:
-        proxy = next((name for name in PROXIES if os.environ.get(name)), "")
+        proxy = next((name for name, value in os.environ.items() if value and name.lower() in PROXIES), "")
         if proxy and self._access.keyboard and self._access.via is None and not answers:
             self.warnings.append(
                 f"{proxy} is set here, and a scan does not take a proxy from the environment; if this network needs it,"

@@ -92,15 +92,20 @@ def test_what_is_no_proxy_gets_one_sentence(text: str) -> None:
         Via.parse(text)
 
 
+VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+
+
 @pytest.mark.parametrize("keyboard", [True, False])
+@pytest.mark.parametrize("variable", VARIABLES)
 async def test_a_proxy_of_the_environment_is_not_used_and_said_where_nothing_answers(
-    keyboard: bool, parser: ParserProcess, monkeypatch: pytest.MonkeyPatch
+    variable: str, keyboard: bool, parser: ParserProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, "http://127.0.0.1:9")
     access = ScanPolicy(connect_to=(ConnectTo("", None, "127.0.0.1", 9),), keyboard=keyboard, limits=QUICK)
     silent = await observe(access.target("http://shop.example.com"), parser=parser, access=access)
-    assert any("HTTPS_PROXY is set here" in note for note in silent.warnings) == keyboard
+    assert any(f"{variable} is set here" in note for note in silent.warnings) == keyboard
     async with Site() as site:
         served = await observe(
             access.target("http://shop.example.com"),
