@@ -93,15 +93,10 @@ def answer(probe: Exchange) -> str:
     if probe.error in UNFOLLOWED:
         return f"a redirect to nowhere ({probe.status})"
     if probe.outcome == CHALLENGED and probe.challenge is not None:
-        name = labels.vendor(probe.challenge.vendor).name
-        return f"{_article(name)} {name} challenge page ({probe.status})"
+        return f"{labels.challenge_page(probe.challenge.vendor)} ({probe.status})"
     if probe.status:
         return status(probe.status)
     return "no answer" if probe.error in ("", "timeout") else f"no usable answer ({silence_reason(probe)})"
-
-
-def _article(name: str) -> str:
-    return "an" if name[:1].lower() in "aeiou" or name.startswith("F5") else "a"
 
 
 def answers(probes: Sequence[Exchange]) -> str:

@@ -344,8 +344,7 @@ def _asked(word: str, row: AgentRow, *, browser_served: bool) -> str:
         wall = row.exchange.challenge if row.exchange is not None else None
         if row.exchange is not None and row.exchange.another_page:
             return f"{'another' if row.exchange.readable else 'an empty'} page{code}"
-        named = f"{labels.vendor(wall.vendor).name}'s" if wall is not None and wall.vendor != "bot" else "a"
-        return f"{named} test for humans{code}"
+        return f"{labels.challenge_page(wall.vendor if wall is not None else '')}{code}"
     if word == REFUSED and not row.status:
         return DROPPED
     if word == REFUSED:

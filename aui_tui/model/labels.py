@@ -70,6 +70,14 @@ def vendor(key: str) -> Vendor:
     return vendors().get(key) or Vendor(name=key)
 
 
+def challenge_page(wall: str = "") -> str:
+    """Return what stands in the way of a page, by the key of the wall: ``a Cloudflare challenge page``."""
+    name = vendor(wall).name
+    if not name:
+        return "a challenge page"
+    return f"{'an' if name[0].lower() in 'aeiou' or name.startswith('F5') else 'a'} {name} challenge page"
+
+
 def grade(letter: str) -> str:
     """Return a grade in words, such as ``grade B``."""
     return "no grade" if letter == NO_GRADE else f"grade {letter}"

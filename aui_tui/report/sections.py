@@ -277,7 +277,7 @@ def every_agent(report: HostReport) -> Section | None:
         return None
     rows = agents.agent_rows(report.card, report.observations)
     items = tuple(_agent(row) for row in rows)
-    columns = ("Agent", "robots.txt says", "The site answers", "So it is")
+    columns = ("Agent", "robots.txt says", "The site answers", "Verdict")
     return Section("agents", "Agents by name", agents.counts(rows), items, columns)
 
 

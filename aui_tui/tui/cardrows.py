@@ -363,7 +363,7 @@ def _sentences(row: agents.AgentRow) -> Iterator[str]:
         yield "The site leaves this name without an answer, while it serves a browser."
     else:
         other = row.exchange is not None and row.exchange.another_page
-        kind = "another page" if other else "a test for humans" if row.outcome == "challenged" else "an error"
+        kind = "another page" if other else "a challenge page" if row.outcome == "challenged" else "an error"
         yield f"The site answers this name with {kind} ({row.status})."
         if row.disagree:
             yield "The two contradict: robots.txt lets in what the site turns away."

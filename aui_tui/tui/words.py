@@ -72,7 +72,7 @@ TERMS: Final = {
     "out": "Refused, challenged, or told by robots.txt to stay out.",
     "part": "Gets the page; robots.txt closes some other pages to this name.",
     "refused": "An error came back for this name, and the page for a browser.",
-    "challenged": "A test for humans, or another page, came back instead of the page.",
+    "challenged": "A challenge page (a test for humans), or another page, came back.",
     "told no": "robots.txt tells this name to stay out.",
     "unclear": "It was asked, but no answer proves anything.",
     "not tested": "It drives a browser of its own: only a task run can tell.",

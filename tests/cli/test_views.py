@@ -107,7 +107,7 @@ def test_a_row_is_spoken_as_a_sentence() -> None:
     said = spoken(WALLED)
     assert "Pillar Works: tasks not tried." in said
     assert "Pillar Built: 12/25 points." in said
-    assert "Agent a browser: the site answers 200, so it is in." in said
+    assert "Agent a browser: the site answers 200, verdict in." in said
     assert not any("answers not asked" in line for line in said)
     assert any("Every assistant that was asked gets in." in line for line in index.list_sentences(view(RICH_OPEN)))
 

@@ -101,7 +101,7 @@ def test_readable_card_and_progress(tmp_path: Path, serve: Serve) -> None:
     assert again.err == ""
     assert "from the cache" in " ".join(again.out.split())
     text = aui(tmp_path, "site", "guarded.test", "--text").out
-    assert "Claude, Google agent, Perplexity, challenged: Cloudflare's test for humans (403)" in text
+    assert "Claude, Google agent, Perplexity, challenged: a Cloudflare challenge page (403)" in text
     assert not set("·✓✗◌█░│→") & set(text), [line for line in text.splitlines() if not line.isascii()]
 
 

@@ -162,7 +162,7 @@ def test_a_wall_has_its_vendors_own_name_in_the_row_as_in_the_evidence() -> None
     seen = situations.site(agents=lambda slot: replace(situations.probe(slot, 403), challenge=wall))
     card = grade_card(seen)
     assert "a DataDome challenge page" in card.top_evidence
-    assert "DataDome's test for humans (403)" in {one.reason for one in outcomes(card, seen)}
+    assert "a DataDome challenge page (403)" in {one.reason for one in outcomes(card, seen)}
 
 
 def test_a_refusal_without_a_robots_txt_is_not_said_to_contradict_one() -> None:

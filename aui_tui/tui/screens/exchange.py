@@ -38,7 +38,7 @@ EXPLAINED: Final = {
     "Set-Cookie": "Values of cookies are hidden here and in every file.",
     "title": "The title of the page that came back.",
     "text": "The words that can be read without running any script.",
-    "wall": "What makes this answer a test for humans.",
+    "wall": "What makes this answer a challenge page, a test for humans.",
     "reference": "Quote this id to the vendor: with it they find this very request.",
 }
 """What some rows mean."""

@@ -126,8 +126,8 @@ NOTES: Final = {
     "robots.txt keeps some out. ◌ Walled: they are shut out. Δ is the change of the score since the scan before; * "
     "marks a score without tasks.",
     ("CardScreen", 1): "Who gets in, and what the homepage offers to agents. ✓ in, ~ in part, ✗ refused while a "
-    "browser is served, # a test for humans, ⊘ told no by robots.txt, ? unclear, · not tested. l shows how the score "
-    "came about.",
+    "browser is served, # challenged by a test for humans, ⊘ told no by robots.txt, ? unclear, · not tested. l shows "
+    "how the score came about.",
     (
         "CardScreen",
         2,
