@@ -30,7 +30,7 @@ from aui_tui.model.card import (
     Semantic,
     SiteSummary,
 )
-from aui_tui.model.codec import Keys, decode_summary, keyed, names_of
+from aui_tui.model.codec import Keys, keyed, names_of, summary_from
 from aui_tui.model.methods import METHODS, V01, V02, WALLED_CEILING, Method, capped, grade_of
 from aui_tui.model.points import Standing, conclusive, percent, stance_of, totals
 from aui_tui.model.view import Row
@@ -81,9 +81,7 @@ def encode_index(index: Index, keys: Keys = "names") -> bytes:
 def decode_index(data: bytes) -> Index:
     """Return the whole index in ``data``, its rows read as the package reads them."""
     found = json.loads(data)
-    ranked, unreachable = (
-        tuple(decode_summary(json.dumps(row).encode()) for row in found[name]) for name in ("ranked", "unreachable")
-    )
+    ranked, unreachable = (tuple(summary_from(row) for row in found[name]) for name in ("ranked", "unreachable"))
     return Index(scanned_at=found["scanned_at"], ranked=ranked, unreachable=unreachable)
 
 

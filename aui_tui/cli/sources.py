@@ -14,7 +14,6 @@ from aui_tui.cli import streams
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError, RecordError
 from aui_tui.model.card import ReportCard
-from aui_tui.model.codec import MAX_BYTES
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import Observations
 from aui_tui.model.view import HostReport
@@ -111,10 +110,17 @@ def reading(name: str) -> Iterator[BinaryIO]:
         yield file
 
 
+MAX_BYTES: Final = 512 * 1024 * 1024
+"""A file of records larger than this is refused."""
+
+
 def read_bytes(name: str) -> bytes:
-    """Return what the file ``name`` holds, as far as a file of records goes; raises as :func:`reading`."""
+    """Return what the file ``name`` holds. Raises as :func:`reading`, and RecordError for more than MAX_BYTES."""
     with reading(name) as file:
-        return file.read(MAX_BYTES + 1)
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise RecordError(f"{clean(name, 200)} is larger than {MAX_BYTES >> 20} MiB.")
+    return data
 
 
 def read(name: str) -> tuple[ReportCard, ...]:

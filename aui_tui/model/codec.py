@@ -6,9 +6,8 @@ wrong size) and tolerant about what makes it foreign: other key names, unknown e
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cache
 from types import MappingProxyType
@@ -19,7 +18,7 @@ from msgspec import UNSET
 
 from aui_tui.errors import RecordError
 from aui_tui.model.card import Ledger, PageAccess, Points, ReportCard, SiteSummary
-from aui_tui.model.decoding import cleaned, convert, sentence
+from aui_tui.model.decoding import cleaned, convert, parse, sentence
 from aui_tui.model.methods import METHODS, grade_of
 from aui_tui.model.observations import Declared
 from aui_tui.model.points import UNREACHABLE, letter
@@ -41,9 +40,6 @@ V = TypeVar("V")
 
 MAX_POINTS: Final = 1000
 """More points than this on one pillar are refused, and so are NaN and infinity."""
-MAX_BYTES: Final = 512 * 1024 * 1024
-"""A record or index larger than this is refused."""
-
 TEXT_LIMITS: Final = MappingProxyType(
     {"body": (4000, True), "code": (20_000, True), "text": (2000, False), "top_evidence": (2000, False)}
 )
@@ -94,13 +90,21 @@ def encode_summary(summary: SiteSummary, keys: Keys = "names") -> bytes:
 
 def decode_card(data: bytes) -> ReportCard:
     """Return the report card in ``data``. Raises RecordError with one sentence that names the field at fault."""
-    card = _decode(data, ReportCard, _check_card, "report card")
+    return card_from(parse(data, "report card"))
+
+
+def card_from(raw: Any) -> ReportCard:
+    """Return a report card from its JSON members. Raises as :func:`decode_card`."""
+    card = _record(raw, ReportCard, "report card")
+    _check_card(card)
     return msgspec.structs.replace(card, grade=letter(card))
 
 
-def decode_summary(data: bytes) -> SiteSummary:
-    """Return the index row in ``data``. Raises RecordError with one sentence that names the field at fault."""
-    return _decode(data, SiteSummary, _check_summary, "index row")
+def summary_from(raw: Any) -> SiteSummary:
+    """Return an index row from its JSON members. Raises RecordError with one sentence that names the field at fault."""
+    row = _record(raw, SiteSummary, "index row")
+    _check_summary(row)
+    return row
 
 
 def keyed(record: V, keys: Keys) -> V:
@@ -135,23 +139,13 @@ def lettered(record: V) -> V:
     return record
 
 
-def _decode(data: bytes, kind: type[T], check: Callable[[T], None], what: str) -> T:
-    if len(data) > MAX_BYTES:
-        raise RecordError(f"The {what} is larger than {MAX_BYTES // 1024 // 1024} MiB.")
-    try:
-        raw = _parse(data)
-    except RecursionError:
-        raise RecordError(f"The {what} is nested too deep.") from None
-    except ValueError as error:
-        raise RecordError(f"The {what} is not JSON: {clean(str(error).partition(';')[0], 120)}.") from None
+def _record(raw: Any, kind: type[T], what: str) -> T:
     if not isinstance(raw, dict):
         raise RecordError(f"The {what} is not a JSON object.")
     try:
-        record = convert(_tidied(raw, kind), kind)
+        return convert(_tidied(raw, kind), kind)
     except (msgspec.ValidationError, RecursionError) as error:
         raise RecordError(f"Broken {what}: {sentence(error)}.") from None
-    check(record)
-    return record
 
 
 def _tidied(raw: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:
@@ -195,19 +189,6 @@ def _is_a(kind: Any, value: Any) -> bool:
     except msgspec.ValidationError:
         return False
     return True
-
-
-def _parse(data: bytes) -> Any:
-    try:
-        return msgspec.json.decode(data)
-    except msgspec.DecodeError:
-        return json.loads(data, parse_constant=_no_constant)
-    except UnicodeDecodeError:
-        return json.loads(data.decode("utf-8", "replace"), parse_constant=_no_constant)
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(name + " is not a number of JSON")
 
 
 _INSTANT: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|\+00:00)", re.ASCII)

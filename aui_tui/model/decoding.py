@@ -7,6 +7,7 @@ the first time, and nothing else in the package gives a type to msgspec.
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Mapping
@@ -53,11 +54,37 @@ def _ready(kind: type[T]) -> type[T]:
     return kind
 
 
+def parse(data: bytes | msgspec.Raw, what: str) -> Any:
+    """Return ``data`` as plain JSON, also where a text is not UTF-8. Raises RecordError with a sentence on ``what``."""
+    try:
+        return _parsed(data)
+    except RecursionError:
+        raise RecordError(f"The {what} is nested too deep.") from None
+    except ValueError as error:
+        raise RecordError(f"The {what} is not JSON: {clean(str(error).partition(';')[0], 120)}.") from None
+
+
+def _parsed(data: bytes | msgspec.Raw) -> Any:
+    try:
+        return msgspec.json.decode(data)
+    except ValueError:
+        return json.loads(bytes(data).decode("utf-8", "replace"), parse_constant=_no_constant)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(name + " is not a number of JSON")
+
+
 def decode(data: bytes, kind: type[T], what: str, limit: int, limits: Limits = NO_LIMITS) -> T:
     """Return the record in the JSON ``data``, its texts cleaned. Raises RecordError with a sentence on ``what``."""
+    return record_of(parse(data, what), kind, what, limit, limits)
+
+
+def record_of(raw: Any, kind: type[T], what: str, limit: int, limits: Limits = NO_LIMITS) -> T:
+    """Return plain JSON as a record, its texts cleaned. Raises RecordError with a sentence on ``what``."""
     try:
-        return convert(cleaned(msgspec.json.decode(data), limit, limits), kind)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        return convert(cleaned(raw, limit, limits), kind)
+    except (msgspec.ValidationError, RecursionError) as error:
         raise RecordError(f"Broken {what}: {sentence(error)}.") from None
 
 

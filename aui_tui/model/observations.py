@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from types import MappingProxyType
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
 
 from aui_tui.errors import RecordError
-from aui_tui.model.decoding import decode, from_json
+from aui_tui.model.decoding import Limits, parse, record_of
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import Record, Rendered, TaskReport
 from aui_tui.model.verdicts import CHALLENGED as CHALLENGED
@@ -625,58 +625,53 @@ LONGEST: Final = 20_000
 """Longest text of observations that this program has stored, in characters."""
 MAX_FILE: Final = 1 << 20
 """Longest file that is kept whole, such as robots.txt, in characters."""
+WHOLE: Final[Limits] = {"text": (MAX_FILE, True)}
+"""The text of such a file keeps its lines: a robots.txt without them says something else."""
 
 
 class Recording(msgspec.Struct, frozen=True, kw_only=True):
     """One scan: what was seen, and what the card says of the site that no scan can see."""
 
+    recording: int = RECORDING
     observations: Observations
     name: str = ""
     category: str = "Uncategorized"
     seed: bool = False
 
 
-class _Envelope(msgspec.Struct, kw_only=True):
-    recording: int
-    name: str = ""
-    category: str = "Uncategorized"
-    seed: bool = False
-    observations: msgspec.Raw
-
-
 def encode_recording(found: Recording) -> bytes:
     """Return ``found`` as JSON, indented, with a final line feed."""
-    envelope = {"recording": RECORDING} | msgspec.to_builtins(found)
-    return msgspec.json.format(msgspec.json.encode(envelope), indent=1) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
 
 
 def decode_recording(data: bytes) -> Recording:
     """Return what a recording holds. Raises RecordError."""
     if len(data) > MAX_RECORDING:
         raise RecordError(f"The recording is larger than {MAX_RECORDING >> 20} MiB.")
-    try:
-        envelope = from_json(data, _Envelope)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise RecordError("The file is not a recording of a scan.") from error
-    if envelope.recording != RECORDING:
-        raise RecordError(f"The recording has version {envelope.recording}; this program reads version {RECORDING}.")
-    if envelope.category not in CATEGORIES:
+    raw = parse(data, "recording")
+    version = raw.get("recording") if isinstance(raw, dict) else None
+    if not isinstance(version, int):
+        raise RecordError("The file is not a recording of a scan.")
+    if version != RECORDING:
+        raise RecordError(f"The recording has version {version}; this program reads version {RECORDING}.")
+    found = record_of(raw, Recording, "recording", MAX_TEXT, WHOLE)
+    if found.category not in CATEGORIES:
         raise RecordError(f"Broken recording: category is none of {', '.join(CATEGORIES)}.")
-    found = decode_observations(bytes(envelope.observations), "recording", MAX_TEXT)
+    seen = found.observations
     names = (BROWSER, *(agent.key for agent in registry().live), *FILE_PROBES)
-    if tuple(exchange.name for exchange in found.exchanges) != names:
+    if tuple(exchange.name for exchange in seen.exchanges) != names:
         raise RecordError(f"Broken recording: exchanges must be {', '.join(names)} in this order.")
     for field, tokens in (("agents", registry().agents), ("crawlers", registry().crawlers)):
-        if len(getattr(found.robots, field)) not in (0, len(tokens)):
+        if len(getattr(seen.robots, field)) not in (0, len(tokens)):
             raise RecordError(f"Broken recording: robots.{field} must have {len(tokens)} entries.")
-    return Recording(
-        observations=found, name=clean(envelope.name, MAX_NAME), category=envelope.category, seed=envelope.seed
-    )
+    return msgspec.structs.replace(found, name=clean(found.name, MAX_NAME))
 
 
-def decode_observations(data: bytes, what: str = "stored observations", longest: int = LONGEST) -> Observations:
-    """Return the observations in the JSON ``data``, their texts cleaned. Raises RecordError when they are broken.
+def decode_observations(data: bytes) -> Observations:
+    """Return the observations in the JSON ``data``, their texts cleaned. Raises RecordError when they are broken."""
+    return observations_from(parse(data, "stored record"))
 
-    The text of a file that is kept whole keeps its lines: a robots.txt without them says something else.
-    """
-    return decode(data, Observations, what, longest, {"text": (MAX_FILE, True)})
+
+def observations_from(raw: Any) -> Observations:
+    """Return observations from their JSON members. Raises as :func:`decode_observations`."""
+    return record_of(raw, Observations, "stored observations", LONGEST, WHOLE)

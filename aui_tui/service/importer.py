@@ -18,8 +18,8 @@ from aui_tui.index.reports import Reports
 from aui_tui.index.rows import Packed
 from aui_tui.model import codec
 from aui_tui.model.card import ReportCard, SiteSummary, site_url
-from aui_tui.model.decoding import from_json
-from aui_tui.model.observations import Observations, decode_observations
+from aui_tui.model.decoding import from_json, parse
+from aui_tui.model.observations import Observations, observations_from
 from aui_tui.model.vocabulary import UNCATEGORIZED
 from aui_tui.scan.target import parse as parse_host
 from aui_tui.text import clean
@@ -74,45 +74,20 @@ class _Lists(msgspec.Struct):
     unreachable: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
-def parse(data: bytes | msgspec.Raw, what: str) -> Any:
-    """Return ``data`` as JSON. Raises RecordError."""
-    try:
-        return msgspec.json.decode(data)
-    except RecursionError:
-        raise RecordError(f"The {what} is nested too deep.") from None
-    except ValueError as error:
-        raise RecordError(f"The {what} is not JSON: {clean(str(error), 120)}.") from None
-
-
-def row_of(raw: Any) -> SiteSummary:
-    """Return an index row from its JSON members. Raises RecordError."""
-    return codec.decode_summary(msgspec.json.encode(_filled(raw, ROW_DEFAULTS)))
-
-
-def card_of(raw: Any) -> ReportCard:
-    """Return a report card from its JSON members. Raises RecordError."""
-    filled = _filled(raw, CARD_DEFAULTS)
-    if isinstance(filled, dict) and "host" in filled:
-        filled = {"input_host": filled["host"], **filled}
-    return codec.decode_card(msgspec.json.encode(filled))
-
-
 def read_card(data: bytes, host: str) -> ReportCard:
     """Return the report card in ``data``. Raises RecordError; NeverScanned when it says that there is none."""
-    try:
-        return codec.decode_card(data)
-    except RecordError:
-        raw = parse(data, "report card")
-        if isinstance(raw, dict) and raw.get("found") is False:
-            raise NeverScanned(host) from None
-        return card_of(raw)
+    raw = parse(data, "report card")
+    if isinstance(raw, dict) and raw.get("found") is False:
+        raise NeverScanned(host)
+    return codec.card_from(_filled(raw, CARD_DEFAULTS))
 
 
 def _filled(raw: Any, defaults: Mapping[str, Any]) -> Any:
+    """Return a record with the ``defaults`` of what it lacks, and its host where it does not name the site."""
     if not isinstance(raw, dict):
         return raw
     given = {key: value for key, value in raw.items() if value is not None or key not in defaults}
-    return {**defaults, "name": given.get("host", ""), **given}
+    return {**defaults, **{name: raw["host"] for name in ("name", "input_host") if "host" in raw}, **given}
 
 
 def page_of(base_url: str, url: str, host: str) -> str:
@@ -274,14 +249,14 @@ def _record(value: Any, place: str, *, ranked: bool = True) -> ImportedRecord:
             seen = value.get("observations")
             return ImportedRecord(
                 place=place,
-                card=card_of(value["card"]),
-                observations=None if seen is None else decode_observations(msgspec.json.encode(seen)),
+                card=codec.card_from(_filled(value["card"], CARD_DEFAULTS)),
+                observations=None if seen is None else observations_from(seen),
             )
         if "found" in value or "evidence" in value or "ua_policy" in value:
-            return ImportedRecord(place=place, card=card_of(value))
+            return ImportedRecord(place=place, card=codec.card_from(_filled(value, CARD_DEFAULTS)))
         ranked = ranked and value.get("list") != "unreachable"
-        return ImportedRecord(place=place, summary=row_of(value), ranked=ranked)
-    except (RecordError, ValueError, RecursionError) as error:
+        return ImportedRecord(place=place, summary=codec.summary_from(_filled(value, ROW_DEFAULTS)), ranked=ranked)
+    except RecordError as error:
         return ImportedRecord(place=place, error=str(error))
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import BadValue
 from aui_tui.model.card import Index, ReportCard
-from aui_tui.model.codec import Keys, decode_card, decode_summary, slots_of
+from aui_tui.model.codec import Keys, decode_card, slots_of, summary_from
 from aui_tui.model.view import PAGE, Row, rows
 from aui_tui.report.formats import Listing, write_cards, write_listing
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, decode_index, indexes, listing_of, published
@@ -44,7 +44,7 @@ def test_a_card_is_read_back(card: ReportCard) -> None:
 def test_an_index_is_read_back(index: Index) -> None:
     assert decode_index("".join(write_listing("json", listing(index))).encode()) == index
     lines = "".join(write_listing("ndjson", listing(index))).splitlines()
-    again = [decode_summary(line.encode()) for line in lines]
+    again = [summary_from(json.loads(line)) for line in lines]
     assert again[: len(index.ranked)] == list(index.ranked)
     assert [row.host for row in again[len(index.ranked) :]] == [row.host for row in index.unreachable]
 
