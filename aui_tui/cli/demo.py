@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from aui_tui.cli import streams
-from aui_tui.cli.index import json_parts
 from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.progress import task_steps
 from aui_tui.cli.sources import only_local
 from aui_tui.errors import ConfigError
 from aui_tui.model import labels
 from aui_tui.model.card import ReportCard
+from aui_tui.model.codec import encode_index
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskEvent
 
@@ -52,7 +52,7 @@ def demo(
         try:
             said = (lambda card: None, None) if run.quiet else (_say_score, _say_step)
             await fill(service, web, *said)
-            for part in json_parts(await service.index(Query())):
+            for part in encode_index(await service.index(Query())):
                 streams.write(part)
             streams.flush()
         finally:

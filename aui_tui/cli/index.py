@@ -20,10 +20,10 @@ from aui_tui.errors import BadValue, NeverScanned
 from aui_tui.model import labels
 from aui_tui.model.agents import turned_away
 from aui_tui.model.card import ReportCard, age
-from aui_tui.model.codec import Keys, encode_summary
+from aui_tui.model.codec import encode_index
 from aui_tui.model.query import Query
 from aui_tui.model.signs import sign
-from aui_tui.model.view import IndexView, Row, pages, rows
+from aui_tui.model.view import IndexView, Row, rows
 from aui_tui.report.formats import CARD_FORMATS, LIST_FORMATS, PARQUET, Listing, write_cards, write_listing
 from aui_tui.service.protocol import Service
 from aui_tui.text import count, fit
@@ -36,19 +36,6 @@ RIGHT: Final = frozenset({"#", "Score", "Δ"})
 DROPPED: Final = ("Age", "Category", "Δ", "#")
 """Columns that a narrow terminal leaves out, in this order; never the stance."""
 LEAST_HOST: Final = 18
-
-
-def json_parts(view: IndexView, *, keys: Keys = "names", limit: int = 0) -> Iterator[bytes]:
-    """Yield the Index record (specification 4.1) page by page, a row on each line, without holding it all."""
-    yield b'{"scanned_at":"' + view.scanned_at.encode() + b'"'
-    for name, window in ((b"ranked", view.ranked), (b"unreachable", view.unreachable)):
-        yield b',"' + name + b'":['
-        between = b"\n"
-        for page in pages(window, limit):
-            yield between + b",\n".join(encode_summary(row.summary, keys) for row in page)
-            between = b",\n"
-        yield b"]"
-    yield b"}\n"
 
 
 def table(view: IndexView, paint: Paint, *, limit: int = 0) -> Iterator[str]:
@@ -165,7 +152,7 @@ def index(
             if view.notice:
                 streams.say(view.notice)
             if as_json:
-                for part in json_parts(view, keys=keys_of(run), limit=limit):
+                for part in encode_index(view, keys_of(run), limit=limit):
                     streams.write(part)
             elif linear:
                 for sentence in list_sentences(view, limit=limit):

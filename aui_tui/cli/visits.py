@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
+import msgspec
 import typer
 
 from aui_tui.cli import complete, gating, options, streams
@@ -21,7 +22,7 @@ from aui_tui.cli.sources import local, only_local
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, ConfigError, NeverScanned, Unavailable
 from aui_tui.model.card import ReportCard
-from aui_tui.model.visits import Visits, encode_visits
+from aui_tui.model.visits import Visits
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
@@ -237,7 +238,7 @@ def _follow(run: Run, names: list[str], options: LogOptions, book: RangeBook, fo
 
 def _printed(run: Run, record: Visits, card: ReportCard | None, form: str, path: Path | None) -> Iterator[str]:
     if form == "json":
-        return iter([encode_visits(record).decode() + "\n"])
+        return iter([msgspec.json.encode(record).decode() + "\n"])
     if form == "csv":
         from aui_tui.report.data import visits_csv
 

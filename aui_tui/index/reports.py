@@ -12,6 +12,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
 from aui_tui.errors import NeverScanned, NoCard, RecordError
 from aui_tui.index import blobs, figures
 from aui_tui.index.database import BUSY, Database
@@ -22,7 +24,7 @@ from aui_tui.model.methods import REVISION
 from aui_tui.model.observations import Observations
 from aui_tui.model.query import Query
 from aui_tui.model.view import Facets, HistoryPoint, IndexView, Moves, Overview, Row
-from aui_tui.model.visits import Visits, decode_visits, encode_visits
+from aui_tui.model.visits import Visits, decode_visits
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 
 DAY_MS: Final = 86_400_000
@@ -182,7 +184,7 @@ class Reports:
     def put_visits(self, record: Visits) -> None:
         """Keep what the access logs of ``record.host`` say, instead of what was kept before."""
         with self.database.writing() as db:
-            values = (record.host, epoch_ms(record.read_at), encode_visits(record))
+            values = (record.host, epoch_ms(record.read_at), msgspec.json.encode(record))
             db.execute("INSERT OR REPLACE INTO visits (host, at, record) VALUES (?, ?, ?)", values)
             db.execute("UPDATE meta SET changes = changes + 1")
 

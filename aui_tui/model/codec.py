@@ -7,7 +7,7 @@ wrong size) and tolerant about what makes it foreign: other key names, unknown e
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
 from types import MappingProxyType
@@ -17,13 +17,14 @@ import msgspec
 from msgspec import UNSET
 
 from aui_tui.errors import RecordError
-from aui_tui.model.card import Ledger, PageAccess, Points, ReportCard, SiteSummary
+from aui_tui.model.card import Ledger, PageAccess, Points, ReportCard, SiteSummary, site_url
 from aui_tui.model.decoding import cleaned, convert, parse, sentence
 from aui_tui.model.methods import METHODS, grade_of
 from aui_tui.model.observations import Declared
 from aui_tui.model.points import UNREACHABLE, letter
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TaskRun
+from aui_tui.model.view import IndexView, pages
 from aui_tui.model.vocabulary import (
     AGENTS_TOTAL,
     CRAWLERS_TOTAL,
@@ -36,7 +37,6 @@ from aui_tui.text import clean
 
 Keys = Literal["names", "slots"]
 T = TypeVar("T", bound=ReportCard | SiteSummary)
-V = TypeVar("V")
 
 MAX_POINTS: Final = 1000
 """More points than this on one pillar are refused, and so are NaN and infinity."""
@@ -75,17 +75,35 @@ def slots_of(field: str) -> tuple[str, ...]:
     return tuple(f"{prefix}{number:0{digits}d}" for number in range(1, count + 1))
 
 
-def encode_card(card: ReportCard, keys: Keys = "names", *, own: bool = False) -> bytes:
-    """Return ``card`` as JSON; ``keys="slots"`` writes positional keys instead of names.
+def encode_card(card: ReportCard, keys: Keys = "names", *, own: bool = False, base_url: str = "") -> bytes:
+    """Return ``card`` as JSON; ``keys="slots"`` writes positional keys instead of names; ``base_url`` as for ``keyed``.
 
     A file of our ``own`` has the ledger too, which the specification does not name, and has names.
     """
-    return msgspec.json.encode(lettered(card) if own else keyed(card, keys))
+    return msgspec.json.encode(lettered(card) if own else keyed(card, keys, base_url))
 
 
 def encode_summary(summary: SiteSummary, keys: Keys = "names") -> bytes:
     """Return one row of the Index as JSON."""
-    return msgspec.json.encode(lettered(summary) if keys == "names" else keyed(summary, keys))
+    return msgspec.json.encode(keyed(summary, keys))
+
+
+def encode_index(
+    view: IndexView, keys: Keys = "names", *, base_url: str = "", start: int = 0, limit: int = 0
+) -> Iterator[bytes]:
+    """Yield the Index (specification 4.1) as JSON page by page, a row on each line, without holding it all.
+
+    At most ``limit`` rows of each list (0: all) from ``start`` on; ``base_url`` as for :func:`keyed`.
+    """
+    yield b'{"scanned_at":' + msgspec.json.encode(view.scanned_at)
+    for name, window in ((b"ranked", view.ranked), (b"unreachable", view.unreachable)):
+        yield b',"' + name + b'":['
+        between = b"\n"
+        for page in pages(window, limit, start):
+            yield between + b",\n".join(msgspec.json.encode(keyed(row.summary, keys, base_url)) for row in page)
+            between = b",\n"
+        yield b"]"
+    yield b"}\n"
 
 
 def decode_card(data: bytes) -> ReportCard:
@@ -107,10 +125,15 @@ def summary_from(raw: Any) -> SiteSummary:
     return row
 
 
-def keyed(record: V, keys: Keys) -> V:
-    """Return ``record`` for others: its maps under names or under slots (a foreign map keeps its names), no ledger."""
+def keyed(record: T, keys: Keys = "names", base_url: str = "") -> T:
+    """Return ``record`` for others: its maps under names or under slots (a foreign map keeps its names), no ledger.
+
+    ``base_url``: where its ``url`` is to begin; empty leaves it.
+    """
     if isinstance(record, ReportCard) and record.ledger is not UNSET:
         record = msgspec.structs.replace(record, ledger=UNSET)
+    if base_url:
+        record = msgspec.structs.replace(record, url=site_url(base_url, record.host))
     record = lettered(record)
     if keys == "names":
         return record
@@ -129,12 +152,12 @@ def keyed(record: V, keys: Keys) -> V:
         changes["pages"] = tuple(
             msgspec.structs.replace(page, agents=agents) for page, agents in zip(pages, renamed, strict=True)
         )
-    return msgspec.structs.replace(record, **changes)  # type: ignore[type-var]  # one of our structs
+    return msgspec.structs.replace(record, **changes)
 
 
-def lettered(record: V) -> V:
+def lettered(record: T) -> T:
     """Return ``record`` with a letter, which its shape demands, also where too little was measured for a grade."""
-    if isinstance(record, (ReportCard, SiteSummary)) and record.grade == NO_GRADE:
+    if record.grade == NO_GRADE:
         return msgspec.structs.replace(record, grade=grade_of(record.score))
     return record
 

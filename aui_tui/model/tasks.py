@@ -178,11 +178,6 @@ class TaskEvent(msgspec.Struct, frozen=True, kw_only=True):
 TaskProgress = Callable[[TaskEvent], None]
 
 
-def encode_report(report: TaskReport) -> bytes:
-    """Return a run with its transcript as JSON."""
-    return msgspec.json.encode(report)
-
-
 def decode_report(data: bytes) -> TaskReport:
     """Return the run in ``data``, its texts cleaned. Raises RecordError."""
     return decode(data, TaskReport, "transcript", LONGEST)

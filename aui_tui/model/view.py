@@ -56,11 +56,11 @@ PAGE: Final = 100
 """Rows that are asked of a window at a time; more take longer each."""
 
 
-def pages(window: Window, limit: int = 0) -> Iterator[Sequence[Row]]:
-    """Yield the rows of ``window``, at most ``limit`` of them (0: all), PAGE at a time."""
-    total = min(len(window), limit) if limit else len(window)
-    for start in range(0, total, PAGE):
-        page = window[start : min(start + PAGE, total)]
+def pages(window: Window, limit: int = 0, start: int = 0) -> Iterator[Sequence[Row]]:
+    """Yield the rows of ``window`` from ``start`` on, at most ``limit`` of them (0: all), PAGE at a time."""
+    end = min(len(window), start + limit) if limit else len(window)
+    for place in range(start, end, PAGE):
+        page = window[place : min(place + PAGE, end)]
         if not page:
             return
         yield page

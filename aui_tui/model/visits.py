@@ -162,11 +162,6 @@ class Visits(msgspec.Struct, frozen=True, kw_only=True):
         return next((one for one in self.visitors if one.token.casefold() == wanted), None)
 
 
-def encode_visits(record: Visits) -> bytes:
-    """Return ``record`` as JSON."""
-    return msgspec.json.encode(record)
-
-
 def decode_visits(data: bytes) -> Visits:
     """Return the record in ``data``, every text cleaned. Raises RecordError with one sentence."""
     return decode(data, Visits, "visits record", 500)

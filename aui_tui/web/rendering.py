@@ -21,13 +21,18 @@ from aui_tui.model.tasks import rows as task_rows
 from aui_tui.model.vocabulary import NO_GRADE, VERDICT_RANK
 from aui_tui.report import page as pictures
 from aui_tui.text import count
-from aui_tui.web import NAME, SUMMARY, ApiConfig, records, serves_tools
+from aui_tui.web import NAME, SUMMARY, ApiConfig, serves_tools
 
 
 def _words(matrix: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the assistants of a matrix, each with the word for its verdict."""
     pairs = zip(registry().surfaces, matrix.values(), strict=False)
     return [(surface.label, agents.word_of(verdict, surface.source)) for surface, verdict in pairs]
+
+
+def _segment(host: str) -> str:
+    """Return ``host`` as a part of a path."""
+    return quote(host, safe=":")
 
 
 def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
@@ -63,9 +68,9 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         scans=scans,
         site_path=lambda host: site_url(root, host),
         site_url=lambda host: site_url(base, host),
-        record_path=lambda kind, host: records.record_url(root, kind, host),
-        badge_path=lambda host: records.badge_url(root, host),
-        badge_url=lambda host: records.badge_url(base, host),
+        record_path=lambda kind, host: f"{root}/api/{kind}/{_segment(host)}.json",
+        badge_path=lambda host: f"{root}/badge/{_segment(host)}.svg",
+        badge_url=lambda host: f"{base}/badge/{_segment(host)}.svg",
         served=lambda matrix: sum(VERDICT_RANK.get(verdict, 0) > 0 for verdict in matrix.values()),
         tested=lambda matrix: sum(verdict != "untested" for verdict in matrix.values()),
         assistants=agents.each,

@@ -25,18 +25,19 @@ from starlette.types import ASGIApp
 
 from aui_tui.errors import AuiError
 from aui_tui.model.card import Index, ReportCard, site_url
+from aui_tui.model.codec import encode_card, encode_index
 from aui_tui.model.methods import METHODS
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
-from aui_tui.model.tasks import OUTCOMES, TaskReport, encode_report
+from aui_tui.model.tasks import OUTCOMES, TaskReport
 from aui_tui.model.view import HostReport, Row
-from aui_tui.model.visits import Visits, encode_visits
+from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import CATEGORIES, FIXES, SEVERITIES, STANCES, VERDICTS
 from aui_tui.report.data import csv_listing
 from aui_tui.report.formats import ExportOptions, Listing
 from aui_tui.report.page import badge
 from aui_tui.service.protocol import Service
-from aui_tui.web import ApiConfig, problems, records, serves_tools
+from aui_tui.web import ApiConfig, problems, serves_tools
 from aui_tui.web.answers import NOTHING, Key, Representation, ResponseCache, is_current, tag, validators
 from aui_tui.web.problems import problem
 from aui_tui.web.rendering import environment
@@ -162,12 +163,13 @@ class Endpoints:
             modified = await self._modified()
             view = await self.service.index(query)
             longer = max(len(view.ranked), len(view.unreachable))
-            chunks = records.index_chunks(view, self.config.base_url, offset, limit)
+            parts = encode_index(view, base_url=self.config.base_url, start=offset, limit=limit)
             if longer > WHOLE and not limit:
-                return self._stream(request, chunks, tag(stamp, *key) if stamp else "", modified)
+                return self._stream(request, iterate_in_threadpool(parts), tag(stamp, *key) if stamp else "", modified)
             following = self._page(query, limit, offset + limit) if limit and offset + limit < longer else ""
             fields = {"Link": f'<{following}>; rel="next"'} if following else NOTHING
-            return Representation(b"".join([chunk async for chunk in chunks]), JSON, modified=modified, fields=fields)
+            body = await asyncio.to_thread(b"".join, parts)
+            return Representation(body, JSON, modified=modified, fields=fields)
 
         return await self.cache.kept(request.scope, key, made)
 
@@ -189,7 +191,7 @@ class Endpoints:
         host: str = request.path_params["host"]
 
         async def made() -> bytes:
-            return records.card_bytes((await self.service.site(host)).card, self.config.base_url)
+            return encode_card((await self.service.site(host)).card, base_url=self.config.base_url)
 
         return await self.kept(request, ("site", host), JSON, made)
 
@@ -198,14 +200,14 @@ class Endpoints:
         record = await self.service.visits(request.path_params["host"])
         if record is None:
             return self._not_found()
-        return Representation(encode_visits(record), JSON)
+        return Representation(msgspec.json.encode(record), JSON)
 
     async def tasks(self, request: Request) -> ASGIApp:
         """GET /api/tasks/<host>.json: the transcript of the last run of the tasks; 404 when none is kept."""
         seen = (await self.service.site(request.path_params["host"])).observations
         if seen is None or seen.tasks is None:
             return self._not_found()
-        return Representation(encode_report(seen.tasks), JSON)
+        return Representation(msgspec.json.encode(seen.tasks), JSON)
 
     def _not_found(self) -> Response:
         return problems.response(problem("not-found"), self.config.base_url)
@@ -227,7 +229,7 @@ class Endpoints:
             if refused.status == 429:
                 refusal.headers.update(await self._quota_fields(request))
             return refusal
-        made = Representation(records.card_bytes(found.card, self.config.base_url), JSON, cache="no-store")
+        made = Representation(encode_card(found.card, base_url=self.config.base_url), JSON, cache="no-store")
         fields = await self._quota_fields(request) | {"Cache-Status": cache_status(found, force=force)}
         return partial(made, fields=fields)
 

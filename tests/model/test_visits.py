@@ -18,7 +18,6 @@ from aui_tui.model.visits import (
     cells,
     compare,
     decode_visits,
-    encode_visits,
     visit_rows,
     with_log_evidence,
 )
@@ -104,7 +103,7 @@ def test_rows_without_a_card_say_nothing_of_probes() -> None:
 
 def test_a_record_survives_json_and_is_cleaned() -> None:
     record = visits(verified(CLAUDE, 10, 0), notes=("a\x1b[2Jb",))
-    kept = decode_visits(encode_visits(record))
+    kept = decode_visits(msgspec.json.encode(record))
     assert kept.visitors == record.visitors
     assert "\x1b" not in kept.notes[0]
 
@@ -126,7 +125,7 @@ def test_the_schema_is_that_of_the_record() -> None:
     }
     assert file == msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
     jsonschema.Draft202012Validator(json.loads(file)).validate(
-        json.loads(encode_visits(visits(verified(CLAUDE, 9, 1))))
+        json.loads(msgspec.json.encode(visits(verified(CLAUDE, 9, 1))))
     )
 
 

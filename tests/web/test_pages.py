@@ -64,6 +64,11 @@ def test_a_site_of_which_too_little_could_be_measured_has_no_letter_and_says_why
             assert (found.attributes["aria-label"], found.text().strip()) == ("No grade", "–")
         shown = page(running, f"/site/{thin.host}")
         feed = running.get("/feed.atom").text
+        records = [
+            running.get("/api/index.json").json()["ranked"][0],
+            running.get(f"/api/site/{thin.host}.json").json(),
+        ]
+    assert {record["grade"] for record in records} == {RICH_OPEN.grade}, "the shape of a record demands a letter"
     assert "Less than half could be measured" in shown.css_first(".verdict").text()
     assert shown.css_first("title").text().startswith(f"{thin.host}: no grade, {thin.score} of 100")
     assert f"<title>{thin.host}: no grade, {thin.score} of 100, {thin.stance}</title>" in feed
