@@ -13,7 +13,7 @@ from aui_tui.cli import streams
 from aui_tui.model import labels
 from aui_tui.model.observations import ANOTHER_PAGE, ProbeEvent, Progress
 from aui_tui.model.signs import sign
-from aui_tui.model.tasks import WORDS, Step, TaskEvent, TaskProgress, mark_of, run_of
+from aui_tui.model.tasks import Step, TaskEvent, TaskProgress, run_of
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
@@ -154,8 +154,7 @@ def task_steps(host: str, *, quiet: bool) -> TaskProgress | None:
             streams.say(f"{name}: {event.task}: {step_words(event.step)}")
         elif event.state == "ended" and event.result is not None:
             run = run_of(event.result)
-            shown = f"{run.points}/{run.possible}" if run.possible else "–"
-            streams.say(f"{name}: {event.task}: {WORDS[mark_of(run)]} {shown}: {run.note}")
+            streams.say(f"{name}: {event.task}: {run.word} {run.share}: {run.note}")
 
     return tell
 

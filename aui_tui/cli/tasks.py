@@ -16,7 +16,7 @@ from aui_tui.cli.sources import opened
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, ConfigError, Unavailable
 from aui_tui.model.signs import sign
-from aui_tui.model.tasks import TASK, TaskReport, TaskResult, mark_of, rows, run_of, sent_words, summary
+from aui_tui.model.tasks import TaskReport, TaskResult, run_of, runs_of, sent_words, summary, task_label
 from aui_tui.report.atomic import replace
 from aui_tui.text import clean, count, fit
 
@@ -31,23 +31,22 @@ def report_lines(host: str, report: TaskReport, paint: Paint) -> Iterator[str]:
     if report.stopped:
         yield "The run was stopped before its end."
     yield ""
-    for row in rows(report):
-        first = f"{_sign(row.mark, paint)} {fit(row.label, 24)} {row.outcome:<13}{row.points:>6}  "
-        yield from paint.hanging(first, row.note) if row.note else (first.rstrip(),)
+    for run in runs_of(report):
+        first = f"{_sign(run.word, paint)} {fit(run.label, 24)} {run.word:<13}{run.share:>6}  "
+        yield from paint.hanging(first, run.note) if run.note else (first.rstrip(),)
     for result in report.results:
         yield ""
         yield from _result_lines(result, paint)
 
 
-def _sign(mark: str, paint: Paint) -> str:
-    word = "unclear" if mark == "act" else mark
+def _sign(word: str, paint: Paint) -> str:
     return paint.style(paint.glyph(word), sign(word).tone)
 
 
 def _result_lines(result: TaskResult, paint: Paint) -> Iterator[str]:
-    yield paint.heading(TASK[result.task].label)
+    yield paint.heading(task_label(result.task))
     if not result.steps:
-        yield f"  {_sign(mark_of(run_of(result)), paint)} {result.note}"
+        yield f"  {_sign(run_of(result).word, paint)} {result.note}"
     for number, step in enumerate(result.steps, start=1):
         yield f"  {number:>2} {_sign(step.mark, paint)} {fit(step_words(step), 100).rstrip()}"
         if step.mark != "done":

@@ -46,8 +46,15 @@ TASKS: Final = (
     Task("form", 5, "Fill a form (not sent)"),
     Task("offer", 5, "Find an offer"),
 )
-"""The tasks in the order in which they run."""
+"""The tasks in the order in which they run, but for the form, which comes last."""
 TASK: Final = MappingProxyType({task.key: task for task in TASKS})
+WORDS: Final = MappingProxyType({DONE: DONE, BLOCKED: BLOCKED, ABSENT: "not offered", NEEDS_ACT: NEEDS_ACT})
+"""What people read for an outcome; any other is inconclusive."""
+
+
+def task_label(task: str) -> str:
+    """Return what a task is called; one of another index as it is."""
+    return TASK[task].label if task in TASK else task
 
 
 class TaskRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -68,6 +75,21 @@ class TaskRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str = ""
     change: str = ""
     address: str = ""
+
+    @property
+    def label(self) -> str:
+        """What the task is called."""
+        return task_label(self.task)
+
+    @property
+    def word(self) -> str:
+        """The outcome as people read it; a blocked task with points is done in part."""
+        return "partly" if self.outcome == BLOCKED and self.points else WORDS.get(self.outcome, INCONCLUSIVE)
+
+    @property
+    def share(self) -> str:
+        """The points such as ``5/10``, a dash where the task does not count."""
+        return f"{self.points}/{self.possible}" if self.possible else "–"
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -225,61 +247,6 @@ def pillar_points(runs: Iterable[TaskRun], maximum: int) -> int | None:
     if len(counting) < LEAST or any(run.reason == STOPPED for run in every):
         return None
     return round_half_up(maximum * sum(run.points for run in counting), sum(run.possible for run in counting))
-
-
-class TaskRow(NamedTuple):
-    """One line of the list of tasks, in words.
-
-    ``mark``: ``done``, ``half``, ``stuck``, ``absent``, ``unclear``, ``act`` or, before it has ended, ``waiting``.
-    ``outcome``: the mark in words. ``points``: ``5/10``, a dash when it does not count. ``note``: what happened.
-    ``change`` and ``address``: what to change, and on which page.
-    """
-
-    key: str
-    label: str
-    mark: str
-    outcome: str
-    points: str
-    steps: int
-    note: str
-    change: str = ""
-    address: str = ""
-
-
-WORDS: Final = MappingProxyType(
-    {
-        "done": "done",
-        "half": "partly",
-        "stuck": "blocked",
-        "absent": "not offered",
-        "unclear": "inconclusive",
-        "act": NEEDS_ACT,
-        "waiting": "waiting",
-    }
-)
-"""Each mark of a task in words."""
-
-
-def mark_of(run: TaskRun) -> str:
-    """Return the mark of ``run``, a key of WORDS."""
-    if run.outcome == BLOCKED:
-        return "half" if run.points else "stuck"
-    return {DONE: "done", ABSENT: "absent", NEEDS_ACT: "act"}.get(run.outcome, "unclear")
-
-
-def rows(report: TaskReport | None) -> tuple[TaskRow, ...]:
-    """Return one row per task in their order; tasks that did not run are waiting."""
-    found = {result.task: result for result in report.results} if report is not None else {}
-    return tuple(_row(task, found.get(task.key)) for task in TASKS)
-
-
-def _row(task: Task, result: TaskResult | None) -> TaskRow:
-    if result is None:
-        return TaskRow(task.key, task.label, "waiting", WORDS["waiting"], "–", 0, "")
-    run = run_of(result)
-    mark = mark_of(run)
-    shown = f"{run.points}/{run.possible}" if run.possible else "–"
-    return TaskRow(task.key, task.label, mark, WORDS[mark], shown, run.steps, run.note, run.change, run.address)
 
 
 def sent_words(report: TaskReport) -> str:

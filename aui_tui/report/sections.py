@@ -17,7 +17,6 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import WALLED_CEILING, method
 from aui_tui.model.points import by_harm, gain, percent, totals
 from aui_tui.model.signs import sign
-from aui_tui.model.tasks import TASK, WORDS, mark_of
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import NO_GRADE, STANCES
 from aui_tui.report.formats import ExportOptions, HostResult, Refusal
@@ -229,7 +228,7 @@ def fixes(report: HostReport) -> Section | None:
         for fix in by_harm(card)
     ) + tuple(
         Item(
-            (f"{TASK[run.task].label if run.task in TASK else run.task}, tried in a browser", "", "", "Works"),
+            (f"{run.label}, tried in a browser", "", "", "Works"),
             text=f"{run.note} {run.change}" + (f" Stopped at {run.address}" if run.address else ""),
             key=run.task,
         )
@@ -337,13 +336,9 @@ def tasks(report: HostReport, *, now: float | None = None) -> Section | None:
         return None
     items = []
     for run in runs:
-        mark = mark_of(run)
-        shown = f"{run.points}/{run.possible}" if run.possible else "–"
-        label = TASK[run.task].label if run.task in TASK else run.task
         change = f" To change: {run.change}" if run.change else ""
         where = f" Stopped at {run.address}" if change and run.address else ""
-        word = "unclear" if mark == "act" else mark
-        items.append(Item((label, WORDS[mark], shown), word, run.note + change + where, run.task))
+        items.append(Item((run.label, run.word, run.share), run.word, run.note + change + where, run.task))
     got, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
     old = task_age(report, now)
     lead = f"{got} of {possible} points" + (", too few tasks count for the score" if card.provisional is True else "")

@@ -19,7 +19,7 @@ from aui_tui.model.methods import WALLED_CEILING
 from aui_tui.model.observations import INCONCLUSIVE
 from aui_tui.model.points import GRANTED, asked_for, comparable, gain, gain_of, percent, totals
 from aui_tui.model.registry import registry
-from aui_tui.model.tasks import TASK, TASKS, TaskResult
+from aui_tui.model.tasks import TASKS, TaskResult, task_label
 from aui_tui.model.view import HistoryPoint, HostReport, Quota, comparable_scores
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import sections
@@ -266,10 +266,9 @@ def tasks(report: HostReport, size: int, now: float) -> list[ListEntry]:
 
 
 def _steps(result: TaskResult, size: int) -> list[ListEntry]:
-    label = TASK[result.task].label if result.task in TASK else result.task
-    out = [title(label, "step by step")]
+    out = [title(task_label(result.task), "step by step")]
     for number, step in enumerate(result.steps, 1):
-        sign, tone = marked({"part": "half"}.get(step.mark, step.mark))
+        sign, tone = marked({"part": "partly"}.get(step.mark, step.mark))
         named = f" “{step.name}”" if step.name else ""
         lead = text(f"{number:2} ", (f"{sign} ", tone), fit(step.verb, 9))
         out.append(

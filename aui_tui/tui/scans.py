@@ -13,7 +13,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED, Exchange, ProbeEvent
 from aui_tui.model.points import comparable
 from aui_tui.model.registry import registry
-from aui_tui.model.tasks import TASK, WORDS, TaskEvent, mark_of, run_of
+from aui_tui.model.tasks import TaskEvent, run_of, task_label
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.text import clean, count, fit
@@ -119,10 +119,10 @@ class RunningTasks(msgspec.Struct, frozen=True):
         steps: list[ListEntry] = []
         task = ""
         for event in self.events:
-            label = TASK[event.task].label if event.task in TASK else event.task
+            label = task_label(event.task)
             if event.state == "ended" and event.result is not None:
-                word = mark_of(run_of(event.result))
-                ended.append(ListEntry(text(f"{fit(label, 26)} ", marked(word), (f" {WORDS[word]}", "muted"))))
+                word = run_of(event.result).word
+                ended.append(ListEntry(text(f"{fit(label, 26)} ", marked(word), (f" {word}", "muted"))))
                 steps, task = [], ""
             elif event.state == "started":
                 task = label

@@ -17,7 +17,7 @@ from aui_tui.model.card import site_url
 from aui_tui.model.points import by_harm, gain
 from aui_tui.model.registry import registry
 from aui_tui.model.signs import sign
-from aui_tui.model.tasks import rows as task_rows
+from aui_tui.model.tasks import runs_of
 from aui_tui.model.vocabulary import NO_GRADE, VERDICT_RANK
 from aui_tui.report import page as pictures
 from aui_tui.text import count
@@ -82,7 +82,7 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         tasks=labels.tasks,
         grade_mark=lambda grade, size: Markup(pictures.mark(grade, size)),  # noqa: S704 - its words are escaped
         history_chart=lambda points: Markup(pictures.chart(tuple(points))),  # noqa: S704 - its words are escaped
-        task_rows=task_rows,
+        task_runs=runs_of,
         visits_rows=visits.visit_rows,
         visits_cells=visits.cells,
         visits_header=visits.HEADER,
