@@ -7,7 +7,7 @@ made or read; every screen and every writer may then trust the model.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -160,6 +160,14 @@ def _head(word: str, size: int) -> str:
 def count(number: int, one: str, many: str = "") -> str:
     """Return the number with its noun: ``1 scan``, ``7 scans``, ``1,248 hosts``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def joined(items: Iterable[str], limit: int = 0) -> str:
+    """Return ``a, b and c``, each once; past ``limit`` (0: none) the rest is counted."""
+    words = list(dict.fromkeys(items))
+    if 0 < limit < len(words):
+        words = [*words[: limit - 1], f"{len(words) - limit + 1} more"]
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def web_address(text: str) -> str | None:

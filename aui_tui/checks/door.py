@@ -11,18 +11,18 @@ from aui_tui.checks.base import WELCOME, Advice, Check, Earned, Site, sentence_l
 from aui_tui.checks.door_fix import REQUEST, door_advice, fields, let_everybody_in
 from aui_tui.checks.judge import Judgement, Probed
 from aui_tui.checks.wording import (
+    NAMED,
     answer,
     answers,
     at_lines,
     clause,
-    joined,
     name_of,
     quoted,
     silence_reason,
-    status,
 )
 from aui_tui.model import labels
 from aui_tui.model.card import QUOTE, Finding
+from aui_tui.model.labels import status
 from aui_tui.model.methods import round_half_up
 from aui_tui.model.observations import (
     ACCEPTS_ANYTHING,
@@ -47,7 +47,7 @@ from aui_tui.model.observations import (
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import AWAY, REAL, REAL_AGENT
 from aui_tui.model.vocabulary import LIVE_TOTAL, has_edge
-from aui_tui.text import count
+from aui_tui.text import count, joined
 
 POINTS = {"v0.1": 24, "v0.2": 12}
 PROOF: Final = ", asked again alone, with {control} served right before and after"
@@ -222,7 +222,7 @@ def _pages(judgement: Judgement) -> Iterator[Finding]:
             facts = {"path": quoted(page.path), "what": _what(group[0][1]), "proof": _proof(group, probes[BROWSER])}
             yield Finding("page-away", _group(group) | facts | {"browser": str(probes[BROWSER].status)})
     if open_to_all:
-        yield Finding("pages-served", {"total": str(LIVE_TOTAL), "pages": joined(map(quoted, open_to_all))})
+        yield Finding("pages-served", {"total": str(LIVE_TOTAL), "pages": joined(map(quoted, open_to_all), NAMED)})
 
 
 def _alike(away: Sequence[Probed]) -> list[list[Probed]]:

@@ -12,11 +12,12 @@ from msgspec.structs import replace
 
 from aui_tui.checks.base import Advice, Piece, Site, edges
 from aui_tui.checks.judge import Probed
-from aui_tui.checks.wording import answer, answers, fill, joined, status
+from aui_tui.checks.wording import NAMED, answer, answers, fill
 from aui_tui.model import labels
 from aui_tui.model.observations import BROWSER, SERVED, Cause, Exchange, Observations
 from aui_tui.model.registry import Agent, registry
 from aui_tui.model.verdicts import AWAY
+from aui_tui.text import joined
 
 REQUEST: Final = "server/change-request.txt"
 """What there is where the owner can install nothing."""
@@ -46,7 +47,7 @@ def _let_in(exchange: Exchange) -> Exchange:
 
 def fields(names: Iterable[str]) -> str:
     """Return header fields, and the HTTP version, in words."""
-    return joined(edges().field.get(name, f"the header field {name}") for name in names)
+    return joined((edges().field.get(name, f"the header field {name}") for name in names), NAMED)
 
 
 def _rule(cause: Cause | None) -> str:
@@ -116,7 +117,7 @@ def _refusal(site: Site, away: Sequence[Probed]) -> dict[str, str]:
         "agents": joined(agent.short for agent in agents),
         "what": answers([probe for _, probe in away]),
         "contrast": f" while a browser gets the homepage ({browser.status})" if served else "",
-        "browser": f"a browser {f'got {status(browser.status)}' if browser.status else 'got no answer'}",
+        "browser": f"a browser {f'got {labels.status(browser.status)}' if browser.status else 'got no answer'}",
         "scanned_at": site.observations.scanned_at,
         "seen": "\n".join((*seen, rule) if rule else seen),
         "directories": _listing(registry().agents, "signature_directory"),

@@ -10,10 +10,9 @@ from msgspec.structs import replace
 
 from aui_tui.checks.base import CUT, WHOLE, Advice, Earned, PageCheck, Piece, Site, how_seen, sentence_list
 from aui_tui.checks.judge import Judgement
-from aui_tui.checks.wording import joined
 from aui_tui.model.card import Finding
 from aui_tui.model.observations import Observations, PageFacts
-from aui_tui.text import count
+from aui_tui.text import count, joined
 
 PARTS = {
     "v0.1": {"main": 2, "nav": 1, "aria": 1, "forms": 2},

@@ -16,8 +16,9 @@ from msgspec.structs import replace
 
 from aui_tui.checks import CHECKS, Check, Earned, Sentence, sentence_list
 from aui_tui.checks.judge import Judgement
-from aui_tui.checks.wording import answer, clause, fill, joined, quoted, sentence, silence_reason, status
+from aui_tui.checks.wording import answer, clause, fill, quoted, sentence, silence_reason
 from aui_tui.model.card import Finding, Ledger, LedgerEntry, Points
+from aui_tui.model.labels import status
 from aui_tui.model.methods import GRADE_FLOORS, MOST_AGENTS, REVISION, WALLED_CEILING, Method, Pillar, capped, grade_of
 from aui_tui.model.methods import method as method_called
 from aui_tui.model.observations import INCONCLUSIVE, NO_ISSUER, Exchange, Observations
@@ -27,7 +28,7 @@ from aui_tui.model.tasks import BLOCKED, DONE, TASK, Rendered, pillar_points, ru
 from aui_tui.model.verdicts import AWAY, REAL
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL, SEVERITIES
 from aui_tui.packaged import read_table
-from aui_tui.text import count
+from aui_tui.text import count, joined
 
 NAMED: Final = 12
 """Headings and prices that a sentence names before it counts the rest."""
@@ -84,7 +85,7 @@ def task_findings(observations: Observations) -> Iterator[Finding]:
             yield Finding("task-unclear", facts)
     done = [TASK[result.task].label for result in results if result.outcome == DONE]
     if done:
-        yield Finding("tasks-done", {"count": count(len(done), "task"), "tasks": joined(done, len(TASK))})
+        yield Finding("tasks-done", {"count": count(len(done), "task"), "tasks": joined(done)})
 
 
 def _rendered(page: Rendered) -> Finding:

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from aui_tui.checks.base import Advice, Check, Earned, Piece, Site, is_withheld, sentence_list
 from aui_tui.checks.judge import Judgement
-from aui_tui.checks.wording import sentence, status
+from aui_tui.checks.wording import sentence
 from aui_tui.model.card import Finding
+from aui_tui.model.labels import status
 from aui_tui.model.observations import PLACEHOLDER, Observations
 
 POINTS = {"v0.1": 5, "v0.2": 3}

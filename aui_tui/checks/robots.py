@@ -19,14 +19,15 @@ from aui_tui.checks.base import (
 )
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.robots_lint import remarks
-from aui_tui.checks.wording import at_lines, by_line, joined, name_of, out_of, quoted, silence_reason, status
+from aui_tui.checks.wording import NAMED, at_lines, by_line, name_of, out_of, quoted, silence_reason
 from aui_tui.model.card import Finding
+from aui_tui.model.labels import status
 from aui_tui.model.methods import round_half_up
 from aui_tui.model.observations import INCONCLUSIVE, SERVED, Exchange, Observations, RobotsPolicy
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import OWN_ROBOTS
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL
-from aui_tui.text import count
+from aui_tui.text import count, joined
 
 POINTS = {"v0.1": 16, "v0.2": 9}
 QUARTERS: Final = 4
@@ -153,7 +154,7 @@ def _named(judgement: Judgement) -> Iterator[Finding]:
 def _crawlers(judgement: Judgement) -> Iterator[Finding]:
     blocked = [policy.token for policy in judgement.crawlers if policy.policy == "blocked"]
     if blocked:
-        facts = {"count": out_of(len(blocked), CRAWLERS_TOTAL), "crawlers": joined(blocked)}
+        facts = {"count": out_of(len(blocked), CRAWLERS_TOTAL), "crawlers": joined(blocked, NAMED)}
         yield Finding("crawlers", facts)
 
 

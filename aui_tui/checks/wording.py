@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
 
 from aui_tui.model import labels
 from aui_tui.model.observations import CHALLENGED, UNFOLLOWED, Exchange, RobotsPolicy
 from aui_tui.model.registry import registry
-from aui_tui.text import clean
+from aui_tui.text import clean, joined
 
 QUOTE: Final = 60
 """Characters kept of a quoted word of the site."""
@@ -34,16 +33,6 @@ def fill(template: str, facts: Mapping[str, str]) -> str:
         return fact[:1].upper() + fact[1:] if name[0].isupper() else fact
 
     return PLACE.sub(word, template)
-
-
-def joined(items: Iterable[str], limit: int = NAMED) -> str:
-    """Return ``a, b and c``, each once; past ``limit`` the rest is counted."""
-    words = list(dict.fromkeys(items))
-    if len(words) > limit:
-        words = [*words[: limit - 1], f"{len(words) - limit + 1} more"]
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def out_of(number: int, total: int) -> str:
@@ -75,14 +64,6 @@ def sentence(text: str) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
 
-def status(code: int) -> str:
-    """Return a status with its standard phrase: ``403 Forbidden``."""
-    try:
-        return f"{code} {HTTPStatus(code).phrase}"
-    except ValueError:
-        return str(code)
-
-
 def answer(probe: Exchange) -> str:
     """Return what a probe that was not served got: ``a Cloudflare challenge page (403)``, ``403 Forbidden``."""
     if probe.another_page:
@@ -95,7 +76,7 @@ def answer(probe: Exchange) -> str:
     if probe.outcome == CHALLENGED and probe.challenge is not None:
         return f"{labels.challenge_page(probe.challenge.vendor)} ({probe.status})"
     if probe.status:
-        return status(probe.status)
+        return labels.status(probe.status)
     return "no answer" if probe.error in ("", "timeout") else f"no usable answer ({silence_reason(probe)})"
 
 
@@ -130,5 +111,5 @@ def by_line(policies: Iterable[RobotsPolicy], *, rules: bool = False) -> str:
         rule = f", {quoted(group[0].rule)}" if rules else ""
         alone = len(group) == 1 and group[0].spelling not in ("", group[0].token)
         spelling = f", as {quoted(group[0].spelling)}" if alone else ""
-        named.append(f"{joined(map(name_of, group))} (line {line}{rule}{spelling})")
-    return joined(named)
+        named.append(f"{joined(map(name_of, group), NAMED)} (line {line}{rule}{spelling})")
+    return joined(named, NAMED)

@@ -84,7 +84,7 @@ def probe_lines(host: str, *, quiet: bool) -> Progress | None:
     host = clean(host, 253)
 
     def tell(event: ProbeEvent) -> None:
-        name = labels.probe(event.name)
+        name = labels.name(event.name)
         if event.name == "cache":
             said = "asking the site" if event.outcome == "miss" else "kept from an earlier scan; --force asks again"
             streams.say(f"{host}: {said}")
@@ -137,7 +137,7 @@ class _Checklist:
                 shown, style = f"{again}{waited:.1f}/{LIMIT} s", "dim"
                 if waited < 0:
                     shown = f"once more in {-waited:.0f} s: {event.note}"
-            text.append(f"{labels.probe(name):<14} ").append(f"{shown}\n", style)
+            text.append(f"{labels.name(name):<14} ").append(f"{shown}\n", style)
         return text
 
 

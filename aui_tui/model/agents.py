@@ -29,6 +29,7 @@ from aui_tui.model.observations import (
 from aui_tui.model.points import conclusive
 from aui_tui.model.registry import Agent, Client, Surface, registry
 from aui_tui.model.vocabulary import LIVE_TOTAL, UNANSWERED
+from aui_tui.text import joined
 
 IN, PART, TOLD_NO, UNCLEAR, UNTESTED = "in", "part", "told no", "unclear", "not tested"
 """The words that the outcomes of the record do not have."""
@@ -441,7 +442,7 @@ def _turned_away(found: Sequence[Outcome], card: ReportCard) -> Iterator[str]:
         words = " or ".join(word for word in away if away[word])
         yield f"all {_number(len(_names(asked)))} assistants that were asked are {words}{_browser_fate(card)}"
     elif any(away.values()):
-        yield ", ".join(f"{and_list(names)} {_are(names)} {word}" for word, names in away.items() if names)
+        yield ", ".join(f"{joined(names)} {_are(names)} {word}" for word, names in away.items() if names)
 
 
 def _browser_fate(card: ReportCard) -> str:
@@ -455,17 +456,17 @@ def _browser_fate(card: ReportCard) -> str:
 def _told_no(found: Sequence[Outcome], card: ReportCard) -> Iterator[str]:
     """Yield whom robots.txt tells to stay out, and whom the site serves all the same."""
     names, served = _names(found, TOLD_NO), _names((one for one in found if one.disagree), TOLD_NO)
-    anyway = f"the site serves {_them(served) if served == names else and_list(served)} anyway" if served else ""
+    anyway = f"the site serves {_them(served) if served == names else joined(served)} anyway" if served else ""
     number, total = card.agents_disallowed, card.agents_total
     if number == total:
         yield f"robots.txt tells all {total} agents to stay out"
         yield from ["the site serves those that were asked anyway"] if served else []
     elif number >= MOST_AGENTS or (number and not names):
-        among = f", among them {and_list(names)}" if names else ""
+        among = f", among them {joined(names)}" if names else ""
         yield f"robots.txt tells {number} of {total} agents to stay out{among}"
         yield from [anyway] if served else []
     elif names:
-        yield f"robots.txt tells {and_list(names)} to stay out" + (f", {anyway}" if served else "")
+        yield f"robots.txt tells {joined(names)} to stay out" + (f", {anyway}" if served else "")
 
 
 def _them(names: Sequence[str]) -> str:
@@ -478,13 +479,13 @@ def _unclear_or_in(asked: Sequence[Outcome]) -> Iterator[str]:
     if silent and silent == _names(asked):
         yield "no assistant that was asked gets an answer; a browser gets in"
     elif silent:
-        yield f"{and_list(silent)} get{'s' if len(silent) == 1 else ''} no answer, a browser does"
+        yield f"{joined(silent)} get{'s' if len(silent) == 1 else ''} no answer, a browser does"
     if unclear:
-        yield f"{and_list(unclear)} {_are(unclear)} unclear"
+        yield f"{joined(unclear)} {_are(unclear)} unclear"
     if inside and len(inside) == len(_names(asked)):
         yield "every assistant that was asked gets in"
     elif inside:
-        yield f"{and_list(inside)} get{'s' if len(inside) == 1 else ''} in"
+        yield f"{joined(inside)} get{'s' if len(inside) == 1 else ''} in"
 
 
 def _are(names: Sequence[str]) -> str:
@@ -500,11 +501,6 @@ def counts(rows: Iterable[AgentRow]) -> str:
         words = ", ".join(f"{found[word]} {word}" for word in WORST_FIRST if found[word])
         parts += [f"{'' if asked else 'not asked: '}{words}"] if words else []
     return " · ".join(parts)
-
-
-def and_list(names: Sequence[str]) -> str:
-    """Return names as words: ``Claude``, ``Claude and Gemini``, ``ChatGPT, Claude and Gemini``."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
 
 
 def turned_away(matrix: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
@@ -535,9 +531,3 @@ def probe_of(key: str) -> str:
     if agent is not None:
         return agent.key if agent.live_probe else ""
     return key if key in (BROWSER, *FILE_PROBES) else ""
-
-
-def label_of(key: str) -> str:
-    """Return the name of a probe, an agent or a matrix key."""
-    known = registry().surface(key)
-    return known.label if known is not None else labels.probe(key)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator
-from http import HTTPStatus
 from shlex import quote
 from typing import Final, Literal
 from urllib.parse import urlsplit
@@ -100,8 +99,8 @@ def compared(seen: Observations, name: str) -> ComparedExchanges:
     texts = (left.text, left.text if right.same_text else right.text)
     return ComparedExchanges(
         name=name,
-        left_label=labels.probe(left.name),
-        right_label=labels.probe(name),
+        left_label=labels.name(left.name),
+        right_label=labels.name(name),
         rows=(*_ordered(_asked(left, right)), *_ordered(_answered(left, right)), *_page(left, right, texts)),
         text=tuple(_difference(*texts)),
         left=left,
@@ -158,11 +157,7 @@ def status_line(one: Exchange) -> str:
     """Return ``403 Forbidden``, or why there is no usable answer."""
     if not one.status:
         return one.detail or "no answer"
-    try:
-        phrase = HTTPStatus(one.status).phrase
-    except ValueError:
-        phrase = ""
-    return f"{one.status} {phrase}".strip() + (f" ({one.detail})" if one.detail else "")
+    return labels.status(one.status) + (f" ({one.detail})" if one.detail else "")
 
 
 def _again(one: Exchange) -> str:

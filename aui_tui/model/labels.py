@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
+from http import HTTPStatus
 from types import MappingProxyType
 from typing import Final
 
@@ -88,21 +89,10 @@ def score(points: int, letter: str) -> str:
     return f"{points} {grade(letter).removeprefix('grade ')}"
 
 
-def surface(key: str) -> str:
-    """Return what an assistant is called, by its matrix key; a foreign key as it is."""
-    known = registry().surface(key)
-    return known.label if known else key
-
-
-def agent(key: str) -> str:
-    """Return the label of an agent by slot or token; a foreign name as it is."""
-    known = registry().agent(key)
-    return known.label if known else key
-
-
-def probe(name: str) -> str:
-    """Return what a probe is called: an agent by its label, a file by its name."""
-    return PROBES.get(name) or agent(name)
+def name(key: str) -> str:
+    """Return what an assistant, an agent or a probe is called, by its key in a record; a foreign key as it is."""
+    known = registry().surface(key) or registry().agent(key)
+    return known.label if known else PROBES.get(key, key)
 
 
 def pillar(method: str, key: str) -> str:
@@ -134,6 +124,14 @@ def answer(access: AgentAccess) -> str:
     if access.status == 0:
         return "no answer"
     return f"{access.status} challenge" if access.challenged else str(access.status)
+
+
+def status(code: int) -> str:
+    """Return a status with its standard phrase: ``403 Forbidden``."""
+    try:
+        return f"{code} {HTTPStatus(code).phrase}"
+    except ValueError:
+        return str(code)
 
 
 def origin(host: str) -> str:
@@ -193,9 +191,9 @@ def before(passed: float) -> str:
 
 def declared(found: Declared) -> Iterator[tuple[str, str]]:
     """Yield what a site declares for agents as a severity (empty for a neutral line) and a clause without full stop."""
-    name = agent(found.agent)
+    agent = name(found.agent)
     for entry in sorted(found.of(DECLARED), key=lambda entry: not entry.contradicted):
-        yield "critical" if entry.contradicted else "good", _declaration(entry, name)
+        yield "critical" if entry.contradicted else "good", _declaration(entry, agent)
     for one in found.tried:
         yield "critical" if one.broken else "good", f"tried: {one.where}: {one.said}"
     reasons: dict[str, list[str]] = {}
@@ -213,7 +211,7 @@ def page(found: PageAccess) -> tuple[str, str]:
     got = f"gets {found.status or 'no answer'}" if found.outcome != SERVED else "gets it"
     outcomes: dict[tuple[str, int], list[str]] = {}
     for token, answer in found.agents.items():
-        outcomes.setdefault((answer.outcome, answer.status), []).append(agent(token))
+        outcomes.setdefault((answer.outcome, answer.status), []).append(name(token))
     if found.outcome == SERVED and all(outcome == SERVED for outcome, _ in outcomes):
         return "in", "a browser and every probed agent get it"
     parts = [
@@ -224,16 +222,16 @@ def page(found: PageAccess) -> tuple[str, str]:
     return "refused" if away else "unclear", f"a browser {got}; {'; '.join(parts)}"
 
 
-def _declaration(entry: Declaration, name: str) -> str:
-    """Return what is declared, where, and whether the agent called ``name`` gets it."""
+def _declaration(entry: Declaration, agent: str) -> str:
+    """Return what is declared, where, and whether the agent called ``agent`` gets it."""
     status = str(entry.status) if entry.status else "no answer"
     gets = {
-        SERVED: f"{name} gets it",
-        REFUSED: f"declared, but {name} is turned away there ({status}) while the browser gets it",
-        CHALLENGED: f"declared, but {name} meets a challenge there ({status}) while the browser gets it",
-        DISALLOWED: f"robots.txt disallows it for {name}, but {name} gets it",
-        PAYMENT: f"{name} is asked to pay ({status})",
-        INCONCLUSIVE: f"whether {name} gets it is inconclusive: {entry.why}",
+        SERVED: f"{agent} gets it",
+        REFUSED: f"declared, but {agent} is turned away there ({status}) while the browser gets it",
+        CHALLENGED: f"declared, but {agent} meets a challenge there ({status}) while the browser gets it",
+        DISALLOWED: f"robots.txt disallows it for {agent}, but {agent} gets it",
+        PAYMENT: f"{agent} is asked to pay ({status})",
+        INCONCLUSIVE: f"whether {agent} gets it is inconclusive: {entry.why}",
     }.get(entry.agent, entry.why)
     detail = f" ({entry.detail})" if entry.detail else ""
     return f"{entry.name}: {entry.where}{detail}" + (f"; {gets}" if gets else "")

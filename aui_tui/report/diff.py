@@ -167,7 +167,7 @@ def _fields(before: ReportCard, after: ReportCard) -> Iterator[Change]:
         surface = registry().surface(key)
         yield Change(
             field=f"matrix.{key}",
-            label=labels.surface(key),
+            label=labels.name(key),
             before=old,
             after=now,
             direction=_ranked(VERDICT_RANK, old, now),

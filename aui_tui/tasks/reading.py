@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from aui_tui.checks.wording import joined
 from aui_tui.tasks.covers import Cover
 from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.visit import Ending, Visit
 from aui_tui.tasks.vocabulary import GENERIC, NEVER, acts, words
-from aui_tui.text import count
+from aui_tui.text import count, joined
 
 ENOUGH: Final = 200
 """Characters of text and names that make a page readable. A shorter one with a heading and a named link is readable

@@ -44,7 +44,7 @@ class Probe(msgspec.Struct, frozen=True):
 
     def row(self, now: float) -> Content:
         """Return the probe as a row of the checklist, the limit counting while it waits."""
-        label = labels.probe(self.name).ljust(NAME)
+        label = labels.name(self.name).ljust(NAME)
         if self.state == "done":
             return self._done(label)
         if not self.state:
@@ -182,7 +182,7 @@ def strip(scan: Scan, width: int, *, detail: bool) -> Content:
     right = text((f"{scan.finished}/{len(scan.probes)} probes {glyphs.DOT} esc cancels ", "muted"))
     for probe in scan.probes.values() if detail else ():
         mark = marked(probe.outcome if probe.state == "done" else "waiting" if probe.state else "absent")
-        left = text(left, (f"{labels.probe(probe.name)} ", "muted"), mark, "  ")
+        left = text(left, (f"{labels.name(probe.name)} ", "muted"), mark, "  ")
     return spread(left, right, width)
 
 
@@ -222,7 +222,7 @@ def _exchange(exchange: Exchange, size: int) -> list[ListEntry]:
     sign, role = marked("absent" if quiet else outcome)
     head = text(
         (f"  {sign} ", role),
-        f"{fit(labels.probe(exchange.name), NAME)} ",
+        f"{fit(labels.name(exchange.name), NAME)} ",
         (f"{exchange.status or 'none':>4}", role),
         (f"{seconds(exchange.elapsed_ms):>9}  {_notes(exchange)}", "muted"),
     )

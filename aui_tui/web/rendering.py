@@ -47,8 +47,7 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
     )
     base, root = config.base_url, config.root
     made.filters.update(
-        surface=labels.surface,
-        agent=labels.agent,
+        label=labels.name,
         counted=count,
         grade=labels.grade,
         policy=labels.policy,

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 from aui_tui.checks.judge import judge
 from aui_tui.checks.ledger import findings, sentences
 from aui_tui.checks.scoring import grade_card
-from aui_tui.checks.wording import PLACE, joined, out_of, status
+from aui_tui.checks.wording import PLACE, out_of
+from aui_tui.model.labels import status
 from aui_tui.model.observations import (
     BROWSER,
     Arm,
@@ -19,7 +20,7 @@ from aui_tui.model.observations import (
     RobotsFacts,
 )
 from aui_tui.model.vocabulary import SEVERITIES
-from aui_tui.text import clean
+from aui_tui.text import clean, joined
 from tests.scan import situations as site
 from tests.strategies import observations
 
@@ -326,6 +327,6 @@ def test_lists_and_counts_read_well() -> None:
     assert joined(["a"]) == "a"
     assert joined(["a", "b", "a"]) == "a and b"
     assert joined("abcde") == "a, b, c, d and e"
-    assert joined("abcdef") == "a, b, c, d and 2 more"
+    assert joined("abcdef", 5) == "a, b, c, d and 2 more"
     assert out_of(19, 19) == "all 19"
     assert status(999) == "999"

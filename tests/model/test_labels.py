@@ -11,9 +11,9 @@ from tests.cards import WALLED
 
 
 def test_keys_are_shown_by_the_names_that_people_know() -> None:
-    assert labels.surface("amazon") == "Amazon"
-    assert labels.surface("matrix_key_3") == "Claude"
-    assert labels.surface("theirs") == "theirs"
+    assert labels.name("amazon") == "Amazon"
+    assert labels.name("matrix_key_3") == "Claude"
+    assert labels.name("theirs") == "theirs"
     assert labels.pillar("v0.1", "access") == "Access"
     assert labels.pillar("v0.3", "works") == "Works"
     assert labels.points(replace(WALLED, pillars={"works": None}, task_runs=()), "works") == "not tried"

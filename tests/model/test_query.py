@@ -205,5 +205,5 @@ def test_the_page_of_help_names_every_term_and_every_word_for_a_verdict() -> Non
 
 def test_the_drop_down_calls_an_assistant_as_the_screens_do() -> None:
     offered = dict(FIELDS["agent"].values)
-    assert offered == {slug: labels.surface(slug) for slug in offered}
+    assert offered == {slug: labels.name(slug) for slug in offered}
     assert (offered["gemini"], offered["amazon"]) == ("Google agent", "Amazon")

@@ -19,7 +19,7 @@ from aui_tui.model.registry import registry
 from aui_tui.model.signs import sign
 from aui_tui.model.view import HostReport
 from aui_tui.report import sections
-from aui_tui.text import count, fit
+from aui_tui.text import count, fit, joined
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import COMPARE
 from aui_tui.tui.context import attempt, start
@@ -87,7 +87,7 @@ class CompareScreen(DashboardScreen[None]):
     def _draw(self, *, top: bool = False) -> None:
         cards, now, every = self.cards, self.context.clock(), self._every
         block = self.query_one(RowList)
-        block.border_title = Content(agents.and_list([card.host for card in cards]))
+        block.border_title = Content(joined([card.host for card in cards]))
         block.border_subtitle = Content(LEGEND)
         block.show(lambda size: compare(cards, size, now, every=every), top=top)
         self.draw_lines()
@@ -181,11 +181,11 @@ def sentence(cards: Sequence[ReportCard]) -> str:
         return "None of them could be reached."
     order = [surface.label for surface in registry().surfaces]
     every = set.intersection(*out.values()) if len(out) > 1 else set[str]()
-    parts = [f"All turn {agents.and_list(sorted(every, key=order.index))} away"] if every else []
+    parts = [f"All turn {joined(sorted(every, key=order.index))} away"] if every else []
     for host, names in out.items():
         own = sorted(names - every, key=order.index)
         if own:
-            parts.append(f"{host} turns {agents.and_list(own)} away")
+            parts.append(f"{host} turns {joined(own)} away")
     words = "; ".join(parts) or "No assistant is turned away by any of them"
     return f"{words}."
 
@@ -212,7 +212,7 @@ def _lines(card: ReportCard, now: float) -> Iterator[tuple[str, Value]]:
     words = {key: one.verdict for one in agents.outcomes(card) for key in one.keys}
     for slug, verdict in card.matrix.items() if not card.unreachable else ():
         found = words.get(slug) or agents.word_of(verdict)
-        yield labels.surface(slug), Value(f"{sign(found).sign} {found}", sign(found).tone)
+        yield labels.name(slug), Value(f"{sign(found).sign} {found}", sign(found).tone)
     yield from ((item.label, Value(item.cells[1])) for item in (points.items if points is not None else ()))
     yield "Category", Value(card.category)
     yield "Method", Value(card.method)

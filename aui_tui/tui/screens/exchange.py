@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.screen import Screen
 
 from aui_tui.model import labels
-from aui_tui.model.agents import label_of, probe_of
+from aui_tui.model.agents import probe_of
 from aui_tui.model.exchanges import ComparedExchanges, FieldRow, as_text, compared, curl, names, status_line
 from aui_tui.model.observations import BROWSER, Exchange, Observations
 from aui_tui.model.view import HostReport
@@ -95,7 +95,7 @@ class ExchangeScreen(DashboardScreen[None]):
 
     def title_line(self, size: int) -> Content:
         place = self._known.index(self._exchange) + 1 if self._exchange in self._known else 0
-        left = text((f" {self._report.card.host}", "title"), " › ", (labels.probe(self._exchange), "strong"))
+        left = text((f" {self._report.card.host}", "title"), " › ", (labels.name(self._exchange), "strong"))
         return spread(left, text((f"{place} of {len(self._known)} · n/p agent ", "muted")), size)
 
     def _tabs(self, size: int) -> Content:
@@ -146,7 +146,7 @@ class ExchangeScreen(DashboardScreen[None]):
             self.app.copy(as_text(self.found), "both sides")
 
     def action_export(self) -> None:
-        path = file_name(f"{self._report.card.host}-{labels.probe(self._exchange)}", "txt")
+        path = file_name(f"{self._report.card.host}-{labels.name(self._exchange)}", "txt")
         job = ExportJob("snippet", path, host=self._report.card.host, text=as_text(self.found))
         self.app.export(job)
 
@@ -281,7 +281,7 @@ def opened(report: HostReport, name: str) -> Screen[None]:
         words = "This source keeps no exchanges. s scans the host here."
         known = any(row.key == name for row in every_agent(report))
         more = why(report, name) if known else ""
-        return ReadScreen(label_of(name), lambda size: [paragraph(part, size) for part in (more, words) if part])
+        return ReadScreen(labels.name(name), lambda size: [paragraph(part, size) for part in (more, words) if part])
     if not probe or seen.exchange(probe).name not in {one.name for one in seen.exchanges}:
-        return ReadScreen(label_of(name), lambda size: unasked(report, name, size))
+        return ReadScreen(labels.name(name), lambda size: unasked(report, name, size))
     return ExchangeScreen(report, seen, probe)
