@@ -22,7 +22,7 @@ import msgspec
 from aui_tui.checks import robots_edit
 from aui_tui.checks.judge import Judgement
 from aui_tui.model.card import Finding
-from aui_tui.model.observations import BROWSER, SERVED, Exchange, Observations
+from aui_tui.model.observations import BROWSER, SERVED, Exchange, Observations, PageFacts
 from aui_tui.model.registry import registry
 from aui_tui.packaged import read_table
 
@@ -366,6 +366,16 @@ class PageCheck(Check):
         if seen == CUT and found.points != self.points[method]:
             return Earned(None, "Only the beginning of the homepage was read; the rest may have it. Not measured.")
         return found
+
+    def findings(self, judgement: Judgement) -> Iterator[Finding]:
+        """Yield what is found on the page; nothing of one that was not seen."""
+        seen = how_seen(judgement.observations)
+        if seen in (WHOLE, CUT):
+            yield from self.on_page(judgement.observations.page, whole=seen == WHOLE)
+
+    @abstractmethod
+    def on_page(self, page: PageFacts, *, whole: bool) -> Iterator[Finding]:
+        """Yield what is found on ``page``; only of a ``whole`` one that something is missing."""
 
 
 def robots_pieces(site: Site, fix: str, lines: str = "") -> tuple[Piece, ...]:

@@ -49,7 +49,6 @@ from aui_tui.model.verdicts import AWAY, REAL, REAL_AGENT
 from aui_tui.model.vocabulary import LIVE_TOTAL, has_edge
 from aui_tui.text import count, joined
 
-POINTS = {"v0.1": 24, "v0.2": 12}
 PROOF: Final = ", asked again alone, with {control} served right before and after"
 """How it is known that a refusal is for the agent."""
 SENTENCES: Final = sentence_list(
@@ -548,7 +547,7 @@ class Door(Check):
         "curl -sSI -A {agent} {origin}/ answers 200 from an address that the rule knows. The points show here"
         " when the rule knows the address that you scan from: its line for the tester, which you remove afterwards."
     )
-    points = POINTS
+    points = {"v0.1": 24, "v0.2": 12}
     pillar = WELCOME
     sentences = SENTENCES
     detail = "door"
@@ -567,7 +566,7 @@ class Door(Check):
         agents = count(judgement.conclusive, "agent")
         held = " with an answer, or dropped again and again," if dropped else " with an answer"
         return Earned(
-            round_half_up(POINTS[method] * judgement.served, judgement.conclusive),
+            round_half_up(self.points[method] * judgement.served, judgement.conclusive),
             f"{judgement.served} of {agents}{held} got the homepage{who}{tail}.",
         )
 

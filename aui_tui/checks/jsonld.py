@@ -7,13 +7,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import CUT, WHOLE, Advice, Earned, PageCheck, Piece, Site, how_seen, script_json, sentence_list
+from aui_tui.checks.base import Advice, Earned, PageCheck, Piece, Site, script_json, sentence_list
 from aui_tui.checks.judge import Judgement
 from aui_tui.model.card import Finding
-from aui_tui.model.observations import Observations
+from aui_tui.model.observations import Observations, PageFacts
 from aui_tui.text import count
 
-POINTS = {"v0.1": 5, "v0.2": 3}
 TYPES = {
     "Travel": "TravelAgency",
     "Grocery & food": "GroceryStore",
@@ -42,28 +41,22 @@ class JsonLd(PageCheck):
     effort = 4
     takes = "an hour"
     proof = "https://validator.schema.org reads the block from {origin}/."
-    points = POINTS
+    points = {"v0.1": 5, "v0.2": 3}
     sentences = SENTENCES
     names_site = True
 
     def measure(self, judgement: Judgement, method: str) -> Earned:
         blocks = judgement.observations.page.jsonld
         found = count(blocks, "JSON-LD block") if blocks else "no JSON-LD"
-        return Earned(POINTS[method] if blocks else 0, f"The homepage has {found}.")
+        return Earned(self.points[method] if blocks else 0, f"The homepage has {found}.")
 
-    def findings(self, judgement: Judgement) -> Iterator[Finding]:
-        observations = judgement.observations
-        facts, seen = observations.page, how_seen(observations)
-        blocks = count(facts.jsonld, "JSON-LD block")
-        if seen not in (WHOLE, CUT):
-            return
-        if not facts.jsonld:
-            if seen == WHOLE:
-                yield Finding("jsonld-none")
-            return
-        if facts.jsonld_broken:
-            yield Finding("jsonld-broken", {"broken": str(facts.jsonld_broken), "count": blocks})
-        if facts.jsonld_broken < facts.jsonld:
+    def on_page(self, page: PageFacts, *, whole: bool) -> Iterator[Finding]:
+        blocks = count(page.jsonld, "JSON-LD block")
+        if whole and not page.jsonld:
+            yield Finding("jsonld-none")
+        if page.jsonld_broken:
+            yield Finding("jsonld-broken", {"broken": str(page.jsonld_broken), "count": blocks})
+        if page.jsonld_broken < page.jsonld:
             yield Finding("jsonld", {"count": blocks})
 
     def fixed(self, observations: Observations) -> Observations:

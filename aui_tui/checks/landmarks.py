@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import CUT, WHOLE, Advice, Earned, PageCheck, Piece, Site, how_seen, sentence_list
+from aui_tui.checks.base import Advice, Earned, PageCheck, Piece, Site, sentence_list
 from aui_tui.checks.judge import Judgement
 from aui_tui.model.card import Finding
 from aui_tui.model.observations import Observations, PageFacts
@@ -20,13 +20,12 @@ PARTS = {
 }
 """Points of each part; ``forms`` are earned when there is none, or all are labelled."""
 CONTENT = "<!-- The content of the page goes here. -->"
-POINTS = {method: sum(parts.values()) for method, parts in PARTS.items()}
 SENTENCES: Final = sentence_list(
     """
     warn landmarks-missing
         The homepage lacks <<missing>>, by which an agent that reads the accessibility tree finds its way.
     warn forms-unlabelled
-        <<unlabelled>> of <<count>> on the homepage <<have>> a control without a label, so an agent must guess what
+        <<number>> of <<count>> on the homepage <<has|have>> a control without a label, so an agent must guess what
         belongs there.
     good landmarks
         The homepage has main and nav landmarks, <<aria>> and <<forms>>.
@@ -91,7 +90,7 @@ class LandmarksAndLabels(PageCheck):
     effort = 5
     takes = "a day"
     proof = "View the source of {origin}/ and look for <main>, <nav> and a label for each control."
-    points = POINTS
+    points = {method: sum(parts.values()) for method, parts in PARTS.items()}
     sentences = SENTENCES
 
     def measure(self, judgement: Judgement, method: str) -> Earned:
@@ -112,20 +111,14 @@ class LandmarksAndLabels(PageCheck):
         parts = ", ".join(f"{fact} ({points[part]} of {full[part]})" for part, fact in facts.items())
         return Earned(sum(points.values()), f"The homepage: {parts}.")
 
-    def findings(self, judgement: Judgement) -> Iterator[Finding]:
-        observations = judgement.observations
-        how = how_seen(observations)
-        if how not in (WHOLE, CUT):
-            return
-        facts = observations.page
-        seen = facts.semantic
-        missing = joined(_missing(facts))
-        if missing and how == WHOLE:
+    def on_page(self, page: PageFacts, *, whole: bool) -> Iterator[Finding]:
+        seen = page.semantic
+        missing = joined(_missing(page))
+        if missing and whole:
             yield Finding("landmarks-missing", {"missing": missing})
-        if facts.forms_unlabelled:
-            have = "has" if facts.forms_unlabelled == 1 else "have"
-            forms = count(seen.forms, "form")
-            yield Finding("forms-unlabelled", {"unlabelled": str(facts.forms_unlabelled), "count": forms, "have": have})
+        if page.forms_unlabelled:
+            facts = {"number": str(page.forms_unlabelled), "count": count(seen.forms, "form")}
+            yield Finding("forms-unlabelled", facts)
         elif not missing:
             all_forms = "its form" if seen.forms == 1 else f"all {seen.forms} forms"
             forms = f"labels on {all_forms}" if seen.forms else "no forms"

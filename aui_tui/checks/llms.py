@@ -15,7 +15,6 @@ from aui_tui.model.card import Finding
 from aui_tui.model.labels import status
 from aui_tui.model.observations import PLACEHOLDER, Observations
 
-POINTS = {"v0.1": 5, "v0.2": 3}
 ABSENT = frozenset({404, 410})
 SENTENCES: Final = sentence_list(
     """
@@ -46,14 +45,14 @@ class LlmsTxt(Check):
     effort = 3
     takes = "an hour"
     proof = 'curl -sSi {origin}/llms.txt answers 200 and its first line begins with "# ".'
-    points = POINTS
+    points = {"v0.1": 5, "v0.2": 3}
     sentences = SENTENCES
     names_site = True
 
     def measure(self, judgement: Judgement, method: str) -> Earned:
         observations = judgement.observations
         if observations.files.llms:
-            return Earned(POINTS[method], "/llms.txt was found.")
+            return Earned(self.points[method], "/llms.txt was found.")
         return Earned.unmeasured(observations, "/llms.txt", "llms") or Earned(0, "No usable /llms.txt was found.")
 
     def findings(self, judgement: Judgement) -> Iterator[Finding]:

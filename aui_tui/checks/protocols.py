@@ -14,15 +14,11 @@ from aui_tui.checks.wording import sentence
 from aui_tui.model.card import Finding
 from aui_tui.model.observations import PLACEHOLDER, Observations
 
-POINTS = {"v0.1": 15, "v0.2": 10}
-PLUGIN_POINTS = {"v0.1": 5, "v0.2": 3}
-"""Points when only a legacy ai-plugin.json is found."""
 COMMERCE = frozenset({"Travel", "Grocery & food", "Retail", "Tickets"})
 """Categories whose front door is a commerce manifest; the others get an MCP server card."""
 UCP_VERSION = "2026-04-08"
 MCP_SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
 MCP_PATH = "/.well-known/mcp.json"
-PILLAR = {"v0.1": "protocols", "v0.2": "built"}
 SENTENCES: Final = sentence_list(
     """
     warn protocol-note
@@ -82,14 +78,14 @@ class FrontDoor(Check):
     fix = "front-door"
     label = "MCP or shop"
     earns = "a UCP profile or an MCP server card: all; only an old ai-plugin.json: {part}"
-    part = PLUGIN_POINTS
+    part = {"v0.1": 5, "v0.2": 3}
     lacking = "no UCP profile or MCP card"
     title = "Publish a front door for agents"
     effort = 6
     takes = "days"
     proof = "curl -sSi {origin}/.well-known/mcp.json (or /ucp) answers 200 with JSON."
-    points = POINTS
-    pillar = PILLAR
+    points = {"v0.1": 15, "v0.2": 10}
+    pillar = {"v0.1": "protocols", "v0.2": "built"}
     sentences = SENTENCES
     names_site = True
     detail = "protocols"
@@ -98,14 +94,14 @@ class FrontDoor(Check):
         observations = judgement.observations
         files = observations.files
         if files.ucp:
-            return Earned(POINTS[method], "A commerce manifest was found at /.well-known/ucp.")
+            return Earned(self.points[method], "A commerce manifest was found at /.well-known/ucp.")
         if files.mcp:
-            return Earned(POINTS[method], "An MCP server card was found under /.well-known.")
+            return Earned(self.points[method], "An MCP server card was found under /.well-known.")
         unknown = Earned.unmeasured(observations, "The UCP manifest or the MCP server card", "ucp", "mcp")
         if unknown is not None:
             return unknown
         if files.ai_plugin:
-            return Earned(PLUGIN_POINTS[method], "Only the legacy ai-plugin.json was found.")
+            return Earned(self.part[method], "Only the legacy ai-plugin.json was found.")
         return Earned(0, "Neither a UCP manifest nor an MCP server card was found.")
 
     def findings(self, judgement: Judgement) -> Iterator[Finding]:

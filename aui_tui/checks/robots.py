@@ -29,7 +29,6 @@ from aui_tui.model.verdicts import OWN_ROBOTS
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL
 from aui_tui.text import count, joined
 
-POINTS = {"v0.1": 16, "v0.2": 9}
 QUARTERS: Final = 4
 """A path-level restriction weighs a quarter of a disallowed agent."""
 WITHHELD: Final = frozenset({401, 403, 429, 451})
@@ -219,14 +218,14 @@ class RobotsTxt(Check):
     effort = 2
     takes = "minutes"
     proof = "curl -sS {origin}/robots.txt shows the new file, also through the CDN."
-    points = POINTS
+    points = {"v0.1": 16, "v0.2": 9}
     pillar = WELCOME
     sentences = SENTENCES
     detail = "robots"
     rests_on = ("robots.txt", "robots")
 
     def measure(self, judgement: Judgement, method: str) -> Earned:
-        full = POINTS[method]
+        full = self.points[method]
         match judgement.observations.robots.kind:
             case "unknown":
                 return Earned(

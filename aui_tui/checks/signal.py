@@ -15,8 +15,6 @@ from aui_tui.model.card import Finding
 from aui_tui.model.methods import round_half_up
 from aui_tui.model.observations import Observations
 
-POINTS = {"v0.1": 10, "v0.2": 4}
-PILLAR = {"v0.1": "consent", "v0.2": "welcome"}
 SENTENCES: Final = sentence_list(
     """
     warn signal-no-input
@@ -37,10 +35,6 @@ def _refuses_input(value: str) -> bool:
     return any(key.strip() == "ai-input" and answer.strip() == "no" for key, _, answer in pairs)
 
 
-def _half(method: str) -> int:
-    return round_half_up(POINTS[method], 2)
-
-
 class ContentSignal(Check):
     fix = "signal"
     label = "Content-Signal"
@@ -50,8 +44,8 @@ class ContentSignal(Check):
     effort = 1
     takes = "minutes"
     proof = "curl -sS {origin}/robots.txt shows the Content-Signal line."
-    points = POINTS
-    pillar = PILLAR
+    points = {"v0.1": 10, "v0.2": 4}
+    pillar = {"v0.1": "consent", "v0.2": "welcome"}
     sentences = SENTENCES
     detail = "signal"
     rests_on = ("robots.txt", "robots")
@@ -62,8 +56,10 @@ class ContentSignal(Check):
             return Earned(0, "There is no Content-Signal line in robots.txt.")
         where = f"line {robots.signal_line}"
         if _refuses_input(robots.signal):
-            return Earned(_half(method), f"Content-Signal on {where} says ai-input=no, which earns half.")
-        return Earned(POINTS[method], f"robots.txt has a Content-Signal on {where}.")
+            return Earned(
+                round_half_up(self.points[method], 2), f"Content-Signal on {where} says ai-input=no, which earns half."
+            )
+        return Earned(self.points[method], f"robots.txt has a Content-Signal on {where}.")
 
     def findings(self, judgement: Judgement) -> Iterator[Finding]:
         facts = judgement.observations.robots

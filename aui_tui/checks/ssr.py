@@ -8,10 +8,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from aui_tui.checks.base import (
-    CUT,
     NOT_A_PAGE,
     NOT_COMPARABLE,
-    WHOLE,
     Advice,
     Earned,
     PageCheck,
@@ -26,7 +24,6 @@ from aui_tui.model.card import Finding
 from aui_tui.model.observations import PLACEHOLDER, Observations, PageFacts
 from aui_tui.text import count
 
-POINTS = {"v0.1": 9, "v0.2": 5}
 ENOUGH = 200
 """Readable characters of a page that is fixed."""
 PLACE = "inside the element of the homepage that the scripts fill, or right after body-start.html"
@@ -58,7 +55,7 @@ class WithoutScripts(PageCheck):
     effort = 8
     takes = "days"
     proof = "curl -sS {origin}/ shows the text without running scripts."
-    points = POINTS
+    points = {"v0.1": 9, "v0.2": 5}
     sentences = SENTENCES
     names_site = True
 
@@ -67,7 +64,7 @@ class WithoutScripts(PageCheck):
         readable = count(page.readable, "readable character")
         if self.is_empty(page):
             return Earned(0, f"Without scripts the homepage has {readable}.")
-        return Earned(POINTS[method], f"The homepage has {readable} without scripts.")
+        return Earned(self.points[method], f"The homepage has {readable} without scripts.")
 
     @staticmethod
     def is_empty(page: PageFacts) -> bool:
@@ -77,21 +74,22 @@ class WithoutScripts(PageCheck):
     def findings(self, judgement: Judgement) -> Iterator[Finding]:
         """Yield how the page was seen, and what there is to read."""
         observations = judgement.observations
-        page, seen = observations.page, how_seen(observations)
+        seen = how_seen(observations)
         if seen == NOT_COMPARABLE:
             yield Finding("page-unseen")
-            return
-        if seen == NOT_A_PAGE:
-            yield Finding("page-problem", {"problem": clause(page.problem)})
-            return
-        if seen == CUT:
-            yield Finding("page-cut")
-        if PLACEHOLDER in observations.browser.text:
+        elif seen == NOT_A_PAGE:
+            yield Finding("page-problem", {"problem": clause(observations.page.problem)})
+        elif PLACEHOLDER in observations.browser.text:
             yield Finding("unwritten", {"words": PLACEHOLDER})
+        yield from super().findings(judgement)
+
+    def on_page(self, page: PageFacts, *, whole: bool) -> Iterator[Finding]:
+        if not whole:
+            yield Finding("page-cut")
         readable = count(page.readable, "readable character")
         if not self.is_empty(page):
             yield Finding("readable", {"readable": readable})
-        elif seen == WHOLE:
+        elif whole:
             yield Finding("shell", {"readable": readable, "scripts": count(page.scripts, "script")})
 
     def fixed(self, observations: Observations) -> Observations:
