@@ -21,7 +21,7 @@ from aui_tui.model.card import Finding, Ledger, LedgerEntry, Points
 from aui_tui.model.labels import status
 from aui_tui.model.methods import GRADE_FLOORS, MOST_AGENTS, REVISION, WALLED_CEILING, Method, Pillar, capped, grade_of
 from aui_tui.model.methods import method as method_called
-from aui_tui.model.observations import INCONCLUSIVE, NO_ISSUER, Exchange, Observations
+from aui_tui.model.observations import INCONCLUSIVE, LIMIT_STATUS, NO_ISSUER, Exchange, Observations
 from aui_tui.model.points import percent
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import BLOCKED, DONE, TASK, Rendered, pillar_points, runs_of
@@ -179,7 +179,6 @@ UNREACHABLE: Final = sentence_list(
         nothing is graded. <<step>>.
     """
 )
-LIMIT_STATUS: Final = 429
 UNHEARD: Final = frozenset({"timeout", "connect", "protocol"})
 """Errors that another scan may not meet."""
 CLOSED_STEPS: Final = MappingProxyType(

@@ -13,9 +13,8 @@ from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import sentence
 from aui_tui.model.card import Finding
 from aui_tui.model.labels import status
-from aui_tui.model.observations import PLACEHOLDER, Observations
+from aui_tui.model.observations import GONE, PLACEHOLDER, Observations
 
-ABSENT = frozenset({404, 410})
 SENTENCES: Final = sentence_list(
     """
     warn llms-note
@@ -77,7 +76,7 @@ class LlmsTxt(Check):
     def advise(self, site: Site) -> Advice:
         code = site.observations.exchange("llms").status
         notes = llms_notes(site.observations)
-        missing = f"/llms.txt answers {status(code)}." if code in ABSENT else "There is none yet."
+        missing = f"/llms.txt answers {status(code)}." if code in GONE else "There is none yet."
         body = (
             f"{sentence(notes[0]) if notes else missing} Publish a short Markdown index at {site.origin}/llms.txt, as"
             " text/plain: one heading, one sentence on what the site is for,"

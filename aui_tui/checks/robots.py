@@ -23,7 +23,7 @@ from aui_tui.checks.wording import NAMED, at_lines, by_line, name_of, out_of, qu
 from aui_tui.model.card import Finding
 from aui_tui.model.labels import status
 from aui_tui.model.methods import round_half_up
-from aui_tui.model.observations import INCONCLUSIVE, SERVED, Exchange, Observations, RobotsPolicy
+from aui_tui.model.observations import GONE, INCONCLUSIVE, SERVED, Exchange, Observations, RobotsPolicy
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import OWN_ROBOTS
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL
@@ -33,7 +33,6 @@ QUARTERS: Final = 4
 """A path-level restriction weighs a quarter of a disallowed agent."""
 WITHHELD: Final = frozenset({401, 403, 429, 451})
 """Statuses that RFC 9309 reads as no rules although the site may want to keep clients out."""
-MISSING: Final = frozenset({404, 410})
 SENTENCES: Final = sentence_list(
     """
     critical robots-wildcard
@@ -108,7 +107,7 @@ def _own(observations: Observations) -> Iterator[Finding]:
     for agent in registry().live:
         arm = arms.get(agent.key)
         if arm is not None:
-            closed = arm.status not in MISSING and (arm.outcome != SERVED or arm.detail == "blocked")
+            closed = arm.status not in GONE and (arm.outcome != SERVED or arm.detail == "blocked")
             what = f"rules by which it is {arm.detail}" if arm.outcome == SERVED else _got(arm.status)
             alike.setdefault((closed and agent.honours_robots == "yes", what), []).append(agent.short)
     for (stops, what), names in alike.items():

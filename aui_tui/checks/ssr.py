@@ -21,11 +21,9 @@ from aui_tui.checks.base import (
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import clause
 from aui_tui.model.card import Finding
-from aui_tui.model.observations import PLACEHOLDER, Observations, PageFacts
+from aui_tui.model.observations import PLACEHOLDER, READABLE_ENOUGH, Observations, PageFacts
 from aui_tui.text import count
 
-ENOUGH = 200
-"""Readable characters of a page that is fixed."""
 PLACE = "inside the element of the homepage that the scripts fill, or right after body-start.html"
 SENTENCES: Final = sentence_list(
     """
@@ -94,7 +92,8 @@ class WithoutScripts(PageCheck):
 
     def fixed(self, observations: Observations) -> Observations:
         page = observations.page
-        return replace(observations, page=replace(page, noscript_shell=False, readable=max(page.readable, ENOUGH)))
+        readable = max(page.readable, READABLE_ENOUGH)
+        return replace(observations, page=replace(page, noscript_shell=False, readable=readable))
 
     def advise(self, site: Site) -> Advice:
         host, facts, hostname = site.observations.host, site.facts(), site.hostname

@@ -18,7 +18,7 @@ from aui_tui.model.registry import registry
 from aui_tui.text import count
 
 HIDDEN: Final = "…"
-"""Value of a private field, which is never recorded."""
+"""What stands for the value of a private field, which is never recorded."""
 NOT_SENT: Final = "not sent"
 NONE: Final = "–"
 REFERENCES: Final = frozenset(

@@ -40,6 +40,12 @@ PLACEHOLDER = "REPLACE THIS"
 ANOTHER_PAGE = "another-page"
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 """Statuses that send the client on (RFC 9110 15.4); as a last status they mean a redirect that was not followed."""
+GONE = frozenset({404, 410})
+"""Statuses of what does not exist."""
+LIMIT_STATUS, BUSY = 429, 503
+"""Statuses by which servers limit requests (RFC 6585 4, RFC 9110 15.6.4)."""
+READABLE_ENOUGH = 200
+"""Readable characters of a page with something to read; with fewer and scripts it may be a shell."""
 
 
 STOPPED = "stopped"
@@ -506,13 +512,13 @@ class Observations(Record, frozen=True):
     def with_tasks(self, report: TaskReport, rendered: Rendered | None) -> Observations:
         """Return this scan with a run of the tasks; what the browser rendered decides ``noscript_shell``.
 
-        A page is a shell when scripts bring over four fifths of at least 200 readable characters. A shorter page that
-        passed for a shell stays one unless its text was in the HTML.
+        A page is a shell when scripts bring over four fifths of at least READABLE_ENOUGH characters. A shorter page
+        that passed for a shell stays one unless its text was in the HTML.
         """
         page = self.page
         if rendered is not None and not page.problem:
             few = page.noscript_shell and 5 * rendered.sent <= rendered.readable
-            shell = few or (rendered.readable >= 200 and 5 * rendered.sent < rendered.readable)
+            shell = few or (rendered.readable >= READABLE_ENOUGH and 5 * rendered.sent < rendered.readable)
             page = msgspec.structs.replace(page, rendered=rendered, noscript_shell=shell)
         return msgspec.structs.replace(self, tasks=report, page=page)
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from aui_tui.model.observations import ANOTHER_PAGE, SERVED, Challenge, Exchange
+from aui_tui.model.observations import ANOTHER_PAGE, READABLE_ENOUGH, SERVED, Challenge, Exchange
 from aui_tui.scan import markup, page_text
 from aui_tui.scan.charset import media_type, to_utf8
 from aui_tui.scan.exchanges import is_text
@@ -115,10 +115,10 @@ class PageComparison:
         if page_text.says_blocked(text, browser, (found.title, paths[0]), (self._title, paths[1])):
             return True
         if text.readable == 0 or (answer.cut and text.readable < _ALMOST_NOTHING):
-            like_shell = text.acts and not text.problem and browser.readable < markup.READABLE_ENOUGH
+            like_shell = text.acts and not text.problem and browser.readable < READABLE_ENOUGH
             return not (browser.nothing or like_shell)
         kind = media_type(answer.content_type)
-        if kind in _FOR_AGENTS or (kind == "text/plain" and text.readable >= markup.READABLE_ENOUGH):
+        if kind in _FOR_AGENTS or (kind == "text/plain" and text.readable >= READABLE_ENOUGH):
             return False
         far_fewer = text.readable * page_text.MUCH_LESS < browser.readable
         if far_fewer and _PASSWORD.search(answer.body) and not _PASSWORD.search(first.body):

@@ -6,14 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Final, Protocol
 
-from aui_tui.model.observations import SERVED, Arm, Exchange
+from aui_tui.model.observations import BUSY, LIMIT_STATUS, SERVED, Arm, Exchange
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import AWAY, INVENTED, SEARCH
 from aui_tui.scan import profiles
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.probes import Answer, Url
 from aui_tui.scan.profiles import Profile
-from aui_tui.scan.retry import BUSY, LIMIT_STATUS
 
 OWN: Final = "aui-tui"
 """The client of the arms that no real browser speaks for."""

@@ -9,16 +9,25 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, PAYMENT, REDIRECTS, REFUSED, SERVED, Observations
+from aui_tui.model.observations import (
+    CHALLENGED,
+    GONE,
+    INCONCLUSIVE,
+    LIMIT_STATUS,
+    PAYMENT,
+    REDIRECTS,
+    REFUSED,
+    SERVED,
+    Observations,
+)
 from aui_tui.model.tasks import Rendered
 from aui_tui.packaged import read_table
 from aui_tui.scan import agent_files, charset, exchanges, markup, robots, walls
 from aui_tui.scan.policy import Limits
 from aui_tui.scan.probes import Answer
-from aui_tui.scan.retry import LIMIT_STATUS
 from aui_tui.text import clean, count
 
-OK, PAYMENT_STATUS, MISSING = 200, 402, (404, 405, 406, 410)
+OK, PAYMENT_STATUS, MISSING = 200, 402, GONE | {405, 406}
 _SHORT: Final = 80
 """Characters kept of what a site says of itself."""
 _BEGINNING: Final = 20_000

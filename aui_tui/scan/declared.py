@@ -28,6 +28,7 @@ from aui_tui.model.observations import (
     DISALLOWED,
     FILE_PROBES,
     INCONCLUSIVE,
+    LIMIT_STATUS,
     REFUSED,
     SERVED,
     Declaration,
@@ -46,7 +47,7 @@ from aui_tui.scan.network import Network
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.probes import ProbePlan, Unfollowed, Url, probe
 from aui_tui.scan.profiles import Profile
-from aui_tui.scan.retry import LEAST, LIMIT_STATUS, ROUNDS
+from aui_tui.scan.retry import LEAST, ROUNDS
 from aui_tui.scan.robots import Robots
 from aui_tui.scan.target import Origin
 from aui_tui.text import clean, count

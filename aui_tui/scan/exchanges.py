@@ -11,6 +11,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec.structs import replace
 
+from aui_tui.model.exchanges import HIDDEN
 from aui_tui.model.observations import (
     Attempt,
     Declaration,
@@ -20,7 +21,7 @@ from aui_tui.model.observations import (
 from aui_tui.scan import markup, walls
 from aui_tui.scan.charset import media_type, to_utf8
 from aui_tui.scan.policy import Limits
-from aui_tui.scan.probes import HIDDEN, MAX_URL, Answer
+from aui_tui.scan.probes import MAX_URL, Answer
 from aui_tui.text import clean
 
 MAX_TITLE: Final = 300

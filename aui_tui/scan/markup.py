@@ -13,12 +13,11 @@ from itertools import islice
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
+from aui_tui.model.observations import READABLE_ENOUGH
 from aui_tui.text import clean
 
 MAX_ATTRIBUTES: Final = 500
 MAX_DEPTH: Final = 1000
-READABLE_ENOUGH: Final = 200
-"""Readable characters below which a page with scripts is a shell, unless it has something to act on."""
 TITLE_LIMIT: Final = 300
 """Characters kept of a title."""
 TAG_BUDGET: Final = 5_000

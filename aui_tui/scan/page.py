@@ -13,10 +13,9 @@ from typing import Final
 import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from aui_tui.model.observations import Landmarks, PageFacts
+from aui_tui.model.observations import READABLE_ENOUGH, Landmarks, PageFacts
 from aui_tui.scan import charset, markup
 from aui_tui.scan.charset import HTML_TYPES, media_type
-from aui_tui.scan.markup import READABLE_ENOUGH
 from aui_tui.scan.page_text import WORD, PageText, of_text
 
 _BEGINNING: Final = 1 << 12

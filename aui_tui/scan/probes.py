@@ -22,11 +22,11 @@ from typing import Final, NamedTuple
 from urllib.parse import quote, unquote
 
 from aui_tui.errors import BadValue, InvalidHost
-from aui_tui.model.exchanges import joined_fields
-from aui_tui.model.observations import REDIRECTS, Hop
+from aui_tui.model.exchanges import HIDDEN, joined_fields
+from aui_tui.model.observations import FILE_PROBES, REDIRECTS, Hop
 from aui_tui.scan import decode, markup, target, walls
 from aui_tui.scan.network import HttpClient, NetworkError, Reply
-from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.policy import Limits, ScanPolicy
 from aui_tui.scan.profiles import Fields, over
 from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target
 from aui_tui.text import clean
@@ -231,8 +231,12 @@ class ProbePlan:
     page: bool = False
 
 
-HIDDEN: Final = "…"
-"""What stands for the value of a private field in a record."""
+def planned(name: str, url: Url, fields: Fields, limits: Limits, site: Origin) -> ProbePlan:
+    """Return what to ask for the probe ``name`` of ``site``, a homepage or a file."""
+    if name not in FILE_PROBES:
+        return ProbePlan(name, url, fields, limits.page, site=site, page=True)
+    cap = limits.robots if name == "robots" else limits.file
+    return ProbePlan(name, url, fields, cap, whole_lines=name == "robots", site=site)
 
 
 @dataclass(slots=True)

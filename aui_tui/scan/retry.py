@@ -22,7 +22,7 @@ from itertools import accumulate, chain, islice
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from aui_tui.model.observations import BROWSER, CHALLENGED, FILE_PROBES, REFUSED, SERVED, UNFOLLOWED
+from aui_tui.model.observations import BROWSER, BUSY, CHALLENGED, FILE_PROBES, LIMIT_STATUS, REFUSED, SERVED, UNFOLLOWED
 from aui_tui.scan.policy import Limits
 
 ROUNDS: Final = 2
@@ -104,8 +104,6 @@ BREAKS: Final = frozenset({"timeout", "protocol", "connect", "tls"})
 """Errors that a site may bring about to turn a client away."""
 WELL_KNOWN: Final = ("ai-plugin", "ucp", "mcp")
 """The files that lie below ``/.well-known/``."""
-LIMIT_STATUS: Final = 429
-BUSY: Final = 503
 
 
 class Seen(NamedTuple):

@@ -343,20 +343,27 @@ def record(line: bytes) -> tuple[bytes, bytes]:
     return key, value.strip(_BLANK)
 
 
-def facts(body: bytes, status: int, registry: Registry, content_type: str = "") -> RobotsFacts:
-    """Return what the answer to GET /robots.txt is and says (RFC 9309, 2.3.1).
+def answered(body: bytes, status: int, content_type: str = "") -> tuple[str, Robots]:
+    """Return the kind of an answer to GET /robots.txt (``RobotsFacts.kind``), and the rules in it.
 
-    ``status`` 0 means no answer. A final 3xx counts as unavailable (2.3.1.2), like 4xx: no rules. A token that the
-    registry lists as an alias is another token: it says nothing of the agent's own.
+    ``status`` 0 means no answer. A final 3xx counts as unavailable (RFC 9309, 2.3.1.2), like 4xx: no rules.
     """
-    kind = _kind(status)
+    if not 200 <= status <= 299:
+        return "unknown" if status == 0 or status >= 500 else "none", Robots()
+    found = parse(body)
+    return ("html", Robots()) if _is_html(body, content_type, found) else ("rules", found)
+
+
+def facts(body: bytes, status: int, registry: Registry, content_type: str = "") -> RobotsFacts:
+    """Return what the answer to GET /robots.txt is (:func:`answered`) and says.
+
+    A token that the registry lists as an alias is another token: it says nothing of the agent's own.
+    """
+    kind, robots = answered(body, status, content_type)
     agents, crawlers = ([entry.token for entry in entries] for entries in (registry.agents, registry.crawlers))
     if kind != "rules":
         bare = RobotsFacts(kind=kind)
         return RobotsFacts(kind=kind, agents=bare.policies(agents), crawlers=bare.policies(crawlers))
-    robots = parse(body)
-    if _is_html(body, content_type, robots):
-        robots, kind = Robots(), "html"
     star = robots.explain("*")
     blocked = star.effective == "blocked"
     return RobotsFacts(
@@ -369,7 +376,7 @@ def facts(body: bytes, status: int, registry: Registry, content_type: str = "") 
         signal=_quote(robots.signal),
         signal_line=robots.signal_line,
         cut=robots.cut,
-        text="" if kind == "html" or robots.cut else _kept(body),
+        text="" if robots.cut else _kept(body),
     )
 
 
@@ -393,12 +400,6 @@ def token_of(value: bytes) -> bytes:
         return first
     first = first.partition(b"/")[0].rstrip(b"*")
     return folded if not first or first.translate(None, _TOKEN_OCTETS) else first
-
-
-def _kind(status: int) -> str:
-    if 200 <= status <= 299:
-        return "rules"
-    return "unknown" if status == 0 or status >= 500 else "none"
 
 
 def _is_html(body: bytes, content_type: str, robots: Robots) -> bool:

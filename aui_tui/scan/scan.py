@@ -336,11 +336,7 @@ class _Scan:
 
     def _plan(self, name: str, profile: profiles.Profile, path: str) -> ProbePlan:
         """Return what to ask for the probe ``name``, a homepage or a file."""
-        limits, url = self._access.limits, Url(self.origin, path)
-        if name not in FILE_PROBES:
-            return ProbePlan(name, url, profile.fields, limits.page, site=self.origin, page=True)
-        cap = limits.robots if name == "robots" else limits.file
-        return ProbePlan(name, url, profile.fields, cap, whole_lines=name == "robots", site=self.origin)
+        return probes.planned(name, Url(self.origin, path), profile.fields, self._access.limits, self.origin)
 
     async def _ask_as(
         self, name: str, profile: profiles.Profile, *, url: Url | None = None, limit: float | None = None

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote, urldefrag
 
+from aui_tui.model.observations import GONE
 from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
 from aui_tui.tasks.reading import pictures
-from aui_tui.tasks.visit import GONE, Ending, Visit
+from aui_tui.tasks.visit import Ending, Visit
 from aui_tui.tasks.vocabulary import ABOUT, CONTACT, EMAIL, MAIL, MENU, NEVER, PHONE, POSTAL, acts
 from aui_tui.text import clean
 

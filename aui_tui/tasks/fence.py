@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote_plus, urlsplit
 
 from aui_tui.errors import Unavailable
+from aui_tui.model.observations import LIMIT_STATUS
 from aui_tui.scan.network import Routes, Stream, ssl_context
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.robots import Robots
@@ -267,7 +268,7 @@ class Fence:
     def _answered(self, response: Response) -> None:
         request, status = response.request, response.status
         # a script reads the status of what it fetches; a script that is not there says nothing
-        failed = status == 429 or status >= (400 if request.resource_type == "script" else 500)
+        failed = status == LIMIT_STATUS or status >= (400 if request.resource_type == "script" else 500)
         if failed and request in self._waiting and request.resource_type in FETCHED:
             self.failures += 1
 

@@ -7,11 +7,12 @@ from collections import Counter
 from typing import Final
 from urllib.parse import unquote, urldefrag, urlsplit
 
+from aui_tui.model.observations import GONE
 from aui_tui.model.tasks import BLOCKED, DONE
 from aui_tui.tasks.outline import DIALOGS, Node, Outline
 from aui_tui.tasks.page import Closed, Pressed, Stuck, Untouched
 from aui_tui.tasks.reading import items, names_an_item
-from aui_tui.tasks.visit import GONE, Ending, Visit
+from aui_tui.tasks.visit import Ending, Visit
 from aui_tui.tasks.vocabulary import DISMISS, acts, words
 
 CANDIDATES: Final = 3

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
+from aui_tui.model.observations import READABLE_ENOUGH
 from aui_tui.packaged import read_text
 from aui_tui.scan.exchanges import redact
 from aui_tui.tasks.fence import Fence, Held, NetworkPhase
@@ -38,7 +39,6 @@ LEFT: Final = 0.2
 TRIED: Final = 2.5
 """Seconds in which a press must show that it does something."""
 LOCKED: Final = "it asks for a password"
-READABLE: Final = 200
 MOST: Final = 150
 """Links and controls whose reach is tested."""
 
@@ -214,7 +214,7 @@ class Page:
             now = time.monotonic()
             if last is None or outline.mark() != last.mark() or outline.url != last.url:
                 last, since = outline, now
-            thin = len(outline.text()) < READABLE and not outline.headings()
+            thin = len(outline.text()) < READABLE_ENOUGH and not outline.headings()
             comes = thin and (not self.ready or self.waits())
             loaded = self.ready and not self.fence.pending(self.tab)
             believed = not thin or (now - begin >= THIN and not comes)

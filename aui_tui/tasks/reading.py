@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from aui_tui.model.observations import READABLE_ENOUGH
 from aui_tui.tasks.covers import Cover
 from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.visit import Ending, Visit
 from aui_tui.tasks.vocabulary import GENERIC, NEVER, acts, words
 from aui_tui.text import count, joined
 
-ENOUGH: Final = 200
-"""Characters of text and names that make a page readable. A shorter one with a heading and a named link is readable
-where nothing on it is drawn without words, or from LITTLE characters and two links on."""
 LITTLE: Final = 100
+"""Characters of text and names from which a page with a heading and two named links is readable; with one such link it
+is where nothing on it is drawn without words."""
 LONG_NAME: Final = 150
 FILE: Final = re.compile(r"\.(?:pdf|zip|jpe?g|png|svg|gif|webp|mp[34]|xml|rss)$", re.IGNORECASE)
 
@@ -29,9 +29,9 @@ async def read(visit: Visit) -> Ending:
         return _covered(visit, cover, outline)
     text, headings = outline.text(), outline.headings()
     links = [node for node in outline.of("link") if node.name]
-    drawn = await pictures(visit) if len(text) < ENOUGH else ""
+    drawn = await pictures(visit) if len(text) < READABLE_ENOUGH else ""
     short = headings and links and (not drawn or (len(text) >= LITTLE and len(links) >= 2))
-    if len(text) >= ENOUGH or short:
+    if len(text) >= READABLE_ENOUGH or short:
         first = f"the first heading is “{headings[0]}”" if headings else "no heading"
         visit.step("read", note=count(len(text), "character"), outline=outline)
         return Ending("read-done", {"count": f"{len(text):,}", "headings": first}, url=outline.url)

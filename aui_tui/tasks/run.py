@@ -39,11 +39,12 @@ from aui_tui.model.tasks import (
     TaskResult,
 )
 from aui_tui.scan import profiles, robots, walls
+from aui_tui.scan.agent_files import PATHS
 from aui_tui.scan.exchanges import redact
 from aui_tui.scan.network import Network
 from aui_tui.scan.policy import ScanPolicy
-from aui_tui.scan.probes import ProbePlan, Url, probe
-from aui_tui.scan.target import DEFAULT_PORTS, Origin, parse
+from aui_tui.scan.probes import Url, planned, probe
+from aui_tui.scan.target import parse
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.contact import contact
 from aui_tui.tasks.fence import EVERYBODY, Fence
@@ -316,21 +317,12 @@ async def _rules(access: ScanPolicy, site: str, origin: str) -> robots.Robots | 
         access.check(target.origin)
     except InvalidHost:
         return None
-    own = Origin(target.origin.scheme, target.host, target.port or DEFAULT_PORTS[target.origin.scheme])
-    plan = ProbePlan(
-        "robots",
-        Url(own, "/robots.txt"),
-        profiles.profile("robots").fields,
-        access.limits.robots,
-        whole_lines=True,
-        site=parse(site, allow_private=True).origin,
-    )
+    fields, own = profiles.profile("robots").fields, parse(site, allow_private=True).origin
+    plan = planned("robots", Url(target.origin, PATHS["robots"]), fields, access.limits, own)
     async with Network(access) as network, network.client() as client:
-        answer = await probe(client, plan, access, limit=access.limits.probe)
-    if answer.status == 0 or answer.error or answer.status >= 500:
-        return None
-    page = answer.body.lstrip()[:1] == b"<"
-    return robots.parse(answer.body if 200 <= answer.status <= 299 and not page else b"")
+        answer = await probe(client, plan, access)
+    kind, rules = robots.answered(answer.body, 0 if answer.error else answer.status, answer.content_type)
+    return None if kind == "unknown" else rules
 
 
 EXCERPT: Final = 2000

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import msgspec
 
 from aui_tui.checks.wording import fill
+from aui_tui.model.observations import LIMIT_STATUS
 from aui_tui.model.tasks import Step, TaskEvent
 from aui_tui.packaged import read_table
 from aui_tui.tasks.covers import Cover
@@ -23,10 +24,6 @@ from aui_tui.tasks.outline import NOTHING, Node, Outline
 from aui_tui.tasks.page import Page, Stuck
 from aui_tui.text import clean
 
-TOO_MANY: Final = 429
-FAILS: Final = 500
-GONE: Final = frozenset({404, 410})
-"""Statuses of a page that does not exist."""
 DISMISSALS: Final = 2
 
 
@@ -109,7 +106,7 @@ class Visit:
         """Open a page and dismiss what covers it. Raises Closed; Stuck, also where the server fails or is too busy."""
         outline, _ = await self.clear(await self.open(url))
         status = self.page.status
-        if status == TOO_MANY or status >= FAILS:
+        if status == LIMIT_STATUS or status >= 500:
             self.seen.pop(self.place(outline.url), None)
             raise Stuck(f"status {status}")
         return outline

@@ -14,6 +14,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from aui_tui.model.card import stamp
+from aui_tui.model.observations import GONE
 from aui_tui.model.registry import Client
 from aui_tui.model.visits import Addresses, Gap, PathCount, Visitor
 from aui_tui.text import clean
@@ -26,7 +27,6 @@ MOST_PENDING: Final = 5_000
 PATHS_SHOWN: Final = 10
 PATH_LENGTH: Final = 200
 REFUSALS: Final = frozenset({401, 402, 403, 405, 406, 429, 451, 503})
-MISSING: Final = frozenset({404, 410})
 HOUR: Final = 3600
 MOST_HOURS: Final = 100_000
 MOST_GAPS: Final = 100
@@ -157,7 +157,7 @@ class ClientFigures:
             self.paths.add(path, number)
             if refused:
                 self.refused_paths.add(path, number)
-            elif status in MISSING:
+            elif status in GONE:
                 self.missing_paths.add(path, number)
             for name, holds in (
                 ("requests", True),

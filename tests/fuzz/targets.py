@@ -17,7 +17,7 @@ except ImportError:
 
 from aui_tui.errors import InvalidHost, RecordError
 from aui_tui.model import codec, observations
-from aui_tui.model.observations import UNFOLLOWED
+from aui_tui.model.observations import READABLE_ENOUGH, UNFOLLOWED
 from aui_tui.model.registry import registry
 from aui_tui.scan import agent_files, charset, decode, markup, page, probes, robots, target, walls
 from aui_tui.scan.policy import PUBLIC
@@ -90,7 +90,7 @@ def read_page(data: bytes) -> None:
     assert facts.problem in ("", "it is empty", "it has nothing to read") or facts.problem.endswith(", not a page")
     assert 0 <= facts.jsonld_broken <= facts.jsonld
     assert 0 <= facts.forms_unlabelled <= facts.semantic.forms
-    assert not facts.noscript_shell or (facts.readable < markup.READABLE_ENOUGH and facts.scripts > 0)
+    assert not facts.noscript_shell or (facts.readable < READABLE_ENOUGH and facts.scripts > 0)
     for text in (facts.title, facts.site_name, page.title(data)):
         assert text == clean(text)
         assert len(text) <= markup.TITLE_LIMIT
@@ -105,7 +105,7 @@ def read_markup(data: bytes) -> None:
         assert name
         assert at <= start < end <= after <= len(data)
         at = after
-    assert 0 <= markup.readable(data) <= markup.READABLE_ENOUGH
+    assert 0 <= markup.readable(data) <= READABLE_ENOUGH
 
 
 def read_charset(data: bytes) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.model.observations import Exchange
+from aui_tui.model.observations import READABLE_ENOUGH, Exchange
 from aui_tui.scan import charset, markup, page, page_text
 from aui_tui.scan.comparison import PageComparison
 from aui_tui.scan.exchanges import exchange
@@ -122,7 +122,7 @@ SHORT = short_pages()
 def test_a_short_page_with_something_to_read_or_act_on_is_not_a_shell(name: str) -> None:
     facts = page.read(SHORT[name].encode())
     assert facts.scripts > 0
-    assert facts.readable < markup.READABLE_ENOUGH
+    assert facts.readable < READABLE_ENOUGH
     assert facts.noscript_shell is name.startswith("shell/")
 
 
