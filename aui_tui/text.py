@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 REPLACEMENT: Final = "\ufffd"
 ELLIPSIS: Final = "…"
@@ -168,6 +168,11 @@ def joined(items: Iterable[str], limit: int = 0) -> str:
     if 0 < limit < len(words):
         words = [*words[: limit - 1], f"{len(words) - limit + 1} more"]
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def path_of(parts: SplitResult) -> str:
+    """Return path and query of an address as a request has them."""
+    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
 def web_address(text: str) -> str | None:

@@ -15,7 +15,7 @@ from aui_tui.errors import BadValue
 from aui_tui.model import labels
 from aui_tui.model.observations import BROWSER, FILE_PROBES, Exchange, Observations
 from aui_tui.model.registry import registry
-from aui_tui.text import count
+from aui_tui.text import count, path_of
 
 HIDDEN: Final = "…"
 """What stands for the value of a private field, which is never recorded."""
@@ -130,9 +130,7 @@ def _asked(left: Exchange, right: Exchange) -> Iterator[FieldRow]:
 
 
 def _request_line(one: Exchange) -> str:
-    parts = urlsplit(one.url)
-    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return f"GET {path} {one.http_version or 'HTTP/1.1'}"
+    return f"GET {path_of(urlsplit(one.url))} {one.http_version or 'HTTP/1.1'}"
 
 
 def _user_agent(one: Exchange) -> str:

@@ -136,7 +136,6 @@ class ScanPolicy:
     control: str = "auto"
     via: Via | None = None
     arms: bool = True
-    search_engine: bool = False
     pages: tuple[str, ...] = ()
     limits: Limits = Limits()
     signer: Signer | None = field(default=None, repr=False)

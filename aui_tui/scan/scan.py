@@ -540,9 +540,7 @@ class _Scan:
                     self.arms += tuple(control.browser_arm(REAL_AGENT, agent, self.real.name, found) for agent in group)
         elif browser.outcome == SERVED and away and not by_field and self._has_time(2):
             name = max(away, key=len)[0]
-            own = self._access.search_engine or await self._access.owns(
-                self._target, self._access.resolver or system_resolver()
-            )
+            own = await self._access.owns(self._target, self._access.resolver or system_resolver())
 
             async def ask(profile: profiles.Profile) -> Exchange:
                 self._tell_again(name, "under another name, to see what the site decides by")

@@ -39,7 +39,7 @@ from aui_tui.model.observations import (
     SignedProbe,
     SignedResult,
 )
-from aui_tui.text import clean
+from aui_tui.text import clean, web_address
 
 NAME: Final = "signing-key.json"
 """The key file in the data folder."""
@@ -153,22 +153,13 @@ def directory(key: Key) -> bytes:
 
 def checked_agent(url: str) -> str:
     """Return the ``Signature-Agent`` address without its last slash. Raises BadValue."""
-    text = url.strip()
-    try:
-        parts = urlsplit(text)
-        sound = (
-            parts.scheme in ("https", "http")
-            and 0 < len(parts.hostname or "") <= 253
-            and (parts.port is None or parts.port > 0)
-        )
-    except ValueError:
-        sound = False
-    if not sound or not re.fullmatch(r"[!#-\[\]-~]+", text) or parts.query or parts.fragment or "@" in parts.netloc:
+    found = re.fullmatch(r'[^"\\]{1,300}', web_address(url) or "")
+    if found is None:
         raise BadValue(
             f"signature_agent takes the address under which the key is published, such as https://agent.example, "
             f"not {clean(url, 80)!r}."
         )
-    return text.removesuffix(DIRECTORY_PATH).rstrip("/")
+    return found[0].removesuffix(DIRECTORY_PATH).rstrip("/")
 
 
 class Shape(NamedTuple):

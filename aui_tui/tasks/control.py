@@ -18,7 +18,7 @@ from aui_tui.scan.target import DEFAULT_PORTS, Origin
 from aui_tui.tasks.browser import Browser, available
 from aui_tui.tasks.fence import Fence
 from aui_tui.tasks.proxy import Allowance
-from aui_tui.text import clean
+from aui_tui.text import clean, path_of
 
 if TYPE_CHECKING:
     from playwright.async_api import Page, Response
@@ -108,8 +108,7 @@ async def _take(response: Response, answer: Answer) -> bool:
         headers, body = {}, None
     parts = urlsplit(response.url)
     port = parts.port or DEFAULT_PORTS.get(parts.scheme, 80)
-    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    answer.url = Url(Origin(parts.scheme, parts.hostname or "", port), path)
+    answer.url = Url(Origin(parts.scheme, parts.hostname or "", port), path_of(parts))
     answer.status, answer.body, answer.error, answer.detail = response.status, body or b"", "", ""
     answer.headers = [(name, value) for name, value in headers.items() if name != "content-encoding"]
     return body is not None

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from aui_tui.errors import AuiError
 from aui_tui.scan.network import NetworkError, Stream
+from aui_tui.text import path_of
 
 HEAD: Final = 65536
 """Largest head of a request in bytes."""
@@ -162,8 +163,7 @@ def _parse(head: bytes) -> Wanted:
     url = urlsplit(target)
     if url.scheme != "http" or not url.hostname:
         raise ValueError(target)
-    path = (url.path or "/") + (f"?{url.query}" if url.query else "")
-    return Wanted(method, url.hostname, url.port or 80, path, fields)
+    return Wanted(method, url.hostname, url.port or 80, path_of(url), fields)
 
 
 def _head(wanted: Wanted) -> bytes:

@@ -21,7 +21,7 @@ from aui_tui.errors import ConfigError, RecordError
 from aui_tui.model.card import age, stamp
 from aui_tui.model.decoding import from_json
 from aui_tui.model.visits import RANGES_OLD, RangeList
-from aui_tui.text import clean
+from aui_tui.text import clean, path_of
 from aui_tui.visits.clients import Ranges, group_of, range_lists
 
 if TYPE_CHECKING:
@@ -206,13 +206,11 @@ def _plan(url: str, known: Kept | None, access: ScanPolicy) -> ProbePlan:
     from aui_tui.scan.probes import ProbePlan, Url
     from aui_tui.scan.target import parse
 
-    parts = urlsplit(url)
     origin = parse(url, allow_private=access.allow_private).origin
     fields = list(FIELDS)
     if known is not None and known.etag.isascii() and known.etag:
         fields.append(("If-None-Match", known.etag))
-    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return ProbePlan("ranges", Url(origin, path), tuple(fields), LARGEST)
+    return ProbePlan("ranges", Url(origin, path_of(urlsplit(url))), tuple(fields), LARGEST)
 
 
 class AllowList(NamedTuple):

@@ -261,7 +261,7 @@ async def test_own_credentials_go_with_other_names_to_the_scanned_origin_alone(p
         async with Site(default=serve) as site:
             access = site.access(QUICK, headers=SECRET)
             rules = (*access.connect_to, *other.access().connect_to)
-            access = replace(access, connect_to=rules, search_engine=True)
+            access = replace(access, connect_to=rules)
             found = await observe(access.target(site.url), parser=parser, access=access)
     assert [arm.name for arm in found.arms] == ["N", "I"]
     assert {asked.field("x-key") for asked in site.asked} == {"s3cret-token"}
