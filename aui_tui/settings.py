@@ -128,6 +128,18 @@ class Settings(Choices, frozen=True, kw_only=True):
         """Folder of the user's own theme files, beside the settings file."""
         return self.config_file.parent / "themes"
 
+    @property
+    def options(self) -> list[str]:
+        """The settings that the command line gave, as options for a process that goes on with them."""
+        found: list[str] = []
+        for name, option in self.origins.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) and option.startswith("--"):
+                found.append(option if value else f"--no-{option.removeprefix('--')}")
+            elif option.startswith("--"):
+                found += [option, ",".join(value) if isinstance(value, tuple) else str(value)]
+        return found
+
 
 DEFAULTS: Final = dict(zip(Choices.__struct_fields__, Choices.__struct_defaults__, strict=True))
 """The settings by name."""

@@ -138,3 +138,13 @@ def test_only_this_package_counts_as_the_checkout(tmp_path: Path, monkeypatch: p
     assert settings.checkout_root() is None
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "aui-tui"\n', encoding="utf-8")
     assert settings.checkout_root() == tmp_path
+
+
+def test_what_the_command_line_gave_is_given_on_to_another_process(tmp_path: Path) -> None:
+    environ = {"AUI_TUI_THEME": "variable"}
+    flags = {"mouse": False, "ascii": True, "pace": 1.5, "cors": ("https://a.example", "https://b.example")}
+    found = load(flags | {"data_dir": tmp_path, "config_file": write(tmp_path, "")}, environ)
+    assert " ".join(found.options) == (
+        "--ascii --no-mouse --pace 1.5 --cors https://a.example,https://b.example"
+        f" --config {found.config_file} --data-dir {tmp_path}"
+    )

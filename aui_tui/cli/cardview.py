@@ -91,6 +91,11 @@ def section_lines(part: Section, paint: Paint) -> Iterator[str]:
             yield from _line(item, paint)
 
 
+def printed(part: Section, paint: Paint, *, text: bool) -> Iterator[str]:
+    """Yield one section as :func:`section_lines` or, for ``text``, as :func:`section_sentences`."""
+    return section_sentences(part) if text else section_lines(part, paint)
+
+
 def _line(item: Item, paint: Paint) -> Iterator[str]:
     lead = f"{paint.glyph(item.word)} " if item.word else "  "
     if item.code:
@@ -173,7 +178,9 @@ def _named(part: Section, item: Item, names: Sequence[str], number: int) -> str:
     if part.name == "fixes":
         return f"Fix {number} of {len(part.items)}: {', '.join(filter(None, item.cells))}. "
     if len(item.cells) == len(names) > 1:
-        shown = [_told(name, cell) for name, cell in zip(names[1:], item.cells[1:], strict=True) if cell != "–"]
+        shown = [
+            _told(name, cell) for name, cell in zip(names[1:], item.cells[1:], strict=True) if cell not in ("", "–")
+        ]
         return f"{names[0]} {item.label}: {', '.join(shown)}.{' ' if item.text else ''}"
     return f"{', '.join(filter(None, item.cells))}{': ' if item.text else '.'}" if item.cells else f"{part.title}: "
 

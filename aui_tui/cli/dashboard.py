@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from aui_tui.cli import streams
+from aui_tui.cli.output import keys_of
 from aui_tui.cli.run import UNEXPECTED, Run
 from aui_tui.cli.sources import service_of
 from aui_tui.errors import ConfigError
@@ -99,7 +100,7 @@ def open_on(
 
         context = Context(
             service,
-            exporter=partial(export, service),
+            exporter=partial(export, run, service),
             feed=feed,
             starter=starter,
             demo=starter is not None,
@@ -120,9 +121,10 @@ def open_on(
     return UNEXPECTED if status == CRASHED else status
 
 
-async def export(service: Service, job: ExportJob) -> str:
+async def export(run: Run, service: Service, job: ExportJob) -> str:
     """Write ``job`` to a file that is not there yet and return one sentence on it. Raises AuiError."""
     path, hosts, written = _file_of(job.path), set(job.hosts), 0
+    form: dict[str, Any] = {"keys": keys_of(run), "deterministic": run.settings.deterministic}
 
     def chosen(found: Iterator[Row]) -> Iterator[Row]:
         nonlocal written
@@ -134,10 +136,9 @@ async def export(service: Service, job: ExportJob) -> str:
     if job.kind == "snippet":
         chunks: Iterable[str] = [job.text.rstrip("\n") + "\n"]
     elif job.kind == "card":
-        form = format_of(path, CARD_FORMATS)
-        chunks = write_cards(form, [await service.site(job.host, method=job.method, at=job.at)])
+        report = await service.site(job.host, method=job.method, at=job.at)
+        chunks = write_cards(format_of(path, CARD_FORMATS), [report], **form)
     else:
-        form = format_of(path, LIST_FORMATS)
         view = await service.index(job.query)
         listing = Listing(
             scanned_at=view.scanned_at,
@@ -145,7 +146,7 @@ async def export(service: Service, job: ExportJob) -> str:
             unreachable=chosen(rows(view.unreachable)) if hosts or job.unreachable else (),
             title="marked hosts" if hosts else view.query.words(),
         )
-        chunks = write_listing(form, listing)
+        chunks = write_listing(format_of(path, LIST_FORMATS), listing, **form)
     path = await asyncio.to_thread(create, path.parent, path.name, chunks, force=job.replace)
     what = {"list": count(written, "host"), "card": f"the card of {job.host}", "snippet": "the change"}[job.kind]
     return f"Wrote {what} to {clean(path.name, 100)} in {clean(str(path.resolve().parent), 200)}."
@@ -184,12 +185,11 @@ async def read_log(run: Run, service: LocalService, host: str, path: str) -> str
 
     Raises AuiError.
     """
-    from aui_tui.scan.target import parse
+    from aui_tui.cli.visits import reading_of
     from aui_tui.visits import logs
 
-    site = parse(host, allow_private=True).site
-    read = asyncio.to_thread(lambda: logs.read([path], site, run.settings.data_dir / "ranges"))
-    kept = await service.keep_visits(await read)
+    options, ranges = reading_of(run, host), run.settings.data_dir / "ranges"
+    kept = await service.keep_visits(await asyncio.to_thread(logs.read, [path], options, ranges))
     return f"Read {count(kept.lines, 'line')} of {clean(path, 200)}; {kept.agent_lines:,} by known agents."
 
 
@@ -213,9 +213,7 @@ def known_sites(run: Run) -> Feed:
     """
 
     async def scans(on_card: Callable[[object], None]) -> None:
-        words = ["crawl", "--starter", "--data-dir", str(run.settings.data_dir), "--json", "--quiet"]
-        if run.settings.origins["config_file"] == "--config":
-            words += ["--config", str(run.settings.config_file)]
+        words = ["crawl", "--starter", "--json", "--quiet", *run.settings.options]
         crawl = await asyncio.create_subprocess_exec(
             *command("aui_tui.__main__", *words),
             stdin=asyncio.subprocess.DEVNULL,

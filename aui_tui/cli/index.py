@@ -170,13 +170,12 @@ async def _overview(run: Run, service: Service, query: Query, *, as_json: bool, 
     if as_json:
         streams.write_line(msgspec.json.encode(found))
         return
-    from aui_tui.cli.cardview import section_lines, section_sentences
+    from aui_tui.cli.cardview import printed
     from aui_tui.report.overview import overview
 
     paint = Paint.for_output(ascii_only=run.settings.ascii)
     for number, part in enumerate(overview(found)):
-        above = [""] if number else []
-        for line in section_sentences(part) if linear else (*above, *section_lines(part, paint)):
+        for line in (*([""] if number and not linear else []), *printed(part, paint, text=linear)):
             streams.write_line(line)
 
 

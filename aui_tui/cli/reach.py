@@ -1,4 +1,4 @@
-"""Permissions of a scan: options of the command, and the settings of the user's own sites."""
+"""Permissions of a scan, by options of the command and by settings."""
 
 from __future__ import annotations
 
@@ -18,22 +18,20 @@ if TYPE_CHECKING:
 
 def policy_of(
     run: Run,
-    url: str = "",
     *,
     allow_private: bool = False,
     connect_to: Sequence[str] | None = None,
     pages: Sequence[str] = (),
 ) -> ScanPolicy | None:
-    """Return what the options and the settings of the site at ``url`` allow; None where there are neither.
+    """Return what the options and settings allow; None where there are neither.
 
     ``pages``: paths of :func:`pages_of`.
 
     Raises BadValue, InvalidHost or ConfigError.
     """
     settings = run.settings
-    site = site_of(run, url) if url and settings.sites else None
     relaxed = settings.cacert or settings.insecure or settings.pace or settings.sign or settings.root_browser
-    if not (allow_private or connect_to or site or relaxed or pages or settings.via or settings.control != "auto"):
+    if not (allow_private or connect_to or relaxed or pages or settings.via or settings.control != "auto"):
         return None
     if settings.control == "chromium":
         from aui_tui.tasks.browser import available
@@ -59,7 +57,7 @@ def policy_of(
 
         agent = checked_agent(settings.signature_agent) if settings.signature_agent else ""
         policy = replace(policy, signer=Signer(read_key(settings.data_dir), agent))
-    return _applied(policy, site) if site else policy
+    return policy
 
 
 def pages_of(url: str, pages: Sequence[str]) -> tuple[str, ...]:
@@ -85,24 +83,6 @@ def site_of(run: Run, url: str) -> SiteSettings | None:
     from aui_tui.scan.target import parse
 
     return run.settings.sites.get(parse(url, allow_private=True).site)
-
-
-def _applied(policy: ScanPolicy, site: SiteSettings) -> ScanPolicy:
-    try:
-        return replace(
-            policy,
-            headers=tuple(site.headers.items()),
-            basic_auth=_credentials(site.basic_auth_env) if site.basic_auth_env else None,
-        )
-    except BadValue as error:
-        raise ConfigError(f"headers: {error}") from None
-
-
-def _credentials(variable: str) -> tuple[str, str]:
-    user, colon, password = os.environ.get(variable, "").partition(":")
-    if not colon:
-        raise ConfigError(f"basic_auth_env: the variable {clean(variable, 60)} does not hold user:password.")
-    return user, password
 
 
 def _readable(path: str) -> str:

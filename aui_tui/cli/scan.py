@@ -45,6 +45,8 @@ def note_of(answer: HostReport) -> str:
 
 async def scan_one(run: Run, service: Service, url: str, asked: ScanOptions) -> HostReport:
     """Scan ``url`` with progress and report its warnings. Raises AuiError."""
+    if run.settings.declared and run.settings.source:
+        raise ConfigError("The setting declared cannot be used with --source; leave out --source to scan from here.")
     try:
         if asked.tasks and service.is_local:
             lines, steps = progress.probe_lines(url, quiet=run.quiet), progress.task_steps(url, quiet=run.quiet)
@@ -183,14 +185,13 @@ def scan(
         category=category,
         tasks=tasks,
         act=act,
-        declared=run.settings.declared,
     )
     batch = Batch(form, many=len(url) > 1)
 
     async def work() -> None:
         for one in url:
             try:
-                access = policy_of(run, one, allow_private=allow_private, connect_to=connect_to, pages=pages[one])
+                access = policy_of(run, allow_private=allow_private, connect_to=connect_to, pages=pages[one])
                 async with opened(run, access) as service:
                     found = await scan_one(run, service, one, asked)
                     if recorded is not None:

@@ -131,11 +131,6 @@ def web(
     from aui_tui.web import dashboard
 
     settings = run.settings
-    words = ["--data-dir", str(settings.data_dir)]
-    if settings.origins["source"] == "--source":
-        words += ["--source", settings.source]
-    if settings.origins["config_file"] == "--config":
-        words += ["--config", str(settings.config_file)]
     base_url = settings.base_url if settings.origins["base_url"] != "default" else ""
-    dashboard.serve(words, host=host, port=port, base_url=base_url, title=streams.NAME, say=streams.say)
+    dashboard.serve(settings.options, host=host, port=port, base_url=base_url, title=streams.NAME, say=streams.say)
     return 0

@@ -46,10 +46,15 @@ def local_of(run: Run, access: ScanPolicy | None = None) -> LocalService:
     from aui_tui.service.local import LocalService
 
     settings = run.settings
-    if settings.no_limit:
-        from aui_tui.scan.policy import KEYBOARD
+    if settings.no_limit or settings.declared or settings.sites:
+        from aui_tui.scan.policy import KEYBOARD, OwnSite
 
-        access = dataclasses.replace(access or KEYBOARD, no_limit=True)
+        access = dataclasses.replace(
+            access or KEYBOARD,
+            no_limit=settings.no_limit,
+            declared=settings.declared,
+            sites={host: OwnSite(site.headers, site.basic_auth_env) for host, site in settings.sites.items()},
+        )
     service = LocalService(settings.data_dir, base_url=settings.base_url, method=settings.method, access=access)
     for sentence in service.warnings:
         streams.say(sentence)

@@ -39,6 +39,22 @@ def report_lines(host: str, report: TaskReport, paint: Paint) -> Iterator[str]:
         yield from _result_lines(result, paint)
 
 
+def report_sentences(host: str, report: TaskReport) -> Iterator[str]:
+    """Yield the transcript of ``report`` as plain sentences: no signs, no columns."""
+    yield f"{host}: {summary(report).replace('→', '->')}. {report.requests} requests, {sent_words(report)}."
+    if report.stopped:
+        yield "The run was stopped before its end."
+    for run in runs_of(report):
+        points = f", {run.share} points" if run.possible else ""
+        yield f"{run.label}: {run.word}{points}. {run.note}".rstrip()
+    for result in report.results:
+        label = task_label(result.task)
+        for number, step in enumerate(result.steps, start=1):
+            yield f"{label}, step {number}, {step.mark}: {step_words(step)}."
+        if result.change:
+            yield f"{label}, to change: {result.change}"
+
+
 def _sign(word: str, paint: Paint) -> str:
     return paint.style(paint.glyph(word), sign(word).tone)
 
@@ -90,7 +106,8 @@ def tasks(
     elif as_json:
         streams.write_line(record)
     else:
-        for line in report_lines(name, report, Paint.for_output(ascii_only=run.settings.ascii)):
+        paint = Paint.for_output(ascii_only=run.settings.ascii)
+        for line in report_sentences(name, report) if run.settings.text else report_lines(name, report, paint):
             streams.write_line(line)
 
 

@@ -98,7 +98,7 @@ def visits(
     options.one_of(json=as_json, format=form_name, ranges=ranges)
     path = path_of(output)
     form = "json" if as_json else format_for(path, ranges or form_name, (*FORMS, *SERVERS))
-    reading = _reading_of(run, host)
+    reading = reading_of(run, host)
     book = RangeBook(run.settings.data_dir / "ranges")
     if update_ranges:
         failed = _update(run, book, policy_of(run, allow_private=allow_private, connect_to=connect_to))
@@ -130,7 +130,7 @@ def visits(
     return outcome.exit_code
 
 
-def _reading_of(run: Run, host: str) -> LogOptions:
+def reading_of(run: Run, host: str) -> LogOptions:
     """Return how to read the logs of ``host`` (empty: of any). Raises InvalidHost."""
     from aui_tui.visits.counting import LogOptions
 
@@ -243,7 +243,7 @@ def _printed(run: Run, record: Visits, card: ReportCard | None, form: str, path:
         from aui_tui.report.data import visits_csv
 
         return visits_csv(record, card)
-    from aui_tui.cli.cardview import section_lines
+    from aui_tui.cli.cardview import printed
     from aui_tui.report.sections import visits_section
 
     part = visits_section(record, card)
@@ -252,4 +252,4 @@ def _printed(run: Run, record: Visits, card: ReportCard | None, form: str, path:
 
         return markdown.section_lines([part])
     paint = Paint.for_output(ascii_only=run.settings.ascii) if path is None else Paint()
-    return (line + "\n" for line in section_lines(part, paint))
+    return (line + "\n" for line in printed(part, paint, text=run.settings.text))

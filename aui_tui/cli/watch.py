@@ -15,6 +15,7 @@ import typer
 
 from aui_tui.cli import options, streams
 from aui_tui.cli.options import UNITS, seconds_of
+from aui_tui.cli.output import keys_of
 from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.reach import policy_of
 from aui_tui.cli.run import Run, fail
@@ -80,7 +81,7 @@ def watch(
     Each scan costs one of the ten an hour; with the setting no_limit, those of a host of your own cost none.
     """
     run = run_for(context)
-    access = policy_of(run, url, allow_private=allow_private, connect_to=connect_to)
+    access = policy_of(run, allow_private=allow_private, connect_to=connect_to)
     asked = ScanOptions(force=True, method=method)
     seconds = interval(every) if every else 0.0
     path = Path(folder).expanduser() if folder else None
@@ -105,7 +106,8 @@ def watch(
                             raise
                         code = fail(error)
                     else:
-                        for line in [encode_card(found).decode()] if as_json else lines(why, card, found):
+                        record = [encode_card(found, keys_of(run)).decode()]
+                        for line in record if as_json else lines(why, card, found):
                             streams.write_line(line)
                         streams.flush()
                         card, code = found, 3 if found.unreachable else 0

@@ -9,9 +9,8 @@ class ScanOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of one scan, besides its address; the default is an ordinary scan.
 
     ``force``: scan even if a recent answer is kept. ``method`` grades the card; empty: the service's own. ``category``
-    and ``name`` are kept with the card; empty: those that are known. ``declared``: also ask what the site declares for
-    agents. ``tasks``: also try the tasks in a browser; ``act`` lets them press "add to cart" once, on a host of the
-    user's own.
+    and ``name`` are kept with the card; empty: those that are known. ``tasks``: also try the tasks in a browser;
+    ``act`` lets them press "add to cart" once, on a host of the user's own.
 
     ``client`` pays for the scan; empty: the local user. ``free``: it costs nobody one of the scans of the hour. Both
     are set by the service that stands before a client, never by the client.
@@ -21,7 +20,6 @@ class ScanOptions(msgspec.Struct, frozen=True, kw_only=True):
     method: str = ""
     category: str = ""
     name: str = ""
-    declared: bool = False
     tasks: bool = False
     act: bool = False
     client: str = ""

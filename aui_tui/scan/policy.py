@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import os
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from aui_tui.errors import BadValue, InvalidHost
+from aui_tui.errors import BadValue, ConfigError, InvalidHost
 from aui_tui.scan.signing import Signer
 from aui_tui.scan.target import Origin, Target, is_loopback, is_public, parse, parse_address
 from aui_tui.text import clean
@@ -105,6 +106,24 @@ class Via(NamedTuple):
         return cls(found[1], found[2].strip("[]"), int(found[3]))
 
 
+class OwnSite(NamedTuple):
+    """How a site of the user's own is reached: header fields, and the variable that holds user:password."""
+
+    headers: Mapping[str, str]
+    basic_auth_env: str
+
+    @property
+    def credentials(self) -> tuple[str, str] | None:
+        """User and password, None where no variable is named. Raises ConfigError where it does not hold them."""
+        if not self.basic_auth_env:
+            return None
+        user, colon, password = os.environ.get(self.basic_auth_env, "").partition(":")
+        if not colon:
+            shown = clean(self.basic_auth_env, 60)
+            raise ConfigError(f"basic_auth_env: the variable {shown} does not hold user:password.")
+        return user, password
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanPolicy:
     """What the local user allows; the default is what a stranger gets.
@@ -113,7 +132,8 @@ class ScanPolicy:
     loopback names and addresses as typed need no more; ``loopback``: such a site is being scanned (:meth:`toward`).
     ``connect_to``: where connections really go; the user asks for it, so the address of a rule may be private.
     ``remote``: somebody else names the site, so no rule excuses a private host or another port. ``headers`` and
-    ``basic_auth`` (user, password) go to the scanned origin alone and never into a record. ``cafile``: certificates
+    ``basic_auth`` (user, password) go to the scanned origin alone and never into a record; ``sites`` has them by site
+    for :meth:`toward`. ``declared``: also ask what the site declares for agents. ``cafile``: certificates
     trusted besides the usual ones. ``insecure``: certificates are not checked. ``no_limit``: scans of the user's own
     hosts (see :meth:`owns`) cost none of the scans of the hour. ``root_browser``: as root, where a browser has no
     sandbox, it may open hosts of others too. ``resolver``: instead of the system's. ``signer``: signs the probes of
@@ -128,6 +148,8 @@ class ScanPolicy:
     remote: bool = False
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     basic_auth: tuple[str, str] | None = field(default=None, repr=False)
+    sites: Mapping[str, OwnSite] = field(default_factory=dict, repr=False)
+    declared: bool = False
     cafile: str = ""
     insecure: bool = False
     no_limit: bool = False
@@ -165,9 +187,16 @@ class ScanPolicy:
             return target
 
     def toward(self, target: Target) -> ScanPolicy:
-        """Return the policy for a scan of ``target``: a site of this machine, as typed here, may be dialled."""
-        own = self.keyboard and not self.remote and is_loopback(target.host)
-        return replace(self, loopback=True) if own else self
+        """Return the policy for a scan of ``target``.
+
+        For the person at the keyboard a site of this machine, as typed, may be dialled, and one of ``sites`` gets its
+        fields. Raises BadValue or ConfigError for those that cannot be sent.
+        """
+        if self.remote or not self.keyboard:
+            return self
+        site = self.sites.get(target.site)
+        policy = replace(self, headers=tuple(site.headers.items()), basic_auth=site.credentials) if site else self
+        return replace(policy, loopback=True) if is_loopback(target.host) else policy
 
     async def owns(self, target: Target, resolver: Resolver) -> bool:
         """Return whether ``target`` is a host of the user's own: private by name or address, or under ``connect_to``.

@@ -239,7 +239,7 @@ class LocalService(Service):
             raise RateLimited(sentence, retry_after=error.retry_after, reset_at=error.reset_at) from None
         if options.tasks:
             report = await self._runs().run(report, act=options.act, live=live, url=url)
-        if options.declared:
+        if self.access.declared:
             return await self._with_declared(url, report, progress)
         card = msgspec.structs.replace(report.card, declared=msgspec.UNSET)
         return msgspec.structs.replace(report, card=card)

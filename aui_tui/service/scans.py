@@ -345,7 +345,7 @@ class Scans:
 
         What was relaxed is part of the key: an answer that came by --connect-to is not the site's.
         """
-        access = self._access
+        access = self._access.toward(target)
         if access.headers or access.basic_auth is not None or access.signer is not None:
             return ""
         relaxed = (access.connect_to, access.insecure, access.cafile, access.via, access.pages)

@@ -27,12 +27,12 @@ Progress = Callable[[int, int], None]
 """Called with how many bytes are done, and of how many."""
 
 
-def read(logs: Sequence[str], host: str, ranges: Path) -> Visits:
-    """Return what ``logs`` (files, patterns, standard input) say of the site ``host``; formats are detected.
+def read(logs: Sequence[str], options: LogOptions, ranges: Path) -> Visits:
+    """Return what ``logs`` (files, patterns, standard input) say; formats are detected.
 
     ``ranges``: folder of the published ranges. Raises BadValue, ConfigError, RecordError.
     """
-    files, options = files_of(logs), LogOptions(host=host)
+    files = files_of(logs)
     networks, fetched = RangeBook(ranges).ranges()
     return record(count(files, options, networks), files, options, fetched)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from aui_tui.cli.dashboard import export
+from aui_tui.cli.dashboard import export, read_log
+from aui_tui.cli.run import Run
 from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned
 from aui_tui.model.query import Query
 from aui_tui.service.local import LocalService
@@ -21,9 +22,10 @@ from tests.cli.stored import fill
 @asynccontextmanager
 async def exporter(home: Path) -> AsyncIterator[Exporter]:
     fill(home)
+    run = Run.of({"data_dir": home / "data", "json_keys": "slots"})
     service = LocalService(home / "data")
     try:
-        yield partial(export, service)
+        yield partial(export, run, service)
     finally:
         await service.aclose()
 
@@ -35,6 +37,7 @@ async def test_lists_marked_hosts_cards_and_snippets(tmp_path: Path) -> None:
         rows = json.loads((tmp_path / "walled.json").read_bytes())
         assert [row["host"] for row in rows["ranked"]] == ["tickets.example"]
         assert rows["unreachable"] == []
+        assert "matrix_key_1" in rows["ranked"][0]["matrix"]
         await write(ExportJob("list", str(tmp_path / "gone.csv"), unreachable=True))
         assert "gone.example" in (tmp_path / "gone.csv").read_text(encoding="utf-8")
         await write(ExportJob("list", str(tmp_path / "two.ndjson"), hosts=("shop.example", "gone.example")))
@@ -65,3 +68,16 @@ async def test_what_cannot_be_written_is_one_sentence(
         with pytest.raises(kind, match=words):
             await write(job)
     assert (tmp_path / "taken.txt").read_text(encoding="utf-8") == "old"
+
+
+async def test_a_log_is_read_as_the_settings_of_logs_say(tmp_path: Path) -> None:
+    fill(tmp_path)
+    line = '{} - - [19/Nov/2026:04:54:30 +0000] "GET / HTTP/1.1" 200 512 "-" "Claude-User/1.0"\n'
+    (tmp_path / "access.log").write_text(line.format("198.51.100.7") * 3)
+    run = Run.of({"data_dir": tmp_path / "data", "log_kind": "edge"})
+    async with aclosing(LocalService(tmp_path / "data")) as service:
+        said = await read_log(run, service, "shop.example", str(tmp_path / "access.log"))
+        kept = await service.visits("shop.example")
+    assert said.startswith("Read 3 lines")
+    assert kept is not None
+    assert (kept.kind, kept.kind_reason) == ("edge", "as you said")

@@ -89,6 +89,12 @@ def test_figures_are_kept_beside_the_card_and_forgotten_with_it(tmp_path: Path, 
     assert aui(tmp_path, "visits", "--host", "tickets.example").code == 3
 
 
+def test_plain_sentences(tmp_path: Path, served: str) -> None:
+    done = here(tmp_path, "visits", served, env={"AUI_TUI_TEXT": "yes"})
+    assert "Agent Claude: 100 requests, 99.0 % served, 1.0 % refused, " in done.out
+    assert "together ." not in done.out
+
+
 def test_csv_and_markdown(tmp_path: Path, served: str) -> None:
     rows = list(csv.DictReader(StringIO(here(tmp_path, "visits", served, "--format", "csv").out)))
     claude = next(row for row in rows if row["token"] == "Claude-User")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from aui_tui.errors import BadValue, InvalidHost
-from aui_tui.scan.policy import KEYBOARD, PUBLIC, ConnectTo, ScanPolicy
+from aui_tui.errors import BadValue, ConfigError, InvalidHost
+from aui_tui.scan.policy import KEYBOARD, PUBLIC, ConnectTo, OwnSite, ScanPolicy
 from aui_tui.scan.target import Origin
 
 
@@ -152,3 +154,20 @@ async def test_a_host_of_the_users_own_is_private_or_under_a_rule(access: ScanPo
 
     target = access.target(url) if not access.remote else ScanPolicy(allow_private=True).target(url)
     assert await access.owns(target, resolver) is own
+
+
+def test_the_fields_of_a_site_are_sent_to_it_alone_and_for_the_person_at_the_keyboard(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("STAGING", "anna:word")
+    own = {"staging.example.com": OwnSite({"X-Key": "abcdef"}, "STAGING")}
+    access = ScanPolicy(keyboard=True, sites=own)
+    staging, other = access.target("https://staging.example.com"), access.target("https://shop.example.com")
+    sent = access.toward(staging)
+    assert (sent.headers, sent.basic_auth) == ((("X-Key", "abcdef"),), ("anna", "word"))
+    strangers = (ScanPolicy(sites=own), replace(access, remote=True))
+    for kept in (access.toward(other), *(policy.toward(staging) for policy in strangers)):
+        assert (kept.headers, kept.basic_auth) == ((), None)
+    monkeypatch.delenv("STAGING")
+    with pytest.raises(ConfigError, match="STAGING does not hold user:password"):
+        access.toward(staging)

@@ -77,6 +77,11 @@ async def test_a_run_is_kept_shown_published_and_forgotten(
     assert code == 0
     assert f"{HOST}: 40 of 50 points -> Works 40/50" in text
     assert "To change: Add a <label> or an aria-label: an agent finds fields by name." in " ".join(text.split())
+    code, text, _ = await asyncio.to_thread(command, "tasks", HOST, "--text")
+    assert code == 0
+    assert "Search: blocked, 0/10 points. " in text
+    assert "Search, to change: Add a <label> or an aria-label" in text
+    assert not set("✓✗~→") & set(text)
     _, text, _ = await asyncio.to_thread(command, "tasks", HOST, "--json")
     assert json.loads(text)["results"][2]["reason"] == "search-unnamed"
     _, _, said = await asyncio.to_thread(command, "tasks", HOST, "--write", str(out))

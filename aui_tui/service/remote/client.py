@@ -158,9 +158,8 @@ class RemoteService(ImportedService):
         """
         if options.category:
             raise BadValue(f"{self.label} sets the categories of its hosts itself.")
-        if options.tasks or options.declared:
-            name = "--tasks" if options.tasks else "The setting declared"
-            raise ConfigError(f"{name} cannot be used with --source; leave out --source to scan from this machine.")
+        if options.tasks:
+            raise ConfigError("--tasks cannot be used with --source; leave out --source to scan from this machine.")
         fields = {"url": url, **({"force": "true"} if options.force else {})}
         reply = await self._transport.get(
             f"{self._base}/api/scan?{urlencode(fields)}",
