@@ -315,7 +315,7 @@ def _browser(judgement: Judgement) -> Iterator[Finding]:
     observations, probed = judgement.observations, judgement.probed
     browser = observations.browser
     served = [agent.short for agent, probe in probed if probe.outcome == SERVED]
-    if browser.outcome in (CHALLENGED, REFUSED) and served:
+    if browser.outcome in AWAY and served:
         kind = "browser-challenged" if browser.outcome == CHALLENGED else "browser-refused"
         shown = _real(observations, "gets the homepage", "is turned away too")
         if not (shown or browser.same_for_everybody):

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from aui_tui.model import labels
-from aui_tui.model.card import AgentAccess, ReportCard
+from aui_tui.model.card import AgentAccess, ReportCard, of_surfaces
 from aui_tui.model.methods import MOST_AGENTS
 from aui_tui.model.observations import (
     BROWSER,
@@ -28,6 +28,7 @@ from aui_tui.model.observations import (
 )
 from aui_tui.model.points import conclusive
 from aui_tui.model.registry import Agent, Client, Surface, registry
+from aui_tui.model.verdicts import AWAY
 from aui_tui.model.vocabulary import LIVE_TOTAL, UNANSWERED
 from aui_tui.text import joined
 
@@ -143,7 +144,7 @@ def agent_rows(card: ReportCard, seen: Observations | None = None) -> tuple[Agen
 
 def _rows(card: ReportCard, seen: Observations | None, agents: Sequence[Agent]) -> Iterator[AgentRow]:
     robots = _robots(card, seen, agents)
-    answers = dict(zip((agent.key for agent in registry().live), card.agent_access.values(), strict=False))
+    answers = {agent.key: access for agent, access in card.answers}
     if card.unreachable:
         words = {agent.key: UNCLEAR for agent in agents}
     else:
@@ -173,7 +174,7 @@ def verdicts(card: ReportCard, seen: Observations | None = None) -> dict[str, st
     every = conclusive(card) == LIVE_TOTAL
     dropped = {
         agent.key
-        for agent, access in zip(registry().live, card.agent_access.values(), strict=False)
+        for agent, access in card.answers
         if access.status == 0 and (seen.exchange(agent.key).dropped if seen is not None else every)
     }
     pairs = zip(registry().surfaces, card.matrix.items(), strict=False)
@@ -214,7 +215,7 @@ def _by_robots(entry: Client, robots: Mapping[str, RobotsPolicy]) -> AgentRow:
 
 
 def _browser(card: ReportCard, seen: Observations | None) -> AgentRow:
-    outcome = AgentAccess(card.human_status, card.human_challenged, "").outcome
+    outcome = card.human.outcome
     return AgentRow(
         key=BROWSER,
         label="a browser",
@@ -229,7 +230,7 @@ def _live_verdicts(matrix: Mapping[str, str], answers: Mapping[str, AgentAccess]
     """Return the word of each live-probed agent by slot; the matrix counts by position."""
     return {
         surface.live: word_of(verdict, surface.source, answers[surface.live].outcome if surface.live in answers else "")
-        for surface, verdict in zip(registry().surfaces, matrix.values(), strict=False)
+        for surface, verdict in of_surfaces(matrix)
         if surface.live
     }
 
@@ -239,7 +240,7 @@ def _walled(card: ReportCard) -> dict[str, str]:
 
     Those of a surface that the card calls walled are challenged; what the others would get is not known.
     """
-    pairs = tuple(zip(registry().surfaces, card.matrix.values(), strict=False))
+    pairs = tuple(of_surfaces(card.matrix))
     walled = {
         key for surface, word in pairs if word == "walled" and surface.source == "robots" for key in surface.agents
     }
@@ -273,7 +274,7 @@ def _effective(policy: str, card: ReportCard) -> str:
 
 
 def _disagree(says: str, outcome: str) -> bool:
-    return (says == "yes" and outcome in (REFUSED, CHALLENGED)) or (says == "no" and outcome == SERVED)
+    return (says == "yes" and outcome in AWAY) or (says == "no" and outcome == SERVED)
 
 
 # Assistants with the same outcome
@@ -438,7 +439,7 @@ def _turned_away(found: Sequence[Outcome], card: ReportCard) -> Iterator[str]:
         word: _names((one for one in found if one.source != "robots" and one.reason != DROPPED), word)
         for word in (REFUSED, CHALLENGED)
     }
-    if asked and all(one.verdict in (REFUSED, CHALLENGED) for one in asked):
+    if asked and all(one.verdict in AWAY for one in asked):
         words = " or ".join(word for word in away if away[word])
         yield f"all {_number(len(_names(asked)))} assistants that were asked are {words}{_browser_fate(card)}"
     elif any(away.values()):
@@ -448,9 +449,7 @@ def _turned_away(found: Sequence[Outcome], card: ReportCard) -> Iterator[str]:
 def _browser_fate(card: ReportCard) -> str:
     if card.human_status == 0:
         return "; a browser gets no answer"
-    return (
-        "; a browser gets in" if 200 <= card.human_status <= 299 and not card.human_challenged else ", as a browser is"
-    )
+    return "; a browser gets in" if card.human.outcome == SERVED else ", as a browser is"
 
 
 def _told_no(found: Sequence[Outcome], card: ReportCard) -> Iterator[str]:
@@ -508,7 +507,7 @@ def turned_away(matrix: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
 
     Where nobody is turned away: ``unclear`` and those of whom nothing is known, else ``in`` and none.
     """
-    pairs = [(WORDS.get(verdict), one) for one, verdict in zip(registry().surfaces, matrix.values(), strict=False)]
+    pairs = [(WORDS.get(verdict), one) for one, verdict in of_surfaces(matrix)]
     away = {one.label: word for word, one in pairs if word in SHUT and one.source != "none"}
     if away:
         return min(away.values(), key=WORST_FIRST.index), tuple(away)

@@ -5,7 +5,7 @@ Fields as in specification 2. A time is ISO 8601 in UTC with milliseconds (2.2).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 from urllib.parse import quote
@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
 from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REDIRECTS, REFUSED, SERVED, Declared, Timestamp
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import Agent, Surface, registry
 from aui_tui.model.tasks import TaskRun
 from aui_tui.model.vocabulary import SEVERITIES, Count
 
@@ -98,6 +98,11 @@ class PageAccess(PageAnswer, frozen=True, kw_only=True):
     agents: dict[str, PageAnswer]
 
 
+def of_surfaces(matrix: Mapping[str, str]) -> Iterator[tuple[Surface, str]]:
+    """Yield the assistants with their verdicts in ``matrix``; a foreign one counts by position."""
+    return zip(registry().surfaces, matrix.values(), strict=False)
+
+
 class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
     """The full record (2.2), fields in the specification's order; the three after them belong to v0.2 (2.3).
 
@@ -168,18 +173,27 @@ class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
         return replace(self, evidence=tuple(Evidence(one.severity, one.text) for one in ranked), ledger=ledger)
 
     @property
+    def human(self) -> AgentAccess:
+        """What the browser got."""
+        return AgentAccess(self.human_status, self.human_challenged, self.human_title)
+
+    @property
+    def answers(self) -> Iterator[tuple[Agent, AgentAccess]]:
+        """The live-probed agents with what they got; a foreign card counts by position."""
+        return zip(registry().live, self.agent_access.values(), strict=False)
+
+    @property
     def unreachable(self) -> bool:
         """No homepage probe got a page or a challenge, and no refusal says anything about agents.
 
         Follows from the record alone, so that a card of another index sorts into the right list.
         """
-        human = AgentAccess(self.human_status, self.human_challenged, self.human_title)
         failing = all(
             probe.outcome == INCONCLUSIVE or (probe.outcome == REFUSED and 500 <= probe.status <= 599)
-            for probe in (human, *self.agent_access.values())
+            for probe in (self.human, *self.agent_access.values())
         )
-        live = [word for surface, word in zip(registry().surfaces, self.matrix.values(), strict=False) if surface.live]
-        return failing or (human.outcome in (INCONCLUSIVE, REFUSED) and set(live) == {"untested"})
+        live = [word for surface, word in of_surfaces(self.matrix) if surface.live]
+        return failing or (self.human.outcome in (INCONCLUSIVE, REFUSED) and set(live) == {"untested"})
 
     @property
     def top_evidence(self) -> str:

@@ -27,6 +27,7 @@ from aui_tui.model.observations import (
     Observations,
 )
 from aui_tui.model.registry import registry
+from aui_tui.model.verdicts import AWAY
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.packaged import read_table
 
@@ -218,7 +219,7 @@ def page(found: PageAccess) -> tuple[str, str]:
         f"{', '.join(names)}: {OF_OUTCOME[outcome]} ({status or 'no answer'})"
         for (outcome, status), names in outcomes.items()
     ]
-    away = found.outcome == SERVED and any(outcome in (REFUSED, CHALLENGED) for outcome, _ in outcomes)
+    away = found.outcome == SERVED and any(outcome in AWAY for outcome, _ in outcomes)
     return "refused" if away else "unclear", f"a browser {got}; {'; '.join(parts)}"
 
 

@@ -23,11 +23,11 @@ from aui_tui.errors import RecordError
 from aui_tui.model.decoding import Limits, parse, record_of
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import Record, Rendered, TaskReport
+from aui_tui.model.verdicts import AWAY, Reading, read
 from aui_tui.model.verdicts import CHALLENGED as CHALLENGED
 from aui_tui.model.verdicts import INCONCLUSIVE as INCONCLUSIVE
 from aui_tui.model.verdicts import REFUSED as REFUSED
 from aui_tui.model.verdicts import SERVED as SERVED
-from aui_tui.model.verdicts import Reading, read
 from aui_tui.model.vocabulary import CATEGORIES, CRAWLER_POLICIES, Count
 from aui_tui.text import clean
 
@@ -231,7 +231,7 @@ class Exchange(Record, frozen=True):
     @property
     def turned_away(self) -> bool:
         """Challenged, refused, or dropped while the browser was served."""
-        return self.outcome in (CHALLENGED, REFUSED) or self.dropped
+        return self.outcome in AWAY or self.dropped
 
     @property
     def outcome(self) -> str:
@@ -407,7 +407,7 @@ class Declaration(Record, frozen=True):
     @property
     def contradicted(self) -> bool:
         """Declared, yet an agent was turned away there in two rounds while the browser got it each time."""
-        return self.state == DECLARED and self.agent in (REFUSED, CHALLENGED)
+        return self.state == DECLARED and self.agent in AWAY
 
 
 class Tried(Record, frozen=True):

@@ -14,8 +14,9 @@ import msgspec
 from aui_tui.model.card import AgentAccess, Finding, ReportCard, age, epoch_ms
 from aui_tui.model.decoding import decode
 from aui_tui.model.labels import OF_OUTCOME
-from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED, Timestamp
+from aui_tui.model.observations import INCONCLUSIVE, SERVED, Timestamp
 from aui_tui.model.registry import Agent, registry
+from aui_tui.model.verdicts import AWAY
 from aui_tui.model.vocabulary import Count, has_edge
 from aui_tui.text import count
 
@@ -183,8 +184,7 @@ class Comparison(NamedTuple):
 
 def compare(record: Visits, card: ReportCard) -> tuple[Comparison, ...]:
     """Return what ``record`` and ``card`` say together, per live-probed agent; verdict and score stay the probe's."""
-    probes = zip(registry().live, card.agent_access.values(), strict=False)
-    return tuple(_together(record, card, agent, access) for agent, access in probes)
+    return tuple(_together(record, card, agent, access) for agent, access in card.answers)
 
 
 def with_log_evidence(card: ReportCard, record: Visits) -> ReportCard:
@@ -193,7 +193,7 @@ def with_log_evidence(card: ReportCard, record: Visits) -> ReportCard:
     For each agent that was turned away, one line says what the log shows. The line on the limit of the test goes when
     the log answers it for all of them.
     """
-    turned_away = [one for one in compare(record, card) if one.probe in (REFUSED, CHALLENGED)]
+    turned_away = [one for one in compare(record, card) if one.probe in AWAY]
     answered = [one for one in turned_away if one.gets_in is not None]
     if not answered:
         return card
@@ -273,7 +273,7 @@ def _unverified(record: Visits, found: Visitor, probe: str, *, origin: bool) -> 
     counted = found.served + found.refused
     if counted and found.served >= MOSTLY * counted and probe == SERVED and found.addresses != "checked":
         return CONFIRMED, True, f"{who} were served, as the probe was; {why}."
-    if counted and found.refused >= MOSTLY * counted and probe in (REFUSED, CHALLENGED) and not origin:
+    if counted and found.refused >= MOSTLY * counted and probe in AWAY and not origin:
         return CONFIRMED, None, f"{who} were refused, as the probe was; {why}."
     return CANNOT_TELL, None, f"{who}: {found.served:,} served, {found.refused:,} refused; {why}."
 

@@ -23,13 +23,11 @@ from aui_tui.model.card import stamp
 from aui_tui.model.observations import (
     ABSENT,
     BROWSER,
-    CHALLENGED,
     DECLARED,
     DISALLOWED,
     FILE_PROBES,
     INCONCLUSIVE,
     LIMIT_STATUS,
-    REFUSED,
     SERVED,
     Declaration,
     Declared,
@@ -40,6 +38,7 @@ from aui_tui.model.observations import (
     no_progress,
 )
 from aui_tui.model.registry import Agent, registry
+from aui_tui.model.verdicts import AWAY
 from aui_tui.scan import agent_files, exchanges, probes, profiles, robots, target
 from aui_tui.scan import declaration_rules as rules
 from aui_tui.scan.declaration_rules import MISSING, OK, PAYMENT_STATUS, DeclarationRow, DeclaredLine, PlaceAnswer, rows
@@ -268,7 +267,7 @@ async def _settle(asker: _Asker, state: _State) -> None:
             return
         state.status = got.status
         state.verdict, state.why = rules.verdict(state.row, got)
-        if state.verdict not in (REFUSED, CHALLENGED):
+        if state.verdict not in AWAY:
             return
         control = await asker.ask(state.got.path)
         if control is None or not rules.recognised(state.row, control):

@@ -23,6 +23,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from aui_tui.model.observations import BROWSER, BUSY, CHALLENGED, FILE_PROBES, LIMIT_STATUS, REFUSED, SERVED, UNFOLLOWED
+from aui_tui.model.verdicts import AWAY
 from aui_tui.scan.policy import Limits
 
 ROUNDS: Final = 2
@@ -149,7 +150,7 @@ class Seen(NamedTuple):
     @property
     def turned_away(self) -> bool:
         """Not served, in a way that the site chose or may have chosen."""
-        return self.outcome in (REFUSED, CHALLENGED) or self.broken or self.error in UNFOLLOWED
+        return self.outcome in AWAY or self.broken or self.error in UNFOLLOWED
 
 
 class Ask(NamedTuple):

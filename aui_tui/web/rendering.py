@@ -13,9 +13,8 @@ from markupsafe import Markup
 
 from aui_tui import __version__, docs
 from aui_tui.model import agents, labels, visits
-from aui_tui.model.card import site_url
+from aui_tui.model.card import of_surfaces, site_url
 from aui_tui.model.points import by_harm, gain
-from aui_tui.model.registry import registry
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import runs_of
 from aui_tui.model.vocabulary import NO_GRADE, VERDICT_RANK
@@ -26,8 +25,7 @@ from aui_tui.web import NAME, SUMMARY, ApiConfig, serves_tools
 
 def _words(matrix: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the assistants of a matrix, each with the word for its verdict."""
-    pairs = zip(registry().surfaces, matrix.values(), strict=False)
-    return [(surface.label, agents.word_of(verdict, surface.source)) for surface, verdict in pairs]
+    return [(surface.label, agents.word_of(verdict, surface.source)) for surface, verdict in of_surfaces(matrix)]
 
 
 def _segment(host: str) -> str:
