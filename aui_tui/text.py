@@ -73,6 +73,11 @@ def clean(text: str, limit: int | None = None, *, block: bool = False) -> str:
     return text
 
 
+def tidy(text: str, limit: int) -> str:
+    """Return ``text`` on one line, clean, with single blanks; only its beginning is looked at."""
+    return clean(" ".join(text[: 16 * limit].split()), limit)
+
+
 def _limit_marks(text: str) -> str:
     if text.isascii():
         return text

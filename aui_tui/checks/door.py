@@ -195,7 +195,7 @@ def _turned_away(judgement: Judgement) -> Iterator[Finding]:
         }
         if why.startswith("programs"):
             named = ", but not under an agent’s name" if why == "programs-and-name" else ", under an agent’s name too"
-            asked = any(arm.name == REAL_AGENT for arm in observations.arms)
+            asked = observations.arm(REAL_AGENT) is not None
             yield Finding("programs", facts | {"client": _client(observations), "named": named if asked else ""})
         elif judgement.shut_out:
             yield Finding("shut-out", facts)
@@ -301,13 +301,16 @@ def _references(judgement: Judgement) -> Iterator[Finding]:
 
 def _client(observations: Observations) -> str:
     """Return the name of the real browser that was asked, empty for none."""
-    return next((arm.client for arm in observations.arms if arm.name == REAL), "")
+    arm = observations.arm(REAL)
+    return arm.client if arm is not None else ""
 
 
 def _real(observations: Observations, served: str, away: str) -> str:
     """Return a clause on what a real browser got, in the words ``served`` or ``away``; empty when it shows nothing."""
-    arm = next((arm for arm in observations.arms if arm.name == REAL and arm.outcome != INCONCLUSIVE), None)
-    return f"; a real browser ({arm.client}) {served if arm.outcome == SERVED else away}" if arm else ""
+    arm = observations.arm(REAL)
+    if arm is None or arm.outcome == INCONCLUSIVE:
+        return ""
+    return f"; a real browser ({arm.client}) {served if arm.outcome == SERVED else away}"
 
 
 def _browser(judgement: Judgement) -> Iterator[Finding]:

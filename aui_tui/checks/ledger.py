@@ -294,8 +294,8 @@ def _step(observations: Observations) -> str:
         return "The site is failing: scan again when its homepage answers"
     if code in CLOSED_STEPS:
         return fill(CLOSED_STEPS[code], {"url": observations.browser.url})
-    real = next((arm for arm in observations.arms if arm.name == REAL and arm.outcome in AWAY), None)
-    if real is None:
+    real = observations.arm(REAL)
+    if real is None or real.outcome not in AWAY:
         return "A scan with Chromium (extra “browser”: aui-tui help tasks) can tell whether a real browser gets in"
     return (
         f"A real browser ({real.client}) is turned away too, so it may be this address, its country or an outage; scan"

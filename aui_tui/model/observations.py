@@ -546,6 +546,10 @@ class Observations(Record, frozen=True):
                 return exchange
         return Exchange(name=name, url=self.origin)
 
+    def arm(self, name: str) -> Arm | None:
+        """Return the first arm called ``name``; None when it was not asked."""
+        return next((arm for arm in self.arms if arm.name == name), None)
+
     @property
     def browser(self) -> Exchange:
         """The homepage fetched as a browser."""

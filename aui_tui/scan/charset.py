@@ -39,10 +39,8 @@ _BOMS: Final = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\x
 
 def decode(body: bytes, content_type: str = "") -> str:
     """Return the text of ``body``; what cannot be decoded becomes U+FFFD. Never raises."""
-    for bom, encoding in _BOMS:
-        if body.startswith(bom):
-            return body[len(bom) :].decode(CODEC[encoding], "replace")
-    return body.decode(CODEC[decide(body, content_type)], "replace")
+    mark = next((bom for bom, _ in _BOMS if body.startswith(bom)), b"")
+    return body[len(mark) :].decode(CODEC[decide(body, content_type)], "replace")
 
 
 def to_utf8(body: bytes, content_type: str = "") -> bytes:

@@ -57,14 +57,15 @@ def grouped_alike(done: Mapping[str, Exchange], names: Iterable[str]) -> list[li
     return list(groups.values())
 
 
-def browser_arm(name: str, agent: str, client: str, found: Exchange) -> Arm:
-    """Return the record of what a real browser got."""
+def arm(name: str, found: Exchange, client: str = OWN, agent: str = "") -> Arm:
+    """Return the record of what an arm got by ``client``, asked for ``agent``."""
     return Arm(
         name=name,
+        outcome=found.outcome,
+        status=found.status,
         agent=agent,
         client=client,
-        status=found.status,
-        outcome=found.outcome,
+        http_version=found.http_version,
         title=found.title,
         detail=found.detail,
     )
@@ -86,7 +87,5 @@ async def ask_other_names(refused: Exchange, ask: Ask, *, search: bool, pause: f
                 break
         if found.status in (LIMIT_STATUS, BUSY) and found.status != refused.status:
             continue
-        version = found.http_version
-        arm = Arm(name=name, outcome=found.outcome, status=found.status, client=OWN, http_version=version)
-        arms.append(arm)
+        arms.append(arm(name, found))
     return tuple(arms)

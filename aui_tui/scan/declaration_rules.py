@@ -25,7 +25,7 @@ from aui_tui.packaged import read_table
 from aui_tui.scan import agent_files, charset, exchanges, markup, robots, walls
 from aui_tui.scan.policy import Limits
 from aui_tui.scan.probes import Answer
-from aui_tui.text import clean, count
+from aui_tui.text import count, tidy
 
 OK, PAYMENT_STATUS, MISSING = 200, 402, GONE | {405, 406}
 _SHORT: Final = 80
@@ -286,4 +286,4 @@ def short(value: object) -> str:
     """Return a text of a site fit to be kept, or the length of a list; empty for anything else."""
     if isinstance(value, list):
         return count(len(value), "entry", "entries")
-    return clean(" ".join(value[:2000].split()), _SHORT) if isinstance(value, str) else ""
+    return tidy(value, _SHORT) if isinstance(value, str) else ""

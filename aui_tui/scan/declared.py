@@ -72,8 +72,8 @@ async def look(
     Raises Unavailable when this machine has no room for its connections. Cancelling closes every connection.
     """
     deadline = time.monotonic() + access.limits.longest - spent
-    turned_away = next((one.name for one in seen.live if one.turned_away), registry().live[0].key)
-    agent = next(one for one in registry().live if one.key == turned_away)
+    turned_away = {one.name for one in seen.live if one.turned_away}
+    agent = next((one for one in registry().live if one.key in turned_away), registry().live[0])
     stay = replace(access, limits=replace(access.limits, redirects=0))
     site = target.parse(seen.origin, allow_private=True).origin
     home = _homepage(seen, site, stay)

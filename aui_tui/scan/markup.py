@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from aui_tui.model.observations import READABLE_ENOUGH
-from aui_tui.text import clean
+from aui_tui.text import tidy
 
 MAX_ATTRIBUTES: Final = 500
 MAX_DEPTH: Final = 1000
@@ -141,7 +141,7 @@ def title(page: bytes) -> str:
         if name == b"svg":
             drawing = max(drawing + (-1 if closing else 1), 0)
         elif name == b"title" and not closing and not drawing:
-            return tidy(unescape(page[end : min(after, end + 4000)].decode("utf-8", "replace")))
+            return tidy(unescape(page[end : min(after, end + 4000)].decode("utf-8", "replace")), TITLE_LIMIT)
     return ""
 
 
@@ -179,11 +179,6 @@ def _refresh_values(page: bytes) -> Iterator[str]:
             inside = attributes(page[start + len(b"<meta") : end].removesuffix(b">"))
             if _value(inside, b"http-equiv").lower() == "refresh":
                 yield _value(inside, b"content")
-
-
-def tidy(text: str, limit: int = TITLE_LIMIT) -> str:
-    """Collapse white space and clean a text; only its first few kilobytes are looked at."""
-    return clean(" ".join(text[: 16 * limit].split()), limit)
 
 
 def unescape(text: str) -> str:

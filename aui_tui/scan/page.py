@@ -17,6 +17,7 @@ from aui_tui.model.observations import READABLE_ENOUGH, Landmarks, PageFacts
 from aui_tui.scan import charset, markup
 from aui_tui.scan.charset import HTML_TYPES, media_type
 from aui_tui.scan.page_text import WORD, PageText, of_text
+from aui_tui.text import tidy
 
 _BEGINNING: Final = 1 << 12
 """Octets of an answer without a type in which tags make it HTML."""
@@ -243,7 +244,7 @@ class _Walk:
         if tag == "template":
             return drawing
         if tag == "title" and not drawing and self.title is None:
-            self.title = markup.tidy(_text(node))
+            self.title = tidy(_text(node), markup.TITLE_LIMIT)
         elif tag == "meta" and not self.site_name:
             self.meta(attributes)
         return True
@@ -309,7 +310,7 @@ class _Walk:
 
     def meta(self, attributes: dict[str, str | None]) -> None:
         if (attributes.get("property") or attributes.get("name") or "").strip().lower() == "og:site_name":
-            self.site_name = markup.tidy(attributes.get("content") or "", 100)
+            self.site_name = tidy(attributes.get("content") or "", 100)
 
     def control(self, tag: str, attributes: dict[str, str | None], context: _Context) -> None:
         if tag == "input" and (attributes.get("type") or "").strip().lower() in _NO_LABEL:

@@ -31,15 +31,12 @@ ROUNDS: Final = 2
 
 
 class Phase(NamedTuple):
-    """What explains the refusals so far, and how its rounds go; a row of ``PHASES`` and of ``docs/architecture.md``.
+    """How the rounds go under one explanation of the refusals; ``docs/architecture.md`` says when, and what follows.
 
-    ``seen``: what leads to it; ``then``: what follows. ``together``: all who wait are asked in a round, else one.
-    ``apart``: each request of a round has the quiet that comes before the round. ``rounds``: rounds with served
-    controls until a refusal counts.
+    ``together``: all who wait are asked in a round, else one. ``apart``: each request of a round has the quiet that
+    comes before the round. ``rounds``: rounds with served controls until a refusal counts.
     """
 
-    seen: str
-    then: str
     together: bool
     apart: bool
     rounds: int
@@ -48,40 +45,14 @@ class Phase(NamedTuple):
 OPEN, MAY_SHARE, SHARED, LIMITED = "open", "may share", "shared", "limited"
 PHASES: Final = MappingProxyType(
     {
-        OPEN: Phase(
-            seen="somebody is turned away, and nothing hints at a limit",
-            then="all who are turned away are asked, or as many as the time allows, then their controls: a served agent"
-            " and the browser; when these are served, the round counts",
-            together=True,
-            apart=False,
-            rounds=ROUNDS,
-        ),
-        MAY_SHARE: Phase(
-            seen="only agents are turned away, and one of them by 429, 503 or Retry-After",
-            then="one agent is asked, then the browser; the quiet doubles, and after 13 pauses without a page: open",
-            together=False,
-            apart=False,
-            rounds=3,
-        ),
-        SHARED: Phase(
-            seen="an agent that was served is turned away beside a served browser",
-            then="what was counted no longer counts; one agent is asked, the quiet doubles up to 13 pauses, and then an"
-            " agent is its control too; when that is served, the round counts",
-            together=False,
-            apart=False,
-            rounds=3,
-        ),
-        LIMITED: Phase(
-            seen="a browser that was served is turned away",
-            then="what was counted no longer counts; the quiet doubles, and each request has it; all are asked, then"
-            " the browser; when that is served, the round counts, and the next quiet is longer than the browser's was",
-            together=True,
-            apart=True,
-            rounds=3,
-        ),
+        OPEN: Phase(together=True, apart=False, rounds=ROUNDS),
+        MAY_SHARE: Phase(together=False, apart=False, rounds=3),
+        SHARED: Phase(together=False, apart=False, rounds=3),
+        LIMITED: Phase(together=True, apart=True, rounds=3),
     }
 )
-"""The explanations; an answer that the limit gives to nobody (403 where it says 429) counts as if nothing limited."""
+"""The explanations: nothing hints at a limit; agents may share one; they do; it holds for everybody. An answer that the
+limit gives to nobody (403 where it says 429) counts as if nothing limited."""
 CHANCE_ROUNDS: Final = 4
 """Rounds until something counts that a site may answer by chance: a 5xx that is not a challenge, or another page than
 the browser's (an A/B test). At 30 % random 502 an accusation is then under 0.2 % of scans."""

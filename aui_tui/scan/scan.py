@@ -533,11 +533,11 @@ class _Scan:
         by_field = self.cause is not None and self.cause.by in ("field", "fields")
         if self.real is not None and not self.real.missing and asked:
             found = await self._ask_real(self.real)
-            self.arms = (control.browser_arm(REAL, "", self.real.name, found),)
+            self.arms = (control.arm(REAL, found, self.real.name),)
             if found.outcome == SERVED:
                 for group in away:
                     found = await self._ask_real(self.real, group[0])
-                    self.arms += tuple(control.browser_arm(REAL_AGENT, agent, self.real.name, found) for agent in group)
+                    self.arms += tuple(control.arm(REAL_AGENT, found, self.real.name, agent) for agent in group)
         elif browser.outcome == SERVED and away and not by_field and self._has_time(2):
             name = max(away, key=len)[0]
             own = await self._access.owns(self._target, self._access.resolver or system_resolver())

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urljoin
 
-from aui_tui.text import clean
+from aui_tui.text import clean, tidy
 
 ACTIONABLE: Final = frozenset(
     {"link", "button", "textbox", "searchbox", "combobox", "checkbox", "radio", "switch", "menuitem", "tab", "listbox"}
@@ -143,7 +143,7 @@ def _node(body: str, above: Node | None) -> Node:
     state = dict(_STATE.findall(states))
     return Node(
         role,
-        name=clean(" ".join((_value(name) if name.startswith('"') else name).split()), NAME),
+        name=tidy(_value(name) if name.startswith('"') else name, NAME),
         ref=state.get("ref", ""),
         text=clean(_value(text), 4000),
         path=(*above.path, above.role) if above is not None else (),
@@ -164,7 +164,7 @@ def _named(nodes: list[Node]) -> list[Node]:
                 if inner.depth <= node.depth:
                     break
                 words.append(inner.text or inner.name)
-            node = replace(node, name=clean(" ".join(" ".join(words).split()), NAME))
+            node = replace(node, name=tidy(" ".join(words), NAME))
         out.append(node)
     return out
 

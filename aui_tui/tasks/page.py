@@ -16,7 +16,7 @@ from aui_tui.packaged import read_text
 from aui_tui.scan.exchanges import redact
 from aui_tui.tasks.fence import Fence, Held, NetworkPhase
 from aui_tui.tasks.outline import ACTIONABLE, FIELDS, NAME, Node, Outline, parse
-from aui_tui.text import clean
+from aui_tui.text import clean, tidy
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator, Response
@@ -193,9 +193,7 @@ class Page:
         if not bare:
             return outline
         names = await asyncio.gather(*(self.ask(node, "name") for node in bare))
-        found = {
-            node.ref: clean(" ".join(str(name or "").split()), NAME) for node, name in zip(bare, names, strict=True)
-        }
+        found = {node.ref: tidy(str(name or ""), NAME) for node, name in zip(bare, names, strict=True)}
         nodes = (replace(node, name=found.get(node.ref) or node.name) for node in outline.nodes)
         return replace(outline, nodes=tuple(nodes))
 

