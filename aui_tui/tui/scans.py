@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import msgspec
+from msgspec.structs import asdict
 from textual.content import Content
 from textual.worker import Worker
 
@@ -30,17 +31,11 @@ def probe_names() -> tuple[str, ...]:
     return ("cache", BROWSER, *(agent.key for agent in registry().live), *FILE_PROBES)
 
 
-class Probe(msgspec.Struct, frozen=True):
-    """One probe: ``state`` is empty before it starts, then that of the last event; ``since`` is when it started."""
+class Probe(ProbeEvent, frozen=True, kw_only=True):
+    """One probe as its last event says, ``state`` empty before the first; ``since`` is when it started."""
 
-    name: str
     state: str = ""
     since: float = 0.0
-    status: int = 0
-    elapsed_ms: int = 0
-    outcome: str = ""
-    note: str = ""
-    wait: float = 0.0
 
     def row(self, now: float) -> Content:
         """Return the probe as a row of the checklist, the limit counting while it waits."""
@@ -76,7 +71,7 @@ class Scan(msgspec.Struct, eq=False):
     listed: bool = False
     quiet: bool = False
     page: object = None
-    probes: dict[str, Probe] = msgspec.field(default_factory=lambda: {name: Probe(name) for name in probe_names()})
+    probes: dict[str, Probe] = msgspec.field(default_factory=lambda: {name: Probe(name=name) for name in probe_names()})
     state: str = "running"
     words: str = ""
     answer: HostReport | None = None
@@ -96,10 +91,10 @@ class Scan(msgspec.Struct, eq=False):
 
     def follow(self, event: ProbeEvent, now: float) -> None:
         """Take in what has happened; a probe of another name joins the list."""
-        old = self.probes.get(event.name, Probe(clean(event.name, 40)))
+        old = self.probes.get(event.name, Probe(name=clean(event.name, 40)))
         since = now if event.state in ("started", "retrying") else old.since
-        told = (event.status, event.elapsed_ms, event.outcome, clean(event.note, 120), event.wait)
-        self.probes[old.name] = Probe(old.name, event.state, since, *told)
+        told = asdict(event) | {"name": old.name, "note": clean(event.note, 120)}
+        self.probes[old.name] = Probe(**told, since=since)
 
     def concerns(self, host: str) -> bool:
         """Whether this is a scan of ``host``."""
