@@ -8,10 +8,11 @@ from typing import Final
 from urllib.parse import unquote, urldefrag
 
 from aui_tui.model.observations import GONE
+from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
 from aui_tui.tasks.reading import pictures
-from aui_tui.tasks.visit import Ending, Visit
+from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import ABOUT, CONTACT, EMAIL, MAIL, MENU, NEVER, PHONE, POSTAL, acts
 from aui_tui.text import clean
 
@@ -21,7 +22,7 @@ _CHAT: Final = re.compile(r"https?://(?:wa\.me/|api\.whatsapp\.com/send/?\?phone
 _CONTACT_POINT: Final = re.compile(r'"(?:telephone|email)"\s*:\s*"([^"]{5,80})"')
 
 
-async def contact(visit: Visit) -> Ending:
+async def contact(visit: Visit) -> TaskResult:
     """Find a way to reach the people behind the site, on at most three pages. Raises Closed, Stuck."""
     links = contact_links(visit, visit.home)
     held = False
@@ -42,7 +43,7 @@ async def contact(visit: Visit) -> Ending:
         way = await _way(visit, outline, by_name=named)
         if way:
             visit.step("found", note=way, outline=outline)
-            return Ending("contact-done", {"way": way}, url=outline.url)
+            return ended("contact-done", {"way": way}, url=outline.url)
         visit.step("looked", node, note="for an address, a number or a form", mark="part", outline=outline)
         reached = node if named and reached is None else reached
     if reached is not None:
@@ -50,22 +51,22 @@ async def contact(visit: Visit) -> Ending:
     if failure is not None:
         raise failure
     if held:
-        return Ending("shut", {"name": "the menu"})
+        return ended("shut", {"name": "the menu"})
     return await _by_button(visit) or await _no_contact(visit)
 
 
-async def _nothing_there(visit: Visit, reached: Node) -> Ending:
+async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
     """Return the ending where the page behind a contact link shows no contact: blocked where it is drawn."""
     await visit.page.open(reached.url)
     status = visit.page.status
     facts = {"status": str(status)}
     if status in GONE:
-        return Ending("missing", facts, node=reached)
+        return ended("missing", facts, node=reached)
     facts["pictures"] = await pictures(visit)
-    return Ending("contact-nothing" if facts["pictures"] else "contact-unsure", facts, node=reached, url=reached.url)
+    return ended("contact-nothing" if facts["pictures"] else "contact-unsure", facts, node=reached, url=reached.url)
 
 
-async def _by_button(visit: Visit) -> Ending | None:
+async def _by_button(visit: Visit) -> TaskResult | None:
     """Press the button about contact, or the link without an address of its own; None where there is none."""
     named = (node for node in visit.home.of("button", "link") if CONTACT.search(node.name) and not node.disabled)
     node = next((one for one in named if _on_the_page(visit, one.url)), None)
@@ -85,9 +86,9 @@ async def _by_button(visit: Visit) -> Ending | None:
     visit.step("pressed", fresh, outline=outline)
     way = await _way(visit, outline, by_name=True)
     if way:
-        return Ending("contact-done", {"way": way}, url=outline.url)
+        return ended("contact-done", {"way": way}, url=outline.url)
     held = bool(pressed.held) and not pressed.led
-    return Ending("shut" if held else "contact-unsure", node=node, url=outline.url)
+    return ended("shut" if held else "contact-unsure", node=node, url=outline.url)
 
 
 async def _in_menu(visit: Visit) -> list[Node]:
@@ -103,7 +104,7 @@ async def _in_menu(visit: Visit) -> list[Node]:
     return contact_links(visit, outline)
 
 
-async def _no_contact(visit: Visit) -> Ending:
+async def _no_contact(visit: Visit) -> TaskResult:
     """Return the ending where no link leads to a contact: a name that only a mouse can press, a hidden link, none."""
     await visit.here(visit.url)
     for node in visit.home.nodes:
@@ -112,12 +113,12 @@ async def _no_contact(visit: Visit) -> Ending:
         if operable or len(said) > SHORT or not CONTACT.match(said):
             continue
         if await visit.page.inspect("reacts", said):
-            return Ending("contact-no-link", {"name": said}, node=node)
+            return ended("contact-no-link", {"name": said}, node=node)
     hidden = (name for name in await visit.page.query("hidden-links") or () if CONTACT.search(name))
     name = next(hidden, "")
     if name:
-        return Ending("contact-hidden", {"name": clean(name, SHORT)})
-    return Ending("contact-absent")
+        return ended("contact-hidden", {"name": clean(name, SHORT)})
+    return ended("contact-absent")
 
 
 def contact_links(visit: Visit, home: Outline) -> list[Node]:

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
+from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.contact import contact_links
 from aui_tui.tasks.controls import Control, fill
 from aui_tui.tasks.outline import ENTRIES, FIELDS, Outline
 from aui_tui.tasks.page import LOOK, Closed, Page, Stuck
-from aui_tui.tasks.visit import Ending, Visit
+from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import ADD, NEXT, SEARCH, TRAP
 from aui_tui.text import count
 
@@ -37,7 +38,7 @@ class Form(NamedTuple):
     controls: list[Control]
 
 
-async def form(visit: Visit) -> Ending:
+async def form(visit: Visit) -> TaskResult:
     """Find the largest form on the pages seen, else on the pages about contact, and fill it."""
     entries = [url for url, outline in visit.seen.items() if _has_entry(outline)][:PAGES]
     await visit.page.leave(fresh=True)
@@ -47,9 +48,9 @@ async def form(visit: Visit) -> Ending:
         with suppress(Closed):
             best = await _largest(visit, [url for url in unseen[:CONTACTS] if _has_entry(await visit.served(url))])
     if best is None and entries and not any(_has_entry(visit.seen[url]) for url in entries if url in visit.seen):
-        return Ending("failed", {"why": "the fields of its form did not come again"})
+        return ended("failed", {"why": "the fields of its form did not come again"})
     if best is None:
-        return Ending("form-absent")
+        return ended("form-absent")
     outline = await visit.here(best.url)
     again = next((one for one in await _forms(visit.page, outline) if one.key == best.key), best)
     return await _judge(visit, outline, again)
@@ -86,7 +87,7 @@ def _has_entry(outline: Outline) -> bool:
     )
 
 
-async def _judge(visit: Visit, outline: Outline, found: Form) -> Ending:
+async def _judge(visit: Visit, outline: Outline, found: Form) -> TaskResult:
     total = len(found.controls)
     visit.step("found", note=f"a form with {count(total, 'control')}", outline=outline)
     unnamed = [control.node for control in found.controls if not control.node.name]
@@ -102,12 +103,12 @@ async def _judge(visit: Visit, outline: Outline, found: Form) -> Ending:
     ending = await _fill_all(visit, found)
     visit.step("left", note="the form, without sending it")
     if ending is None and custom:
-        return Ending("form-custom", url=found.url, snippet=custom)
+        return ended("form-custom", url=found.url, snippet=custom)
     left = visit.page.fence.writes - written
     facts = {"count": count(total, "control"), "sent": f"{count(left, 'request')} sent" if left else "nothing sent"}
     if any(NEXT.search(control.about["buttons"]) for control in found.controls):
         facts["sent"] += "; the form has more steps, and only the first was tried"
-    return ending or Ending("form-done", facts, url=found.url)
+    return ending or ended("form-done", facts, url=found.url)
 
 
 async def _forms(page: Page, outline: Outline) -> list[Form]:
@@ -144,7 +145,7 @@ def _like_a_search(about: dict[str, Any]) -> bool:
     return about["method"] in ("", "get") and about["tag"] == "INPUT" and about["type"] in ("text", "search")
 
 
-async def _fill_all(visit: Visit, found: Form) -> Ending | None:
+async def _fill_all(visit: Visit, found: Form) -> TaskResult | None:
     """Fill the controls in order; return the ending at the first that does not take its value."""
     fence = visit.page.fence
     for control in found.controls[:MOST]:

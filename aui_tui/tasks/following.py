@@ -8,11 +8,11 @@ from typing import Final
 from urllib.parse import unquote, urldefrag, urlsplit
 
 from aui_tui.model.observations import GONE
-from aui_tui.model.tasks import BLOCKED, DONE
+from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.outline import DIALOGS, Node, Outline
 from aui_tui.tasks.page import Closed, Pressed, Stuck, Untouched
 from aui_tui.tasks.reading import items, names_an_item
-from aui_tui.tasks.visit import Ending, Visit
+from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import DISMISS, acts, words
 
 CANDIDATES: Final = 3
@@ -23,7 +23,7 @@ STEM: Final = 4
 """Letters of a word that stand for it with another ending."""
 
 
-async def follow(visit: Visit) -> Ending:
+async def follow(visit: Visit) -> TaskResult:
     """Follow a link of the homepage to a page that speaks of what the link names."""
     every = items(visit, visit.home)
     objections = [await visit.page.fence.objection(node.url) for node in every]
@@ -32,7 +32,7 @@ async def follow(visit: Visit) -> Ending:
         return _best(await _in_turn(visit, allowed))
     if every:
         reason = "read-unknown" if "unknown" in objections else "follow-robots"
-        return Ending(reason, node=every[0])
+        return ended(reason, node=every[0])
     bare = _without_address(visit)
     endings = await _in_turn(visit, bare)
     if endings and (endings[-1].outcome == DONE or not all(ending.reason == "follow-unsure" for ending in endings)):
@@ -43,24 +43,24 @@ async def follow(visit: Visit) -> Ending:
     return around[-1] if around and around[-1].outcome == DONE else ending
 
 
-def _best(endings: list[Ending]) -> Ending:
+def _best(endings: list[TaskResult]) -> TaskResult:
     """Return the ending of several links: one that may work is a doubt about all of them."""
     order = (lambda one: one.outcome == DONE, lambda one: one.outcome != BLOCKED, lambda one: one.half, lambda _: True)
     return next(ending for wanted in order for ending in endings if wanted(ending))
 
 
-async def _in_turn(visit: Visit, nodes: list[Node]) -> list[Ending]:
+async def _in_turn(visit: Visit, nodes: list[Node]) -> list[TaskResult]:
     """Follow links until one opens what it names; return how each ended."""
-    endings: list[Ending] = []
+    endings: list[TaskResult] = []
     for node in nodes[:CANDIDATES]:
         reason, why = "follow-failed", f"the link “{node.name}” leads to an address that is not opened here"
         try:
             endings.append(await _try(visit, node))
         except Closed as error:
             reason = f"follow-{error.why}" if error.why in ("robots", "acts") else reason
-            endings.append(Ending(reason, {"why": why}, node=node))
+            endings.append(ended(reason, {"why": why}, node=node))
         except Stuck as error:
-            endings.append(Ending(reason, {"why": str(error)}, node=node))
+            endings.append(ended(reason, {"why": str(error)}, node=node))
         if endings[-1].outcome == DONE:
             break
     return endings
@@ -86,11 +86,11 @@ def _address(visit: Visit, node: Node) -> str:
     return node.url if node.url.startswith("http") and not visit.at_home(node.url) else ""
 
 
-async def _nothing_to_follow(visit: Visit) -> Ending:
+async def _nothing_to_follow(visit: Visit) -> TaskResult:
     outline = await visit.here(visit.url)
     acting = items(visit, outline, acting=True)
     if acting:
-        return Ending("follow-acts", node=acting[0], url=outline.url)
+        return ended("follow-acts", node=acting[0], url=outline.url)
     for reason, asked in (
         ("follow-unnamed", await visit.page.query("nameless-links")),
         ("follow-clickable", await visit.page.inspect("clickable")),
@@ -99,48 +99,48 @@ async def _nothing_to_follow(visit: Visit) -> Ending:
         if found["count"] >= FAKES:
             visit.step("looked", note="for a link with a name", mark="stuck", outline=outline)
             facts = {"count": str(found["count"]), "example": found["example"]}
-            return Ending(reason, facts, url=outline.url, snippet=found["example"])
+            return ended(reason, facts, url=outline.url, snippet=found["example"])
     named = [node for node in outline.main() if node.role == "link" and node.url.startswith("http") and node.name]
     if any(not visit.same_site(node.url) for node in named):
-        return Ending("follow-external", url=outline.url)
-    return Ending("follow-generic" if named else "follow-none", url=outline.url)
+        return ended("follow-external", url=outline.url)
+    return ended("follow-generic" if named else "follow-none", url=outline.url)
 
 
-async def _try(visit: Visit, node: Node) -> Ending:
+async def _try(visit: Visit, node: Node) -> TaskResult:
     """Follow one link: press it while nothing can leave, see where it leads, and go there.
 
     Raises Closed, Stuck.
     """
     fresh = await _uncovered(visit, node)
-    if isinstance(fresh, Ending):
+    if isinstance(fresh, TaskResult):
         return fresh
     try:
         pressed = await visit.page.tried(fresh, shut=not visit.act)
     except Untouched:
         if await _covers(visit, fresh) or await _moves(visit, fresh):
             return await _covered_link(visit, fresh)
-        return Ending("follow-failed", {"why": f"the link “{node.name}” took no click in time"})
+        return ended("follow-failed", {"why": f"the link “{node.name}” took no click in time"})
     if pressed.led and visit.at_home(pressed.led):
-        return Ending("follow-failed", {"why": "the page loaded itself again"}, node=node)
+        return ended("follow-failed", {"why": "the page loaded itself again"}, node=node)
     address = pressed.led or _address(visit, node)
     if pressed.outline is None and not pressed.held:
         return await _dead(visit, fresh)
-    inside: Ending | None = None
+    inside: TaskResult | None = None
     if pressed.outline is not None and not pressed.held:
         inside = await _landed(visit, node, pressed.outline)
         if inside.outcome == DONE or not address:
             return inside
     if not address:
-        return Ending("shut", node=node)
+        return ended("shut", node=node)
     ending = await _gone_to(visit, node, address, pressed)
     return inside if inside is not None and inside.outcome != BLOCKED and ending.outcome == BLOCKED else ending
 
 
-async def _uncovered(visit: Visit, node: Node) -> Node | Ending:
+async def _uncovered(visit: Visit, node: Node) -> Node | TaskResult:
     """Return ``node`` as it is on the homepage now, with nothing over it, or the ending where that cannot be."""
     fresh = await visit.at_home_again(node)
     if fresh is None:
-        return Ending("follow-failed", {"why": f"the link “{node.name}” has gone"})
+        return ended("follow-failed", {"why": f"the link “{node.name}” has gone"})
     visit.step("found", fresh, outline=visit.page.outline)
     if await _covers(visit, fresh):
         await visit.clear(visit.page.outline, over=fresh)
@@ -150,27 +150,27 @@ async def _uncovered(visit: Visit, node: Node) -> Node | Ending:
     return fresh
 
 
-async def _dead(visit: Visit, node: Node) -> Ending:
+async def _dead(visit: Visit, node: Node) -> TaskResult:
     """Return the ending for a link that does nothing when it is pressed."""
     visit.step("followed", node, note="nothing changed", mark="part")
     if visit.page.waits():
-        return Ending("follow-failed", {"why": "an answer did not come"}, node=node)
+        return ended("follow-failed", {"why": "an answer did not come"}, node=node)
     return await visit.blame("follow-nothing", node)
 
 
-async def _gone_to(visit: Visit, node: Node, address: str, pressed: Pressed) -> Ending:
+async def _gone_to(visit: Visit, node: Node, address: str, pressed: Pressed) -> TaskResult:
     """Go to the address of a link; press it where a script leads elsewhere. Raises Closed, Stuck."""
     if not visit.same_site(address) or acts(address):
         reason = "follow-acts" if acts(address) else "follow-failed"
         facts = {"why": f"the link “{node.name}” leads to another site"}
-        return Ending(reason, facts, node=node)
+        return ended(reason, facts, node=node)
     outline = await visit.page.open(address)
     ending = await _landed(visit, node, outline, went=True)
     routed = pressed.held and not pressed.led and node.url
     if ending.outcome == DONE or ending.reason == "follow-failed" or not routed:
         return ending
     fresh = await _uncovered(visit, node)
-    if isinstance(fresh, Ending):
+    if isinstance(fresh, TaskResult):
         return ending
     try:
         again = await visit.page.tried(fresh, shut=False)
@@ -179,17 +179,17 @@ async def _gone_to(visit: Visit, node: Node, address: str, pressed: Pressed) -> 
     return await _landed(visit, node, again.outline) if again.outline is not None else ending
 
 
-async def _covered_link(visit: Visit, node: Node) -> Ending:
+async def _covered_link(visit: Visit, node: Node) -> TaskResult:
     """Return the ending for a link that takes no click: a doubt where a button of a name unknown here may free it."""
     buttons = await visit.page.ask(node, "over") or ()
     unknown = any(not any(known.search(name) for known in DISMISS) for name in buttons)
     if visit.veiled or unknown:
-        return Ending("follow-veiled", node=node)
+        return ended("follow-veiled", node=node)
     visit.step("followed", node, note="something else would get the click", mark="stuck")
     return await visit.blame("follow-covered", node)
 
 
-async def _landed(visit: Visit, node: Node, outline: Outline, *, went: bool = False) -> Ending:
+async def _landed(visit: Visit, node: Node, outline: Outline, *, went: bool = False) -> TaskResult:
     """Judge the page that the link ``node`` led to. ``went``: by its address, a document of its own."""
     status = visit.page.status
     home = visit.home
@@ -203,14 +203,14 @@ async def _landed(visit: Visit, node: Node, outline: Outline, *, went: bool = Fa
     if shared:
         visit.item = outline
         visit.seen[visit.place(outline.url)] = outline
-        return Ending("follow-done", facts, url=outline.url)
+        return ended("follow-done", facts, url=outline.url)
     if status in GONE:
-        return Ending("missing", facts, node=node)
+        return ended("missing", facts, node=node)
     if status >= 400 or outline.url.startswith("chrome-error:"):
-        return Ending("follow-failed", {"why": f"status {status}" if status >= 400 else "no answer"})
+        return ended("follow-failed", {"why": f"status {status}" if status >= 400 else "no answer"})
     if _brings_nothing(outline, home) and (went or not stayed):
-        return Ending("follow-elsewhere", facts, node=node)
-    return Ending("follow-unsure", facts, node=node)
+        return ended("follow-elsewhere", facts, node=node)
+    return ended("follow-unsure", facts, node=node)
 
 
 def _heads(outline: Outline) -> str:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from aui_tui.model.tasks import BLOCKED, DONE
+from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
 from aui_tui.tasks.reading import items, pictures
-from aui_tui.tasks.visit import Ending, Visit
+from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import (
     ADD,
     CART,
@@ -67,13 +67,13 @@ class Offer:
         return self.declared or bool(self.price and (self.control or self.unknown))
 
 
-async def offer(visit: Visit) -> Ending:
+async def offer(visit: Visit) -> TaskResult:
     """Look for an offer on the page that was followed and on the homepage, then behind prices and links to a shop.
 
     One that is whole decides. Else a doubt is told before what is missing. Raises Closed, Stuck.
     """
     queue = list(_ahead(visit))
-    endings: list[Ending] = []
+    endings: list[TaskResult] = []
     failure: Closed | Stuck | None = None
     opened = 0
     known = [outline for outline in (visit.item, visit.home) if outline is not None]
@@ -99,7 +99,7 @@ async def offer(visit: Visit) -> Ending:
         return next((one for one in endings if one.outcome != BLOCKED), endings[0])
     if failure is not None:
         raise failure
-    return Ending("offer-absent")
+    return ended("offer-absent")
 
 
 def _ahead(visit: Visit) -> Iterator[str]:
@@ -185,7 +185,7 @@ def _name(outline: Outline, block: Sequence[Node], control: Node | None) -> str:
     return heads[0] if heads else ""
 
 
-async def _judge(visit: Visit, found: Offer) -> Ending | None:
+async def _judge(visit: Visit, found: Offer) -> TaskResult | None:
     """Return the ending for the offer of a page; None when the page sells nothing after all."""
     outline, control = found.outline, found.control
     facts = {"name": found.name or outline.title, "price": found.price, "control": "", "role": "", "pictures": ""}
@@ -232,7 +232,7 @@ async def _lack(visit: Visit, found: Offer) -> tuple[str, Node | None, dict[str,
     return "offer-unsure" if found.declared or found.unknown else "", found.unknown, {}
 
 
-async def _complete(visit: Visit, found: Offer, control: Node, facts: dict[str, str]) -> Ending:
+async def _complete(visit: Visit, found: Offer, control: Node, facts: dict[str, str]) -> TaskResult:
     """Return the ending for a name and a price in text with a control that can be pressed."""
     visit.step("found", control, note=f"beside {found.price}", outline=found.outline)
     if visit.act:
@@ -240,10 +240,10 @@ async def _complete(visit: Visit, found: Offer, control: Node, facts: dict[str, 
         return await _act(visit, found, await visit.again(control) or control, facts)
     if visit.snap is not None and visit.page.tab.url != found.outline.url:
         await visit.page.open(found.outline.url)
-    return Ending("offer-done", facts, node=control, url=found.outline.url)
+    return ended("offer-done", facts, node=control, url=found.outline.url)
 
 
-async def _act(visit: Visit, found: Offer, control: Node, facts: dict[str, str]) -> Ending:
+async def _act(visit: Visit, found: Offer, control: Node, facts: dict[str, str]) -> TaskResult:
     """Press the control once, and see whether a cart shows the product: where that leads, or behind a link to it."""
     page = visit.page
     with page.fence.act():
@@ -256,7 +256,7 @@ async def _act(visit: Visit, found: Offer, control: Node, facts: dict[str, str])
     if not shown and cart is not None:
         outline = await visit.open(cart.url)
         shown = _names(outline, found.name)
-    return Ending("offer-acted" if shown else "offer-not-in-cart", facts, node=control, url=outline.url)
+    return ended("offer-acted" if shown else "offer-not-in-cart", facts, node=control, url=outline.url)
 
 
 def _names(outline: Outline, name: str) -> bool:

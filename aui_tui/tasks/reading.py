@@ -6,9 +6,10 @@ import re
 from typing import Final
 
 from aui_tui.model.observations import READABLE_ENOUGH
+from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.covers import Cover
 from aui_tui.tasks.outline import Node, Outline
-from aui_tui.tasks.visit import Ending, Visit
+from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import GENERIC, NEVER, acts, words
 from aui_tui.text import count, joined
 
@@ -19,7 +20,7 @@ LONG_NAME: Final = 150
 FILE: Final = re.compile(r"\.(?:pdf|zip|jpe?g|png|svg|gif|webp|mp[34]|xml|rss)$", re.IGNORECASE)
 
 
-async def read(visit: Visit) -> Ending:
+async def read(visit: Visit) -> TaskResult:
     """Open the homepage, dismiss what covers it, and see whether it can be read."""
     outline = await visit.open(visit.url)
     outline, cover = await visit.clear(outline)
@@ -34,14 +35,14 @@ async def read(visit: Visit) -> Ending:
     if len(text) >= READABLE_ENOUGH or short:
         first = f"the first heading is “{headings[0]}”" if headings else "no heading"
         visit.step("read", note=count(len(text), "character"), outline=outline)
-        return Ending("read-done", {"count": f"{len(text):,}", "headings": first}, url=outline.url)
+        return ended("read-done", {"count": f"{len(text):,}", "headings": first}, url=outline.url)
     visit.step("read", note=count(len(text), "character"), mark="stuck", outline=outline)
     waiting = visit.page.fence.failures or visit.page.waits() or not visit.page.ready
     facts = {"count": str(len(text)), "pictures": drawn}
-    return Ending("read-waiting" if waiting else "read-empty", facts, url=outline.url)
+    return ended("read-waiting" if waiting else "read-empty", facts, url=outline.url)
 
 
-def _covered(visit: Visit, cover: Cover, outline: Outline) -> Ending:
+def _covered(visit: Visit, cover: Cover, outline: Outline) -> TaskResult:
     """Return the ending of a covered page: blocked where every button was tried and nothing it asked for was kept."""
     dialog, tried, fence = cover.dialog, cover.tried[-1] if cover.tried else None, visit.page.fence
     facts = {
@@ -58,7 +59,7 @@ def _covered(visit: Visit, cover: Cover, outline: Outline) -> Ending:
     else:
         reason = "read-covered-held" if fence.held or fence.failures else "read-covered-still"
     visit.veiled = reason in ("read-covered-unknown", "read-covered-held")
-    return Ending(reason, facts, node=dialog if cover.buttons else tried or dialog, url=outline.url)
+    return ended(reason, facts, node=dialog if cover.buttons else tried or dialog, url=outline.url)
 
 
 async def pictures(visit: Visit) -> str:

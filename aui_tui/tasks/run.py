@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -51,16 +50,15 @@ from aui_tui.tasks.fence import EVERYBODY, Fence
 from aui_tui.tasks.filling import form
 from aui_tui.tasks.following import follow
 from aui_tui.tasks.offers import offer
-from aui_tui.tasks.outline import NOTHING
 from aui_tui.tasks.page import ACT, LOCKED, QUIET, Closed, Page, Stuck
 from aui_tui.tasks.proxy import Allowance
 from aui_tui.tasks.reading import read
 from aui_tui.tasks.searching import search
-from aui_tui.tasks.visit import Ending, Visit, reasons
+from aui_tui.tasks.visit import Visit, ended, reasons
 from aui_tui.tasks.vocabulary import PRICE, price_key
 from aui_tui.text import clean, tidy
 
-DOERS: Final[Mapping[str, Callable[[Visit], Awaitable[Ending]]]] = MappingProxyType(
+DOERS: Final[Mapping[str, Callable[[Visit], Awaitable[TaskResult]]]] = MappingProxyType(
     {"read": read, "follow": follow, "search": search, "contact": contact, "offer": offer, "form": form}
 )
 """What does each task, in the order in which they run: the form comes last, since something is typed into it."""
@@ -128,7 +126,7 @@ class _Run:
         self.page = Page(self.fence)
         self.visit = Visit(f"{seen.origin}/", self.page, self._tell, act, self._picture if pictures else None)
         self.state = TaskRunning(TaskReport(ran_at=stamp(time.time()), origin=seen.origin, acted=act, stopped=True))
-        self.lost = Ending("no-home")
+        self.lost = ended("no-home")
         """Why the homepage was not reached, or not whole."""
 
     def _usage(self) -> dict[str, int]:
@@ -170,7 +168,7 @@ class _Run:
         for task in tasks:
             if task not in had:
                 self.visit.begin(task)
-                self._end(Ending(reason, {"seconds": f"{self.allowance.host:.0f}"}))
+                self._end(ended(reason, {"seconds": f"{self.allowance.host:.0f}"}))
 
     async def _do(self, task: str, end: float) -> None:
         visit = self.visit
@@ -185,7 +183,7 @@ class _Run:
             await visit.snap()
         await self.page.close(*(tab for tab in self.page.tab.context.pages if tab is not self.page.tab))
 
-    async def _tried(self, task: str, end: float) -> Ending:
+    async def _tried(self, task: str, end: float) -> TaskResult:
         """Run one task within its limits; what it cannot decide is inconclusive, and never started is not absent."""
         if task != "read" and not self.visit.reached:
             return self.lost
@@ -195,7 +193,7 @@ class _Run:
         try:
             async with asyncio.timeout(left):
                 ending = await DOERS[task](self.visit)
-                ending = ending if ending.url else dataclasses.replace(ending, url=self.visit.home.url)
+                ending = ending if ending.url else replace(ending, url=clean(self.visit.home.url, 300))
         except Exception as error:  # whatever a page brings the browser to raise proves nothing
             return self._failed(task, error, left)
         if ending.outcome not in (BLOCKED, ABSENT) or not self.visit.reached:
@@ -214,7 +212,7 @@ class _Run:
             await asyncio.sleep(QUIET)  # a page that is being left answers nothing for a moment
         return False
 
-    def _failed(self, task: str, error: Exception, left: float) -> Ending:
+    def _failed(self, task: str, error: Exception, left: float) -> TaskResult:
         """Return the ending for an error. Only robots.txt is the site's own word; all else is a doubt."""
         why, url = str(error) if isinstance(error, Stuck) else "the browser reported an error", ""
         match error:
@@ -235,28 +233,17 @@ class _Run:
         allowed = self.allowance
         facts = {"requests": str(allowed.requests), "megabytes": str(allowed.bytes // 1_000_000)}
         facts |= {"seconds": f"{left:.0f}", "why": why, "status": str(PASSWORD)}
-        return Ending(reason, facts, url=url)
+        return ended(reason, facts, url=url)
 
-    def _end(self, ending: Ending) -> None:
-        node, visit = ending.node or NOTHING, self.visit
-        result = TaskResult(
-            task=visit.task,
-            outcome=INCONCLUSIVE if visit.act and ending.outcome == NEEDS_ACT else ending.outcome,
-            note=ending.note,
-            half=ending.half,
-            reason=ending.reason,
-            change=ending.change,
-            url=clean(ending.url, 300),
-            role=node.role,
-            name=clean(node.name, 120),
-            snippet=ending.snippet,
-            steps=tuple(visit.steps),
-            elapsed_ms=visit.task_ms,
-        )
+    def _end(self, ending: TaskResult) -> None:
+        visit = self.visit
+        outcome = INCONCLUSIVE if visit.act and ending.outcome == NEEDS_ACT else ending.outcome
+        steps, elapsed = tuple(visit.steps), visit.task_ms
+        result = replace(ending, task=visit.task, outcome=outcome, steps=steps, elapsed_ms=elapsed)
         self._note(results=(*self.state.report.results, result))
         self._tell(TaskEvent(state="ended", task=visit.task, result=result))
 
-    async def _received(self, ending: Ending) -> Ending:
+    async def _received(self, ending: TaskResult) -> TaskResult:
         """Judge how the browser was received, and compare what it rendered with what was sent."""
         visit = self.visit
         door, status = await self._door(ending)
@@ -266,7 +253,7 @@ class _Run:
         self._note(door=door, status=status, robots=rules)
         if door in (WALLED, REFUSED) or status >= 400:
             visit.reached = False
-            return Ending(self._turned_away(door, status), {"status": str(status)}, url=ending.url)
+            return ended(self._turned_away(door, status), {"status": str(status)}, url=ending.url)
         if door == ALLOWED:
             rendered = await compare(self.page)
             self.state.rendered = redact(rendered, self.fence.secrets)
@@ -283,7 +270,7 @@ class _Run:
         served = not self.seen.exchanges or self.seen.browser.outcome == SERVED
         return "read-refused" if served else "read-refused-all"
 
-    async def _door(self, ending: Ending) -> tuple[str, int]:
+    async def _door(self, ending: TaskResult) -> tuple[str, int]:
         """Return how the homepage received the browser, and with which status."""
         response = self.page.response
         if ending.reason == "read-robots":

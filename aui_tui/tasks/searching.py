@@ -10,12 +10,13 @@ from contextlib import nullcontext
 from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
+from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.fields import behind, search_field
 from aui_tui.tasks.outline import ACTIONABLE, Node
 from aui_tui.tasks.page import Stuck
 from aui_tui.tasks.reading import items, pictures
 from aui_tui.tasks.results import SearchResult, given_by_the_word, results
-from aui_tui.tasks.visit import Ending, Visit
+from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import SEARCH, words
 from aui_tui.text import clean, count
 
@@ -65,16 +66,16 @@ def queries(visit: Visit) -> list[tuple[str, bool]]:
     return [(word, bool(offered) and source[word] < len(names)) for word in chosen]
 
 
-async def search(visit: Visit) -> Ending:
+async def search(visit: Visit) -> TaskResult:
     """Search for a word of the site, then for nonsense: results count when nonsense does not give them."""
     asked_for = queries(visit)
     if not asked_for:
-        return Ending("search-no-query")
+        return ended("search-no-query")
     tries: list[SearchResult] = []
-    control: SearchResult | Ending | None = None
+    control: SearchResult | TaskResult | None = None
     for query, _ in asked_for:
         asked = await _ask(visit, query)
-        if isinstance(asked, Ending):
+        if isinstance(asked, TaskResult):
             if tries:
                 raise Stuck(NOT_AGAIN)
             return asked
@@ -83,7 +84,7 @@ async def search(visit: Visit) -> Ending:
         tries.append(asked)
         if asked.found or _jumped(visit, asked):
             control = control or await _ask(visit, NONSENSE)
-            if isinstance(control, Ending):
+            if isinstance(control, TaskResult):
                 raise Stuck(NOT_AGAIN)
             ending = _controlled(visit, asked, control)
             if ending is not None:
@@ -91,16 +92,16 @@ async def search(visit: Visit) -> Ending:
     return await _failed(visit, tries, named=any(in_name for _, in_name in asked_for))
 
 
-def _controlled(visit: Visit, asked: SearchResult, control: SearchResult) -> Ending | None:
+def _controlled(visit: Visit, asked: SearchResult, control: SearchResult) -> TaskResult | None:
     """Return the ending of a search beside the ``control`` for a nonsense word; None when that gives the same."""
     fresh = given_by_the_word(asked, control, NONSENSE)
     visit.step("compared", note=f"{len(fresh)} of {len(asked.found)} not given by a nonsense word")
     if fresh:
         facts = {"results": count(len(fresh), "result"), "query": asked.query}
-        return Ending("search-done", facts, url=asked.outline.url)
+        return ended("search-done", facts, url=asked.outline.url)
     if _jumped(visit, asked) and control.outline.url != asked.outline.url:
         facts = {"query": asked.query, "title": asked.outline.title}
-        return Ending("search-jump", facts, url=asked.outline.url)
+        return ended("search-jump", facts, url=asked.outline.url)
     return None
 
 
@@ -112,10 +113,10 @@ def _jumped(visit: Visit, asked: SearchResult) -> bool:
     return elsewhere and bool(words(asked.query) & told)
 
 
-async def _ask(visit: Visit, query: str) -> SearchResult | Ending:
+async def _ask(visit: Visit, query: str) -> SearchResult | TaskResult:
     """Type a query; if results do not appear by themselves, send it. Return the ending where nothing can be typed."""
     asked = await _typed(visit, query)
-    if isinstance(asked, Ending):
+    if isinstance(asked, TaskResult):
         return asked
     page, fence = visit.page, visit.page.fence
     if asked.box.role == "searchbox" or "search" in asked.box.path:
@@ -135,7 +136,7 @@ async def _ask(visit: Visit, query: str) -> SearchResult | Ending:
     return asked
 
 
-async def _typed(visit: Visit, query: str) -> SearchResult | Ending:
+async def _typed(visit: Visit, query: str) -> SearchResult | TaskResult:
     """Open the homepage, find the search field and type into it; return the ending where that cannot be."""
     page, fence = visit.page, visit.page.fence
     before, _ = await visit.clear(await page.open(visit.url))
@@ -147,7 +148,7 @@ async def _typed(visit: Visit, query: str) -> SearchResult | Ending:
     if box is None:
         # what would have opened the search may need what was held back
         if any(one.own and one.sends for one in fence.held[begun:]):
-            return Ending("search-held", {"queries": "a word"})
+            return ended("search-held", {"queries": "a word"})
         return await _by_address(visit, query)
     form = await page.ask(box, "search-form") or {}
     if form.get("readonly"):
@@ -208,7 +209,7 @@ def _searches(node: Node) -> bool:
     return SEARCH.search(node.name) is not None or (node.name.casefold() in ("go", "ok") and "search" in node.path)
 
 
-async def _failed(visit: Visit, tries: list[SearchResult], *, named: bool) -> Ending:
+async def _failed(visit: Visit, tries: list[SearchResult], *, named: bool) -> TaskResult:
     """Return the ending where no query brought a result: blocked where it is seen why, else inconclusive."""
     last = tries[-1]
     facts = {"query": last.query, "queries": " or ".join(f"“{one.query}”" for one in tries)}
@@ -228,7 +229,7 @@ async def _failed(visit: Visit, tries: list[SearchResult], *, named: bool) -> En
         reason, looked_for = "search-no-results", "results with a role"
         facts["shown"] = shown
     if not looked_for:
-        return Ending(reason, facts, node=last.box, url=last.outline.url)
+        return ended(reason, facts, node=last.box, url=last.outline.url)
     visit.step("looked", note=f"for {looked_for}", mark="stuck", outline=last.outline)
     return await visit.blame(reason, last.box, facts, url=last.outline.url)
 
@@ -248,7 +249,7 @@ async def _unlinked(visit: Visit, last: SearchResult) -> str:
     return ""
 
 
-async def _by_address(visit: Visit, query: str) -> Ending:
+async def _by_address(visit: Visit, query: str) -> TaskResult:
     """Search without a field: by the address of a SearchAction or an OpenSearch description."""
     found = _TEMPLATE.search(visit.home.jsonld)
     template = str(json.loads(found[1])) if found is not None else str(await visit.page.query("opensearch") or "")
@@ -257,22 +258,22 @@ async def _by_address(visit: Visit, query: str) -> Ending:
         return await _no_field(visit)
     url = urljoin(visit.home.url, _OPTIONAL.sub("", named))
     if not visit.same_site(url):
-        return Ending("search-elsewhere")
+        return ended("search-elsewhere")
     objection = await visit.page.fence.objection(url)
     if objection:
-        return Ending("search-robots" if objection == "robots" else "read-unknown")
+        return ended("search-robots" if objection == "robots" else "read-unknown")
     outline = await visit.open(url)
     hits = results(outline, query, visit.home)
     if hits:
-        return Ending("search-address", {"results": count(len(hits), "result"), "query": query}, url=url)
-    return Ending("search-nothing", {"queries": f"“{query}”"}, url=url)
+        return ended("search-address", {"results": count(len(hits), "result"), "query": query}, url=url)
+    return ended("search-nothing", {"queries": f"“{query}”"}, url=url)
 
 
-async def _no_field(visit: Visit) -> Ending:
+async def _no_field(visit: Visit) -> TaskResult:
     """Return the ending where no field, button or address for searching is named."""
     for question, reason in (("search-fake", "search-no-role"), ("search-opener", "search-no-name")):
         snippet = str(await visit.page.query(question) or "")
         if snippet:
             visit.step("looked", note="for a search field", mark="stuck", outline=visit.home)
-            return Ending(reason, snippet=snippet)
-    return Ending("search-absent")
+            return ended(reason, snippet=snippet)
+    return ended("search-absent")

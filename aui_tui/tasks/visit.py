@@ -17,7 +17,7 @@ import msgspec
 
 from aui_tui.checks.wording import fill
 from aui_tui.model.observations import LIMIT_STATUS
-from aui_tui.model.tasks import Step, TaskEvent
+from aui_tui.model.tasks import Step, TaskEvent, TaskResult
 from aui_tui.packaged import read_table
 from aui_tui.tasks.covers import Cover
 from aui_tui.tasks.outline import NOTHING, Node, Outline
@@ -148,10 +148,10 @@ class Visit:
 
     async def blame(
         self, reason: str, node: Node | None, facts: Mapping[str, str] = MappingProxyType({}), *, url: str = ""
-    ) -> Ending:
+    ) -> TaskResult:
         """Return the ending that puts it down to ``node``, with its start tag."""
         snippet = await self.page.snippet(node) if node is not None and node.ref else ""
-        return Ending(reason, facts, node, url, snippet)
+        return ended(reason, facts, node, url, snippet)
 
     async def at_home_again(self, node: Node) -> Node | None:
         """Return ``node`` as it is on the homepage now, opened again where it was left or touched."""
@@ -195,42 +195,35 @@ def reasons() -> Mapping[str, Reason]:
     return read_table("tasks/reasons.toml", dict[str, Reason])
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How a task ended: the reason with its facts, and the element at fault; what follows from it is in the table.
+def ended(
+    reason: str,
+    facts: Mapping[str, str] = MappingProxyType({}),
+    node: Node | None = None,
+    url: str = "",
+    snippet: str = "",
+) -> TaskResult:
+    """Return how a task ended: the ``reason`` with its facts, and the element at fault; the table says what follows.
 
     ``url`` is the page, the homepage when empty; ``snippet`` the element's start tag. Name and role of the element and
     its start tag are facts of every ending.
     """
+    known, element = reasons()[reason], node or NOTHING
+    about = {"name": element.name, "role": element.role} if node is not None else {}
+    told = {name: clean(value, 120) for name, value in {"snippet": snippet, **about, **facts}.items()}
 
-    reason: str
-    facts: Mapping[str, str] = field(default_factory=dict)
-    node: Node | None = None
-    url: str = ""
-    snippet: str = ""
-
-    @property
-    def outcome(self) -> str:
-        """One of OUTCOMES."""
-        return reasons()[self.reason].outcome
-
-    @property
-    def half(self) -> bool:
-        """A named candidate was found and operated, so that a blocked task earns half."""
-        return reasons()[self.reason].half
-
-    @property
-    def note(self) -> str:
-        """One sentence on what happened, with a full stop."""
-        return self._sentence(reasons()[self.reason].note)
-
-    @property
-    def change(self) -> str:
-        """One sentence on what to change, empty where the task was not blocked."""
-        return self._sentence(reasons()[self.reason].change)
-
-    def _sentence(self, template: str) -> str:
-        about = {"name": self.node.name, "role": self.node.role} if self.node is not None else {}
-        facts = {"snippet": self.snippet, **about, **self.facts}
-        text = fill(template, {name: clean(value, 120) for name, value in facts.items()})
+    def sentence(template: str) -> str:
+        text = fill(template, told)
         return clean(text, LONGEST).rstrip(".") + "." if text else ""
+
+    return TaskResult(
+        task="",
+        outcome=known.outcome,
+        note=sentence(known.note),
+        half=known.half,
+        reason=reason,
+        change=sentence(known.change),
+        url=clean(url, 300),
+        role=element.role,
+        name=clean(element.name, 120),
+        snippet=snippet,
+    )

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aui_tui.tasks.outline import parse
-from aui_tui.tasks.visit import Ending, reasons
+from aui_tui.tasks.visit import ended, reasons
 
 SNAPSHOT = r"""- generic [active] [ref=e1]:
   - banner [ref=e2]:
@@ -55,7 +55,7 @@ def test_every_reason_is_a_sentence_and_fills_its_places() -> None:
     for key, reason in reasons().items():
         assert not reason.note.endswith("."), key
         assert not reason.change or reason.change.endswith("."), key
-    ending = Ending("contact-no-link", {"name": "Contact <<name>>"})
+    ending = ended("contact-no-link", {"name": "Contact <<name>>"})
     assert ending.note == "“Contact <<name>>” is not a link: an agent cannot follow it."
     assert ending.change
-    assert Ending("search-post").change == ""
+    assert ended("search-post").change == ""
