@@ -74,5 +74,4 @@ def _unheard(names: list[tuple[int, bytes]]) -> Iterator[str]:
 
 
 def _clients() -> dict[str, Client]:
-    known = registry()
-    return {client.token.lower(): client for client in (*known.crawlers, *known.others, *known.agents)}
+    return {client.token.lower(): client for client in registry().clients}

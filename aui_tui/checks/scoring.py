@@ -87,8 +87,6 @@ def recommendations(site: Site, book: Ledger, method: Method) -> tuple[Recommend
     return tuple(found)
 
 
-__all__ = ["Labels", "grade_card", "ledger", "name_of"]
-
 DEFAULT_BASE_URL: Final = "http://127.0.0.1:8000"
 
 
@@ -105,11 +103,6 @@ class Labels(msgspec.Struct, frozen=True, kw_only=True):
     base_url: str = DEFAULT_BASE_URL
     public_url: str = ""
     tester: str = ""
-
-
-def name_of(observations: Observations, labels: Labels) -> str:
-    """Return the display name: the given one, else og:site_name, else the host."""
-    return labels.name or observations.page.site_name.strip() or observations.host
 
 
 def grade_card(observations: Observations, method: str = DEFAULT_METHOD, *, labels: Labels | None = None) -> ReportCard:
@@ -212,5 +205,7 @@ def site_of(observations: Observations, labels: Labels) -> Site:
 
 
 def _site(judgement: Judgement, labels: Labels) -> Site:
-    name = name_of(judgement.observations, labels)
+    """Return the site; its display name is the given one, else og:site_name, else the host."""
+    observations = judgement.observations
+    name = labels.name or observations.page.site_name.strip() or observations.host
     return Site(judgement, name, labels.category, public_url=labels.public_url, tester=labels.tester)

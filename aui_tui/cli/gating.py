@@ -120,7 +120,7 @@ def _limit(text: str) -> Limit:
 
 def _tokens_of(name: str) -> tuple[str, ...]:
     """Return the tokens of the clients that ``name`` means: a token, label, surface or company. Raises BadValue."""
-    from aui_tui.visits.clients import clients, is_silent
+    from aui_tui.visits.clients import clients
 
     client = clients().get(name.lower())
     if client is not None:
@@ -130,7 +130,7 @@ def _tokens_of(name: str) -> tuple[str, ...]:
         keys = (entry.key,) if isinstance(entry, Agent) else entry.agents
         found |= {clients()[agent.token.lower()].token: None for agent in known.agents if agent.key in keys}
     if not found:
-        allowed = tuple(dict.fromkeys(one.token for one in clients().values() if not is_silent(one)))
+        allowed = tuple(dict.fromkeys(one.token for one in clients().values() if not one.is_silent))
         raise BadValue(f"There is no client {clean(name, 60)!r}; known are {', '.join(allowed)}.", allowed=allowed)
     return tuple(found)
 

@@ -156,7 +156,7 @@ def name_sections() -> tuple[MethodSection, ...]:
     """Return the clients that are known, by what they are for."""
     known = registry()
     rows: dict[str, list[tuple[str, str]]] = {purpose: [] for purpose in PURPOSES.values()}
-    for client in (*known.agents, *known.crawlers, *known.others):
+    for client in known.clients:
         rows[client.purpose].append((client.token, " · ".join(_about(client, known.version))))
     return (
         MethodSection(
@@ -173,7 +173,7 @@ def name_sections() -> tuple[MethodSection, ...]:
 def _about(client: Client, version: str) -> Iterator[str]:
     """Yield what one row says of ``client``; ``version``: the day on which the registry was checked."""
     yield f"{client.label} by {client.operator}" if client.label != client.token else client.operator
-    if client.kind == "control-token":
+    if client.is_silent:
         yield "a name for robots.txt alone, sends no requests"
     else:
         yield ROBOTS_WORDS[client.honours_robots]

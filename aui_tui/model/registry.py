@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -52,6 +52,12 @@ class Client(RegistryEntry, frozen=True, kw_only=True):
     ip_ranges: str = ""
     doc: str = ""
     checked: str = ""
+    group: ClassVar[Literal["agent", "crawler", "other"]] = "other"
+
+    @property
+    def is_silent(self) -> bool:
+        """It is a name for robots.txt alone, under which nothing sends requests."""
+        return self.kind == "control-token"
 
     @property
     def purpose(self) -> str:
@@ -67,10 +73,13 @@ class Agent(Client, frozen=True, kw_only=True):
     status: str = "active"
     signature_directory: str = ""
     matrix: str = ""
+    group = "agent"
 
 
 class Crawler(Client, frozen=True, kw_only=True):
     """A training or search crawler: reported, not scored."""
+
+    group = "crawler"
 
 
 class Surface(RegistryEntry, frozen=True, kw_only=True):
@@ -93,6 +102,11 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
     crawlers: tuple[Crawler, ...]
     others: tuple[Client, ...]
     surfaces: tuple[Surface, ...]
+
+    @property
+    def clients(self) -> tuple[Client, ...]:
+        """All that send requests under a name, or are named by robots.txt."""
+        return (*self.agents, *self.crawlers, *self.others)
 
     @property
     def live(self) -> tuple[Agent, ...]:

@@ -8,9 +8,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sized
 from functools import cache, lru_cache
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, TypeVar
 
-from aui_tui.model.registry import Agent, Client, Crawler, registry
+from aui_tui.model.registry import Client, registry
 from aui_tui.packaged import read_table
 from aui_tui.visits.lines import address_of
 
@@ -20,7 +20,6 @@ TABLE_LIMIT: Final = 1 << 16
 """Answers that are remembered; above it the memory is emptied."""
 LONGEST_KEPT: Final = 1024
 """Bytes of a User-Agent above which it is not remembered."""
-CONTROL: Final = "control-token"
 
 _WORDS: Final = bytes(c if chr(c) in "abcdefghijklmnopqrstuvwxyz_-" else 32 for c in bytes(range(256)).lower())
 _CASING: Final = re.compile(r" \((?:lower|title) case\)$")
@@ -35,21 +34,11 @@ def table() -> Mapping[str, Any]:
 @cache
 def clients() -> Mapping[str, Client]:
     """Return every client by its token in lower case, in the order of the registry; aliases lead to the same one."""
-    known, found = registry(), dict[str, Client]()
-    for client in (*known.agents, *known.crawlers, *known.others):
+    found: dict[str, Client] = {}
+    for client in registry().clients:
         for name in (client.token, *client.aliases):
             found.setdefault(name.lower(), client)
     return found
-
-
-def is_silent(client: Client) -> bool:
-    """Say whether a client is a robots.txt token that sends no requests of its own."""
-    return client.kind == CONTROL
-
-
-def group_of(client: Client) -> Literal["agent", "crawler", "other"]:
-    """Return the part of the registry that a client stands in."""
-    return "agent" if isinstance(client, Agent) else "crawler" if isinstance(client, Crawler) else "other"
 
 
 def label_of(client: Client) -> str:
@@ -61,7 +50,7 @@ def range_lists() -> Mapping[str, tuple[Client, ...]]:
     """Return the clients by the address of the list that verifies them."""
     found: dict[str, tuple[Client, ...]] = {}
     for client in dict.fromkeys(clients().values()):
-        if client.ip_ranges and not is_silent(client):
+        if client.ip_ranges and not client.is_silent:
             found[client.ip_ranges] = (*found.get(client.ip_ranges, ()), client)
     return found
 

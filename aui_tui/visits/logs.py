@@ -12,7 +12,7 @@ from aui_tui.errors import BadValue, ConfigError, RecordError
 from aui_tui.model.card import stamp
 from aui_tui.model.visits import Addresses, Kind, RangeList, Visitor, Visits
 from aui_tui.text import clean
-from aui_tui.visits.clients import Ranges, clients, is_silent, range_lists
+from aui_tui.visits.clients import Ranges, clients, range_lists
 from aui_tui.visits.counting import Count, LineCounter, LogOptions
 from aui_tui.visits.ranges import RangeBook
 from aui_tui.visits.reader import STDIN, Log, files_of, identity
@@ -123,7 +123,7 @@ def record(whole: Count, files: Sequence[str], options: LogOptions, fetched: Map
         verification=off,
         ranges=tuple(found for url, found in fetched.items() if url in used),
         gaps=tuple(whole.spans.gaps()),
-        silent=tuple(dict.fromkeys(c.token for c in clients().values() if is_silent(c) and c.token not in whole.rows)),
+        silent=tuple(dict.fromkeys(c.token for c in clients().values() if c.is_silent and c.token not in whole.rows)),
         notes=tuple(whole.notes),
         visitors=tuple(sorted(visitors, key=lambda one: (-one.requests, one.token))),
     )

@@ -9,7 +9,6 @@ import ipaddress
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
@@ -22,7 +21,7 @@ from aui_tui.model.card import age, stamp
 from aui_tui.model.decoding import from_json
 from aui_tui.model.visits import RANGES_OLD, RangeList
 from aui_tui.text import clean, path_of
-from aui_tui.visits.clients import Ranges, group_of, range_lists
+from aui_tui.visits.clients import Ranges, range_lists
 
 if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
@@ -94,11 +93,9 @@ FIELDS: Final = (
 )
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
+class Kept(RangeList, frozen=True, kw_only=True):
     """A fetched list as it is kept: ``etag`` is the server's validator, empty without."""
 
-    url: str
-    fetched_at: str
     etag: str = ""
     prefixes: tuple[str, ...]
 
@@ -135,7 +132,6 @@ class RangeBook:
         try:
             kept = from_json(path.read_bytes(), Kept)
             published(msgspec.json.encode(kept.prefixes))
-            RangeList(url=url, fetched_at=stamp(datetime.fromisoformat(kept.fetched_at).timestamp()))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, RecordError):
@@ -245,7 +241,7 @@ def allow_list(book: RangeBook, form: str) -> str:
     lines: dict[str, None] = {}
     about: list[str] = []
     for url, users in range_lists().items():
-        agents = [user.token for user in users if group_of(user) == "agent"]
+        agents = [user.token for user in users if user.group == "agent"]
         kept = book.kept(url) if agents else None
         if kept is None:
             continue

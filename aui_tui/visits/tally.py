@@ -18,7 +18,7 @@ from aui_tui.model.observations import GONE
 from aui_tui.model.registry import Client
 from aui_tui.model.visits import Addresses, Gap, PathCount, Visitor
 from aui_tui.text import clean
-from aui_tui.visits.clients import group_of, label_of, without_addresses
+from aui_tui.visits.clients import label_of, without_addresses
 from aui_tui.visits.lines import LogLine
 
 PATH_LIMIT: Final = 20_000
@@ -183,7 +183,7 @@ class ClientFigures:
         return Visitor(
             token=client.token,
             label=label_of(client),
-            kind=group_of(client),
+            kind=client.group,
             first=stamp(self.first),
             last=stamp(self.last),
             per_day={stamp(day * 86400)[:10]: number for day, number in sorted(self.days.items())},
