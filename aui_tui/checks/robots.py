@@ -31,8 +31,6 @@ from aui_tui.text import count, joined
 
 QUARTERS: Final = 4
 """A path-level restriction weighs a quarter of a disallowed agent."""
-WITHHELD: Final = frozenset({401, 403, 429, 451})
-"""Statuses that RFC 9309 reads as no rules although the site may want to keep clients out."""
 SENTENCES: Final = sentence_list(
     """
     critical robots-wildcard
@@ -57,7 +55,7 @@ SENTENCES: Final = sentence_list(
         robots.txt answers <<status>>, which RFC 9309 reads as no rules at all. If agents are to stay out, that must be
         written as rules with status 200.
     warn robots-cut
-        robots.txt is longer than the part that is read; later rules are not in this card.
+        robots.txt is longer than the part that is read, or broke off; later rules are not in this card.
     warn robots-partial
         robots.txt keeps <<count>> by name from some paths: <<agents>>.
     warn robots-partial-wildcard
@@ -94,7 +92,7 @@ def _file(observations: Observations) -> Iterator[Finding]:
     elif facts.kind == "html":
         yield Finding("robots-html", {"status": str(probe.status)})
     elif facts.kind == "none":
-        kind = "robots-withheld" if probe.status in WITHHELD else "robots-none"
+        kind = "robots-none" if probe.status in GONE else "robots-withheld"
         yield Finding(kind, {"status": status(probe.status)})
     if facts.cut:
         yield Finding("robots-cut")

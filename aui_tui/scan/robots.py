@@ -224,7 +224,7 @@ class Robots:
 
     ``tokens``: the product tokens that are named (``*`` among them), in lower case, each with the number of the first
     line that names it and its value there. ``names``: distinct User-agent values, case ignored. ``signal``,
-    ``signal_line``: the first Content-Signal line that is not a comment. ``cut``: more bytes than are read.
+    ``signal_line``: the first Content-Signal line for ``*``, else the first of all. ``cut``: more bytes than are read.
     """
 
     def __init__(self) -> None:
@@ -305,6 +305,7 @@ def parse(body: bytes) -> Robots:
     spellings: dict[bytes, bytes] = {}
     named: list[bytes] = []
     rules: Rules | None = None
+    signals: dict[bool, tuple[bytes, int]] = {}
     for number, line in enumerate(body.splitlines(), 1):
         if not line or line.startswith(b"#"):
             continue
@@ -323,10 +324,10 @@ def parse(body: bytes) -> Robots:
                     token = spellings[value] = token_of(value)
                     robots.tokens.setdefault(token, (number, value))
                 named.append(token)
-        elif key == _SIGNAL and not robots.signal:
-            robots.signal = value
-            robots.signal_line = number if robots.signal else 0
+        elif key == _SIGNAL and value:
+            signals.setdefault(b"*" in named, (value, number))
     robots.names = {value.lower() for value in spellings}
+    robots.signal, robots.signal_line = signals.get(True) or signals.get(False) or (b"", 0)
     return robots
 
 
@@ -389,7 +390,7 @@ def _kept(body: bytes) -> str:
     except UnicodeDecodeError:
         return ""
     cleaned = clean(text, block=True)
-    return cleaned if cleaned.split() == text.split() else ""
+    return cleaned if cleaned.encode().split() == text.encode().split() else ""  # blanks of ASCII alone are alike
 
 
 def token_of(value: bytes) -> bytes:

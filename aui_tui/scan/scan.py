@@ -376,14 +376,18 @@ class _Scan:
             self._report(found)
             return found
         if name == "robots":
-            status = answer.status if not answer.error else 0
-            self.robots = await self._parser.robots(answer.body, status, answer.content_type)
+            self.robots = await self._robots_of(answer)
             self._robots_answer = (answer.status, answer.error, answer.body)
         elif name != "mcp":  # its two places are taken where they are asked
             self.files.take(answer, PATHS[name], self.origin)
         there = self.robots.kind == "rules" if name == "robots" else self.files.found(name)
         self._report(found, "found" if there else "absent")
         return found
+
+    async def _robots_of(self, answer: Answer) -> RobotsFacts:
+        """Return what an answer to the request for robots.txt says."""
+        facts = await self._parser.robots(answer.body, answer.status, answer.content_type)
+        return msgspec.structs.replace(facts, cut=True, text="") if answer.cut else facts
 
     def _report(self, found: Exchange, outcome: str = "") -> None:
         """Tell the user of an answer."""
@@ -593,7 +597,7 @@ class _Scan:
         """Return the effective policy of the agent ``name`` by its own robots.txt, empty where it is the browser's."""
         if (answer.status, answer.error, answer.body) == self._robots_answer:
             return ""
-        facts = await self._parser.robots(answer.body, 0 if answer.error else answer.status, answer.content_type)
+        facts = await self._robots_of(answer)
         token = next(agent.token for agent in registry().live if agent.key == name)
         own, known = (one.policies([token])[0].effective for one in (facts, self.robots))
         return own if (facts.kind, own) != (self.robots.kind, known) else ""

@@ -113,8 +113,13 @@ def test_the_file_is_kept_with_what_was_seen(ending: str) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"User-agent: *\n# \xff\n", b"User-agent: *\n# \x1b[2J\n", b"User-agent: *\n" + b"# x\n" * 20_000],
-    ids=["bytes", "escape", "long"],
+    [
+        b"User-agent: *\n# \xff\n",
+        b"User-agent: *\n# \x1b[2J\n",
+        b"User-agent: *\n" + b"# x\n" * 20_000,
+        b"User-agent:\xc2\xa0Claude-User\nDisallow: /\n",
+    ],
+    ids=["bytes", "escape", "long", "no-break space"],
 )
 def test_a_file_that_could_not_be_given_back_is_not_kept(body: bytes) -> None:
     assert robots.facts(body, 200, registry()).text == ""

@@ -23,6 +23,7 @@ LARGE = RULES + FILLER * ((2 << 20) // len(FILLER))
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
+        ("302 x", "none"),
         ("401 x", "none"),
         ("403 x", "none"),
         ("404 x", "none"),
@@ -80,6 +81,8 @@ async def test_the_first_mebibyte_is_read_in_whole_lines(packed: bool, parser: P
         observed = await scan(site, parser)
     exchange = observed.exchange("robots")
     assert exchange.cut
+    assert (observed.robots.cut, observed.robots.text) == (True, "")
+    assert any("later rules are not in this card" in found.text for found in grade_card(observed).evidence)
     assert QUICK.robots - len(FILLER) < exchange.bytes <= QUICK.robots
     assert (exchange.bytes - len(RULES)) % len(FILLER) == 0
     assert observed.robots.signal_line == 6

@@ -102,6 +102,12 @@ def test_content_signal_only_as_a_record() -> None:
     assert (facts.signal, facts.signal_line) == ("search=yes, ai-train=no", 6)
 
 
+@pytest.mark.parametrize(("first", "second", "line"), [("GPTBot", "*", 5), ("*", "GPTBot", 2), ("GPTBot", "CCBot", 2)])
+def test_of_several_signals_the_one_for_everybody_counts(first: str, second: str, line: int) -> None:
+    group = "User-agent: {}\nContent-Signal: ai-input=no\nDisallow:\n"
+    assert robots.facts((group.format(first) + group.format(second)).encode(), 200, registry()).signal_line == line
+
+
 def test_a_user_agent_value_of_white_space_names_nobody() -> None:
     parsed = robots.parse(b"User-agent: \x0b\nDisallow: /\n")
     assert parsed.allows("Claude-User", "/")
