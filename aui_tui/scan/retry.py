@@ -203,13 +203,14 @@ class History:
     def uneven(self) -> bool:
         """The site may not go by who asks, but by which of its servers answers.
 
-        A client was turned away at one time and served at another, or files were turned away as well.
+        Some agents were served and some were not, a client was turned away at one time and served at another, or files
+        were turned away as well.
         """
         files = self.open_files()
-        return len(files) > len(self.hidden_well_known(files)) or any(
-            self.was_served(name) and any(seen.turned_away for seen in answers)
-            for name, answers in self.answers.items()
-        )
+        away = {name for name, answers in self.answers.items() if any(seen.turned_away for seen in answers)}
+        served = {name for name in self.answers if self.was_served(name)}
+        mixed = not away.isdisjoint(self.agents) and not served.isdisjoint(self.agents)
+        return mixed or not away.isdisjoint(served) or len(files) > len(self.hidden_well_known(files))
 
     @property
     def all_limited(self) -> bool:

@@ -74,7 +74,8 @@ async def test_the_evidence_names_what_the_site_decides_by(rule: str, parser: Pa
     assert found.cause is not None
     assert (found.cause.by, found.cause.fields) == (by, fields)
     again = sum(len(exchange.attempts) for exchange in found.live)
-    controls = 2 * (1 + any(exchange.outcome == "served" for exchange in found.live))  # the browser, and one agent
+    mixed = any(exchange.outcome == "served" for exchange in found.live)
+    controls = 2 + 3 + 4 if mixed else 1 + 1  # an agent and the browser, which is asked more often from round to round
     assert len(requests) <= HOMEPAGE_REQUESTS + again + controls + 4 + OTHER_NAMES
     texts = [line.text for line in grade_card(found).evidence]
     assert any(text.startswith(("The site decides by", "The site does not decide by")) for text in texts)

@@ -373,6 +373,21 @@ def test_servers_that_answer_in_turn_and_one_of_them_broken_accuse_nobody(
         assert not missing(policy, latest), (seed, policy.limited)
 
 
+@pytest.mark.parametrize("status", [403, 503, 0])
+@pytest.mark.parametrize(("servers", "broken"), [(2, {0}), (3, {0}), (4, {0}), (4, {0, 1}), (5, {0, 1})])
+def test_servers_of_the_homepage_alone_that_answer_in_turn_accuse_nobody(
+    servers: int, broken: Container[int], status: int
+) -> None:
+    for seed in range(30):
+        balancer = Balancer(servers, broken, seed)
+
+        def site(name: str, balancer: Balancer = balancer) -> int:
+            return 200 if name in FILE_PROBES or balancer.admit(0) else status
+
+        policy, latest = look_again(World(None, "", site, seed))
+        assert not accused(policy, latest), (seed, policy.controls)
+
+
 @pytest.mark.parametrize("status", [403, 429, 451, 500, 502, 503])
 def test_agents_that_are_refused_alone_are_refused(status: int) -> None:
     policy, latest = look_again(World(None, "", lambda name: status if name in AGENTS else 200, 1))
