@@ -51,8 +51,8 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         policy=labels.policy,
         sign=lambda word: sign(word).sign,
         tone=lambda word: sign(word).tone,
-        minute=lambda text: text[:16].replace("T", " "),
-        origin=lambda host: host if "://" in host else f"https://{quote(host, safe='.:-[]')}/",
+        moment=labels.moment,
+        address=labels.web_address,
     )
     made.globals.update(
         root=root,
