@@ -27,7 +27,7 @@ from aui_tui.index.database import is_damage
 from aui_tui.model.card import ReportCard, epoch_ms
 from aui_tui.model.codec import decode_card, encode_card
 from aui_tui.model.observations import Observations, decode_observations
-from aui_tui.model.view import Quota
+from aui_tui.model.view import HostReport, Quota
 from aui_tui.process import has_ended
 from aui_tui.text import clean
 
@@ -168,12 +168,9 @@ FUTURE: Final = 300.0
 """An entry whose time lies further in the future, in seconds, is refused (a clock set back)."""
 
 
-class Cached(NamedTuple):
-    """A scan in the cache and its age in seconds."""
-
-    card: ReportCard
-    observations: Observations
-    age: float
+def life_of(card: ReportCard) -> float:
+    """Return the seconds for which the scan behind ``card`` is an answer."""
+    return UNREACHABLE_LIFE if card.unreachable else LIFE
 
 
 class ScanCache:
@@ -185,7 +182,7 @@ class ScanCache:
     def __init__(self, file: CacheFile) -> None:
         self._file = file
 
-    def get(self, key: str, host: str) -> Cached | None:
+    def get(self, key: str, host: str) -> HostReport | None:
         """Return the scan under ``key`` when it is fresh, whole and of ``host``; else None."""
         try:
             with self._file.reading() as entries:
@@ -195,10 +192,9 @@ class ScanCache:
         except (Unavailable, RecordError, TypeError, LookupError, AttributeError):
             return None
         age = self._file.clock() - epoch_ms(card.scanned_at) / 1000
-        life = UNREACHABLE_LIFE if card.unreachable else LIFE
-        if seen.host != host or not -FUTURE <= age < life:
+        if seen.host != host or not -FUTURE <= age < life_of(card):
             return None
-        return Cached(card, seen, max(age, 0.0))
+        return HostReport(card=card, observations=seen, source="cache", age=max(age, 0.0))
 
     def put(self, key: str, card: ReportCard, observations: Observations) -> None:
         """Keep a scan. Raises Unavailable when the file is locked or full."""
@@ -206,9 +202,8 @@ class ScanCache:
             "card": encode_card(card, own=True).decode(),
             "observations": msgspec.json.encode(observations).decode(),
         }
-        life = UNREACHABLE_LIFE if card.unreachable else LIFE
         with self._file.writing() as entries:
-            entries.set(key, entry, life)
+            entries.set(key, entry, life_of(card))
 
     def drop(self, sites: Collection[str]) -> None:
         """Remove the scans of ``sites``, however they were reached. A fault of the file leaves them."""

@@ -23,7 +23,7 @@ from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.methods import REVISION
 from aui_tui.model.observations import Observations
 from aui_tui.model.query import Query
-from aui_tui.model.view import Facets, HistoryPoint, IndexView, Moves, Overview, Row
+from aui_tui.model.view import Facets, HistoryPoint, HostReport, IndexView, Moves, Overview, Row
 from aui_tui.model.visits import Visits, decode_visits
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 
@@ -56,13 +56,6 @@ KEEP: Final = (
     "VALUES (:site, :at, :score, :grade, :stance, :unreachable, :dead, :method, :card, :observations, :plain)"
 )
 BLOBS: Final = "CAST(card AS BLOB), CAST(observations AS BLOB)"
-
-
-class KeptScan(NamedTuple):
-    """A kept scan: the card and, where they are kept, the observations."""
-
-    card: ReportCard
-    observations: Observations | None
 
 
 class Recent(NamedTuple):
@@ -216,21 +209,21 @@ class Reports:
 
     # One host
 
-    def get(self, host: str, at: str = "") -> KeptScan:
-        """Return the latest scan of ``host``, or the kept one with ``scanned_at`` equal to ``at``.
+    def get(self, host: str, at: str = "") -> HostReport:
+        """Return the latest scan of ``host``, or the kept one with ``scanned_at`` equal to ``at``: what was kept of it.
 
         Raises NeverScanned; NoCard where only a summary is known.
         """
         when, values = ("scan.at = ?", (host, epoch_ms(at))) if at else ("scan.at = site.at", (host,))
         return self._scan(host, f"{when} LIMIT 1", values)
 
-    def previous(self, host: str, at: str) -> KeptScan | None:
+    def previous(self, host: str, at: str) -> HostReport | None:
         """Return the kept scan of ``host`` before the one at ``at``; None when there is none."""
         with suppress(NeverScanned):
             return self._scan(host, "scan.at < ? AND dead = 0 ORDER BY scan.at DESC LIMIT 1", (host, epoch_ms(at)))
         return None
 
-    def _scan(self, host: str, when: str, values: Sequence[object]) -> KeptScan:
+    def _scan(self, host: str, when: str, values: Sequence[object]) -> HostReport:
         found = self._read(f"SELECT {BLOBS} FROM site JOIN scan ON site = site.id WHERE host = ? AND {when}", values)
         if not found:
             raise NeverScanned(host)
@@ -241,7 +234,7 @@ class Reports:
         with suppress(RecordError):
             kept = None if observations is None else blobs.unpack_observations(observations)
         try:
-            return KeptScan(blobs.unpack_card(card), kept)
+            return HostReport(card=blobs.unpack_card(card), observations=kept)
         except RecordError:
             raise NeverScanned(host) from None
 

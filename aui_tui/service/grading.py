@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from aui_tui.errors import BadValue
 from aui_tui.index.reports import Reports
@@ -57,13 +58,8 @@ class Grading(NamedTuple):
             previous = self.under(before.card, before.observations, wanted) if comparable else before.card
         history = tuple(point for point in reports.history(host) if point.scanned_at <= card.scanned_at)
         visits = reports.visits(host) if self.with_visits and not at else None
-        return HostReport(
-            card=card if visits is None else with_log_evidence(card, visits),
-            observations=scan.observations,
-            previous=previous,
-            history=history,
-            visits=visits,
-        )
+        card = card if visits is None else with_log_evidence(card, visits)
+        return replace(scan, card=card, previous=previous, history=history, visits=visits)
 
 
 def only_under(card: ReportCard, method: str) -> ReportCard:

@@ -16,20 +16,10 @@ from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 import msgspec
 
 from aui_tui.errors import AuiError, InvalidHost, Unavailable
-from aui_tui.index.cache import (
-    LEASE_LIFE,
-    LIFE,
-    UNREACHABLE_LIFE,
-    Cached,
-    CacheFile,
-    Lease,
-    Leases,
-    QuotaStore,
-    ScanCache,
-)
+from aui_tui.index.cache import LEASE_LIFE, CacheFile, Lease, Leases, QuotaStore, ScanCache, life_of
 from aui_tui.index.folder import Places
 from aui_tui.index.reports import Reports
-from aui_tui.model.card import ReportCard, age, epoch_ms
+from aui_tui.model.card import ReportCard, age
 from aui_tui.model.labels import ago
 from aui_tui.model.observations import Observations, ProbeEvent, Progress
 from aui_tui.model.options import ScanOptions
@@ -226,7 +216,7 @@ class Scans:
         self.cache = ScanCache(self._scans)
         self.quota = QuotaStore(self._limits)
         self.leases = Leases(self._limits)
-        self._cached: Memo[Cached | None] = Memo(self._scans, call)
+        self._cached: Memo[HostReport | None] = Memo(self._scans, call)
         self._left: Memo[Quota] = Memo(self._limits, call)
         self._flights: dict[str, _Flight] = {}
         self._at_once = at_once
@@ -302,22 +292,14 @@ class Scans:
         category, name = options.category or card.category, options.name or card.name
         if (category, name) != (card.category, card.name):
             card = saved = msgspec.structs.replace(card, category=category, name=name)
-            warnings = await self._call(lambda: self._save(key, saved, hit.observations))
-        report = HostReport(
-            card=card,
-            observations=hit.observations,
-            source="cache",
-            age=age(card.scanned_at, self._clock()),
-            warnings=tuple(warnings),
-        )
+            warnings = await self._call(lambda: self._save(key, saved, hit.seen))
+        old = age(card.scanned_at, self._clock())
+        report = msgspec.structs.replace(hit, card=card, age=old, warnings=tuple(warnings))
         return self._under(report, options.method, source="cache")
 
-    def _lasts(self, hit: Cached | None) -> bool:
+    def _lasts(self, hit: HostReport | None) -> bool:
         """Return whether what was cached is still young enough."""
-        if hit is None:
-            return True
-        life = UNREACHABLE_LIFE if hit.card.unreachable else LIFE
-        return self._clock() < epoch_ms(hit.card.scanned_at) / 1000 + life
+        return hit is None or age(hit.card.scanned_at, self._clock()) < life_of(hit.card)
 
     def _under(self, report: HostReport, method: str, *, source: str) -> HostReport:
         card = self._grading.under(report.card, report.observations, method)
@@ -356,7 +338,7 @@ class Scans:
         lease, hit = await self._lease(target, since)
         try:
             if hit is not None:
-                return HostReport(card=hit.card, observations=hit.observations, source="shared", age=hit.age)
+                return msgspec.structs.replace(hit, source="shared")
             async with self._renewed(lease):
                 return await self._scan(target, options, tell)
         finally:
@@ -378,7 +360,7 @@ class Scans:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    async def _lease(self, target: Target, since: float) -> tuple[Lease, Cached | None]:
+    async def _lease(self, target: Target, since: float) -> tuple[Lease, HostReport | None]:
         """Return the lease of the host, and a scan begun after ``since`` that another caller has ended meanwhile.
 
         A scan that had to be waited for counts whenever it began.

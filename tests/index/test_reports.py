@@ -26,6 +26,7 @@ from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.methods import REVISION
 from aui_tui.model.observations import Exchange, FileFacts, Observations
 from aui_tui.model.query import Query
+from aui_tui.model.view import HostReport
 from tests.cards import SAMPLES, cards
 from tests.index.clock import NOW
 from tests.index.locked import locked
@@ -62,7 +63,9 @@ def consistent(store: Reports) -> None:
     with store.database.reading() as db:
         kept = {row[0]: row for row in db.execute(f"SELECT {', '.join(COLUMNS)} FROM site")}
     for host, _ in store.hosts():
-        assert dict(zip(COLUMNS, kept[host], strict=True)) == columns_of(*store.get(host))
+        assert dict(zip(COLUMNS, kept[host], strict=True)) == columns_of(
+            store.get(host).card, store.get(host).observations
+        )
         for text in (host, store.row(host).summary.name):
             if text.strip() and '"' not in text:
                 view = store.index(Query.of(line=f'"{text}"'))
@@ -77,8 +80,8 @@ def test_file_is_private(store: Reports, tmp_path: Path) -> None:
 def test_card_and_observations_come_back(store: Reports) -> None:
     card, found = scan()
     assert store.put(card, found)
-    assert store.get("shop.example") == (card, found)
-    assert store.get("shop.example", card.scanned_at) == (card, found)
+    assert store.get("shop.example") == HostReport(card=card, observations=found)
+    assert store.get("shop.example", card.scanned_at) == HostReport(card=card, observations=found)
     with pytest.raises(NeverScanned, match=r"other\.example has never been scanned"):
         store.get("other.example")
     with pytest.raises(NeverScanned):
@@ -91,7 +94,7 @@ def test_card_and_observations_come_back(store: Reports) -> None:
 def test_any_observations_come_back(store: Reports, found: Observations) -> None:
     card = grade_card(found)
     store.put(card, found)
-    assert store.get(found.host) == (card, found)
+    assert store.get(found.host) == HostReport(card=card, observations=found)
 
 
 @pytest.mark.parametrize("text", ["User-agent: *\nDisallow:\n", "# a line\n" * 6000])
@@ -99,7 +102,7 @@ def test_a_robots_txt_comes_back_with_its_lines(store: Reports, text: str) -> No
     card, found = scan()
     found = msgspec.structs.replace(found, robots=msgspec.structs.replace(found.robots, text=text))
     store.put(card, found)
-    assert store.get("shop.example") == (card, found)
+    assert store.get("shop.example") == HostReport(card=card, observations=found)
 
 
 def test_scan_of_the_same_moment_replaces_itself(store: Reports) -> None:
@@ -120,7 +123,8 @@ def test_change_is_against_the_scan_before(store: Reports) -> None:
     store.put(*scan(llms=True))
     row = store.row("shop.example")
     assert (row.change, row.scans, row.summary.scanned_at) == (second.score - first.score, 2, stamp(NOW))
-    assert store.previous("shop.example", stamp(NOW)) == scan(at=NOW - DAY)
+    before = scan(at=NOW - DAY)
+    assert store.previous("shop.example", stamp(NOW)) == HostReport(card=before[0], observations=before[1])
     assert store.previous("shop.example", stamp(NOW - DAY)) is None
 
 
@@ -299,7 +303,7 @@ def test_scans_that_an_earlier_revision_graded_are_graded_again(
     other.close()
     assert sorted(graded) == sorted((card.host, card.scanned_at) for card, _ in (*scans, scan("new.example")))
     for card, seen in scans:
-        assert store.get(card.host, card.scanned_at) == (card, seen)
+        assert store.get(card.host, card.scanned_at) == HostReport(card=card, observations=seen)
         assert store.row(card.host).summary.score == card.score
         assert [point.score for point in store.history(card.host)] == [card.score] * 2
     assert store.get(SAMPLES[0].host).card == SAMPLES[0]
@@ -375,7 +379,7 @@ def test_damaged_record_is_absent_not_a_crash(store: Reports, kind: str) -> None
     if kind == "row":
         assert hosts(store) == ["other.example"]
     elif kind == "observations":
-        assert store.get("shop.example") == (scan()[0], None)
+        assert store.get("shop.example") == HostReport(card=scan()[0], observations=None)
     else:
         with pytest.raises(NeverScanned):
             store.get("shop.example")

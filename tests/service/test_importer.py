@@ -18,6 +18,7 @@ from aui_tui.errors import NoCard
 from aui_tui.index.reports import Reports
 from aui_tui.model.codec import encode_card, encode_summary
 from aui_tui.model.query import Query
+from aui_tui.model.view import HostReport
 from aui_tui.service import importer
 from aui_tui.service.importer import ImportResult, take
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, encode_index, published
@@ -69,7 +70,7 @@ def test_card_with_observations_can_be_graded_again(store: Reports) -> None:
     card, seen = scan("shop.example")
     both = {"card": json.loads(encode_card(card)), "observations": json.loads(msgspec.json.encode(seen))}
     assert taken(store, json.dumps(both).encode()).problems == ()
-    assert store.get("shop.example") == (published(card), seen)
+    assert store.get("shop.example") == HostReport(card=published(card), observations=seen)
 
 
 def test_index_of_another_is_listed_as_it_was(store: Reports) -> None:
