@@ -17,6 +17,7 @@ from typing import Annotated, Any, Final, Literal, get_type_hints
 import msgspec
 
 from aui_tui.errors import DEBUG, BadValue, ConfigError
+from aui_tui.files import replace
 from aui_tui.model.decoding import sentence
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS
 from aui_tui.model.vocabulary import choose, nearest
@@ -310,9 +311,7 @@ def remember(path: Path, name: Sequence[str], value: Any) -> None:
         else:
             table[name[-1]] = value
         path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_name(f".{path.name}.{os.getpid()}")
-        fresh.write_text(tomlkit.dumps(document), encoding="utf-8")
-        fresh.replace(path)
+        replace(path, [tomlkit.dumps(document)])
     except OSError as error:
         raise ConfigError(f"{clean(str(path), 300)} cannot be written: {error.strerror or error}.") from None
     except (UnicodeDecodeError, TOMLKitError, AttributeError, TypeError) as error:

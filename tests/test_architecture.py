@@ -22,22 +22,26 @@ FLOORS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("aui_tui.errors", ()),
     ("aui_tui.__init__", ()),
     ("aui_tui.process", ("__init__",)),
+    ("aui_tui.files", ("process", "text", "errors")),
     ("aui_tui.packaged", ()),
     ("aui_tui.model", ("packaged", "text", "errors", "__init__")),
-    ("aui_tui.settings", ("text", "errors", "model")),
+    ("aui_tui.settings", ("files", "text", "errors", "model")),
     ("aui_tui.validate", ("packaged", "text", "errors", "model")),
     ("aui_tui.scan.robots", ("text", "errors", "model")),
     ("aui_tui.checks", ("packaged", "text", "errors", "model", "scan.robots")),
-    ("aui_tui.scan", ("packaged", "process", "text", "errors", "__init__", "model", "checks")),
-    ("aui_tui.index", ("process", "text", "errors", "__init__", "model")),
+    ("aui_tui.scan", ("packaged", "files", "process", "text", "errors", "__init__", "model", "checks")),
+    ("aui_tui.index", ("files", "process", "text", "errors", "__init__", "model")),
     ("aui_tui.docs", ("packaged", "text", "errors", "model", "checks")),
-    ("aui_tui.report", ("packaged", "process", "text", "errors", "__init__", "model", "checks", "docs")),
+    ("aui_tui.report", ("packaged", "files", "text", "errors", "__init__", "model", "checks", "docs")),
     ("aui_tui.tasks", ("packaged", "process", "text", "errors", "__init__", "model", "checks", "scan")),
-    ("aui_tui.visits", ("packaged", "process", "text", "errors", "__init__", "model", "scan", "report")),
+    ("aui_tui.visits", ("packaged", "files", "process", "text", "errors", "__init__", "model", "scan", "report")),
     ("aui_tui.service.protocol", ("text", "errors", "model")),
     (
         "aui_tui.service",
-        ("process", "text", "errors", "__init__", "model", "checks", "scan", "index", "report", "tasks", "visits"),
+        (
+            *("files", "process", "text", "errors", "__init__", "model", "checks", "scan", "index", "report"),
+            *("tasks", "visits"),
+        ),
     ),
     (
         "aui_tui.web",
@@ -52,7 +56,7 @@ FLOORS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "aui_tui.cli",
         (
             *("text", "errors", "__init__", "model", "settings", "validate", "checks", "scan", "index", "docs"),
-            *("process", "packaged", "report", "tasks", "visits", "service", "web", "demo"),
+            *("files", "process", "packaged", "report", "tasks", "visits", "service", "web", "demo"),
         ),
     ),
     ("aui_tui.engine", ("scan", "checks")),
@@ -222,7 +226,7 @@ def test_headless_commands_load_neither_textual_nor_the_server(tmp_path: Path, a
     assert not [name for name in loaded if name.startswith("aui_tui.tasks")]
     if arguments[0] == "index":
         late = {name for name in loaded if name.startswith(("aui_tui.scan", "aui_tui.checks", "aui_tui.report."))}
-        assert late <= {f"aui_tui.report.{name}" for name in ("atomic", "formats", "fields", "gates")}
+        assert late <= {f"aui_tui.report.{name}" for name in ("formats", "fields", "gates")}
 
 
 FIRST_FRAME = """
@@ -257,7 +261,7 @@ def test_the_first_frame_of_the_dashboard_loads_neither_engine_nor_cache(tmp_pat
     assert done.code == 0, done.err
     loaded = json.loads(done.out)
     assert "aui_tui.tui.screens.index" in loaded
-    light = {f"aui_tui.report{name}" for name in ("", ".atomic", ".fields", ".formats", ".gates", ".sections")}
+    light = {f"aui_tui.report{name}" for name in ("", ".fields", ".formats", ".gates", ".sections")}
     words = {*light, "aui_tui.scan", "aui_tui.scan.robots"}  # of the preview, and what a file is written by
     late = (
         "aui_tui.scan",

@@ -20,11 +20,11 @@ from aui_tui.cli.output import keys_of
 from aui_tui.cli.run import UNEXPECTED, Run
 from aui_tui.cli.sources import service_of
 from aui_tui.errors import ConfigError
+from aui_tui.files import create
 from aui_tui.model.query import Query
 from aui_tui.model.registry import starter as known
 from aui_tui.model.view import Row, rows
 from aui_tui.process import command
-from aui_tui.report.atomic import create
 from aui_tui.report.formats import CARD_FORMATS, LIST_FORMATS, Listing, format_of, write_cards, write_listing
 from aui_tui.service.local import LocalService
 from aui_tui.service.protocol import Feed, Service
@@ -147,7 +147,7 @@ async def export(run: Run, service: Service, job: ExportJob) -> str:
             title="marked hosts" if hosts else view.query.words(),
         )
         chunks = write_listing(format_of(path, LIST_FORMATS), listing, **form)
-    path = await asyncio.to_thread(create, path.parent, path.name, chunks, force=job.replace)
+    await asyncio.to_thread(create, path, chunks, force=job.replace)
     what = {"list": count(written, "host"), "card": f"the card of {job.host}", "snippet": "the change"}[job.kind]
     return f"Wrote {what} to {clean(path.name, 100)} in {clean(str(path.resolve().parent), 200)}."
 

@@ -15,9 +15,9 @@ from aui_tui.cli.options import one_of
 from aui_tui.cli.run import Run
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, ConfigError
+from aui_tui.files import check_place, replace
 from aui_tui.model.codec import Keys, encode_card
 from aui_tui.model.vocabulary import choose
-from aui_tui.report.atomic import check_place, replace
 from aui_tui.report.formats import CARD_FORMATS, HostResult, Refusal, format_of, write_cards
 
 READABLE, TEXT, RECORD = PRINTED = ("readable", "text", "record")

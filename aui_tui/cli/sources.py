@@ -10,9 +10,11 @@ from contextlib import AbstractAsyncContextManager, aclosing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
+from aui_tui import files
 from aui_tui.cli import streams
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError, RecordError
+from aui_tui.files import STDIN
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import Observations
@@ -88,9 +90,6 @@ def only_local(run: Run, what: str) -> None:
         raise ConfigError(f"{what} works on the index of this machine, not on --source {run.settings.source}.")
 
 
-STDIN: Final = "-"
-
-
 def is_file(name: str) -> bool:
     """Return whether ``name`` means a file of cards rather than a host: ``-``, a JSON file, or one that is there."""
     return (
@@ -105,14 +104,9 @@ def reading(name: str) -> Iterator[BinaryIO]:
     """Open the file ``name`` while the block runs, ``-`` for standard input. Raises ConfigError."""
     if name == STDIN:
         yield streams.source()
-        return
-    try:
-        file = Path(name).expanduser().open("rb")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"Cannot read {clean(name, 200)}: {clean(reason, 200)}.") from None
-    with file:
-        yield file
+    else:
+        with files.reading(name) as file:
+            yield file
 
 
 MAX_BYTES: Final = 512 * 1024 * 1024

@@ -14,10 +14,10 @@ from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.progress import step_words
 from aui_tui.cli.sources import opened
 from aui_tui.cli.streams import Paint
-from aui_tui.errors import BadValue, ConfigError, Unavailable
+from aui_tui.errors import BadValue, Unavailable
+from aui_tui.files import create
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TaskReport, TaskResult, run_of, runs_of, sent_words, summary, task_label
-from aui_tui.report.atomic import replace
 from aui_tui.text import clean, count, fit
 
 app = App()
@@ -100,7 +100,8 @@ def tasks(
     if write:
         text = "\n".join(report_lines(name, report, Paint(width=100))) + "\n"
         files = {"transcript.txt": text.encode(), "transcript.json": record}
-        _write(Path(write).expanduser(), files | {f"{task}.png": image for task, image in images.items()})
+        for file, data in (files | {f"{task}.png": image for task, image in images.items()}).items():
+            create(Path(write).expanduser() / file, [data], force=True)
         pictures = count(len(images), "picture")
         streams.say(f"Wrote transcript.txt, transcript.json and {pictures} to {clean(write, 200)}.")
     elif as_json:
@@ -109,13 +110,3 @@ def tasks(
         paint = Paint.for_output(ascii_only=run.settings.ascii)
         for line in report_sentences(name, report) if run.settings.text else report_lines(name, report, paint):
             streams.write_line(line)
-
-
-def _write(folder: Path, files: dict[str, bytes]) -> None:
-    """Write ``files`` into ``folder``. Raises ConfigError."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"--write: {clean(str(folder), 200)} cannot be written: {error.strerror or error}.") from None
-    for name, data in files.items():
-        replace(folder / name, (data,))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import secrets
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -13,6 +11,7 @@ from typing import Final
 import msgspec
 
 from aui_tui.errors import ConfigError, RecordError, Unavailable
+from aui_tui.files import check_new, check_place, whole
 from aui_tui.index import blobs
 from aui_tui.index.reports import Reports
 from aui_tui.model.visits import decode_visits
@@ -32,25 +31,17 @@ def unseen(done: int, of: int) -> None:
 def backup(reports: Reports, target: Path, *, overwrite: bool = False, progress: OnProgress = unseen) -> int:
     """Copy the whole index to the file ``target`` and return its size in bytes.
 
-    ``target`` appears when it is complete: an interrupted copy leaves nothing behind. Raises ConfigError when it exists
-    and ``overwrite`` is not given, or cannot be written; Unavailable when the index cannot be read.
+    ``target`` appears when it is complete: an interrupted copy leaves nothing behind. Raises BadValue when it exists
+    and ``overwrite`` is not given, ConfigError when it cannot be written, Unavailable when the index cannot be read.
     """
-    shown = clean(str(target), 200)
-    if target.exists() and not overwrite:
-        raise ConfigError(f"{shown} exists already; choose another name or overwrite it.")
-    if target.is_dir() or (target.exists() and target.samefile(reports.path)):
-        raise ConfigError(f"{shown} cannot be the backup of this index.")
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
+    check_place(target)
+    if not overwrite:
+        check_new(target)
+    elif target.exists() and target.samefile(reports.path):
+        raise ConfigError(f"{clean(str(target), 200)} cannot be the backup of this index.")
+    with whole(target, new=not overwrite) as partial:
         _copy(reports, partial, progress)
-        partial.replace(target)
-        return target.stat().st_size
-    except OSError as error:
-        raise ConfigError(f"{shown} cannot be written: {clean(error.strerror or str(error), 120)}.") from None
-    finally:
-        for suffix in ("", "-journal", "-wal", "-shm"):
-            with contextlib.suppress(OSError):
-                Path(f"{partial}{suffix}").unlink()
+        return partial.stat().st_size
 
 
 def _copy(reports: Reports, partial: Path, progress: OnProgress) -> None:
@@ -61,6 +52,7 @@ def _copy(reports: Reports, partial: Path, progress: OnProgress) -> None:
     partial.touch(mode=0o600, exist_ok=False)
     copy = sqlite3.connect(partial)
     try:
+        copy.execute("PRAGMA journal_mode = OFF")  # what is not whole goes, so no file beside it is of use
         source.backup(copy, pages=PAGES, progress=step, sleep=0.01)
         copy.execute("PRAGMA journal_mode = DELETE")
     except sqlite3.Error as error:

@@ -19,6 +19,7 @@ from typing import Any, Final
 import msgspec
 
 from aui_tui.errors import MissingExtra
+from aui_tui.files import whole
 from aui_tui.model.card import ReportCard, SiteSummary
 from aui_tui.model.codec import MAPS, keyed, names_of
 from aui_tui.model.registry import Agent, Crawler, registry
@@ -26,7 +27,6 @@ from aui_tui.model.view import Row
 from aui_tui.model.visits import Visits, visit_rows
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.packaged import read_table
-from aui_tui.report.atomic import whole
 from aui_tui.report.fields import (
     FINDING_EXTRAS,
     LIST,

@@ -13,6 +13,7 @@ import msgspec
 from aui_tui.checks import BY_FIX, Piece, Site
 from aui_tui.checks.scoring import Labels, grade_card, site_of, what_if
 from aui_tui.errors import BadValue, Unavailable
+from aui_tui.files import check_new, create
 from aui_tui.model import labels
 from aui_tui.model.agents import opens
 from aui_tui.model.card import Recommendation, ReportCard
@@ -21,7 +22,6 @@ from aui_tui.model.methods import method as method_called
 from aui_tui.model.points import HARM, LACKING, Standing, asked_for, by_harm, is_graded, raised
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import GRADES, choose
-from aui_tui.report.atomic import check_new, create
 from aui_tui.report.markdown import escape, with_code
 from aui_tui.text import wrap
 
@@ -336,9 +336,9 @@ def write_files(found: Plan, folder: Path, site: Site, *, force: bool = False) -
             raise BadValue(f"{path.parent} is a link; name a folder that is not there yet, or remove the link.")
         if not force:
             check_new(path)
-    return [
-        create((folder / name).parent, Path(name).name, [text], force=force) for name, text in sorted(wanted.items())
-    ]
+    for name, text in wanted.items():
+        create(folder / name, [text], force=force)
+    return [folder / name for name in sorted(wanted)]
 
 
 def readme(found: Plan, site: Site) -> Iterator[str]:

@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from aui_tui.errors import BadValue, ConfigError, MissingExtra
+from aui_tui.files import create
 from aui_tui.model.observations import (
     ACCEPTS_ANYTHING,
     FORGERIES,
@@ -106,16 +107,7 @@ def new_key(folder: Path, *, replace: bool = False) -> Key:
         )
     key = Key.of(secrets.token_bytes(32))
     jwk = {"kty": "OKP", "crv": "Ed25519", "x": key.x, "d": _encoded(key.private)}
-    partial = folder / f".{NAME}.{secrets.token_hex(4)}"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(msgspec.json.encode(jwk) + b"\n")
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise ConfigError(f"The key cannot be written to {clean(str(path), 200)}: {error.strerror or error}.") from None
+    create(path, [msgspec.json.encode(jwk) + b"\n"], force=replace, private=True)
     return key
 
 

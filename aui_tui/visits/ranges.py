@@ -17,6 +17,7 @@ import msgspec
 
 from aui_tui import __version__
 from aui_tui.errors import ConfigError, RecordError
+from aui_tui.files import create
 from aui_tui.model.card import age, stamp
 from aui_tui.model.decoding import from_json
 from aui_tui.model.visits import RANGES_OLD, RangeList
@@ -168,7 +169,7 @@ class RangeBook:
 
     def _take(self, url: str, known: Kept | None, answer: Answer, now: str) -> Updated:
         if answer.status == 304 and known is not None:
-            self._write(msgspec.structs.replace(known, fetched_at=now))
+            self._keep(msgspec.structs.replace(known, fetched_at=now))
             return Updated(url, "unchanged", f"{len(known.prefixes):,} ranges")
         if answer.status != 200:
             reason = f"status {answer.status}" if answer.status else answer.detail or "no answer"
@@ -180,22 +181,15 @@ class RangeBook:
         except RecordError as error:
             return Updated(url, "failed", str(error))
         etag = clean(answer.mapping().get("etag", ""), 200)
-        self._write(Kept(url=url, fetched_at=now, etag=etag, prefixes=prefixes))
+        self._keep(Kept(url=url, fetched_at=now, etag=etag, prefixes=prefixes))
         return Updated(url, "fetched", f"{len(prefixes):,} ranges")
+
+    def _keep(self, kept: Kept) -> None:
+        data = msgspec.json.format(msgspec.json.encode(kept), indent=1)
+        create(self._path(kept.url), [data], force=True, private=True)
 
     def _path(self, url: str) -> Path:
         return self._folder / f"{hashlib.sha256(url.encode()).hexdigest()[:24]}.json"
-
-    def _write(self, kept: Kept) -> None:
-        path = self._path(kept.url)
-        partial = path.with_suffix(".part")
-        try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            partial.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=1))
-            partial.replace(path)
-        except OSError as error:
-            shown = clean(str(self._folder), 200)
-            raise ConfigError(f"Cannot write the ranges to {shown}: {error.strerror or error}.") from None
 
 
 def _plan(url: str, known: Kept | None, access: ScanPolicy) -> ProbePlan:

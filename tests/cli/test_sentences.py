@@ -30,7 +30,7 @@ USAGE = [
     ("regrade noise.recording", "not a recording"),
     ("regrade list.json", "holds no report card"),
     ("regrade - --method v0.1", "Not JSON"),
-    ("backup none/copy.db", "cannot be written"),
+    ("backup none/copy.db", "the folder does not exist"),
     ("diff tickets.example 2025 last", "kept: 2026-11-20"),
     ("diff a b c d", "HOST TIME TIME"),
     ("diff old.json", "HOST TIME TIME"),

@@ -36,7 +36,7 @@ def test_backup_can_be_used_as_an_index(tmp_path: Path) -> None:
     assert (done.code, done.out) == (0, "")
     again = here(tmp_path, "backup", "copy.db")
     assert again.code == 2
-    assert "exists already" in again.sentence
+    assert "already there" in again.sentence
     assert here(tmp_path, "backup", "copy.db", "--replace").code == 0
     (tmp_path / "other").mkdir()
     (tmp_path / "copy.db").rename(tmp_path / "other" / "index.db")

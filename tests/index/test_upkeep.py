@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.errors import ConfigError
+from aui_tui.errors import BadValue, ConfigError
 from aui_tui.index.reports import Reports
 from aui_tui.index.upkeep import backup, examine
 from aui_tui.model.query import Query
@@ -101,7 +101,7 @@ def test_backup_while_the_index_is_written(store: Reports, tmp_path: Path) -> No
 def test_backup_spares_what_is_there(store: Reports, tmp_path: Path) -> None:
     target = tmp_path / "copy.db"
     target.write_text("precious")
-    with pytest.raises(ConfigError, match="exists already"):
+    with pytest.raises(BadValue, match="already there"):
         backup(store, target)
     assert target.read_text() == "precious"
     for bad in (store.path, tmp_path, tmp_path / "nowhere" / "copy.db"):

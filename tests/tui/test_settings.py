@@ -221,3 +221,13 @@ def test_a_file_that_cannot_be_changed_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="cannot be written"):
         remember(tmp_path / "file" / "config.toml", ("theme",), "dusk")
+
+
+def test_a_settings_file_that_is_a_link_stays_one(tmp_path: Path) -> None:
+    kept = tmp_path / "dotfiles.toml"
+    kept.write_text("# mine\n")
+    path = tmp_path / "config.toml"
+    path.symlink_to(kept)
+    remember(path, ("theme",), "dusk")
+    assert path.is_symlink()
+    assert kept.read_text() == '# mine\ntheme = "dusk"\n'

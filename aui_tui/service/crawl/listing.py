@@ -13,7 +13,8 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
-from aui_tui.errors import AuiError, ConfigError
+from aui_tui.errors import AuiError
+from aui_tui.files import STDIN, reading
 from aui_tui.model.registry import starter
 from aui_tui.model.vocabulary import CATEGORIES, choose
 from aui_tui.scan.target import Target
@@ -149,31 +150,21 @@ WAITING: Final = 256
 
 def read_file(path: str, target: Callable[[str], Target]) -> Iterator[ListedHost | BadRow]:
     """Yield the rows of the list in the file ``path``, of standard input for ``-``. Raises ConfigError."""
-    try:
-        with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
-            yield from read(file, target)
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from None
+    with reading(path) as file:
+        yield from read(file, target)
 
 
 def count_lines(path: str) -> int | None:
     """Return the lines of a regular file, None where they can be read but once. Raises ConfigError."""
-    if path == "-" or not Path(path).is_file():
+    if path == STDIN or not Path(path).is_file():
         return None
     last = b"\n"
     total = 0
-    try:
-        with Path(path).open("rb") as file:
-            while data := file.read(CHUNK):
-                total += data.count(b"\n")
-                last = data[-1:]
-    except OSError as error:
-        raise _unreadable(path, error) from None
+    with reading(path) as file:
+        while data := file.read(CHUNK):
+            total += data.count(b"\n")
+            last = data[-1:]
     return total + (last != b"\n")
-
-
-def _unreadable(path: str, error: Exception) -> ConfigError:
-    return ConfigError(f"Cannot read {clean(path, 200)}: {getattr(error, 'strerror', None) or error}.")
 
 
 async def groups(rows: Iterable[ListedHost | BadRow]) -> AsyncIterator[list[ListedHost | BadRow]]:

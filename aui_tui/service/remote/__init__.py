@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from aui_tui.errors import ConfigError
+from aui_tui.files import STDIN
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
@@ -19,7 +20,7 @@ def open_source(source: str, *, folder: Path | None = None) -> Service:
         from aui_tui.service.remote.client import RemoteService
 
         return RemoteService(source, folder=folder)
-    from aui_tui.service.remote.file import STDIN, FileService
+    from aui_tui.service.remote.file import FileService
 
     if source != STDIN and not Path(source).exists():
         raise ConfigError(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
 from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned, Unavailable
+from aui_tui.files import STDIN, reading
 from aui_tui.model.points import Standing
 from aui_tui.model.tasks import TaskReport
 from aui_tui.model.view import HostReport
@@ -15,8 +15,6 @@ from aui_tui.service.importer import read
 from aui_tui.service.remote.imported import Imported, ImportedService
 from aui_tui.service.threads import abandonable
 from aui_tui.text import clean
-
-STDIN: Final = "-"
 
 
 class FileService(ImportedService):
@@ -66,10 +64,9 @@ class FileService(ImportedService):
 
     def _import(self) -> Imported:
         try:
-            piped = self._source == STDIN  # not sys.stdin: the program cannot end while a thread reads that
-            with open(0 if piped else self._source, "rb", closefd=not piped) as file:
+            with reading(self._source) as file:
                 return Imported(read(file))
-        except OSError as error:
-            raise ConfigError(f"Cannot read {clean(self._source, 200)}: {error.strerror or error}.") from None
+        except ConfigError:
+            raise
         except AuiError as error:
             raise type(error)(f"{self.label}: {error}") from None

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from aui_tui.errors import BadValue, ConfigError
-from aui_tui.report.atomic import create, replace
+from aui_tui.files import create, replace
 
 
 def test_a_file_is_replaced_in_one_step(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path: Pat
     with pytest.raises(KeyboardInterrupt):
         replace(path, broken())
     with pytest.raises(KeyboardInterrupt):
-        create(tmp_path, "new.json", broken())
+        create(tmp_path / "new.json", broken())
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -50,7 +50,8 @@ def test_a_new_file_has_its_name_only_when_it_is_whole(tmp_path: Path, force: bo
         assert not (tmp_path / "new.json").exists()
         yield " and half"
 
-    assert create(tmp_path, "new.json", watched(), force=force).read_text() == "half and half"
+    create(tmp_path / "new.json", watched(), force=force)
+    assert (tmp_path / "new.json").read_text() == "half and half"
     assert [path.name for path in tmp_path.iterdir()] == ["new.json"]
 
 
@@ -60,7 +61,7 @@ def test_a_file_that_came_meanwhile_is_left_alone(tmp_path: Path) -> None:
         yield "ours"
 
     with pytest.raises(BadValue, match="is already there"):
-        create(tmp_path, "a.txt", meanwhile())
+        create(tmp_path / "a.txt", meanwhile())
     assert (tmp_path / "a.txt").read_text() == "theirs"
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
@@ -75,7 +76,7 @@ def test_a_full_disk_gives_one_sentence_and_leaves_the_old_file(tmp_path: Path) 
         with pytest.raises(ConfigError) as caught:
             replace(path, ["x" * 1000] * 100)
         with pytest.raises(ConfigError, match="larger than allowed"):
-            create(tmp_path, "new.json", ["x" * 1000] * 100)
+            create(tmp_path / "new.json", ["x" * 1000] * 100)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         signal.signal(signal.SIGXFSZ, before)
@@ -114,20 +115,21 @@ def test_a_planted_link_is_not_followed_under_a_name_of_ours(tmp_path: Path, for
     folder.mkdir()
     (folder / "a.txt").symlink_to(victim)
     if force:
-        create(folder, "a.txt", ["new"], force=True)
+        create(folder / "a.txt", ["new"], force=True)
         assert not (folder / "a.txt").is_symlink()
     else:
         with pytest.raises(BadValue, match="is already there; --replace replaces it"):
-            create(folder, "a.txt", ["new"])
+            create(folder / "a.txt", ["new"])
     assert victim.read_text() == "precious"
 
 
 def test_a_file_that_is_there_is_left_alone_without_force(tmp_path: Path) -> None:
-    create(tmp_path / "deep" / "er", "a.txt", ["one"])
+    create(tmp_path / "deep" / "er" / "a.txt", ["one"])
     with pytest.raises(BadValue):
-        create(tmp_path / "deep" / "er", "a.txt", ["two"])
+        create(tmp_path / "deep" / "er" / "a.txt", ["two"])
     assert (tmp_path / "deep" / "er" / "a.txt").read_text() == "one"
-    assert create(tmp_path / "deep" / "er", "a.txt", ["two"], force=True).read_text() == "two"
+    create(tmp_path / "deep" / "er" / "a.txt", ["two"], force=True)
+    assert (tmp_path / "deep" / "er" / "a.txt").read_text() == "two"
 
 
 @pytest.mark.parametrize(
@@ -183,7 +185,7 @@ def test_another_users_pipe_in_a_shared_folder_is_not_waited_for(shared: Path) -
 
 def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
     path = tmp_path / "out[1].json"
-    code = "import os, sys, pathlib\nfrom aui_tui.report.atomic import replace\n" + (
+    code = "import os, sys, pathlib\nfrom aui_tui.files import replace\n" + (
         "def endless():\n    yield 'x' * 100\n    os.kill(os.getpid(), 9)\n    yield ''\n"
         "replace(pathlib.Path(sys.argv[1]), endless())"
     )
@@ -195,7 +197,8 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
 
     def watched() -> Iterator[str]:
         yield "half"
-        assert create(tmp_path, path.name, ["new"]).read_text() == "new"
+        create(path, ["new"])
+        assert path.read_text() == "new"
         assert len(list(tmp_path.glob(".out*.tmp"))) == 1
         yield " and half"
 

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Files of the user's: read whatever they are called, and written so that they are there whole or not at all."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from aui_tui.errors import BadValue, ConfigError
 from aui_tui.process import has_ended
 from aui_tui.text import clean
 
+STDIN: Final = "-"
+"""Name that stands for standard input."""
 MAX_NAME: Final = 80
 """Characters of its name that a temporary file keeps."""
 FOREIGN: Final = -1
@@ -30,6 +32,22 @@ _REASONS: Final = {
     errno.EISDIR: "it is a folder",
     errno.ENAMETOOLONG: "the name is too long",
 }
+
+
+@contextmanager
+def reading(name: str) -> Iterator[BinaryIO]:
+    """Open the file ``name`` for reading while the block runs. Raises ConfigError.
+
+    STDIN is read past ``sys.stdin``: the program cannot end while a thread reads that.
+    """
+    piped = name == STDIN
+    try:
+        file = open(0, "rb", closefd=False) if piped else Path(name).expanduser().open("rb")  # noqa: SIM115
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(f"Cannot read {clean(name, 200)}: {clean(reason, 200)}.") from None
+    with file:
+        yield file
 
 
 def check_place(path: Path) -> None:
@@ -99,27 +117,25 @@ def replace(path: Path, chunks: Iterable[str | bytes]) -> int:
         return _new_file(temporary, chunks)
 
 
-def create(folder: Path, name: str, chunks: Iterable[str | bytes], *, force: bool = False) -> Path:
-    """Write ``chunks`` to a new file called ``name`` in ``folder``, made when missing, and return its path.
+def create(path: Path, chunks: Iterable[str | bytes], *, force: bool = False, private: bool = False) -> None:
+    """Write ``chunks`` to a new file at ``path``, in a folder that is made when missing.
 
-    A file or link that is already there is left alone (BadValue), or replaced with ``force``. Raises ConfigError with
-    one sentence when it cannot be written.
+    A file or link that is already there is left alone (BadValue), or replaced with ``force``. ``private``: for the
+    owner alone. Raises ConfigError with one sentence when it cannot be written.
     """
-    path = folder / name
     try:
-        _check_links(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        _check_links(path.parent)
+        path.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
     except OSError as error:
         raise _failed(path, error) from None
     if not force:
         check_new(path)
     with whole(path, new=not force) as temporary:
-        _new_file(temporary, chunks)
-    return path
+        _new_file(temporary, chunks, 0o600 if private else 0o666)
 
 
-def _new_file(path: Path, chunks: Iterable[str | bytes]) -> int:
-    with path.open("xb") as file:
+def _new_file(path: Path, chunks: Iterable[str | bytes], mode: int = 0o666) -> int:
+    with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb") as file:
         size = _written(file, chunks)
         os.fsync(file.fileno())
     return size
