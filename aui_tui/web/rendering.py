@@ -19,6 +19,7 @@ from aui_tui.model.signs import sign
 from aui_tui.model.tasks import runs_of
 from aui_tui.model.vocabulary import NO_GRADE, VERDICT_RANK
 from aui_tui.report import page as pictures
+from aui_tui.report.sections import ledger
 from aui_tui.text import count
 from aui_tui.web import NAME, SUMMARY, ApiConfig, serves_tools
 
@@ -75,6 +76,7 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         words=_words,
         by_harm=by_harm,
         gain=gain,
+        ledger=ledger,
         pillar=labels.pillar,
         tasks=labels.tasks,
         grade_mark=lambda grade, size: Markup(pictures.mark(grade, size)),  # noqa: S704 - its words are escaped

@@ -56,6 +56,12 @@ def test_index_page_lists_what_the_json_lists(site: Running) -> None:
     assert f"{len(index['ranked'])} ranked sites, page 1 of {-(-len(index['ranked']) // 10)}" in text
 
 
+def test_points_and_fixes_are_named_for_people_not_by_keys_of_the_record(site: Running) -> None:
+    text = page(site, f"/site/{WALLED.host}").body.text()
+    assert "In detail: agents let in 0/12, robots.txt 9/9, Content-Signal 0/4, readable 5/5," in text
+    assert "(wba)" not in text
+
+
 def test_a_site_of_which_too_little_could_be_measured_has_no_letter_and_says_why() -> None:
     thin = msgspec.structs.replace(RICH_OPEN, grade=NO_GRADE)
     with serving(MemoryService.of((thin,))) as running:
