@@ -182,7 +182,8 @@ def _named(part: Section, item: Item, names: Sequence[str], number: int) -> str:
             _told(name, cell) for name, cell in zip(names[1:], item.cells[1:], strict=True) if cell not in ("", "–")
         ]
         return f"{names[0]} {item.label}: {', '.join(shown)}.{' ' if item.text else ''}"
-    return f"{', '.join(filter(None, item.cells))}{': ' if item.text else '.'}" if item.cells else f"{part.title}: "
+    shown = [cell for cell in item.cells if cell and not item.text.startswith(cell)]
+    return f"{', '.join(shown)}{': ' if item.text else '.'}" if shown else f"{part.title}: "
 
 
 def _told(name: str, cell: str) -> str:

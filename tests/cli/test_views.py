@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from aui_tui.checks.scoring import grade_card
 from aui_tui.cli import cardview, index
 from aui_tui.cli.streams import Paint
-from aui_tui.model.card import Evidence, ReportCard
+from aui_tui.model.card import AgentAccess, Evidence, ReportCard
 from aui_tui.model.observations import Observations
 from aui_tui.model.query import Query
 from aui_tui.model.signs import sign
@@ -101,6 +101,16 @@ def test_any_card_can_be_shown_and_spoken(card: ReportCard) -> None:
     said = spoken(card, note="a note")
     assert card.host in said[0]
     assert not set("◉◍◌✓✗█░") & set("".join(said))
+
+
+def test_a_verdict_is_said_once() -> None:
+    refused = msgspec.structs.replace(
+        RICH_OPEN,
+        matrix=RICH_OPEN.matrix | {"claude": "blocked"},
+        agent_access=RICH_OPEN.agent_access | {"Claude-User": AgentAccess(403, False, "")},
+    )
+    said = spoken(refused)
+    assert any(line.startswith("Claude: refused (403)") for line in said), said[:12]
 
 
 def test_a_row_is_spoken_as_a_sentence() -> None:
