@@ -123,9 +123,15 @@ class Site:
         return (self.public_url or self.observations.origin).rstrip("/")
 
     @property
+    def is_here(self) -> bool:
+        """The site was scanned on this machine."""
+        host = urlsplit(self.observations.origin).hostname or ""
+        return host == "localhost" or host.endswith(".localhost") or host == "::1" or host.startswith("127.")
+
+    @property
     def is_local(self) -> bool:
         """The site was scanned on this machine, and nothing says where the public finds it."""
-        return not self.public_url and _is_loopback(self.observations.origin)
+        return self.is_here and not self.public_url
 
     @property
     def is_elsewhere(self) -> bool:
@@ -137,7 +143,7 @@ class Site:
         """The address from which the scan is repeated; one of documentation (RFC 5737) where it is not known."""
         if self.tester:
             return self.tester
-        return "127.0.0.1" if _is_loopback(self.observations.origin) else UNKNOWN_TESTER
+        return "127.0.0.1" if self.is_here else UNKNOWN_TESTER
 
     @property
     def hostname(self) -> str:
@@ -180,11 +186,6 @@ class Site:
             "about_html": html.escape(self.about),
             "tester": self.testers,
         }
-
-
-def _is_loopback(origin: str) -> bool:
-    host = urlsplit(origin).hostname or ""
-    return host == "localhost" or host.endswith(".localhost") or host == "::1" or host.startswith("127.")
 
 
 def script_json(value: object) -> str:
@@ -320,7 +321,7 @@ class Check(ABC):
         """Return body and snippet of the recommendation."""
 
     def is_asked(self, site: Site) -> bool:
-        """Return whether the fix is to ask somebody else for it: there is nothing that the owner can install."""
+        """Return whether the fix is to ask somebody else for it: there is nothing that the owner can change."""
         return False
 
     def proof_at(self, site: Site) -> str:

@@ -14,7 +14,7 @@ from aui_tui.model.card import ReportCard, SiteSummary, epoch_ms
 from aui_tui.model.codec import names_of
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import Observations
-from aui_tui.model.points import by_harm, task_points, without_tasks
+from aui_tui.model.points import asked_for, by_harm, task_points, without_tasks
 from aui_tui.model.view import Row
 from aui_tui.model.vocabulary import UNANSWERED, VERDICTS
 
@@ -99,7 +99,7 @@ def columns_of(card: ReportCard, seen: Observations | None = None) -> dict[str, 
         "contradictions": joined(contradictions(card, seen)),
         "crawlers": policies(card.crawler_policy),
         "best_fix": best.title if best else "",
-        "best_points": best.pts if best else 0,
+        "best_points": best.pts if best and best.k not in asked_for(card) else 0,
         "live": json.dumps([access.status for access in card.agent_access.values()]),
     }
 

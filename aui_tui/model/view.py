@@ -21,9 +21,10 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
     ``rank``: competition rank ("1, 2, 2, 4") in the ranked list of the whole index, 0 for an unreachable host.
     ``change``: score minus the score of the scan before, None without one. ``scans``: scans kept.
-    ``best_fix`` and ``best_points``: title and points of the next step (``points.by_harm``). ``live``: statuses of the
-    four live-probed agents. ``disagree``: robots.txt and the answers to agents contradict. ``unanswered``: slugs of
-    assistants that the matrix calls untested though they are refused. What a source does not know keeps its default.
+    ``best_fix`` and ``best_points``: title and points of the next step (``points.by_harm``); no points where somebody
+    else must be asked for them (``points.asked_for``). ``live``: statuses of the four live-probed agents.
+    ``disagree``: robots.txt and the answers to agents contradict. ``unanswered``: slugs of assistants that the matrix
+    calls untested though they are refused. What a source does not know keeps its default.
     """
 
     summary: SiteSummary

@@ -16,6 +16,7 @@ from aui_tui.checks import points as points_of
 from aui_tui.checks.judge import judge
 from aui_tui.checks.scoring import Labels, grade_card, site_of, what_if
 from aui_tui.errors import BadValue, Unavailable
+from aui_tui.index.rows import columns_of
 from aui_tui.model.agents import opens
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import METHODS, V01, V02
@@ -169,6 +170,16 @@ def test_what_somebody_else_decides_comes_first_and_promises_nothing(edge: str, 
     assert gain(card, "wba").endswith("if granted") is not promised
     following = next(item for item in sections(HostReport(card=card))[0].items if item.key == "next")
     assert (" if granted" in following.text) is not promised
+    columns = columns_of(card, seen)
+    assert (columns["best_fix"], bool(columns["best_points"])) == (first.fix.title, promised)
+
+
+def test_the_owner_of_this_machine_asks_nobody() -> None:
+    seen = replace(situations.half_open(), edge="", host="localhost:8000", origin="http://localhost:8000")
+    card = grade_card(seen)
+    found, _ = plans.plan_for(HostReport(card=card, observations=seen), score=100)
+    assert found.steps[0].promised
+    assert not gain(card, "wba").endswith("if granted")
 
 
 def test_what_the_site_must_have_first_is_the_last_advice() -> None:
