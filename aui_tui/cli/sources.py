@@ -48,16 +48,17 @@ def local_of(run: Run, access: ScanPolicy | None = None) -> LocalService:
     from aui_tui.service.local import LocalService
 
     settings = run.settings
-    if settings.no_limit or settings.declared or settings.sites:
+    if settings.declared or settings.sites:
         from aui_tui.scan.policy import KEYBOARD, OwnSite
 
         access = dataclasses.replace(
             access or KEYBOARD,
-            no_limit=settings.no_limit,
             declared=settings.declared,
             sites={host: OwnSite(site.headers, site.basic_auth_env) for host, site in settings.sites.items()},
         )
     service = LocalService(settings.data_dir, base_url=settings.base_url, method=settings.method, access=access)
+    if settings.no_limit:
+        service.lift_limit()
     for sentence in service.warnings:
         streams.say(sentence)
     return service

@@ -377,7 +377,10 @@ def rounds(web: DemoWeb) -> int:
 def service_of(web: DemoWeb, folder: Path, *, base_url: str, method: str) -> LocalService:
     """Return a service over ``folder`` whose scans reach the small web. Raises ConfigError."""
     rules = tuple(ConnectTo.parse(rule) for rule in web.connect_to)
-    return LocalService(folder, base_url=base_url, method=method, access=DemoPolicy(connect_to=rules, limits=LIMITS))
+    access = DemoPolicy(connect_to=rules, limits=LIMITS)
+    service = LocalService(folder, base_url=base_url, method=method, access=access)
+    service.lift_limit()
+    return service
 
 
 @contextlib.contextmanager
@@ -406,7 +409,7 @@ async def fill(
     """
 
     async def scan(site: DemoSite) -> None:
-        options = ScanOptions(force=True, category=site.category, name=site.name, free=True)
+        options = ScanOptions(force=True, category=site.category, name=site.name)
         on_card((await service.scan(f"http://{site.host}", options)).card)
 
     places = asyncio.Semaphore(AT_ONCE)
@@ -426,6 +429,6 @@ async def fill(
         if site.mode == "shop":
             await service.scan(
                 f"http://{site.host}",
-                ScanOptions(tasks=True, free=True),
+                ScanOptions(tasks=True),
                 live=partial(live, site.host) if live is not None else None,
             )

@@ -12,8 +12,8 @@ class ScanOptions(msgspec.Struct, frozen=True, kw_only=True):
     and ``name`` are kept with the card; empty: those that are known. ``tasks``: also try the tasks in a browser;
     ``act`` lets them press "add to cart" once, on a host of the user's own.
 
-    ``client`` pays for the scan; empty: the local user. ``free``: it costs nobody one of the scans of the hour. Both
-    are set by the service that stands before a client, never by the client.
+    ``client`` pays for the scan; empty: the local user, None: nobody. It is set by the service that stands before a
+    client, never by the client.
     """
 
     force: bool = False
@@ -22,8 +22,7 @@ class ScanOptions(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     tasks: bool = False
     act: bool = False
-    client: str = ""
-    free: bool = False
+    client: str | None = ""
 
 
 ORDINARY = ScanOptions()

@@ -133,10 +133,9 @@ class ScanPolicy:
     ``connect_to``: where connections really go; the user asks for it, so the address of a rule may be private.
     ``remote``: somebody else names the site, so no rule excuses a private host or another port. ``headers`` and
     ``basic_auth`` (user, password) go to the scanned origin alone and never into a record; ``sites`` has them by site
-    for :meth:`toward`. ``declared``: also ask what the site declares for agents. ``cafile``: certificates
-    trusted besides the usual ones. ``insecure``: certificates are not checked. ``no_limit``: scans of the user's own
-    hosts (see :meth:`owns`) cost none of the scans of the hour. ``root_browser``: as root, where a browser has no
-    sandbox, it may open hosts of others too. ``resolver``: instead of the system's. ``signer``: signs the probes of
+    for :meth:`toward`. ``declared``: also ask what the site declares for agents. ``cafile``: certificates trusted
+    besides the usual ones. ``insecure``: certificates are not checked. ``root_browser``: as root, where a browser has
+    no sandbox, it may open hosts of others too. ``resolver``: instead of the system's. ``signer``: signs the probes of
     agents that were turned away, at the user's word. ``pages``: other pages of the site to ask for, as paths with
     their query (``probes.page_path``).
     """
@@ -152,7 +151,6 @@ class ScanPolicy:
     declared: bool = False
     cafile: str = ""
     insecure: bool = False
-    no_limit: bool = False
     root_browser: bool = False
     resolver: Resolver | None = None
     control: str = "auto"

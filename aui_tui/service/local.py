@@ -250,13 +250,12 @@ class LocalService(Service):
             from aui_tui.service.tasks import TaskRuns
 
             TaskRuns.check(self.access, act=options.act, own=await self._owns(target))
-        unlimited = self.access.no_limit or target.site in self._unlimited
+        unlimited = not self._unlimited.isdisjoint(("", target.site)) and await self._owns(target)
         return msgspec.structs.replace(
             options,
             method=method_called(options.method).name if options.method else self._grading.method,
             category=choose("category", options.category, CATEGORIES) if options.category else "",
-            client=options.client or CLIENT,
-            free=options.free or (unlimited and await self._owns(target)),
+            client=None if unlimited else options.client or CLIENT,
         )
 
     async def _with_declared(self, url: str, report: HostReport, progress: Progress | None) -> HostReport:
@@ -332,9 +331,9 @@ class LocalService(Service):
         """Return the epoch seconds of the last change of the index, deletions included; None: just now."""
         return self.reports.changed()
 
-    def lift_limit(self, url: str) -> None:
-        """Let scans of ``url``, a host of the user's own, cost nothing as long as this service lives."""
-        self._unlimited.add(self.access.target(url).site)
+    def lift_limit(self, url: str = "") -> None:
+        """Let scans of ``url``, a host of the user's own, cost nothing as long as this service lives; empty: of all."""
+        self._unlimited.add(self.access.target(url).site if url else "")
 
     async def cached(self, url: str) -> HostReport | None:
         """Return the answer of the cache for ``url``, None when only a scan would answer. Raises InvalidHost."""

@@ -379,7 +379,7 @@ class Scans:
 
     async def _scan(self, target: Target, options: ScanOptions, tell: Progress) -> HostReport:
         warnings: list[str] = []
-        payer = None if options.free else options.client
+        payer = options.client
         if payer is not None and not await self._count(self.quota.spend, payer):
             warnings.append("The count of scans could not be saved; this process counts alone.")
         answered = False

@@ -252,8 +252,10 @@ async def test_the_limit_names_the_way_out_for_a_host_of_ones_own(tmp_path: Path
         with pytest.raises(RateLimited) as refused:
             await local.scan(site.url)
         assert f"{site.host} is a host of your own: AUI_TUI_NO_LIMIT=1 lifts that limit." in str(refused.value)
-        assert (await local.scan(site.url, ScanOptions(free=True))).source == "scan"
-    async with service(tmp_path / "data", access=ScanPolicy(allow_private=True, no_limit=True)) as free:
+        local.lift_limit(site.url)
+        assert (await local.scan(site.url)).source == "scan"
+    async with service(tmp_path / "data", access=ScanPolicy(allow_private=True)) as free:
+        free.lift_limit()
         for _ in range(3):
             assert (await free.scan(site.url, ScanOptions(force=True))).source == "scan"
         assert (await free.quota()).left == 0
@@ -264,8 +266,8 @@ async def test_no_limit_frees_no_public_host(tmp_path: Path) -> None:
     async def resolver(host: str) -> list[str]:
         return ["8.8.8.8"]
 
-    access = ScanPolicy(allow_private=True, no_limit=True, resolver=resolver)
-    async with service(tmp_path / "data", access=access) as local:
+    async with service(tmp_path / "data", access=ScanPolicy(allow_private=True, resolver=resolver)) as local:
+        local.lift_limit()
         for _ in range(10):
             local.scans.quota.spend("local")
         with pytest.raises(RateLimited) as refused:

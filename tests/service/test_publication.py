@@ -71,7 +71,6 @@ async def test_what_the_operator_allows_himself_is_not_for_others(tmp_path: Path
         basic_auth=("me", "secret"),
         insecure=True,
         root_browser=True,
-        no_limit=True,
         signer=Signer(new_key(tmp_path), ""),
     )
     async with aclosing(Publication(tmp_path, access=access)) as publication:
@@ -80,7 +79,7 @@ async def test_what_the_operator_allows_himself_is_not_for_others(tmp_path: Path
                 await publication.scan(url, ScanOptions(client="a"))
         kept = publication.access
         assert (kept.headers, kept.basic_auth, kept.insecure, kept.allow_private) == ((), None, False, False)
-        assert (kept.signer, kept.root_browser, kept.no_limit) == (None, False, False)
+        assert (kept.signer, kept.root_browser) == (None, False)
 
 
 async def test_a_rule_of_the_operator_opens_nothing_to_others(tmp_path: Path) -> None:
