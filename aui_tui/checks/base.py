@@ -348,7 +348,7 @@ def how_seen(observations: Observations) -> str:
         return NOT_COMPARABLE
     if observations.page.problem:
         return NOT_A_PAGE
-    return CUT if observations.browser.cut else WHOLE
+    return CUT if observations.exchange(observations.page.seen_by or BROWSER).cut else WHOLE
 
 
 class PageCheck(Check):

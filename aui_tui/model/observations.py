@@ -23,7 +23,7 @@ from aui_tui.errors import RecordError
 from aui_tui.model.decoding import Limits, parse, record_of
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import Record, Rendered, TaskReport
-from aui_tui.model.verdicts import AWAY, Reading, read
+from aui_tui.model.verdicts import AWAY, REAL, Reading, read
 from aui_tui.model.verdicts import CHALLENGED as CHALLENGED
 from aui_tui.model.verdicts import INCONCLUSIVE as INCONCLUSIVE
 from aui_tui.model.verdicts import REFUSED as REFUSED
@@ -317,7 +317,7 @@ class PageFacts(Record, frozen=True):
     them, at least one script, and nothing to read or act on. ``problem``: why the page was not analysed (then all
     counts are 0), or empty.
     ``rendered``: what a browser made of it, None when no tasks were run. ``seen_by``: whose answer this is where the
-    browser probe was not served: an agent's slot, or ``R`` for a real browser.
+    browser probe was not served, or got a shell and the agents did not: an agent's slot, or ``R`` for a real browser.
     """
 
     title: str = ""
@@ -513,10 +513,10 @@ class Observations(Record, frozen=True):
         """Return this scan with a run of the tasks; what the browser rendered decides ``noscript_shell``.
 
         A page is a shell when scripts bring over four fifths of at least READABLE_ENOUGH characters. A shorter page
-        that passed for a shell stays one unless its text was in the HTML.
+        that passed for a shell stays one unless its text was in the HTML. It says nothing of a page for agents alone.
         """
         page = self.page
-        if rendered is not None and not page.problem:
+        if rendered is not None and not page.problem and page.seen_by in ("", REAL):
             few = page.noscript_shell and 5 * rendered.sent <= rendered.readable
             shell = few or (rendered.readable >= READABLE_ENOUGH and 5 * rendered.sent < rendered.readable)
             page = msgspec.structs.replace(page, rendered=rendered, noscript_shell=shell)

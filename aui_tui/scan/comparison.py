@@ -34,7 +34,7 @@ _FOR_AGENTS: Final = ("text/markdown", "application/json")
 _FEW_WORDS: Final = 0.2
 """Share of the words of a page below which it has little in common with the browser's."""
 _ALMOST_NOTHING: Final = 20
-"""Readable characters below which a body that broke off is no page."""
+"""Readable characters below which a body that broke off is no page, and the browser's no text to compare with."""
 _COUNTRIES: Final = 3
 """Links to languages or countries that make a page a chooser of them."""
 _COUNTRY_LINK: Final = re.compile(
@@ -107,8 +107,8 @@ class PageComparison:
         """Tell whether an answer is another page than the browser's ``first``; ``texts``: that of both.
 
         It says that it blocks, has nothing to read, asks for a password instead, or has another title and other words:
-        either far fewer, or as many in the same language. A page made for agents, or a chooser of countries, is a
-        difference and no refusal.
+        either far fewer, or as many in the same language. A page made for agents, one rendered for them where the
+        browser got hardly any text, or a chooser of countries, is a difference and no refusal.
         """
         browser, text = texts
         paths = [urlsplit(str(url)).path for url in (answer.url, first.url)]
@@ -118,7 +118,8 @@ class PageComparison:
             like_shell = text.acts and not text.problem and browser.readable < READABLE_ENOUGH
             return not (browser.nothing or like_shell)
         kind = media_type(answer.content_type)
-        if kind in _FOR_AGENTS or (kind == "text/plain" and text.readable >= READABLE_ENOUGH):
+        enough = text.readable >= READABLE_ENOUGH
+        if kind in _FOR_AGENTS or (enough and (kind == "text/plain" or browser.readable < _ALMOST_NOTHING)):
             return False
         far_fewer = text.readable * page_text.MUCH_LESS < browser.readable
         if far_fewer and _PASSWORD.search(answer.body) and not _PASSWORD.search(first.body):

@@ -490,12 +490,20 @@ class _Scan:
         return exchanges.with_attempt(first, found)
 
     async def _read_for_agents(self) -> None:
-        """Take the facts of the page from what an agent was served, where the browser was not."""
-        served = (name for name in self._agents if self._done[name].outcome == SERVED and name in self._served)
-        answer = next((self._served[name] for name in served), None)
-        if self._done[BROWSER].outcome != SERVED and answer is not None:
-            facts = await self._parser.homepage(answer.body, answer.content_type)
-            self.page = msgspec.structs.replace(facts, seen_by=answer.name)
+        """Take the facts of the page from what an agent was served, where the browser was not or no agent got a shell.
+
+        A site may render its pages for those who run no scripts, and send scripts to a browser.
+        """
+        served = [name for name in self._agents if self._done[name].outcome == SERVED and name in self._served]
+        shell = self._done[BROWSER].outcome == SERVED
+        if shell and not self.page.noscript_shell:
+            return
+        found = []
+        for name in served if shell else served[:1]:
+            facts = await self._parser.homepage(self._served[name].body, self._served[name].content_type)
+            found.append(msgspec.structs.replace(facts, seen_by=name))
+        if found and not (shell and any(facts.noscript_shell or facts.problem for facts in found)):
+            self.page = found[0]
 
     # Further questions: by what a refusal goes.
 

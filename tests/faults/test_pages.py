@@ -117,3 +117,19 @@ async def test_an_error_page_with_status_200_for_agents_alone_is_another_page(pa
         observed = await scan(site, parser)
     assert {observed.exchange(name).outcome for name in AGENTS} == {CHALLENGED}
     assert all(observed.exchange(name).another_page for name in AGENTS)
+
+
+SHELL: Final = page("<!doctype html><html lang=en><title>App</title><div id=root></div><script src=/app.js></script>")
+RENDERED: Final = page(f"<!doctype html><html lang=en><title>A shop for kettles</title>{'Kettles and pans. ' * 20}")
+
+
+@pytest.mark.parametrize(("shells", "judged"), [(0, AGENTS[0]), (1, ""), (4, "")])
+async def test_a_page_that_is_rendered_for_agents_is_judged_where_all_of_them_get_it(
+    shells: int, judged: str, parser: ParserProcess
+) -> None:
+    pages = {BROWSER: SHELL} | {name: SHELL if number < shells else RENDERED for number, name in enumerate(AGENTS)}
+    async with Site(faults=pages) as site:
+        observed = await scan(site, parser)
+    assert {one.outcome for one in observed.homepages} == {SERVED}
+    assert (observed.page.seen_by, observed.page.noscript_shell) == (judged, not judged)
+    assert grade_card(observed).stance == "Open"
