@@ -33,10 +33,15 @@ _BLOCKING: Final = re.compile(
     r"|are you (?:an? )?(?:human|(?:ro)?bot)|(?:that )?you are (?:an? )?(?:human|(?:ro)?bot)|verify(?:ing)? you"
     r"|(?:virtual|online|prioriti[sz]ation) waiting room|waiting room powered by|queue it"
     r"|you a?re (?:now )?in (?:line|(?:the |a )?queue)"
-    r"|request (?:was |has been )?rejected|page not found|404 (?:error|not found)|error 404)\b"
+    r"|request (?:was |has been )?rejected|page not found|404 (?:error|not found)|error 404"
+    r"|(?:zugriff|zugang) (?:verweigert|gesperrt)|accès (?:refusé|interdit|bloqué)|acceso (?:denegado|bloqueado)"
+    r"|accesso (?:negato|bloccato)|acesso (?:negado|bloqueado)|toegang (?:geweigerd|geblokkeerd)|odmowa dostępu"
+    r"|dostęp (?:zabroniony|zablokowany)|доступ (?:запрещ[её]н|заблокирован|ограничен)"
+    r"|erişim (?:engellendi|reddedildi))\b"
+    r"|アクセス(?:が|は)?(?:拒否|禁止|制限)|访问(?:被拒绝|被禁止|受限)|(?:拒绝|禁止)访问|접근이 (?:거부|차단)"
 )
 """How a page says that it blocks, that its reader must wait in line, or that it is not there, in its title, its path
-or its first words."""
+or its first words; that it blocks, in the languages of most pages."""
 
 
 class PageText(msgspec.Struct, frozen=True, array_like=True):
