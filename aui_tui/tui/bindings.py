@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from textual.binding import Binding
 from textual.dom import DOMNode
@@ -15,6 +15,9 @@ from textual.screen import Screen
 from aui_tui.errors import ConfigError
 from aui_tui.text import clean
 from aui_tui.tui.words import nearest
+
+if TYPE_CHECKING:
+    from aui_tui.tui.widgets.listing import RowList
 
 
 def _key(
@@ -63,39 +66,47 @@ TABLE: Final = _table(
     _key("right", "column(1)", "column-right", "Column right", "Column at the right", show=False),
 )
 
+LINES: Final = _table(
+    "pane",
+    *_moves("step", "line, fix or figure", "pagedown,space"),
+    _key("enter", "select", "figure", "Open", "Show what is behind the row or figure under the cursor"),
+    _key("left", "side(-1)", "figure-left", "Left", "Figure at the left", show=False),
+    _key("right", "side(1)", "figure-right", "Right", "Figure at the right", show=False),
+)
+
 INDEX: Final = _table(
     "index",
 
-    _key("slash", "search", "search", "Search", "Filter as you type: text and terms such as stance:walled"),
-    _key("c", "category", "category", "Category", "Choose a category, each with its number of hosts"),
+    _key("slash", "search", "search", "Query", "Filter as you type: text and terms such as stance:walled"),
     _key("1", "stance('Open')", "stance-open", "Stance", "Only Open hosts, or all again", display="1-3"),
     _key("2", "stance('Selective')", "stance-selective", "Selective", "Only Selective hosts, or all", show=False),
     _key("3", "stance('Walled')", "stance-walled", "Walled", "Only Walled hosts, or all again", show=False),
     _key("0", "stance('')", "stance-all", "All stances", "Hosts of every stance", show=False),
     *(_key(str(n), f"surface({n})", f"surface-{n}", "Assistant", "Sort by the assistant with that digit",
            show=n == 1, display="1-8" if n == 1 else "") for n in range(1, 9)),
-    _key("s", "scan(False)", "scan", "Scan", "Scan the host under the cursor; the answer may be up to 24 h old"),
-    _key("u", "other_list", "other-list", "Unreachable", "Switch between the two lists"),
+    _key("c", "category", "category", "Category", "Choose a category, each with its number of hosts"),
     _key("t", "turn", "sort-turn", "Sort", "Order by the column under the cursor, or turn the order round",
-         display="<>t"),
-    _key("F", "histogram", "histogram", "Histogram", "Count the values of a column; enter filters by one", show=False),
-    _key("C", "app.window('columns')", "columns", "Columns", "Choose the columns of the list", show=False),
-    _key("V", "app.window('views')", "views", "Saved lists", "Show a saved list, or save this one", show=False),
-    _key("a", "tasks", "tasks", "Tasks", "Run the tasks on the host in a browser", show=False),
+         display="←→ t"),
     _key("less_than_sign", "sort(-1)", "sort-left", "Sort left", "Sort by the column to the left", show=False),
     _key("greater_than_sign", "sort(1)", "sort-right", "Sort right", "Sort by the column to the right", show=False),
-    _key("m", "matrix", "matrix", "Matrix", "Who gets in, one column per assistant; then 1 to 8 sort by one"),
+    _key("F", "histogram", "histogram", "Count", "Count the values of a column; enter filters by one"),
+    _key("space", "mark", "mark", "Mark", "Mark the host, to compare, scan or write several"),
+    _key("equals_sign", "compare", "compare", "Compare", "The marked hosts side by side"),
+    _key("V", "app.window('views')", "views", "Lists", "Show a saved list, or save this one"),
     _key("v", "overview", "overview", "Overview", "Who gets in, scores, stances per category, what sites lack most"),
-    _key("space", "mark", "mark", "Mark", "Mark the host, to compare, scan or export several"),
-    _key("equals_sign", "compare", "compare", "Compare", "The marked hosts side by side", show=False),
-    _key("x", "export", "export", "Export", "Write the list, or the marked hosts of it, to a file"),
+    _key("x", "export", "export", "Write", "Write the list, or the marked hosts of it, to a file"),
+    _key("s", "scan(False)", "scan", "Scan", "Scan the host under the cursor; the answer may be up to 24 h old"),
+    _key("f", "scan(True)", "scan-force", "Ask again", "Ask the site again, whatever answer is kept; costs one"),
+    _key("m", "matrix", "matrix", "Matrix", "Who gets in, one column per assistant; then 1 to 8 sort by one"),
+    _key("u", "other_list", "other-list", "Unreachable", "Switch between the two lists"),
+    _key("y", "copy('host')", "copy", "Copy", "Copy the host name"),
+    _key("Y", "copy('row')", "copy-more", "Copy row", "Copy the row, values parted by tabs", show=False),
+    _key("a", "tasks", "tasks", "Tasks", "Run the tasks on the host in a browser", show=False),
+    _key("C", "app.window('columns')", "columns", "Columns", "Choose the columns of the list", show=False),
     _key("W", "starter", "starter", "Known sites", "Scan the packaged list of known sites", show=False),
     _key("D", "demo", "demo", "Demo", "Leave for the demo, a small web on this machine", show=False),
     _key("S", "ask_scan", "scan-address", "Scan address", "Type an address and scan it", show=False),
-    _key("y", "copy('host')", "copy", "Copy", "Copy the host name"),
-    _key("f", "scan(True)", "scan-force", "Ask again", "Ask the site again, whatever answer is kept; costs one"),
-    _key("Y", "copy('row')", "copy-more", "Copy row", "Copy the row, values parted by tabs", show=False),
-    _key("o", "browse", "browse", "Browser", "Open the site itself; over ssh its address is copied", show=False),
+    _key("o", "browse", "browse", "Site", "Open the site itself; over ssh its address is copied", show=False),
     _key("J", "scroll_preview(3)", "preview-down", "Preview down", "Scroll the preview down", show=False),
     _key("K", "scroll_preview(-3)", "preview-up", "Preview up", "Scroll the preview up", show=False),
     _key("plus", "preview", "zoom", "Preview", "Show or hide the preview", show=False),
@@ -120,15 +131,19 @@ OVERVIEW: Final = _table(
 COMPARE: Final = _table(
     "comparison",
 
+    _key("right", "site(1)", "figure-right", "Site", "To the site at the right", display="←→", first=True),
+    _key("left", "site(-1)", "figure-left", "Left", "To the site at the left", show=False, first=True),
     _key("a", "every", "compare-all", "All lines", "Show the lines that are alike too, or fold them"),
     _key("y", "copy", "copy", "Copy", "Copy the row under the cursor"),
+    _key("x", "export", "export", "Write", "Write the hosts to a file"),
+    _key("o", "browse", "browse", "Site", "Open the site itself; over ssh its address is copied"),
     _key("escape,backspace,equals_sign", "dismiss", "compare-back", "Back", "Back to the list", display="esc"),
 )  # fmt: skip
 
 QUERY: Final = _table(
     "search",
-    _key("escape", "leave(False)", "query-cancel", "Cancel", "Leave the search as it was before", display="esc"),
-    _key("enter", "leave(True)", "query-keep", "Search", "Search as typed and go to the list"),
+    _key("escape", "leave(False)", "query-cancel", "Cancel", "Leave the query as it was before", display="esc"),
+    _key("enter", "leave(True)", "query-keep", "List", "Query as typed and go to the list"),
     _key("down", "step(1)", "query-next", "Choose", "Next choice of the drop-down", display="↑↓"),
     _key("up", "step(-1)", "query-previous", "Choice before", "Choice before", show=False),
     _key("tab", "complete", "query-complete", "Take", "Take the choice under the cursor"),
@@ -141,11 +156,14 @@ FIND: Final = _table(
     _key("up", "step(-1)", "find-previous", "Previous", "Line found before"),
 )
 
+FIXES: Final = _table(
+    "fixes",
+    _key("space", "screen.tick", "what-if", "What if", "Suppose the chosen fix done, and see the score", show=False),
+)
+
 CARD: Final = _table(
     "report card",
 
-    _key("escape,backspace", "back", "back", "Back", "Stop the scan of this host, else back to the list",
-         display="esc"),
     _key("1", "pane(1)", "pane-1", "Pane", "Summary, or the ledger", display="1-7"),
     _key("2", "pane(2)", "pane-2", "Agents", "Agents and crawlers", show=False),
     _key("3", "pane(3)", "pane-3", "Evidence", "Evidence, or what changed", show=False),
@@ -162,45 +180,34 @@ CARD: Final = _table(
     _key("s", "scan(False)", "scan", "Scan", "Scan this host; the answer may be up to 24 h old"),
     _key("a", "tasks", "tasks", "Tasks", "Run the tasks on this host in a browser on this machine"),
     _key("y", "copy('fix')", "copy", "Copy", "Copy the snippet of the chosen fix"),
+    _key("x", "export", "export", "Write", "Write the card, or the chosen snippet, to a file"),
     _key("d", "changes", "changes", "Changes", "What changed since the scan before, or the evidence again"),
     _key("l", "ledger", "ledger", "Ledger", "How the score came about, point by point"),
-    _key("M", "method", "method", "Method", "Grade the same observations under the other method"),
-    _key("x", "export", "export", "Export", "Write the card, or the chosen snippet, to a file"),
     _key("f", "scan(True)", "scan-force", "Ask again", "Ask the site again, whatever answer is kept; costs one"),
-    _key("D", "history('compare')", "changes-since", "Diff with", "Compare with an earlier scan", show=False),
+    _key("plus", "zoom", "zoom", "Zoom", "Give the whole screen to one pane, or back"),
+    _key("o", "browse", "browse", "Site", "Open the site itself; over ssh its address is copied", show=False),
+    _key("M", "method", "method", "Other method", "Grade the same observations under the other method"),
+    _key("D", "history('compare')", "changes-since", "Changes since", "Compare with an earlier scan", show=False),
     _key("h", "history('show')", "history", "History", "Show an earlier scan", show=False),
     _key("Y", "copy('card')", "copy-more", "Copy card", "Copy the whole card as JSON", show=False),
-    _key("o", "browse", "browse", "Browser", "Open the site itself; over ssh its address is copied", show=False),
     _key("r", "reload", "reload", "Reload", "Read the card again", show=False),
-    _key("plus", "zoom", "zoom", "Zoom", "Give the whole screen to one pane, or back", show=False),
+    _key("escape,backspace", "back", "back", "Back", "Stop the scan of this host, else back to the list",
+         show=False, display="esc"),
 )  # fmt: skip
 
 EXCHANGE: Final = _table(
     "exchange",
 
-    _key("escape,backspace", "dismiss", "exchange-back", "Back", "Back to the card", display="esc"),
     _key("tab", "turn(1)", "side-next", "Side", "Both sides, one side raw, the text", first=True),
     _key("shift+tab", "turn(-1)", "side-previous", "Side before", show=False, first=True),
-    _key("n", "walk(1)", "next", "Next", "Next agent or file", display="n/p"),
+    _key("n", "walk(1)", "next", "Agent", "Next agent or file", display="n/p"),
     _key("p", "walk(-1)", "previous", "Previous", "Previous agent or file", show=False),
     _key("y", "copy('curl')", "copy", "Copy curl", "Copy a command that asks the same, without secrets"),
-    _key("Y", "copy('both')", "copy-more", "Copy all", "Copy both sides as text"),
+    _key("Y", "copy('both')", "copy-more", "All", "Copy both sides as text"),
     _key("x", "export", "export", "Write", "Write both sides to a file"),
-    _key("slash", "find", "find", "Find", "Find words in what is shown"),
+    _key("escape,backspace", "dismiss", "exchange-back", "Back", "Back to the card", display="esc"),
+    _key("slash", "find", "find", "Find", "Find words in what is shown", show=False),
 )  # fmt: skip
-
-FIXES: Final = _table(
-    "fixes",
-    _key("space", "screen.tick", "what-if", "What if", "Suppose the chosen fix done, and see the score"),
-)
-
-LINES: Final = _table(
-    "pane",
-    *_moves("step", "line, fix or figure", "pagedown,space"),
-    _key("enter", "select", "figure", "Open", "Show what is behind the row or figure under the cursor"),
-    _key("left", "side(-1)", "figure-left", "Left", "Figure at the left", show=False),
-    _key("right", "side(1)", "figure-right", "Right", "Figure at the right", show=False),
-)
 
 CLOSE: Final = _table(
     "window",
@@ -328,8 +335,10 @@ def live(screen: Screen[Any]) -> list[Live]:
     for active in screen.active_bindings.values():
         binding = active.binding
         if active.enabled and binding.group is not None and binding.id is not None:
-            place = binding.group.description
-            known = found.setdefault((place, binding.id), Live(place, binding, [], active.node))
+            place, named = binding.group.description, binding
+            if binding.id == "figure":
+                named = replace(binding, description=cast("RowList", active.node).opens)
+            known = found.setdefault((place, binding.id), Live(place, named, [], active.node))
             known.keys.append(written(binding.key))
     order = [(place, binding.id) for place, table in TABLES.items() for binding in table]
     return [found[name] for name in dict.fromkeys(order) if name in found]

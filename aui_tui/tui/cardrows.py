@@ -331,10 +331,12 @@ def why(report: HostReport, key: str) -> str:
 
 
 def unasked(report: HostReport, key: str, size: int) -> list[ListEntry]:
-    """Return what is known of an assistant, agent or crawler that no probe stands for: its lines of robots.txt."""
+    """Return what is known of an assistant, agent or crawler without an exchange: its lines of robots.txt."""
     surface = registry().surface(key)
     wanted = surface.agents if surface is not None else (key,)
     words = "It was not asked: four agents are asked under their names, the others by robots.txt."
+    if report.observations is None:
+        words = "This source keeps no exchanges. s scans the host here."
     if surface is not None and surface.source == "none":
         words = "It drives a browser like a person's, so only a task run can tell what it gets."
     out = [paragraph(words, size)]

@@ -393,7 +393,7 @@ class Dashboard(App[Any]):
                 self.did(wanted.command())
                 run_concurrently(self, "export", self._report, self.context.exporter(wanted))
 
-        self.push_screen(AskScreen(f"Export the {job.kind}", hint(job.kind), job.path, doubt=already_there), write)
+        self.push_screen(AskScreen(f"Write the {job.kind}", hint(job.kind), job.path, doubt=already_there), write)
 
     async def _report(self, work: Awaitable[str]) -> None:
         """Say what came of ``work``, and have the screens read again what they show."""

@@ -50,15 +50,15 @@ def test_an_analyst_finds_the_walled_travel_sites_and_exports_them(tmp_path: Pat
         terminal.press("\x1b[B\r")
         terminal.wait_for(f"Ranked {len(wanted)} ")
         terminal.press("x")
-        terminal.wait_for("Export the list", "walled-travel.json")
+        terminal.wait_for("Write the list", "walled-travel.json")
         terminal.press("\r")
         terminal.wait_for("Wrote")
         terminal.press("x")
-        terminal.wait_for("Export the list")
+        terminal.wait_for("Write the list")
         terminal.press("\r")
         terminal.wait_for("is there already")
         terminal.press("\r")
-        terminal.wait_until(lambda: "Export the list" not in terminal.text)
+        terminal.wait_until(lambda: "Write the list" not in terminal.text)
         terminal.press("q")
         assert terminal.finish() == 0
     found = json.loads((tmp_path / "walled-travel.json").read_text(encoding="utf-8"))
@@ -122,9 +122,9 @@ def test_each_line_of_the_history_runs_in_a_shell(tmp_path: Path) -> None:
         for keys, kind in (("x", "list"), (" \x1b[Bx", "list"), ("\r", ""), ("x", "card"), ("4", ""), ("x", "snippet")):
             terminal.press(keys)
             if kind:
-                terminal.wait_for(f"Export the {kind}")
+                terminal.wait_for(f"Write the {kind}")
                 terminal.press("\r")
-                terminal.wait_until(lambda: "Export the" not in terminal.text, "for the window to close")
+                terminal.wait_until(lambda: "Write the" not in terminal.text, "for the window to close")
             else:
                 terminal.wait_for("y copies the change")
         terminal.press("\x7fS")
@@ -174,7 +174,7 @@ def test_a_full_disk_is_said_on_the_screen(tmp_path: Path) -> None:
                 while True:
                     ballast.write(b"x" * 4096)
             terminal.press("x")
-            terminal.wait_for("Export the list")
+            terminal.wait_for("Write the list")
             terminal.press("\r")
             terminal.wait_for("✗", "the disk is full")
             terminal.wait_until(lambda: "the disk is full" not in terminal.text)

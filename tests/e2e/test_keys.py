@@ -98,7 +98,7 @@ def test_an_analyst_finds_the_walled_shops_that_turn_claude_away_and_exports_the
         terminal.press("category:retail stance:walled agent:claude=out")
         terminal.wait_for("Ranked 1 ")
         keys.press(["\r", ">", ">"], "Δ▾", "stay.example")
-        keys.press(["x"], "Export the list")
+        keys.press(["x"], "Write the list")
         keys.press(["\r"])
         terminal.wait_until(
             lambda: any("stay.example" in file.read_text(encoding="utf-8") for file in home.glob("*.json")),

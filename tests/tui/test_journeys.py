@@ -76,6 +76,26 @@ async def test_enter_shows_a_line_of_a_comparison_in_full() -> None:
 
 
 @pytest.mark.ci
+async def test_enter_shows_what_the_chosen_site_of_a_comparison_did_and_o_opens_that_site(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    async with stage(MemoryService.of(60), (140, 40)) as pilot:
+        await press(pilot, "home", "space", "end", "space", "equals_sign")
+        said = {}
+        for side, key in (("cartbase41.example", ""), ("shophub0.example", "right"), ("cartbase41.example", "left")):
+            await press(pilot, *filter(None, (key,)), "o")
+            assert pilot.app.clipboard == f"https://{side}/"
+            await press(pilot, "enter")
+            assert isinstance(pilot.app.screen, ReadScreen)
+            said[side] = " ".join(" ".join(pilot.app.screen.query_one(RowList).texts).split())
+            await press(pilot, "escape")
+    assert "The site answers this name with a test for humans (403)." in said["cartbase41.example"]
+    assert "The site serves the page to this name." in said["shophub0.example"]
+
+
+@pytest.mark.ci
 async def test_keys_of_the_list_work_again_once_it_has_rows_again() -> None:
     async with stage(MemoryService.of(60)) as pilot:
         await press(pilot, "slash", *"zzz", "enter", "down")

@@ -113,7 +113,7 @@ async def test_the_histogram_of_the_column_under_the_cursor_filters(
     app, run = app_with(tmp_path / "config.toml")
     async with run() as pilot:
         await press(pilot, *["right"] * moves, "F")
-        assert "Histogram of" in text_of(pilot)
+        assert "Count of" in text_of(pilot)
         await press(pilot, "enter")
         state = index_of(app).state
         assert state.query.line == line

@@ -38,6 +38,8 @@ from aui_tui.tui.words import day
 
 OF_CARD: Final = frozenset({"copy", "export", "changes", "ledger", "method", "history", "find", "crawlers", "zoom"})
 """Actions that there must be a card for."""
+OPENS: Final = {AGENTS: "Exchange", FIXES: "What if", SCAN_LOG: "Exchange"}
+"""What enter does in the panes where it does not show the whole row."""
 COLUMNS: Final = ((SUMMARY, AGENTS, EVIDENCE, SCAN_LOG), (FIXES, TASK_RUN, VISITS))
 """The panes from top to bottom in the two columns of a wide screen."""
 LOW: Final = 23
@@ -115,7 +117,7 @@ class CardScreen(DashboardScreen[str]):
                 yield Static(id="stance", markup=False)
                 yield Static(id="sentence", markup=False)
             with Container(id="reasons"):
-                yield RowList(id="strip")
+                yield RowList(opens="Exchange", id="strip")
                 yield Bar(lambda size: cardrows.score(self.state, size), id="score")
         yield Bar(lambda size: cardrows.tabs(self.state, size), id="tabs")
         with Container(id="panes"):
@@ -123,7 +125,7 @@ class CardScreen(DashboardScreen[str]):
                 with Vertical(id=f"column-{number}", classes="column"):
                     for place in column:
                         kind = FixList if place == FIXES else RowList
-                        yield kind(id=f"pane-{place}", classes="pane")
+                        yield kind(opens=OPENS.get(place, "Whole row"), id=f"pane-{place}", classes="pane")
                         if place == AGENTS:
                             yield Static(id="why", classes="pane", markup=False)
         yield FindBar()

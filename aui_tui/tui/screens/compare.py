@@ -24,9 +24,12 @@ from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import COMPARE
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
-from aui_tui.tui.rows import ListEntry, blank, in_full, paragraph, rule, spread, term, text
+from aui_tui.tui.export import ExportJob
+from aui_tui.tui.rows import ListEntry, Stop, in_full, paragraph, rule, spread, term, text
+from aui_tui.tui.screens.exchange import opened
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.widgets.listing import RowList
+from aui_tui.tui.words import TERMS
 
 
 class Value(NamedTuple):
@@ -57,11 +60,11 @@ class CompareScreen(DashboardScreen[None]):
     def __init__(self, hosts: tuple[str, ...]) -> None:
         super().__init__()
         self._hosts = hosts
-        self._cards: dict[str, ReportCard] = {}
+        self._reports: dict[str, HostReport] = {}
         self._every = False
 
     def inside(self) -> ComposeResult:
-        yield RowList(id="figures", classes="pane")
+        yield RowList(opens="Evidence", id="figures", classes="pane")
 
     def on_mount(self) -> None:
         self.watch(self.app, "aged", self._aged, init=False)
@@ -73,7 +76,7 @@ class CompareScreen(DashboardScreen[None]):
             if report is None:
                 self.app.notice(problem, "error")
             else:
-                self._cards[host] = report.card
+                self._reports[host] = report
                 self._draw(top=True)
 
     def _aged(self, _count: int) -> None:
@@ -82,7 +85,7 @@ class CompareScreen(DashboardScreen[None]):
     @property
     def cards(self) -> list[ReportCard]:
         """The cards that were read, in order."""
-        return [self._cards[host] for host in self._hosts if host in self._cards]
+        return [self._reports[host].card for host in self._hosts if host in self._reports]
 
     def _draw(self, *, top: bool = False) -> None:
         cards, now, every = self.cards, self.context.clock(), self._every
@@ -98,18 +101,38 @@ class CompareScreen(DashboardScreen[None]):
         words = f"{sum(row.differs for row in rows)} of {len(rows)} lines differ "
         return spread(left, text((words, "muted")), size)
 
-    def foot_line(self, size: int) -> Content:
-        key = self.query_one(RowList).key
-        found = next((row for row in lines(self.cards, self.context.clock()) if row.name == key), None)
-        words = " · ".join(value.text for value in found.values) if found is not None else ""
-        return term(key or "disagree", size, words or "What the sites do not have in common; a shows all lines.")
+    def _here(self) -> tuple[ComparedLine | None, int]:
+        """Return the line under the cursor, and the place of the site there."""
+        place, _, name = self.query_one(RowList).key.partition(" ")
+        return next((row for row in lines(self.cards, self.context.clock()) if row.name == name), None), int(place or 0)
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        """Show what each site says in full."""
-        found = next((row for row in lines(self.cards, self.context.clock()) if row.name == message.key), None)
-        if found is not None:
-            said = [(card.host, value.text) for card, value in zip(self.cards, found.values, strict=True)]
-            self.app.push_screen(ReadScreen(found.name, partial(in_full, said)))
+    def foot_line(self, size: int) -> Content:
+        row, place = self._here()
+        if row is None:
+            return term("disagree", size, "What the sites do not have in common; a shows all lines.")
+        word = row.values[place].text[2:]
+        words = " · ".join(value.text for value in row.values)
+        return term(word, size) if word in TERMS else term(row.name, size, words)
+
+    def on_row_list_chosen(self) -> None:
+        """Show what is behind the verdict of a site, of any other line what each site says in full."""
+        row, place = self._here()
+        surface = next((one.slug for one in registry().surfaces if row is not None and one.label == row.name), "")
+        if surface:
+            self.app.push_screen(opened(self._reports[self.cards[place].host], surface))
+        elif row is not None:
+            said = [(card.host, value.text) for card, value in zip(self.cards, row.values, strict=True)]
+            self.app.push_screen(ReadScreen(row.name, partial(in_full, said)))
+
+    def action_site(self, step: int) -> None:
+        self.query_one(RowList).action_side(step)
+
+    def action_export(self) -> None:
+        self.app.export(ExportJob("list", "compared.json", hosts=self._hosts))
+
+    def action_browse(self) -> None:
+        if self.cards:
+            self.app.browse(self.cards[self._here()[1]].host)
 
     def action_every(self) -> None:
         self._every = not self._every
@@ -139,12 +162,13 @@ def compare(cards: Sequence[ReportCard], size: int, now: float, *, every: bool =
     room = max((size - label - 4) // len(cards) - 1, 8)
     found = lines(cards, now)
     differ, alike = [row for row in found if row.differs], [row for row in found if not row.differs]
-    out = [paragraph(sentence(cards), size, "strong"), blank()]
+    heading = rule(f"{glyphs.DISAGREE} what differs", "", size)
+    out = [paragraph(sentence(cards), size, "strong"), heading]
     heads = "".join(fit(card.host, room) + " " for card in cards)
     out.append(ListEntry(text(" " * (label + 4), (heads, "title"))))
     out += [_row(row, glyphs.DISAGREE, label, room) for row in differ]
     more = "a folds them" if every else "a shows them"
-    out += [blank(), rule(f"{glyphs.ALIKE} alike: {count(len(alike), 'line')}", more, size)]
+    out.append(rule(f"{glyphs.ALIKE} what is alike: {count(len(alike), 'line')}", more, size))
     if every:
         return [*out, *(_row(row, glyphs.ALIKE, label, room) for row in alike)]
     names: dict[Value, list[str]] = {}
@@ -160,9 +184,15 @@ def _said(names: str, value: Value) -> str:
 
 
 def _row(row: ComparedLine, mark: str, label: int, room: int) -> ListEntry:
-    cells = ((fit(_with_bar(value.text, room), room) + " ", value.tone) for value in row.values)
+    cells = [(fit(_with_bar(value.text, room), room), value.tone) for value in row.values]
     role = "accent" if mark == glyphs.DISAGREE else "muted"
-    return ListEntry(text("  ", (f"{mark} ", role), fit(row.name, label - 1) + " ", *cells), row.name)
+    content = text("  ", (f"{mark} ", role), fit(row.name, label - 1) + " ")
+    stops = []
+    for place, (words, tone) in enumerate(cells):
+        start = len(content.plain)
+        content = text(content, (words, tone), " ")
+        stops.append(Stop(f"{place} {row.name}", start, start + len(words.rstrip())))
+    return ListEntry(content, stops[0].key, tuple(stops))
 
 
 def _with_bar(words: str, room: int) -> str:
@@ -181,11 +211,12 @@ def sentence(cards: Sequence[ReportCard]) -> str:
         return "None of them could be reached."
     order = [surface.label for surface in registry().surfaces]
     every = set.intersection(*out.values()) if len(out) > 1 else set[str]()
-    parts = [f"All turn {joined(sorted(every, key=order.index))} away"] if every else []
+    all_of = "Both" if len(out) == 2 else "All"
+    parts = [f"{all_of} turn {joined(sorted(every, key=order.index))} away"] if every else []
     for host, names in out.items():
         own = sorted(names - every, key=order.index)
         if own:
-            parts.append(f"{host} turns {joined(own)} away")
+            parts.append(f"{host} {'also ' if every else ''}turns {joined(own)} away")
     words = "; ".join(parts) or "No assistant is turned away by any of them"
     return f"{words}."
 
@@ -207,8 +238,6 @@ def _lines(card: ReportCard, now: float) -> Iterator[tuple[str, Value]]:
     """Yield what one card says, by the name of the line."""
     report, word = HostReport(card=card), "unreachable" if card.unreachable else card.stance
     points = sections.points(report)
-    yield "Score", Value(glyphs.DASH if card.unreachable else labels.score(card.score, card.grade), "strong")
-    yield "Stance", Value(word, sign(word).tone)
     words = {key: one.verdict for one in agents.outcomes(card) for key in one.keys}
     for slug, verdict in card.matrix.items() if not card.unreachable else ():
         found = words.get(slug) or agents.word_of(verdict)
@@ -218,5 +247,7 @@ def _lines(card: ReportCard, now: float) -> Iterator[tuple[str, Value]]:
     yield "Method", Value(card.method)
     facts = (item for item in sections.facts(report).items if item.label not in ("Title", "Limit"))
     yield from ((item.label, Value(item.text)) for item in facts)
+    yield "Stance", Value(word, sign(word).tone)
+    yield "Score", Value(glyphs.DASH if card.unreachable else labels.score(card.score, card.grade), "strong")
     yield "Scanned", Value(ago(card.scanned_at, now))
     yield from ((fix.title, TO_DO) for fix in card.recommendations)

@@ -19,7 +19,7 @@ from aui_tui.model.view import HostReport
 from aui_tui.text import cells, count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import EXCHANGE
-from aui_tui.tui.cardrows import every_agent, unasked, why
+from aui_tui.tui.cardrows import unasked, why
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.export import ExportJob, file_name
 from aui_tui.tui.rows import ListEntry, blank, cut, hang, in_full, paragraph, rule, spread, term, text
@@ -60,7 +60,7 @@ class ExchangeScreen(DashboardScreen[None]):
 
     def inside(self) -> ComposeResult:
         yield Bar(self._tabs, id="tabs-of-sides")
-        yield RowList(id="exchange", classes="pane -alone")
+        yield RowList(opens="Whole value", id="exchange", classes="pane -alone")
         yield FindBar()
 
     def on_mount(self) -> None:
@@ -277,11 +277,6 @@ def whole(row: FieldRow, found: ComparedExchanges, size: int) -> list[ListEntry]
 def opened(report: HostReport, name: str) -> Screen[None]:
     """Return what the browser and the probe or assistant ``name`` asked and got, or why that is not known."""
     seen, probe = report.observations, probe_of(name)
-    if seen is None:
-        words = "This source keeps no exchanges. s scans the host here."
-        known = any(row.key == name for row in every_agent(report))
-        more = why(report, name) if known else ""
-        return ReadScreen(labels.name(name), lambda size: [paragraph(part, size) for part in (more, words) if part])
-    if not probe or seen.exchange(probe).name not in {one.name for one in seen.exchanges}:
+    if seen is None or not probe or seen.exchange(probe).name not in {one.name for one in seen.exchanges}:
         return ReadScreen(labels.name(name), lambda size: unasked(report, name, size))
     return ExchangeScreen(report, seen, probe)

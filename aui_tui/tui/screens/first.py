@@ -60,7 +60,7 @@ class FirstScreen(DashboardScreen[None]):
     #first { height: 1fr; padding: 2 3; }
     #first #question { text-style: bold; padding: 0 2; height: auto; }
     #first .hint { padding: 0 2; height: auto; }
-    #first Input { border: round $primary; height: 3; margin: 1 0 0 0; padding: 0; background: $background; }
+    #first Input { border: round $primary; height: 3; margin: 1 0 0 0; padding: 0 1; background: $background; }
     #first #doors { border: none; background: $background; height: auto; margin: 1 0 0 0; padding: 0 2; }
     .-tiny #first, FirstScreen.-short #first { padding: 0 1; }
     """
@@ -117,7 +117,7 @@ class FirstScreen(DashboardScreen[None]):
         own = (await attempt(service.owns(address)))[0] if address else False
         cost = f"one of {quota.left} scans" if quota is not None else "one scan"
         if own:
-            self._say(f"{address} is on this machine: any port, no option needed, {cost}.")
+            self._say(f"{address} is on this machine: no option needed, {cost}.")
         else:
             self._say(f"Asked over https unless you write http://; {cost}." if address else " ")
 

@@ -46,13 +46,13 @@ class HistogramScreen(Dialog[Query | None]):
     AUTO_FOCUS = "RowList"
 
     def __init__(self, context: Context, query: Query, column: Column) -> None:
-        super().__init__(f"Histogram of {SPOKEN.get(column.key, column.label or column.key)}", FILTERS)
+        super().__init__(f"Count of {SPOKEN.get(column.key, column.label or column.key)}", FILTERS)
         self.context = context
         self._asked = query
         self._column = column
 
     def inside(self) -> ComposeResult:
-        yield RowList(id="histogram")
+        yield RowList(opens="List", id="histogram")
 
     def on_mount(self) -> None:
         start(self, "overview", self._read)

@@ -108,7 +108,7 @@ def command_line(command: str, size: int) -> Content:
 def marks_line(marks: frozenset[str], size: int) -> Content:
     """Return how many hosts are marked, and what can be done with them."""
     words = f"{count(len(marks), 'host')} marked" if size >= 60 else f"{len(marks):,}"
-    keys = (("=", "compare"), ("s", "scan"), ("x", "export"), ("esc", "clear"))
+    keys = (("=", "compare"), ("s", "scan"), ("x", "write"), ("esc", "clear"))
     right = text(*(part for key, name in keys for part in ((key, "key"), f" {name}  ")))
     return spread(text((f" {glyphs.MARK} {words}", "accent"), "  "), right, size)
 
@@ -129,7 +129,7 @@ def empty_text(state: ListState, can_scan: bool, *, feeding: bool) -> Content:
     """Return what stands in a list without rows: how to get rows back, or how to get the first."""
     if state.filtered:
         words = text((hint_for(state.query.line) or f"No host is {state.query.words()}.", "strong"))
-        return text(words, "\n\n", ("esc", "key"), " clears the search, then the filters.")
+        return text(words, "\n\n", ("esc", "key"), " clears the query, then the filters.")
     if state.unreachable:
         return text("Every host that was scanned could be reached.\n\n", ("u", "key"), " shows them.")
     if feeding:

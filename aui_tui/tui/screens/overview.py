@@ -66,7 +66,7 @@ class OverviewScreen(DashboardScreen[Query | None]):
     def inside(self) -> ComposeResult:
         with Container(id="figures"):
             for number in range(1, PANES + 1):
-                yield RowList(id=f"figures-{number}", classes="pane")
+                yield RowList(opens="List", id=f"figures-{number}", classes="pane")
 
     def on_mount(self) -> None:
         start(self, "overview", self._read, "")

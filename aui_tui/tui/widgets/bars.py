@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Final, cast
 
 from textual.app import ComposeResult
@@ -60,13 +60,15 @@ class KeyBar(Bar):
         return [one for one in live(self.screen) if one.binding.show and (not typing or one.node is focused)]
 
     def _keys(self, size: int) -> Content:
-        """Return as many keys as fit, the key of help last."""
+        """Return as many keys as fit, the key of help last; where it alone has no room, it leaves."""
         found = self._live()
         names = [acting(self._words(one), f"run('{one.binding.id}')") for one in found]
-        end = names.pop() if found and found[-1].binding.id == "help" else Content("")
-        while names and 1 + sum(name.cell_length + 2 for name in names) + end.cell_length > size:
+        end = [names.pop()] if found and found[-1].binding.id == "help" else []
+        if _row(names).cell_length <= size < _row([*names, *end]).cell_length:
+            end = []
+        while names and _row([*names, *end]).cell_length > size:
             names.pop()
-        return text(" ", *(part for name in names for part in (name, "  ")), end)
+        return _row([*names, *end])
 
     def _words(self, one: Live) -> Content:
         return text((self.app.get_key_display(one.binding), "key"), f" {one.binding.description}")
@@ -75,6 +77,10 @@ class KeyBar(Bar):
         one = next((one for one in self._live() if one.binding.id == name), None)
         if one is not None:
             await self.app.run_action(one.binding.action, one.node)
+
+
+def _row(names: Sequence[Content]) -> Content:
+    return text(" ", Content("  ").join(names))
 
 
 class FindLine(Input):

@@ -48,8 +48,17 @@ class RowList(OptionList):
         listing: RowList
         key: str
 
-    def __init__(self, build: Build = lambda _size: (), *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  # Textual's
+    def __init__(
+        self,
+        build: Build = lambda _size: (),
+        *,
+        opens: str = "Open",
+        id: str | None = None,  # noqa: A002  # Textual's
+        classes: str | None = None,
+    ) -> None:
+        """``opens``: the name of what enter does with a row, in the line of keys."""
         super().__init__(markup=False, id=id, classes=classes)
+        self.opens = opens
         self._build_rows = build
         self.rows: tuple[ListEntry, ...] = ()
         self._laid_out = -1
