@@ -40,7 +40,7 @@ UNKNOWN_ISSUER: Final = ("local issuer certificate", "self-signed certificate", 
 def note_of(answer: HostReport) -> str:
     """Return in words where an answer came from; empty for a scan made now."""
     if answer.source == "cache":
-        return f"answer of {labels.before(answer.age)}, from the cache (--force scans again)"
+        return f"answer {labels.dated(answer.age)}, from the cache (--force scans again)"
     return "shared with another caller's scan" if answer.source == "shared" else ""
 
 

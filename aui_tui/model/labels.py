@@ -190,6 +190,11 @@ def before(passed: float) -> str:
     return f"{number} {unit.removesuffix('s') if number == '1' else unit} ago"
 
 
+def dated(passed: float) -> str:
+    """Return as of when something is that was made before: ``of 3 h ago``, ``from just now``."""
+    return f"{'from' if passed < 60 else 'of'} {before(passed)}"
+
+
 def declared(found: Declared) -> Iterator[tuple[str, str]]:
     """Yield what a site declares for agents as a severity (empty for a neutral line) and a clause without full stop."""
     agent = name(found.agent)

@@ -13,7 +13,7 @@ from msgspec import UNSET
 from aui_tui.checks import BY_FIX, label
 from aui_tui.model import agents, labels, visits
 from aui_tui.model.agents import UNCLEAR
-from aui_tui.model.card import ReportCard
+from aui_tui.model.card import ReportCard, age
 from aui_tui.model.methods import WALLED_CEILING, method
 from aui_tui.model.points import by_harm, gain, percent, totals
 from aui_tui.model.signs import sign
@@ -145,7 +145,7 @@ def verdict(report: HostReport, *, now: float | None = None) -> Section:
     return Section("verdict", card.host, agents.sentence(card, report.observations), tuple(items), word=word)
 
 
-def score_words(card: ReportCard, tasks_of: str = "") -> str:
+def score_words(card: ReportCard, tried: str = "") -> str:
     """Return the score and how it came about, such as ``40 of 50 points → 80, grade B; tasks not tried``."""
     if card.unreachable:
         return "– (nothing was measured)"
@@ -156,15 +156,15 @@ def score_words(card: ReportCard, tasks_of: str = "") -> str:
         words += f"; at most {WALLED_CEILING} while Walled"
     if card.provisional is True:
         return f"{words}; tasks {labels.tasks(card)}"
-    return f"{words}; tasks of {tasks_of}" if tasks_of else words
+    return f"{words}; tasks {tried}" if tried else words
 
 
 def task_age(report: HostReport, now: float | None) -> str:
-    """Return when the tasks were tried, where that was not with this scan; else nothing."""
+    """Return when the tasks were tried (``of 3 h ago``), where that was not with this scan; else nothing."""
     run = report.observations.tasks if report.observations is not None else None
     if run is None or run.ran_at >= report.card.scanned_at:
         return ""
-    return when(run.ran_at, now)
+    return f"of {labels.moment(run.ran_at)}" if now is None else labels.dated(age(run.ran_at, now))
 
 
 def when(stamp: str, now: float | None) -> str:
@@ -342,7 +342,7 @@ def tasks(report: HostReport, *, now: float | None = None) -> Section | None:
     got, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
     old = task_age(report, now)
     lead = f"{got} of {possible} points" + (", too few tasks count for the score" if card.provisional is True else "")
-    lead += f"; tasks of {old}" if old else ""
+    lead += f"; tasks {old}" if old else ""
     return Section("tasks", "Tasks", lead + ".", tuple(items), ("Task", "Outcome", "Points", "What happened"))
 
 

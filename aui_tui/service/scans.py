@@ -20,7 +20,7 @@ from aui_tui.index.cache import LEASE_LIFE, CacheFile, Lease, Leases, QuotaStore
 from aui_tui.index.folder import Places
 from aui_tui.index.reports import Reports
 from aui_tui.model.card import ReportCard, age
-from aui_tui.model.labels import ago
+from aui_tui.model.labels import dated
 from aui_tui.model.observations import Observations, ProbeEvent, Progress
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.registry import Known, starter
@@ -405,8 +405,8 @@ class Scans:
             raise
         observations = await self._call(lambda: seen.with_last_tasks(self._kept(seen.host)))
         if observations.tasks is not None and not options.tasks:
-            when = ago(observations.tasks.ran_at, self._clock())
-            warnings.append(f"The tasks were not tried again; their results are of {when} (--tasks tries them now).")
+            when = dated(age(observations.tasks.ran_at, self._clock()))
+            warnings.append(f"The tasks were not tried again; their results are {when} (--tasks tries them now).")
         card = await self._call(lambda: self._grade(observations, options))
         saving = self._call(lambda: self._save(self._cache_key(target), card, observations))
         warnings += await asyncio.shield(saving)

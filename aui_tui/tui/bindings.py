@@ -66,14 +66,6 @@ TABLE: Final = _table(
     _key("right", "column(1)", "column-right", "Column right", "Column at the right", show=False),
 )
 
-LINES: Final = _table(
-    "pane",
-    *_moves("step", "line, fix or figure", "pagedown,space"),
-    _key("enter", "select", "figure", "Open", "Show what is behind the row or figure under the cursor"),
-    _key("left", "side(-1)", "figure-left", "Left", "Figure at the left", show=False),
-    _key("right", "side(1)", "figure-right", "Right", "Figure at the right", show=False),
-)
-
 INDEX: Final = _table(
     "index",
 
@@ -156,11 +148,6 @@ FIND: Final = _table(
     _key("up", "step(-1)", "find-previous", "Previous", "Line found before"),
 )
 
-FIXES: Final = _table(
-    "fixes",
-    _key("space", "screen.tick", "what-if", "What if", "Suppose the chosen fix done, and see the score", show=False),
-)
-
 CARD: Final = _table(
     "report card",
 
@@ -208,6 +195,19 @@ EXCHANGE: Final = _table(
     _key("escape,backspace", "dismiss", "exchange-back", "Back", "Back to the card", display="esc"),
     _key("slash", "find", "find", "Find", "Find words in what is shown", show=False),
 )  # fmt: skip
+
+FIXES: Final = _table(
+    "fixes",
+    _key("space", "screen.tick", "what-if", "What if", "Suppose the chosen fix done, and see the score", show=False),
+)
+
+LINES: Final = _table(
+    "pane",
+    *_moves("step", "line, fix or figure", "pagedown,space"),
+    _key("enter", "select", "figure", "Open", "Show what is behind the row or figure under the cursor"),
+    _key("left", "side(-1)", "figure-left", "Left", "Figure at the left", show=False),
+    _key("right", "side(1)", "figure-right", "Right", "Figure at the right", show=False),
+)
 
 CLOSE: Final = _table(
     "window",

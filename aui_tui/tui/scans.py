@@ -144,8 +144,7 @@ def ended_words(scan: Scan, error: str, before: ReportCard | None = None) -> tup
     grade = ", no grade," if card.grade == NO_GRADE else f" {card.grade}"
     result = f"{card.host}: {card.score}{grade} {card.stance}."
     if report.source == "cache":
-        made = "just now" if report.age < 60 else f"of {labels.before(report.age)}"
-        return "done", f"{result} Answer {made}. f asks the site again."
+        return "done", f"{result} Answer {labels.dated(report.age)}. f asks the site again."
     if before is None or before.unreachable:
         return "done", result
     was, now = comparable(before, card)

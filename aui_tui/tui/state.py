@@ -22,13 +22,17 @@ from aui_tui.tui.export import query_options
 
 
 class ListState(msgspec.Struct, frozen=True):
-    """The query, which of the two lists is shown, whether as a matrix, the marked hosts, and the last answer."""
+    """The query, which of the two lists is shown, whether as a matrix, the marked hosts, and the last answer.
+
+    ``total``: ranked hosts of the index without any filter, 0 while that is not known.
+    """
 
     query: Query = msgspec.field(default_factory=Query)
     unreachable: bool = False
     matrix: bool = False
     marks: frozenset[str] = frozenset()
     view: IndexView | None = None
+    total: int = 0
 
     @property
     def mode(self) -> Mode:

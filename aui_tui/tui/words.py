@@ -67,6 +67,11 @@ def quota_words(quota: Quota | None, *, full: bool) -> str:
 
 
 TERMS: Final = {
+    "rank": "The place among all hosts.",
+    "score": "Points of 100; * marks one without tasks.",
+    "change": "Points since the scan before.",
+    "grade": "A from 90 on, B 80, C 70, D 60.",
+    "by": "What turned it away: robots.txt, a CDN, the site.",
     "in": "Gets the page, or robots.txt says yes and nobody asked.",
     "gets in": "Gets the page, whole or in part.",
     "out": "Refused, challenged, or told by robots.txt to stay out.",

@@ -30,7 +30,7 @@ SIZE: Final = (140, 40)
 STARTS: Final = 9
 PRESSES: Final = 40
 WORDS: Final = ("sho", "tra", "hub", "data", "new", "clo", "zen7", "qua", "market42", "tick", "x9")
-DRAWN: Final = ("Ranked ", "▸", "Help")
+DRAWN: Final = ("newest ", "▸", "Help")
 """What the first line, the first row of the list and the last line hold once the list is drawn."""
 FLOOR_DRAWN: Final = ("minimal-is-ready",)
 MINIMAL: Final = (sys.executable, "-m", "tests.benchmarks.minimal_app")

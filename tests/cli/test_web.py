@@ -140,7 +140,7 @@ async def test_keys_mouse_copy_and_resize_work_in_a_browser(address: str) -> Non
 
         await page.keyboard.press("u")  # before any click
         await terminal.shows("Every host that was scanned could be reached")
-        await click("Ranked")
+        await click("site")
         await terminal.shows(SAMPLES[0].host)
         await page.keyboard.press("y")
         await terminal.shows("opied")

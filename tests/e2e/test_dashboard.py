@@ -31,14 +31,14 @@ def test_demo_filter_open_scan_quit(tmp_path: Path) -> None:
     temporary.mkdir()
     with Terminal(tmp_path, ["demo"], env={"TMPDIR": str(temporary)}) as terminal:
         terminal.wait_for("demo: ", "scans")
-        terminal.wait_for("Ranked 28", "Unreachable 4", "blog.demo.test", "+24", seconds=150)
+        terminal.wait_for("28 sites", "4 unreachable", "blog.demo.test", "+24", seconds=150)
         terminal.press("3")
         terminal.wait_until(lambda: "blog.demo.test" not in terminal.text)
         terminal.wait_for("stay.demo.test")
         terminal.press("/")
         terminal.wait_for("esc Cancel")
         terminal.press("stay")
-        terminal.wait_for("Ranked 1 ")
+        terminal.wait_for("AUI  1 of 28 sites")
         terminal.press("\r")
         terminal.wait_for("Category: all")
         terminal.press("\r")
@@ -58,7 +58,7 @@ def test_dashboard_opens_on_the_local_index(tmp_path: Path, serve: Callable[...,
     rules = serve(RICH, GUARDED)
     assert aui(tmp_path, "scan", "http://rich.test", *rules, "-q").code == 0
     with Terminal(tmp_path, rules) as terminal:
-        terminal.wait_for("Ranked 1", "rich.test", "9/10")
+        terminal.wait_for("AUI  1 site ", "rich.test", "9/10")
         terminal.press("q")
         assert terminal.finish() == 0
     with Terminal(tmp_path, [*rules, "--open", "rich.test"]) as terminal:
@@ -76,11 +76,11 @@ def test_a_scan_at_zero_scans_left_names_the_next_slot_and_the_dashboard_goes_on
     for _ in range(LIMIT):
         quota.spend("local")
     with Terminal(tmp_path, rules, columns=140, lines=40) as terminal:
-        terminal.wait_for("Ranked 11", "scans 0/10", "next slot " + local_time(quota.left("local").next_slot))
+        terminal.wait_for("AUI  11 sites", "scans 0/10", "next slot " + local_time(quota.left("local").next_slot))
         terminal.press("Sfar-away.org\r")
         terminal.wait_for("The limit of 10 scans an hour is used up", "free in")
         terminal.press("3")
-        terminal.wait_for("Ranked 4 ")
+        terminal.wait_for("AUI  4 of 11 sites")
         terminal.press("\r")
         terminal.wait_for("1 Summary", "5 Log", "scans 0/10")
         terminal.press("\x7f3u")

@@ -31,7 +31,7 @@ WALK = (
     ("1l", "[1 Ledger]"),
     ("d", "[3 Changes]"),
     ("/x", "enter Next"),
-    ("\x1b", "esc Back"),
+    ("\x1b", "x Write"),
     ("D", "Compare with the scan of"),
     ("\r?", "In the shell"),
     ("q" + PALETTE + "example", "codenest2.example"),
@@ -54,7 +54,7 @@ def test_only_text_of_a_hostile_card_reaches_the_terminal(tmp_path: Path, payloa
     source = tmp_path / "cards.ndjson"
     source.write_bytes(b"\n".join(encode_card(each) for each in (before, card, make_card(2))))
     with Terminal(tmp_path, ["--source", str(source)], columns=100, lines=30) as terminal:
-        terminal.wait_for("Ranked 2 ", "enter Open")
+        terminal.wait_for("AUI  2 sites", "enter Open")
         for keys, words in WALK:
             terminal.press(keys)
             terminal.wait_for(words, seconds=30)

@@ -42,13 +42,13 @@ def test_an_analyst_finds_the_walled_travel_sites_and_exports_them(tmp_path: Pat
     wanted = {c.host for c in cards if (c.stance, c.category, c.unreachable) == ("Walled", "Travel", False)}
     assert len(wanted) > 1
     with Terminal(tmp_path, [], columns=columns, lines=lines) as terminal:
-        terminal.wait_for("Ranked", "enter Open")
+        terminal.wait_for(" sites", "enter Open")
         terminal.press("3")
         terminal.wait_for("◌ Walled")
         terminal.press("c")
         terminal.wait_for("All categories")
         terminal.press("\x1b[B\r")
-        terminal.wait_for(f"Ranked {len(wanted)} ")
+        terminal.wait_for(f"AUI  {len(wanted)} of ")
         terminal.press("x")
         terminal.wait_for("Write the list", "walled-travel.json")
         terminal.press("\r")
@@ -114,7 +114,7 @@ def test_each_line_of_the_history_runs_in_a_shell(tmp_path: Path) -> None:
     fill(tmp_path, [make_card(number) for number in range(12)])
     lines: list[str] = []
     with PythonShop(tmp_path) as shop, Terminal(tmp_path, [], columns=140, lines=40) as terminal:
-        terminal.wait_for("Ranked", "enter Open")
+        terminal.wait_for(" sites", "enter Open")
         terminal.press("v")
         terminal.wait_for("Who gets in", "What sites lack most")
         terminal.press("\x1b[B\r")
@@ -169,7 +169,7 @@ def test_a_full_disk_is_said_on_the_screen(tmp_path: Path) -> None:
     try:
         fill(home, [make_card(number) for number in range(5)])
         with PythonShop(tmp_path) as shop, Terminal(home, [], columns=120, lines=30) as terminal:
-            terminal.wait_for("Ranked 5 ")
+            terminal.wait_for("AUI  5 sites")
             with suppress(OSError), (home / "ballast").open("wb", buffering=0) as ballast:
                 while True:
                     ballast.write(b"x" * 4096)
@@ -205,7 +205,7 @@ def test_the_eleventh_scan_of_a_site_of_this_machine_is_offered_without_the_limi
         spend_the_hour(tmp_path)
         assert aui(tmp_path, "scan", here, "--force", "-q", "--json").code == 4
         with Terminal(tmp_path, []) as terminal:
-            terminal.wait_for("Ranked 1 ", "scans 0/10")
+            terminal.wait_for("AUI  1 site ", "scans 0/10")
             terminal.press("s")
             terminal.wait_for("is your own", "Scan it without the limit", seconds=90)
             terminal.press("\x1b[A\r")
@@ -252,9 +252,9 @@ def test_keys_without_effect_say_why(tmp_path: Path) -> None:
 def test_another_program_s_scan_comes_into_the_list(tmp_path: Path) -> None:
     fill(tmp_path, [make_card(number) for number in range(5)])
     with Terminal(tmp_path, []) as terminal:
-        terminal.wait_for("Ranked 5 ")
+        terminal.wait_for("AUI  5 sites")
         fill(tmp_path, [make_card(7)])
-        terminal.wait_for("Ranked 6 ")
+        terminal.wait_for("AUI  6 sites")
 
 
 def test_a_damaged_index_is_said_on_the_screen(tmp_path: Path) -> None:
@@ -271,12 +271,12 @@ def test_a_damaged_index_is_said_on_the_screen(tmp_path: Path) -> None:
 def test_fg_draws_the_screen_at_once(tmp_path: Path) -> None:
     fill(tmp_path, [make_card(number) for number in range(5)])
     with Terminal(tmp_path, [], shell=True) as terminal:
-        terminal.wait_for("Ranked 5 ")
+        terminal.wait_for("AUI  5 sites")
         terminal.press("\x1a")
         terminal.wait_for("Stopped")
         before = len(terminal.raw)
         terminal.press("fg\r")
-        terminal.wait_until(lambda: "Ranked 5" in terminal.raw[before:], "for the screen after fg")
+        terminal.wait_until(lambda: "5 sites" in terminal.raw[before:], "for the screen after fg")
         terminal.press("q")
         terminal.wait_until(lambda: terminal.raw.endswith("$ "), "for the shell")
         terminal.press("exit\r")
@@ -296,9 +296,9 @@ def test_a_machine_without_a_network_is_not_233_dead_sites(tmp_path: Path) -> No
 def test_a_kill_leaves_an_index_that_opens_again(tmp_path: Path) -> None:
     fill(tmp_path, [make_card(number) for number in range(5)])
     with Terminal(tmp_path, []) as terminal:
-        terminal.wait_for("Ranked 5 ")
+        terminal.wait_for("AUI  5 sites")
         terminal.kill(signal.SIGKILL)
         with pytest.raises((AssertionError, pexpect.EOF)):
             terminal.wait_for("never", seconds=5)
     with Terminal(tmp_path, []) as terminal:
-        terminal.wait_for("Ranked 5 ")
+        terminal.wait_for("AUI  5 sites")

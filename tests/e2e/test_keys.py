@@ -62,7 +62,7 @@ class Keys:
 @pytest.mark.ci
 def test_a_newcomer_reads_verdict_and_next_step_without_a_key_and_more_with_enter(home: Path) -> None:
     with Terminal(home, [], columns=140, lines=40) as terminal:
-        text = terminal.wait_for("Ranked 3", "open.example", "✗ Claude", "# nobody")
+        text = terminal.wait_for("AUI  3 sites", "open.example", "✗ Claude", "# nobody")
         assert "Gets in" in text
         keys = Keys(terminal)
         keys.press(["\r"], "Every assistant that was asked gets in.", "Score", "Next")
@@ -72,7 +72,7 @@ def test_a_newcomer_reads_verdict_and_next_step_without_a_key_and_more_with_ente
 @pytest.mark.ci
 def test_the_raw_exchange_is_two_keys_from_the_list(home: Path) -> None:
     with Terminal(home, [], columns=140, lines=40) as terminal:
-        terminal.wait_for("Ranked 3", "open.example")
+        terminal.wait_for("AUI  3 sites", "open.example")
         terminal.press("j")
         keys = Keys(terminal)
         keys.press(["\r"], "Claude is refused;", "though robots.txt", "▸✗ no    Claude")
@@ -83,7 +83,7 @@ def test_the_raw_exchange_is_two_keys_from_the_list(home: Path) -> None:
 @pytest.mark.ci
 def test_three_hosts_are_compared_with_four_keys(home: Path) -> None:
     with Terminal(home, [], columns=140, lines=40) as terminal:
-        terminal.wait_for("Ranked 3", "open.example")
+        terminal.wait_for("AUI  3 sites", "open.example")
         keys = Keys(terminal)
         keys.press([" ", " ", " ", "="], "Compare", *HOSTS)
         assert keys.pressed == 4
@@ -92,11 +92,11 @@ def test_three_hosts_are_compared_with_four_keys(home: Path) -> None:
 @pytest.mark.ci
 def test_an_analyst_finds_the_walled_shops_that_turn_claude_away_and_exports_them(home: Path) -> None:
     with Terminal(home, [], columns=140, lines=40) as terminal:
-        terminal.wait_for("Ranked 3")
+        terminal.wait_for("AUI  3 sites")
         keys = Keys(terminal)
         keys.press(["/"], "enter searches as typed")
         terminal.press("category:retail stance:walled agent:claude=out")
-        terminal.wait_for("Ranked 1 ")
+        terminal.wait_for("AUI  1 of 3 sites")
         keys.press(["\r", ">", ">"], "Δ▾", "stay.example")
         keys.press(["x"], "Write the list")
         keys.press(["\r"])
@@ -126,7 +126,7 @@ def test_an_owner_scans_reads_the_cause_copies_the_fix_scans_again_and_sees_the_
 def test_a_key_of_the_settings_file_works_and_the_pane_of_keys_says_where_to_write_it(home: Path, config: Path) -> None:
     config.write_text('[keys]\noverview = "Z"\n', encoding="utf-8")
     with Terminal(home, ["--config", str(config)], columns=140, lines=40) as terminal:
-        terminal.wait_for("Ranked 3")
+        terminal.wait_for("AUI  3 sites")
         keys = Keys(terminal)
         keys.press([","], "5 Keys")
         keys.press(["5"], "write its name under [keys] in")
@@ -139,18 +139,18 @@ def test_a_key_of_the_settings_file_works_and_the_pane_of_keys_says_where_to_wri
 @pytest.mark.ci
 def test_a_list_is_saved_with_two_keys_and_a_name_and_comes_back_with_two(home: Path, config: Path) -> None:
     with Terminal(home, ["--config", str(config)], columns=140, lines=40) as terminal:
-        terminal.wait_for("Ranked 3")
+        terminal.wait_for("AUI  3 sites")
         terminal.press("3")
-        terminal.wait_for("Ranked 1 ")
+        terminal.wait_for("AUI  1 of 3 sites")
         keys = Keys(terminal)
         keys.press(["V"], "Saved lists")
         terminal.press("walls")
         keys.press(["\r"], "List walls saved.")
         assert keys.pressed == 2
         terminal.press("0")
-        terminal.wait_for("Ranked 3")
+        terminal.wait_for("AUI  3 sites")
         back = Keys(terminal)
-        back.press(["V", "\r"], "Ranked 1 ", "stay.example")
+        back.press(["V", "\r"], "AUI  1 of 3 sites", "stay.example")
         assert back.pressed == 2
 
 
@@ -158,9 +158,9 @@ def test_an_access_log_is_read_from_the_card_and_its_figures_stand_in_pane_7(hom
     log = tmp_path / "access.log"
     truth = plant(log, 3000)
     with Terminal(home, [], columns=140, lines=40) as terminal:
-        terminal.wait_for("Ranked 3", "outlet.example")
+        terminal.wait_for("AUI  3 sites", "outlet.example")
         terminal.press("/outlet")
-        terminal.wait_for("Ranked 1 ")
+        terminal.wait_for("AUI  1 of 3 sites")
         keys = Keys(terminal)
         keys.press(["\r", "\r"], "Claude is refused;", "ctrl+p, “Read an access log”")
         keys.press(["\x10"])

@@ -14,13 +14,13 @@ from tests.tui.cards import make_card
 pytestmark = IN_A_TERMINAL
 SGR = re.compile(r"\x1b\[([\d;:]*)m")
 JOURNEY = (
-    ("3", "Ranked 19 "),
+    ("3", "AUI  19 of "),
     ("m", "1 ChatGPT agent"),
     ("c\x1b[B\r", "Category: Travel"),
     ("v", "Who gets in"),
     ("v", "Category: Travel"),
     ("/", "esc Cancel"),
-    ("codenest", "Ranked 1 "),
+    ("codenest", "AUI  1 of "),
     ("\r", "enter Open"),
     ("\r", "[1 Summary]"),
     ("4", "[4 Fixes"),
@@ -44,7 +44,7 @@ def test_no_colour_reaches_the_terminal(tmp_path: Path, theme: str, plain: bool)
     fill(tmp_path, (make_card(number) for number in range(60)))
     asked = {"NO_COLOR": "1", "AUI_TUI_THEME": theme, "AUI_TUI_ASCII": str(plain)}
     with Terminal(tmp_path, [], env=asked) as terminal:
-        terminal.wait_for("Ranked 5", "enter Open")
+        terminal.wait_for("AUI  5", "enter Open")
         cursor = next(line for line in range(24) if terminal.text.splitlines()[line].startswith(("▸", ">")))
         assert terminal.attributes(cursor, 20) == {"bold", "reverse"}
         assert terminal.attributes(cursor + 1, 20) == set()
@@ -58,5 +58,5 @@ def test_no_colour_reaches_the_terminal(tmp_path: Path, theme: str, plain: bool)
 def test_an_empty_no_color_is_none(tmp_path: Path) -> None:
     fill(tmp_path, [make_card(1)])
     with Terminal(tmp_path, [], env={"NO_COLOR": ""}) as terminal:
-        terminal.wait_for("Ranked 1", "enter Open")
+        terminal.wait_for("AUI  1 site", "enter Open")
         assert "38" in colours(terminal.raw)

@@ -45,3 +45,12 @@ def test_a_host_is_shown_with_its_origin(host: str, origin: str) -> None:
 
 def test_a_time_is_shown_to_the_minute_in_utc() -> None:
     assert labels.moment("2026-11-20T10:00:00.250Z") == "2026-11-20 10:00 UTC"
+
+
+def test_a_result_from_this_minute_is_from_just_now_and_an_older_one_of_its_age() -> None:
+    assert [labels.dated(passed) for passed in (0, 59, 60, 3 * 3600)] == [
+        "from just now",
+        "from just now",
+        "of 1 min ago",
+        "of 3 h ago",
+    ]

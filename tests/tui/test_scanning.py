@@ -217,7 +217,7 @@ async def test_hosts_stream_into_a_list_that_is_open_and_esc_keeps_what_has_come
         text = text_of(pilot)
         assert "first.example" in text
         assert ("second.example" in text) is not stopped
-        assert "Ranked " + ("1" if stopped else "2") in text
+        assert ("AUI  1 site " if stopped else "AUI  2 sites ") in text
     assert empty <= {"The first sites are being asked …"}
 
 

@@ -17,7 +17,7 @@ import msgspec
 from aui_tui.errors import BadValue, ConfigError, RateLimited, RecordError, Unavailable
 from aui_tui.index.cache import CacheFile
 from aui_tui.model.card import ReportCard, age
-from aui_tui.model.labels import before
+from aui_tui.model.labels import dated
 from aui_tui.model.observations import Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.tasks import TaskProgress, TaskReport, decode_report
@@ -226,7 +226,7 @@ class RemoteService(ImportedService):
         except (Unavailable, RecordError, RateLimited) as error:
             if copy is None:
                 raise
-            return copy, f"{error} This is the copy of {before(max(self._clock() - copy.at, 0))}."
+            return copy, f"{error} This is the copy {dated(max(self._clock() - copy.at, 0))}."
         fields = reply.fields
         copy = Copy(
             at=self._clock(),

@@ -25,6 +25,7 @@ from aui_tui.tui.export import ExportJob, list_name
 from aui_tui.tui.rows import cut, text
 from aui_tui.tui.screens.listparts import (
     chips_line,
+    column_foot,
     command_line,
     empty_text,
     feed_line,
@@ -109,7 +110,8 @@ class IndexScreen(DashboardScreen[None]):
         feed, done = self.app.feed, self.app.fed
         if feed is not None and done >= 0:
             return feed_line(feed.name, done, feed.total, size)
-        return title_line(self.state, self.context.service.label, self.app.quota, size)
+        service = self.context.service
+        return title_line(self.state, "" if service.is_local else service.label, self.app.quota, size)
 
     def foot_line(self, size: int) -> Content:
         typed, typing = read_line(self.line.value), self.line.has_focus
@@ -123,6 +125,8 @@ class IndexScreen(DashboardScreen[None]):
             return marks_line(self.state.marks, size)
         if self.state.mode == "matrix":
             return Content("\n").join(legend_lines(size))
+        if self.table.column is not None:
+            return column_foot(self.table.column, size)
         pane = self.query_one(PreviewPane)
         return command_line(self.command(), size) if pane.display else row_foot(self.table.row, size)
 
@@ -207,7 +211,8 @@ class IndexScreen(DashboardScreen[None]):
         """Show the answer, unless something else was asked for meanwhile, the cursor on row ``cursor`` if it moves."""
         self._answered.set()
         if view.query == self.state.query:
-            self.state = replace(self.state, view=view)
+            whole = not (self.state.filtered or view.counting)
+            self.state = replace(self.state, view=view, total=len(view.ranked) if whole else self.state.total)
             self._problem, self._placing = "", False
             self._fill(self.table.cursor if cursor is None else cursor)
 

@@ -14,30 +14,36 @@ from aui_tui.model.view import IndexView, Quota, Row
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.text import ELLIPSIS, count
 from aui_tui.tui import glyphs
+from aui_tui.tui.columns import Column
 from aui_tui.tui.rows import bar, cut, edges, spread, term, text
 from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.bars import acting
-from aui_tui.tui.words import clock, quota_words
+from aui_tui.tui.words import TERMS, clock, quota_words
 
 SHORT_STANCE: Final = {"Open": "Open", "Selective": "Sel", "Walled": "Wall"}
 
 
 def title_line(state: ListState, label: str, quota: Quota | None, size: int) -> Content:
-    """Return the first line: counts of both lists at the left, source, age and quota at the right."""
+    """Return the first line: the counts of both lists; whose index it is if not ours, its newest scan, and quota."""
     view = state.view
     if view is None:
         return spread(text((" AUI", "title"), "  reading the index …"), text((f"{label} ", "muted")), size)
-    ranked, gone = ("…" if view.counting else format(len(rows), ",") for rows in (view.ranked, view.unreachable))
+    ranked, gone = (
+        glyphs.WAIT if view.counting else format(len(rows), ",") for rows in (view.ranked, view.unreachable)
+    )
+    of = f" of {state.total:,}" if state.filtered and state.total else ""
+    sites = "site" if (of or ranked) in (" of 1", "1") else "sites"
     wide, roles = size >= 110, ("", "strong") if state.unreachable else ("strong", "")
     left = text(
-        (" AUI  Agentic Usability Index" if wide else " AUI", "title"),
+        (" AUI", "title"),
         "  ",
-        acting(text((f"Ranked {ranked}", roles[0])), "screen.list('ranked')"),
+        acting(text((f"{ranked}{of} {sites}", roles[0])), "screen.list('ranked')"),
         (" · ", "muted"),
-        acting(text((f"Unreachable {gone}", roles[1])), "screen.list('unreachable')"),
+        acting(text((f"{gone} unreachable", roles[1])), "screen.list('unreachable')"),
     )
     at = f"{view.scanned_at[:10]} {clock(view.scanned_at)}" if wide else clock(view.scanned_at)
-    facts = (view.notice, label, f"index {at}", quota_words(quota, full=wide))
+    newest = f"newest {at}" if len(view.ranked) or len(view.unreachable) else ""
+    facts = (view.notice, label, newest, quota_words(quota, full=wide))
     return edges(left, Content(""), facts, size)
 
 
@@ -57,15 +63,14 @@ def chips_line(state: ListState, size: int) -> Content:
     if view is None:
         return Content("")
     short, bare = tuple(SHORT_STANCE[s] for s in STANCES), ("",) * len(STANCES)
-    forms = [(STANCES, "Category: ", "  "), (short, "Category: ", " "), (short, "", " "), (bare, "", " ")]
+    forms = [(STANCES, "Category: ", "   "), (short, "Category: ", " "), (short, "", " "), (bare, "", " ")]
     lines = [_chips(state, view, *form) for form in forms]
     return next((chips for chips in lines if chips.cell_length <= size), cut(lines[-1], size))
 
 
 def _chips(state: ListState, view: IndexView, names: Sequence[str], lead: str, gap: str) -> Content:
     chosen, narrowed = state.only("category", CATEGORIES), state.only("stance", STANCES)
-    words = f" {lead}{chosen or 'all'} {glyphs.FALLING} "
-    parts = [acting(text((words, "found" if chosen else "")), "screen.category"), Content(" ")]
+    parts: list[Content] = []
     for number, (stance, name) in enumerate(zip(STANCES, names, strict=True), 1):
         found = view.facets.stance.get(stance, 0)
         hosts = "…" if view.counting else format(found, ",")
@@ -73,7 +78,15 @@ def _chips(state: ListState, view: IndexView, names: Sequence[str], lead: str, g
         role = "found" if narrowed == stance else sign(stance).tone if found else "muted"
         parts.append(acting(text((str(number), "key"), (f" {said}", role)), f"screen.stance('{stance}')"))
         parts.append(Content(gap))
-    return text(*parts[:-1])
+    words = text(("c", "key"), (f" {lead}{chosen or 'all'}", "found" if chosen else ""))
+    return text(*parts, acting(words, "screen.category"), " ")
+
+
+def column_foot(column: Column, size: int) -> Content:
+    """Return what a column says, and what can be done with it."""
+    keys = "t sorts by it, F counts it." if column.sort else "F counts it."
+    words = TERMS.get(column.label.lower()) or TERMS.get(column.key, "")
+    return term(column.label, size, f"{words} {keys}".strip())
 
 
 def legend_lines(size: int) -> list[Content]:

@@ -54,10 +54,11 @@ class KeyBar(Bar):
         self.screen.bindings_updated_signal.subscribe(self, lambda _screen: self.refresh())
 
     def _live(self) -> list[Live]:
-        """Return what has a place here; while a line is typed into, only its own keys."""
+        """Return what has a place here, enter first; while a line is typed into, only its own keys."""
         focused = self.screen.focused
         typing = isinstance(focused, Input)
-        return [one for one in live(self.screen) if one.binding.show and (not typing or one.node is focused)]
+        found = (one for one in live(self.screen) if one.binding.show and (not typing or one.node is focused))
+        return sorted(found, key=lambda one: "enter" not in one.keys)
 
     def _keys(self, size: int) -> Content:
         """Return as many keys as fit, the key of help last; where it alone has no room, it leaves."""

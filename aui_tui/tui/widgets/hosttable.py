@@ -153,6 +153,7 @@ class HostTable(ScrollView, can_focus=True):
             place = columns.index(here) if here in columns else 0
             self._place = max(0, min(place + step, len(columns) - 1))
             self.refresh()
+            self.post_message(self.Moved(self.row))
 
     def _keep_in_sight(self) -> None:
         top, height = self.scroll_offset.y, self.size.height - HEADER
