@@ -91,7 +91,7 @@ async def test_enter_shows_what_the_chosen_site_of_a_comparison_did_and_o_opens_
             assert isinstance(pilot.app.screen, ReadScreen)
             said[side] = " ".join(" ".join(pilot.app.screen.query_one(RowList).texts).split())
             await press(pilot, "escape")
-    assert "The site answers this name with a test for humans (403)." in said["cartbase41.example"]
+    assert "The site answers this name with a challenge page (403)." in said["cartbase41.example"]
     assert "The site serves the page to this name." in said["shophub0.example"]
 
 
