@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from textual.binding import Binding
 from textual.dom import DOMNode
@@ -15,9 +15,6 @@ from textual.screen import Screen
 from aui_tui.errors import ConfigError
 from aui_tui.text import clean
 from aui_tui.tui.words import nearest
-
-if TYPE_CHECKING:
-    from aui_tui.tui.widgets.listing import RowList
 
 
 def _key(
@@ -335,9 +332,11 @@ def live(screen: Screen[Any]) -> list[Live]:
     for active in screen.active_bindings.values():
         binding = active.binding
         if active.enabled and binding.group is not None and binding.id is not None:
-            place, named = binding.group.description, binding
-            if binding.id == "figure":
-                named = replace(binding, description=cast("RowList", active.node).opens)
+            place = binding.group.description
+            opens = (
+                getattr(active.node, "opens", "") if binding.id == "figure" else ""
+            )  # each list names it by its rows
+            named = replace(binding, description=opens) if opens else binding
             known = found.setdefault((place, binding.id), Live(place, named, [], active.node))
             known.keys.append(written(binding.key))
     order = [(place, binding.id) for place, table in TABLES.items() for binding in table]
