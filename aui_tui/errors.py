@@ -6,6 +6,7 @@ Every error carries one clear sentence, the exit code of the command line and th
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
@@ -77,6 +78,20 @@ class Unavailable(AuiError):
     title = "Unavailable"
 
 
+class NoTasks(Unavailable):
+    """No run of the tasks is kept for the host."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(f"No run of the tasks is kept for {host}; aui-tui scan {host} --tasks makes one.")
+
+
+class NoVisits(Unavailable):
+    """No access log of the host was read."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(f"No access log of {host} was read; aui-tui visits LOG --host {host} reads one.")
+
+
 class ScansRefused(AuiError):
     """The service publishes its index and scans nothing for others."""
 
@@ -116,6 +131,12 @@ class MissingExtra(ConfigError):
         super().__init__(
             f"{what} needs the extra “{extra}”; in your checkout of aui-tui run: pip install -e '.[{extra}]'."
         )
+
+
+def require(what: str, extra: str, *modules: str) -> None:
+    """Raise MissingExtra where one of ``modules``, which come with the ``extra``, is not installed; none is loaded."""
+    if any(importlib.util.find_spec(module) is None for module in modules):
+        raise MissingExtra(what, extra)
 
 
 class NoBrowser(AuiError):

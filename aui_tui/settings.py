@@ -223,9 +223,9 @@ def _read(name: str, given: Any, where: str) -> Any:
 
 def _address(where: str, value: str) -> str:
     found = web_address(value)
-    if value and found is None:
+    if found is None:
         raise ConfigError(f"{where} must be an address such as https://index.example.")
-    return found or ""
+    return found
 
 
 def _place(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from aui_tui.errors import MissingExtra
+from aui_tui.errors import require
 from aui_tui.model.methods import METHODS
 from aui_tui.packaged import read_text
 from aui_tui.text import clean
@@ -127,10 +127,8 @@ def _problems(value: Any, kind: str, place: str) -> Iterator[Problem]:
 
 @cache
 def _validator(rules: str) -> Draft202012Validator:
-    try:
-        from jsonschema import Draft202012Validator
-    except ImportError:
-        raise MissingExtra("aui-tui validate", "validate") from None
+    require("aui-tui validate", "validate", "jsonschema")
+    from jsonschema import Draft202012Validator
 
     return Draft202012Validator(json.loads(rules))
 

@@ -109,18 +109,10 @@ def _settings_lines(rows: Mapping[str, Mapping[str, object]]) -> Iterator[str]:
 
 def places(settings: Settings) -> dict[str, str]:
     """Return every place by name; none of them needs to exist."""
-    inside = store_places(settings.data_dir)
-    return {
-        "data": str(inside.folder),
-        "index": str(inside.index),
-        "cache": str(inside.scans),
-        "limits": str(inside.limits),
-        "sources": str(inside.folder / "sources"),
-        "ranges": str(inside.folder / "ranges"),
-        "key": str(inside.folder / "signing-key.json"),
-        "settings": str(settings.config_file),
-        "themes": str(settings.theme_dir),
-    }
+    found = msgspec.structs.asdict(store_places(settings.data_dir))
+    found |= {"key": settings.data_dir / "signing-key.json"}
+    found |= {"settings": settings.config_file, "themes": settings.theme_dir}
+    return {name: str(place) for name, place in found.items()}
 
 
 @app.command("paths", epilog="Example: aui-tui paths --json")

@@ -84,12 +84,13 @@ def agents(incomplete: str) -> list[str]:
 
 def hosts(incomplete: str) -> list[str]:
     """Return hosts of the index in force that begin with ``incomplete``; none when it cannot be read."""
+    from aui_tui.index.folder import places
     from aui_tui.index.reports import Reports
     from aui_tui.model.query import Query
     from aui_tui.settings import load
 
     try:
-        index = load({}, os.environ).data_dir / "index.db"
+        index = places(load({}, os.environ).data_dir).index
         if not index.is_file():
             return []
         with closing(Reports(index)) as reports:

@@ -21,6 +21,7 @@ from aui_tui.cli.run import UNEXPECTED, Run
 from aui_tui.cli.sources import service_of
 from aui_tui.errors import ConfigError
 from aui_tui.files import create
+from aui_tui.index.folder import places
 from aui_tui.model.query import Query
 from aui_tui.model.registry import starter as known
 from aui_tui.model.view import Row, rows
@@ -188,7 +189,7 @@ async def read_log(run: Run, service: LocalService, host: str, path: str) -> str
     from aui_tui.cli.visits import reading_of
     from aui_tui.visits import logs
 
-    options, ranges = reading_of(run, host), run.settings.data_dir / "ranges"
+    options, ranges = reading_of(run, host), places(run.settings.data_dir).ranges
     kept = await service.keep_visits(await asyncio.to_thread(logs.read, [path], options, ranges))
     return f"Read {count(kept.lines, 'line')} of {clean(path, 200)}; {kept.agent_lines:,} by known agents."
 

@@ -13,7 +13,7 @@ from aui_tui.cli import complete
 from aui_tui.errors import BadValue
 from aui_tui.model.methods import METHODS
 from aui_tui.model.query import SORTS
-from aui_tui.model.vocabulary import CATEGORIES, GRADES, SEVERITIES, STANCES, choose
+from aui_tui.model.vocabulary import CATEGORIES, GRADES, SEVERITIES, STANCES, UNITS, choose
 from aui_tui.report.formats import CARD_FORMATS
 from aui_tui.text import clean
 
@@ -153,9 +153,6 @@ def one_of(**wanted: object) -> str:
     if len(named) > 1:
         raise BadValue(f"Choose one of {' and '.join(named)}.")
     return named[0] if named else ""
-
-
-UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
 def seconds_of(name: str, text: str, allowed: str = "smhdw") -> float:

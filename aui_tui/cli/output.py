@@ -150,7 +150,10 @@ class CardForm:
                 return [json.dumps({"found": False, **found._asdict()}, ensure_ascii=False, separators=(",", ":"))]
             if self.name == TEXT:
                 return [f"{found.host} was not scanned. {found.detail}"]
-            return [found.host, *paint.hanging(f"{paint.glyph('critical')} Not scanned: ", found.detail, style="bad")]
+            return [
+                found.host,
+                *paint.hanging(f"{paint.glyph('critical')} Not scanned: ", found.detail, style="critical"),
+            ]
         if self.record:
             return [encode_card(found.card, keys_of(self.run)).decode()]
         if self.name == TEXT:

@@ -80,9 +80,9 @@ def pages_of(url: str, pages: Sequence[str]) -> tuple[str, ...]:
 
 def site_of(run: Run, url: str) -> SiteSettings | None:
     """Return the settings of the site at ``url``. Raises InvalidHost."""
-    from aui_tui.scan.target import parse
+    from aui_tui.scan import target
 
-    return run.settings.sites.get(parse(url, allow_private=True).site)
+    return run.settings.sites.get(target.site_of(url))
 
 
 def _readable(path: str) -> str:

@@ -18,6 +18,7 @@ from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import opened
 from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost, PrivateHost
 from aui_tui.files import create
+from aui_tui.index.folder import places
 from aui_tui.model import labels
 from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
@@ -130,7 +131,7 @@ def show_in_browser(run: Run, report: HostReport, written: Path | None) -> None:
     import webbrowser
 
     if written is None or written.suffix.lower() != ".html":
-        written = run.settings.data_dir / "reports" / f"{re.sub(r'[^a-z0-9.-]', '_', report.card.host)}.html"
+        written = places(run.settings.data_dir).reports / f"{re.sub(r'[^a-z0-9.-]', '_', report.card.host)}.html"
         create(written, write_cards("html", [report]), force=True)
     opened_it = webbrowser.open(written.resolve().as_uri())
     streams.say(f"{'Opened' if opened_it else 'No browser could be opened; the report is'} {written}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from importlib.util import find_spec
 from typing import Annotated, Final
 
 import typer
@@ -13,7 +12,7 @@ from aui_tui.cli import options, streams
 from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.reach import policy_of
 from aui_tui.cli.sources import only_local, opened
-from aui_tui.errors import BadValue, MissingExtra
+from aui_tui.errors import BadValue, require
 
 app = App()
 
@@ -44,11 +43,9 @@ def serve(
     """
     run = run_for(context)
     only_local(run, "Serving")
+    require("Serving", "serve", "starlette", "uvicorn", "jinja2")
     from aui_tui.scan import signing
     from aui_tui.scan.policy import PUBLIC
-    from aui_tui.web import check_installed
-
-    check_installed()
     from aui_tui.service.publication import Publication
     from aui_tui.web.app import serve as publish
 
@@ -97,8 +94,7 @@ def mcp(
     access = policy_of(run, allow_private=allow_private, connect_to=connect_to)
     if (allow_private or connect_to) and not allow_scan:
         raise BadValue("Options on how to reach a site need --allow-scan; add --allow-scan, or leave them out.")
-    if find_spec("mcp") is None:
-        raise MissingExtra("aui-tui mcp", "mcp")
+    require("aui-tui mcp", "mcp", "mcp")
     from aui_tui.scan.policy import PUBLIC
 
     scanning = access if run.settings.source else replace(access or PUBLIC, keyboard=False)
@@ -126,8 +122,7 @@ def web(
     The address that is printed holds a token: whoever has it acts as you do. Behind a proxy: the setting base_url.
     """
     run = run_for(context)
-    if find_spec("textual_serve") is None:
-        raise MissingExtra("aui-tui web", "web")
+    require("aui-tui web", "web", "textual_serve")
     from aui_tui.web import dashboard
 
     settings = run.settings

@@ -144,8 +144,6 @@ STYLES: Final = MappingProxyType(
         "dim": "2",
         "good": "32",
         "warn": "33",
-        "bad": "31",
-        "key": "36",
         "critical": "31",
         "muted": "2",
         "accent": "36",

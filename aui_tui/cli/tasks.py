@@ -14,7 +14,7 @@ from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.progress import step_words
 from aui_tui.cli.sources import opened
 from aui_tui.cli.streams import Paint
-from aui_tui.errors import BadValue, Unavailable
+from aui_tui.errors import BadValue, NoTasks
 from aui_tui.files import create
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TaskReport, TaskResult, run_of, runs_of, sent_words, summary, task_label
@@ -68,7 +68,7 @@ def _result_lines(result: TaskResult, paint: Paint) -> Iterator[str]:
         if step.mark != "done":
             yield from (paint.style(f"         {line}", "dim") for line in step.outline)
     if result.change:
-        yield from paint.hanging("  To change: ", result.change, style="key")
+        yield from paint.hanging("  To change: ", result.change, style="accent")
     if result.snippet and result.change:
         yield f"  {result.snippet}  on {result.url}"
 
@@ -92,7 +92,7 @@ def tasks(
         async with opened(run) as service:
             report = await service.transcript(host)
             if report is None:
-                raise Unavailable(f"No run of the tasks is kept for {name}; aui-tui scan {name} --tasks makes one.")
+                raise NoTasks(name)
             return report, await service.pictures(host) if write else {}
 
     report, images = run.wait(work())

@@ -20,7 +20,8 @@ from aui_tui.cli.reach import policy_of
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import local, only_local
 from aui_tui.cli.streams import Paint
-from aui_tui.errors import BadValue, ConfigError, NeverScanned, Unavailable
+from aui_tui.errors import BadValue, ConfigError, NeverScanned, NoVisits
+from aui_tui.index.folder import places
 from aui_tui.model.card import ReportCard
 from aui_tui.model.visits import Visits
 from aui_tui.text import clean
@@ -99,7 +100,7 @@ def visits(
     path = path_of(output)
     form = "json" if as_json else format_for(path, ranges or form_name, (*FORMS, *SERVERS))
     reading = reading_of(run, host)
-    book = RangeBook(run.settings.data_dir / "ranges")
+    book = RangeBook(places(run.settings.data_dir).ranges)
     if update_ranges:
         failed = _update(run, book, policy_of(run, allow_private=allow_private, connect_to=connect_to))
         if not (logs or host or form in SERVERS):
@@ -119,8 +120,7 @@ def visits(
         found = _read(run, logs, reading, book) if logs else None
         found, card = _beside_card(run, host, found) if host else (found, None)
         if found is None:
-            name = clean(host, 253)
-            raise Unavailable(f"No access log of {name} was read; aui-tui visits LOG --host {name} reads one.")
+            raise NoVisits(clean(host, 253))
         record = found
         emit(_printed(run, record, card, form, path), path)
     if not asked:
@@ -132,22 +132,16 @@ def visits(
 
 def reading_of(run: Run, host: str) -> LogOptions:
     """Return how to read the logs of ``host`` (empty: of any). Raises InvalidHost."""
+    from aui_tui.scan.target import site_of
     from aui_tui.visits.counting import LogOptions
 
     settings = run.settings
     return LogOptions(
         kind=settings.log_kind or None,  # type: ignore[arg-type]  # one of its words
-        host=_site(host) if host else "",
+        host=site_of(host) if host else "",
         trusted=settings.trusted_proxy,
         client_field=settings.client_field,
     )
-
-
-def _site(host: str) -> str:
-    """Return the key of ``host`` in the index. Raises InvalidHost."""
-    from aui_tui.scan.target import parse
-
-    return parse(host, allow_private=True).site
 
 
 def _update(run: Run, book: RangeBook, access: ScanPolicy | None) -> int:

@@ -14,7 +14,7 @@ from typing import Annotated, Final
 import typer
 
 from aui_tui.cli import options, streams
-from aui_tui.cli.options import UNITS, seconds_of
+from aui_tui.cli.options import seconds_of
 from aui_tui.cli.output import keys_of
 from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.reach import policy_of
@@ -26,6 +26,7 @@ from aui_tui.model import labels
 from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import encode_card
 from aui_tui.model.options import ScanOptions
+from aui_tui.model.vocabulary import UNITS
 from aui_tui.report.diff import diff, text_lines
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
@@ -191,10 +192,8 @@ def too_often(seconds: float, limit: int) -> str:
 def words(seconds: float) -> str:
     """Return a duration such as ``90s``, ``6m`` or ``2h``."""
     whole = round(seconds)
-    for unit in ("h", "m"):
-        if whole % UNITS[unit] == 0 and whole:
-            return f"{whole // UNITS[unit]}{unit}"
-    return f"{whole}s"
+    unit = next((unit for unit in "hm" if whole and whole % UNITS[unit] == 0), "s")
+    return f"{whole // UNITS[unit]}{unit}"
 
 
 def snapshot(folder: Path) -> Snapshot:

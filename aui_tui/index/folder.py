@@ -61,7 +61,7 @@ def _narrow(folder: Path) -> None:
     owner = getattr(os, "geteuid", lambda: found.st_uid)()
     if stat.S_IMODE(found.st_mode) & (stat.S_IWGRP | stat.S_IWOTH | stat.S_ISVTX):
         parts = places(folder)
-        for part in (parts.scans, parts.limits, parts.pictures):
+        for part in (parts.cache, parts.limits, parts.pictures):
             part.mkdir(mode=MODE, exist_ok=True)
         with suppress(FileExistsError):
             os.close(os.open(parts.index, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -93,23 +93,23 @@ def damaged(folder: Path) -> tuple[Path, ...]:
 class Places(msgspec.Struct, frozen=True):
     """The parts of a data folder.
 
-    ``index``: report cards and history, durable. ``scans``: the 24 h cache, may be cleared at any time.
+    ``index``: report cards and history, durable. ``cache``: the answers of the last 24 h, may be cleared at any time.
     ``limits``: the scans of the last hour and who scans what now. ``pictures``: of the last run of the tasks.
+    ``sources``: copies of published indexes. ``ranges``: addresses that vendors publish. ``reports``: opened in a
+    browser.
     """
 
-    folder: Path
+    data: Path
     index: Path
-    scans: Path
+    cache: Path
     limits: Path
     pictures: Path
+    sources: Path
+    ranges: Path
+    reports: Path
 
 
 def places(folder: Path) -> Places:
     """Return the parts of the data folder ``folder``."""
-    return Places(
-        folder=folder,
-        index=folder / INDEX,
-        scans=folder / "scan-cache",
-        limits=folder / "limits",
-        pictures=folder / "pictures",
-    )
+    names = (INDEX, "scan-cache", "limits", "pictures", "sources", "ranges", "reports")
+    return Places(folder, *(folder / name for name in names))

@@ -28,7 +28,7 @@ from aui_tui.model.observations import (
 )
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import AWAY
-from aui_tui.model.vocabulary import NO_GRADE
+from aui_tui.model.vocabulary import NO_GRADE, UNITS
 from aui_tui.packaged import read_table
 
 _HOST: Final = re.compile(
@@ -170,10 +170,8 @@ def span(seconds: float) -> str:
     days = int(seconds // 86_400)
     if days >= WEEKS_FROM:
         return f"{days // 7}w"
-    for size, unit in ((86_400, "d"), (3600, "h"), (60, "m")):
-        if seconds >= size:
-            return f"{int(seconds // size)}{unit}"
-    return f"{int(seconds)}s"
+    unit = next((unit for unit in "dhm" if seconds >= UNITS[unit]), "s")
+    return f"{int(seconds // UNITS[unit])}{unit}"
 
 
 def ago(stamp: str, now: float) -> str:

@@ -26,7 +26,17 @@ import msgspec
 from aui_tui.errors import BadValue
 from aui_tui.model.methods import METHODS
 from aui_tui.model.registry import fold, names_of, registry
-from aui_tui.model.vocabulary import CATEGORIES, CRAWLER_POLICIES, FIXES, GRADES, STANCES, UNANSWERED, VERDICTS, choose
+from aui_tui.model.vocabulary import (
+    CATEGORIES,
+    CRAWLER_POLICIES,
+    FIXES,
+    GRADES,
+    STANCES,
+    UNANSWERED,
+    UNITS,
+    VERDICTS,
+    choose,
+)
 from aui_tui.text import clean
 
 SORTS: Final = ("rank", "score", "change", "grade", "stance", "host", "name", "category", "age")
@@ -52,7 +62,6 @@ NEW: Final = "new"
 ANY: Final = "any"
 MEANT: Final = MappingProxyType({"age": "fresh", "name": "host", "rank": "score"})
 """Columns of a list, and the fields that choose by them."""
-AGES: Final = MappingProxyType({"m": 60, "h": 3600, "d": 86400, "w": 604800})
 OPERATORS: Final = ("OR", "AND", "NOT")
 DEEPEST: Final = 20
 """Parentheses inside parentheses."""
@@ -147,7 +156,7 @@ def _number(name: str, sql: str, pattern: str, takes: str, usual: str = "=") -> 
             if found is None:
                 raise BadValue(f"{name}: takes {takes}, not {clean(value, 40)!r}.")
             unit = found[3] if shape.groups > 2 else ""
-            ends.append((found[1] or usual, int(found[2]) * AGES.get(unit, 1)))
+            ends.append((found[1] or usual, int(found[2]) * UNITS.get(unit, 1)))
         if len(ends) == 2 and ends[0][1] > ends[1][1]:
             raise BadValue(f"The range {name}:{clean(value, 40)} is empty: write the smaller value first.")
         return Term(" AND ".join(sql.format(sign) for sign, _ in ends), tuple(number for _, number in ends))

@@ -53,6 +53,8 @@ EDGES: Final = frozenset({
     "gcore", "kasada", "perimeterx", "radware", "reblaze", "stackpath", "tencent",
 })  # fmt: skip
 """Names of CDNs, platforms and firewalls, which answer before a site's own server does."""
+UNITS: Final = MappingProxyType({"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800})
+"""Seconds of each unit of time, as people write and read it: ``7d``."""
 AGENTS_TOTAL: Final = 19
 CRAWLERS_TOTAL: Final = 15
 LIVE_TOTAL: Final = 4

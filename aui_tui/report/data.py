@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import msgspec
 
-from aui_tui.errors import MissingExtra
+from aui_tui.errors import require
 from aui_tui.files import whole
 from aui_tui.model.card import ReportCard, SiteSummary
 from aui_tui.model.codec import MAPS, keyed, names_of
@@ -342,11 +342,10 @@ def write_parquet(cards: Iterable[ReportCard], path: Path) -> None:
 
     Raises ConfigError without the extra ``data``, or when the file cannot be written.
     """
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingExtra("Parquet", "data") from None
+    require("Parquet", "data", "pyarrow")
+    import pyarrow
+    from pyarrow import parquet
+
     kinds = {
         "string": pyarrow.string(),
         "integer": pyarrow.int64(),

@@ -73,13 +73,6 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         return last.score, last.grade, last.stance
 
 
-class Planned(NamedTuple):
-    """A plan, and the site as it was seen."""
-
-    plan: Plan
-    site: Site
-
-
 def plan_for(
     report: HostReport,
     *,
@@ -88,8 +81,8 @@ def plan_for(
     public_url: str = "",
     tester: str = "",
     with_claims: bool = False,
-) -> Planned:
-    """Return the plan for what is kept of a host, with advice for the given addresses.
+) -> tuple[Plan, Site]:
+    """Return the plan for what is kept of a host, with advice for the given addresses, and the site as it was seen.
 
     ``public_url``: the address by which the public reaches a site that was scanned under another. ``tester``: the
     address from which the scan is repeated. ``with_claims`` and errors as for :func:`plan`.
@@ -108,7 +101,7 @@ def plan_for(
         with_claims=with_claims,
         asked=asked_for(fresh),
     )
-    return Planned(found, site)
+    return found, site
 
 
 def plan(

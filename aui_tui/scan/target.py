@@ -133,6 +133,11 @@ def parse(url: str, *, allow_private: bool = False) -> Target:
     return Target(host=host, input_host=clean(authority, MAX_HOST + 6), scheme=scheme, port=port)
 
 
+def site_of(text: str) -> str:
+    """Return the name under which the card of the host or address ``text`` is kept. Raises InvalidHost."""
+    return parse(text, allow_private=True).site
+
+
 def _check_characters(text: str, shown: str) -> None:
     for char in text:
         if char == "\\":

@@ -12,8 +12,19 @@ from aui_tui.index.reports import Reports
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import REVISION
 from aui_tui.model.observations import Observations
+from aui_tui.model.registry import Known, starter
 from aui_tui.model.view import HostReport
 from aui_tui.model.visits import with_log_evidence
+from aui_tui.model.vocabulary import UNCATEGORIZED
+
+
+def known_as(host: str, name: str, category: str, kept: str) -> Known:
+    """Return name, category and seed of a new scan of ``host``: the user's words, then what is ``kept``, then the
+    starter list's.
+    """
+    listed = starter().get(host, Known())
+    said = category or (kept if kept != UNCATEGORIZED else "")
+    return Known(name or listed.name, said or listed.category or kept or UNCATEGORIZED, listed.seed)
 
 
 class Grading(NamedTuple):

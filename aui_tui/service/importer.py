@@ -21,7 +21,7 @@ from aui_tui.model.card import ReportCard, SiteSummary, site_url
 from aui_tui.model.decoding import from_json, parse
 from aui_tui.model.observations import Observations, observations_from
 from aui_tui.model.vocabulary import UNCATEGORIZED
-from aui_tui.scan.target import parse as parse_host
+from aui_tui.scan.target import site_of
 from aui_tui.text import clean
 
 MAX_LINE: Final = 16 * 1024 * 1024
@@ -321,16 +321,12 @@ def _packed(record: ImportedRecord) -> Packed:
         raise RecordError(record.error)
     if record.summary is not None:
         row = record.summary
-        summary = msgspec.structs.replace(row, host=_host(row.host), url=page_of("", row.url, row.host))
+        summary = msgspec.structs.replace(row, host=site_of(row.host), url=page_of("", row.url, row.host))
         return Packed.of_summary(summary, ranked=record.ranked)
     assert record.card is not None
     card = record.card
-    card = msgspec.structs.replace(card, host=_host(card.host), url=page_of("", card.url, card.host))
+    card = msgspec.structs.replace(card, host=site_of(card.host), url=page_of("", card.url, card.host))
     seen = record.observations
-    if seen is not None and _host(seen.host) != card.host:
+    if seen is not None and site_of(seen.host) != card.host:
         raise RecordError(f"The observations are of {seen.host}, the card is of {card.host}.")
     return Packed.of(card, None if seen is None else msgspec.structs.replace(seen, host=card.host))
-
-
-def _host(text: str) -> str:
-    return parse_host(text, allow_private=True).site

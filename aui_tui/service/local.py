@@ -35,7 +35,7 @@ from aui_tui.text import clean, count
 
 if TYPE_CHECKING:
     from aui_tui.index.cache import Leases, ScanCache
-    from aui_tui.model.tasks import TaskProgress, TaskReport
+    from aui_tui.model.tasks import TaskProgress
     from aui_tui.scan.policy import ScanPolicy
     from aui_tui.scan.target import Target
     from aui_tui.service.scans import Observer, Scans
@@ -303,11 +303,6 @@ class LocalService(Service):
         warnings = await self.scans.keep(target, stored, seen)
         return self._grading.under(stored, seen, report.card.method), warnings
 
-    async def transcript(self, host: str) -> TaskReport | None:
-        """Return the last run of the tasks on ``host``; None when there is none. Raises NeverScanned."""
-        seen = (await self.site(host)).observations
-        return None if seen is None else seen.tasks
-
     async def pictures(self, host: str) -> dict[str, bytes]:
         """Return the pictures (PNG) of the last run of the tasks on ``host`` by task; empty when none are kept."""
         from aui_tui.service.tasks import read_pictures
@@ -366,9 +361,9 @@ class LocalService(Service):
 
 def _key(host: str) -> str:
     """Return the key of ``host`` in the index."""
-    from aui_tui.scan.target import parse
+    from aui_tui.scan.target import site_of
 
     try:
-        return parse(host, allow_private=True).site
+        return site_of(host)
     except InvalidHost:
         return clean(host.strip().lower(), 300)

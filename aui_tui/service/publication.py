@@ -93,7 +93,7 @@ class Publication(LocalService):
     async def signature_directory(self, url: str) -> tuple[bytes, dict[str, str]] | None:
         """Return the directory of the operator's signing key, signed for ``url``; None without a key."""
         try:
-            key = await asyncio.to_thread(signing.read_key, self.places.folder)
+            key = await asyncio.to_thread(signing.read_key, self.places.data)
         except ConfigError:  # there is none, or no library to sign with
             return None
         return signing.directory(key), signing.directory_fields(key, url)

@@ -23,13 +23,11 @@ from aui_tui.model.card import ReportCard, age
 from aui_tui.model.labels import dated
 from aui_tui.model.observations import Observations, ProbeEvent, Progress
 from aui_tui.model.options import ScanOptions
-from aui_tui.model.registry import Known, starter
 from aui_tui.model.view import HostReport, Quota
-from aui_tui.model.vocabulary import UNCATEGORIZED
 from aui_tui.process import is_root
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.target import Target
-from aui_tui.service.grading import Grading
+from aui_tui.service.grading import Grading, known_as
 
 if TYPE_CHECKING:
     from aui_tui.scan.parser_process import ParserProcess
@@ -211,7 +209,7 @@ class Scans:
         self._observer = observer
         self._clock = clock
         self._call = call
-        self._scans = CacheFile(places.scans, clock=clock)
+        self._scans = CacheFile(places.cache, clock=clock)
         self._limits = CacheFile(places.limits, clock=clock)
         self.cache = ScanCache(self._scans)
         self.quota = QuotaStore(self._limits)
@@ -428,15 +426,9 @@ class Scans:
         """Return the card of a new scan; the words of the starter list fill what was not named."""
         from aui_tui.checks.scoring import Labels, grade_card
 
-        known = starter().get(observations.host, Known())
-        kept = self._kept_category(observations.host)
-        category = options.category or (kept if kept != UNCATEGORIZED else "") or known.category or kept
-        labels = Labels(
-            name=options.name or known.name,
-            category=category or UNCATEGORIZED,
-            seed=known.seed,
-            base_url=self._grading.base_url,
-        )
+        host = observations.host
+        known = known_as(host, options.name, options.category, self._kept_category(host))
+        labels = Labels(name=known.name, category=known.category, seed=known.seed, base_url=self._grading.base_url)
         return grade_card(observations, self._grading.method, labels=labels)
 
     def _kept(self, host: str) -> Observations | None:

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from aui_tui.errors import ConfigError, MissingExtra
-from aui_tui.text import clean, web_address
+from aui_tui.errors import ConfigError
+from aui_tui.text import clean
 
 NAME: Final = "Agentic usability index"
 SUMMARY: Final = "How usable websites are by AI agents that act live for a person: scores, grades, evidence and fixes."
@@ -84,20 +84,11 @@ def checked_config(
 ) -> ApiConfig:
     """Return the checked settings. Raises ConfigError with one sentence that names the setting at fault."""
     return ApiConfig(
-        base_url=_base_url(base_url),
+        base_url=base_url,
         trusted_proxies=tuple(_network(text) for text in trusted_proxies),
         cors=tuple("*" if text == "*" else _origin(text, "A CORS origin must be like {}, or *") for text in cors),
         allow_origin=tuple(_origin(text, "An admitted origin must be like {}") for text in allow_origin),
     )
-
-
-def _base_url(text: str) -> str:
-    found = web_address(text)
-    if found is None:
-        raise ConfigError(
-            f"base_url must be an http or https address such as https://index.example, not {clean(text, 80)!r}."
-        )
-    return found
 
 
 def _network(text: str) -> Network:
@@ -131,19 +122,9 @@ def origin_of(url: str) -> str | None:
     return f"{parts.scheme}://{name}" if port in (None, default) else f"{parts.scheme}://{name}:{port}"
 
 
-NEEDED: Final = ("starlette", "uvicorn", "jinja2")
-"""Packages of the extra ``serve`` without which nothing can be served."""
-
-
 def serves_tools() -> bool:
     """Say whether the tool server can run here: the ``mcp`` library is installed."""
     return find_spec("mcp") is not None
-
-
-def check_installed() -> None:
-    """Raise MissingExtra when the extra ``serve`` is not installed."""
-    if any(find_spec(name) is None for name in NEEDED):
-        raise MissingExtra("Serving", "serve")
 
 
 def listen(host: str, port: int) -> socket.socket:

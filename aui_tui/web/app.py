@@ -34,7 +34,7 @@ from aui_tui.service.protocol import Service
 from aui_tui.web import ApiConfig, address_of, listen, problems, serves_tools
 from aui_tui.web.guard import LOGGING, Connection, GuardMiddleware
 from aui_tui.web.pages import Pages
-from aui_tui.web.problems import HttpProblem, problem
+from aui_tui.web.problems import HttpProblem
 from aui_tui.web.requests import is_cross_site
 from aui_tui.web.routes import Endpoints
 
@@ -64,7 +64,7 @@ def create_app(service: Service, config: ApiConfig) -> ASGIApp:
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        exception_handlers=dict.fromkeys((AuiError, HTTPException, Exception), refuse),
+        exception_handlers=dict.fromkeys((HttpProblem, AuiError, HTTPException, Exception), refuse),
     )
     app.router.redirect_slashes = False
     endpoints.cache.app = app
@@ -78,13 +78,15 @@ def create_app(service: Service, config: ApiConfig) -> ASGIApp:
 
 def problem_of(request: Request, error: Exception) -> HttpProblem:
     """Return what ``request`` is answered after ``error``."""
+    if isinstance(error, HttpProblem):
+        return error
     if isinstance(error, AuiError):
         return problems.of(error)
     if not isinstance(error, HTTPException):
-        return problem("internal-error")
+        return HttpProblem("internal-error")
     if error.status_code == 405:
         return problems.not_allowed(request.method, (error.headers or {}).get("Allow", "GET"))
-    return problem("not-found")
+    return HttpProblem("not-found")
 
 
 def wants_page(request: Request) -> bool:
@@ -105,14 +107,13 @@ class ToolServer:
 
         Without sessions there is nothing to listen to, so GET is refused too (streamable HTTP allows a 405).
         """
-        answer = self._answer
         if scope["method"] != "POST":
-            answer = problems.response(problems.not_allowed(scope["method"], "POST"), self._config.base_url)
-        elif is_cross_site(Request(scope), self._config):
-            answer = problems.response(problems.cross_site(self._config.base_url), self._config.base_url)
-        elif answer is None:
-            answer = self._answer = await asyncio.to_thread(self._build)
-        await answer(scope, receive, send)
+            raise problems.not_allowed(scope["method"], "POST")
+        if is_cross_site(Request(scope), self._config):
+            raise problems.cross_site(self._config.base_url)
+        if self._answer is None:
+            self._answer = await asyncio.to_thread(self._build)
+        await self._answer(scope, receive, send)
 
     def _build(self) -> ASGIApp:
         """Load the ``mcp`` library, which takes most of a second, and return the application over it."""

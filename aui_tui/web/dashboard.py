@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 from aui_tui.errors import BadValue
 from aui_tui.process import command
-from aui_tui.text import web_address
 from aui_tui.web import listen
 
 if TYPE_CHECKING:
@@ -76,10 +75,9 @@ def _names(host: str, port: int, base_url: str) -> tuple[frozenset[str], str]:
         if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
             raise BadValue(f"--host {host} means every address; name the one that browsers use by AUI_TUI_BASE_URL.")
         return frozenset(names), f"http://{own}:{port}"
-    url = web_address(base_url)
-    if url is None or url.count("/") > 2:
+    if base_url.count("/") > 2:
         raise BadValue("base_url must be http:// or https:// with a host and no path.")
-    return frozenset(names | {urlsplit(url).netloc}), url
+    return frozenset(names | {urlsplit(base_url).netloc}), base_url
 
 
 def _application(words: str, url: str, token: str, names: frozenset[str], title: str) -> Awaitable[Application]:

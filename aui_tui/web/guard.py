@@ -18,7 +18,6 @@ import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from aui_tui.errors import AuiError
 from aui_tui.text import clean
 from aui_tui.web import (
     MAX_BODY,
@@ -32,7 +31,7 @@ from aui_tui.web import (
     problems,
 )
 from aui_tui.web.answers import target_of
-from aui_tui.web.problems import AGAIN, HttpProblem, problem
+from aui_tui.web.problems import AGAIN, HttpProblem
 from aui_tui.web.requests import identify
 
 BAD_REQUEST: Final = msgspec.json.encode(
@@ -174,16 +173,6 @@ FIELDS: Final = (
 CLOSE: Final = {"Connection": "close"}
 
 
-class TooLarge(AuiError):
-    """The body of the request is larger than MAX_BODY."""
-
-    http_status = 413
-    title = "Request too large"
-
-    def __init__(self) -> None:
-        super().__init__(f"The body of a request may have {MAX_BODY} bytes.")
-
-
 class GuardMiddleware:
     """ASGI layer that checks the Host, bounds the request in size, names the client, explains what fails, and logs.
 
@@ -212,7 +201,7 @@ class GuardMiddleware:
             message = await receive()
             taken += len(message.get("body", b""))
             if taken > MAX_BODY:
-                raise TooLarge
+                raise HttpProblem("request-too-large", f"The body of a request may have {MAX_BODY} bytes.")
             return message
 
         async def give(message: Message) -> None:
@@ -234,11 +223,11 @@ class GuardMiddleware:
                 await self._app(scope, take, give)
         except TimeoutError:
             faults.warning("Timed out: %s", target)
-            found = problem("unavailable", "The answer took too long.")
+            found = HttpProblem("unavailable", "The answer took too long.")
         except Exception as error:  # whatever fails, the client gets an answer
             faults.error("Fault at %s: %s: %s", target, type(error).__name__, error)
             faults.debug("Trace of the fault", exc_info=error)
-            found = problem("internal-error")
+            found = HttpProblem("internal-error")
         finally:
             if found is not None and not status:
                 await problems.response(found, self._config.base_url)(scope, take, give)
@@ -252,18 +241,18 @@ class GuardMiddleware:
         fields = dict(headers)
         if len(Connection.open_now) > Connection.most:
             sentence = "Too many connections are open; please try again in a moment."
-            return problem("unavailable", sentence, headers={**AGAIN, **CLOSE})
+            return HttpProblem("unavailable", sentence, headers={**AGAIN, **CLOSE})
         if len(scope["raw_path"]) + len(scope["query_string"]) >= MAX_TARGET:
             sentence = f"The address of a request may have {MAX_TARGET} bytes."
-            return problem("request-too-large", sentence, status=414)
+            return HttpProblem("request-too-large", sentence, status=414)
         if len(headers) > MAX_FIELDS:
-            return problem("request-too-large", f"A request may have {MAX_FIELDS} header fields.", status=431)
+            return HttpProblem("request-too-large", f"A request may have {MAX_FIELDS} header fields.", status=431)
         if sum(len(name) + len(value) for name, value in headers) > MAX_HEAD:
             sentence = f"The header fields of a request may have {MAX_HEAD} bytes."
-            return problem("request-too-large", sentence, status=431)
+            return HttpProblem("request-too-large", sentence, status=431)
         if b"content-length" in fields and b"transfer-encoding" in fields:
             sentence = "A request has either Content-Length or Transfer-Encoding, not both."
-            return problem("bad-request", sentence, headers=CLOSE)
+            return HttpProblem("bad-request", sentence, headers=CLOSE)
         server = scope.get("server") or ("",)
         return self._host_refusal(fields.get(b"host", b""), server[0])
 
@@ -272,7 +261,7 @@ class GuardMiddleware:
         host = field.decode("latin-1")
         asked = clean(host, 80)
         if not HOST.fullmatch(field):
-            return problem("bad-request", f"The Host field {asked!r} is not a host name with an optional port.")
+            return HttpProblem("bad-request", f"The Host field {asked!r} is not a host name with an optional port.")
         name = host_of(host)
         if name in (self._config.host, "localhost"):
             return None
@@ -280,7 +269,7 @@ class GuardMiddleware:
             address = ipaddress.ip_address(name)
             if address.is_loopback or str(address) == server:
                 return None
-        return problem("misdirected-request", f"This service is {self._config.base_url}, not {asked!r}.")
+        return HttpProblem("misdirected-request", f"This service is {self._config.base_url}, not {asked!r}.")
 
 
 def in_origin_form(scope: Scope) -> Scope:

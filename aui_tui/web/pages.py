@@ -24,7 +24,7 @@ from aui_tui.model.view import IndexView, Overview
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.web import problems
 from aui_tui.web.answers import NOTHING, Representation
-from aui_tui.web.problems import KINDS, HttpProblem, problem
+from aui_tui.web.problems import KINDS, HttpProblem
 from aui_tui.web.rendering import markdown_html
 from aui_tui.web.requests import Parameters
 from aui_tui.web.routes import Endpoints, fixed, fixed_route
@@ -162,17 +162,16 @@ class Pages:
         form = Parameters(await request.body())
         found = await self._endpoints.card_of(request, form.one("url") or "")
         if found is None:
-            return self.problem(problems.cross_site(self._config.base_url))
+            raise problems.cross_site(self._config.base_url)
         if found.observations is not None and found.observations.unresolved:
-            detail = f"The name {found.card.host} does not resolve, so no card is kept."
-            return self.problem(problem("not-found", detail))
+            raise HttpProblem("not-found", f"The name {found.card.host} does not resolve, so no card is kept.")
         return RedirectResponse(site_url(self._config.root, found.card.host), status_code=303)
 
     async def topic(self, request: Request) -> ASGIApp:
         """GET /help/<topic>: one page of the documentation."""
         name: str = request.path_params["topic"]
         if name not in docs.TOPICS:
-            return self.problem(problem("not-found"))
+            raise HttpProblem("not-found")
         text = markdown_html(docs.read(name), self._config.root)
         body = self._endpoints.render("topic.html", heading=docs.title(name), about=docs.TOPICS[name], text=text)
         return fixed(body, HTML, self._fields)

@@ -71,23 +71,26 @@ AGAIN: Final = MappingProxyType({"Retry-After": "5"})
 """The advice to try again in a moment."""
 
 
-class HttpProblem(msgspec.Struct, frozen=True, kw_only=True):
-    """One error: ``kind`` is a key of KINDS, ``extra`` are further members, ``headers`` further fields."""
+class HttpProblem(Exception):
+    """One error, to be raised or answered: ``kind`` is a key of KINDS, ``extra`` are further members.
 
-    kind: str
-    status: int
-    title: str
-    detail: str
-    extra: Mapping[str, Any] = NOTHING
-    headers: Mapping[str, str] = NOTHING
+    It has the usual status of its kind, and its meaning for a ``detail``, where nothing else is said. ``headers``:
+    further fields of the answer.
+    """
 
-
-def problem(kind: str, detail: str = "", *, status: int = 0, headers: Mapping[str, str] = NOTHING) -> HttpProblem:
-    """Return a problem of ``kind``, with its usual status and its meaning where nothing else is said."""
-    known = KINDS[kind]
-    return HttpProblem(
-        kind=kind, status=status or known.status, title=known.title, detail=detail or known.meaning, headers=headers
-    )
+    def __init__(
+        self,
+        kind: str,
+        detail: str = "",
+        *,
+        status: int = 0,
+        extra: Mapping[str, Any] = NOTHING,
+        headers: Mapping[str, str] = NOTHING,
+    ) -> None:
+        known = KINDS[kind]
+        self.kind, self.title, self.extra, self.headers = kind, known.title, extra, headers
+        self.status, self.detail = status or known.status, detail or known.meaning
+        super().__init__(self.detail)
 
 
 def of(error: AuiError) -> HttpProblem:
@@ -96,7 +99,7 @@ def of(error: AuiError) -> HttpProblem:
     What failed inside the service stays inside: it may name paths and addresses of the operator.
     """
     if error.http_status >= 500:
-        return problem("unavailable", headers=AGAIN)
+        return HttpProblem("unavailable", headers=AGAIN)
     extra: dict[str, Any] = {}
     headers = NOTHING
     if isinstance(error, RateLimited):
@@ -106,26 +109,20 @@ def of(error: AuiError) -> HttpProblem:
         headers = {"Retry-After": str(wait)}
     elif isinstance(error, BadValue) and error.allowed:
         extra = {"allowed": list(error.allowed)}
-    return HttpProblem(
-        kind=error.title.lower().replace(" ", "-"),
-        status=error.http_status,
-        title=error.title,
-        detail=str(error),
-        extra=extra,
-        headers=headers,
-    )
+    kind = error.title.lower().replace(" ", "-")
+    return HttpProblem(kind, str(error), status=error.http_status, extra=extra, headers=headers)
 
 
 def not_allowed(method: str, allow: str) -> HttpProblem:
     """Return the problem of a method that an address does not take (RFC 9110 section 15.5.6)."""
     sentence = f"This address does not take {method}; allowed are: {allow}."
-    return problem("method-not-allowed", sentence, headers={"Allow": allow})
+    return HttpProblem("method-not-allowed", sentence, headers={"Allow": allow})
 
 
 def cross_site(base_url: str) -> HttpProblem:
     """Return the problem of a request that another site's page may have caused and that would run a scan."""
     sentence = f"A page of another site may have asked for this, so nothing is scanned; scan from {base_url}/ instead."
-    return problem("cross-site-request-refused", sentence)
+    return HttpProblem("cross-site-request-refused", sentence)
 
 
 class ProblemDetails(msgspec.Struct, kw_only=True):

@@ -39,7 +39,7 @@ from aui_tui.report.page import badge
 from aui_tui.service.protocol import Service
 from aui_tui.web import ApiConfig, problems, serves_tools
 from aui_tui.web.answers import NOTHING, Key, Representation, ResponseCache, is_current, tag, validators
-from aui_tui.web.problems import problem
+from aui_tui.web.problems import HttpProblem
 from aui_tui.web.rendering import environment
 from aui_tui.web.requests import Parameters, is_cross_site
 
@@ -100,7 +100,7 @@ class Endpoints:
         self.service = service
         self.config = config
         self.environment = environment(config, scans=service.can_scan)
-        self.cache = ResponseCache(self._not_found(), service.stamp)
+        self.cache = ResponseCache(Response(), service.stamp)
         self._streams = asyncio.Semaphore(STREAMS)
 
     def routes(self) -> list[Route]:
@@ -199,18 +199,15 @@ class Endpoints:
         """GET /api/visits/<host>.json: what the operator's access logs say of the host; 404 when none was read."""
         record = await self.service.visits(request.path_params["host"])
         if record is None:
-            return self._not_found()
+            raise HttpProblem("not-found")
         return Representation(msgspec.json.encode(record), JSON)
 
     async def tasks(self, request: Request) -> ASGIApp:
         """GET /api/tasks/<host>.json: the transcript of the last run of the tasks; 404 when none is kept."""
-        seen = (await self.service.site(request.path_params["host"])).observations
-        if seen is None or seen.tasks is None:
-            return self._not_found()
-        return Representation(msgspec.json.encode(seen.tasks), JSON)
-
-    def _not_found(self) -> Response:
-        return problems.response(problem("not-found"), self.config.base_url)
+        run = await self.service.transcript(request.path_params["host"])
+        if run is None:
+            raise HttpProblem("not-found")
+        return Representation(msgspec.json.encode(run), JSON)
 
     async def scan(self, request: Request) -> ASGIApp:
         """GET /api/scan?url=&force= (4.3)."""
@@ -222,7 +219,7 @@ class Endpoints:
             if found is None and request.method == "HEAD":
                 return await self._unscanned(request, force=force)
             if found is None:
-                return problems.response(problems.cross_site(self.config.base_url), self.config.base_url)
+                raise problems.cross_site(self.config.base_url)
         except AuiError as error:
             refused = problems.of(error)
             refusal = problems.response(refused, self.config.base_url)
@@ -260,7 +257,7 @@ class Endpoints:
         """
         found = await self.service.signature_directory(self.config.base_url + request.scope["path"])
         if found is None:
-            return self._not_found()
+            raise HttpProblem("not-found")
         body, fields = found
         return Response(body, media_type=DIRECTORY, headers={**fields, "Cache-Control": "public, max-age=300"})
 

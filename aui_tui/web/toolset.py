@@ -23,7 +23,7 @@ from pydantic import Field
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aui_tui import __version__
-from aui_tui.errors import AuiError, BadValue, InvalidHost, PrivateHost, Unavailable
+from aui_tui.errors import AuiError, BadValue, InvalidHost, NoTasks, NoVisits, PrivateHost
 from aui_tui.model import labels
 from aui_tui.model.codec import keyed
 from aui_tui.model.options import ScanOptions
@@ -141,16 +141,16 @@ class Tools:
 
     async def tasks(self, host: Name) -> dict[str, Any]:
         """Read the transcript of the last run of the tasks in a browser: each step, where it got stuck, and why."""
-        seen = (await self._service.site(host)).observations
-        if seen is None or seen.tasks is None:
-            raise Unavailable(f"No run of the tasks is kept for {host}; aui-tui scan {host} --tasks makes one.")
-        return _members(seen.tasks)
+        run = await self._service.transcript(host)
+        if run is None:
+            raise NoTasks(host)
+        return _members(run)
 
     async def visits(self, host: Name) -> dict[str, Any]:
         """Read what the site's own access log says of real agents: requests, refusals and days per agent."""
         record = await self._service.visits(host)
         if record is None:
-            raise Unavailable(f"No access log of {host} was read; aui-tui visits LOG --host {host} reads one.")
+            raise NoVisits(host)
         return _members(record)
 
 

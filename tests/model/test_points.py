@@ -81,7 +81,7 @@ def test_with_less_than_half_measured_a_fix_promises_points_and_no_score() -> No
     seen = replace(seen, exchanges=files)
     card = grade_card(seen)
     assert (card.grade, points.gain(card, "wba")) == (NO_GRADE, "+12 points")
-    told = "\n".join(lines(plan_for(HostReport(card=card, observations=seen)).plan))
+    told = "\n".join(lines(plan_for(HostReport(card=card, observations=seen))[0]))
     assert "(wba): +12 points" in told
     assert "->" not in told
     assert "Less than half of the points could be measured" in told

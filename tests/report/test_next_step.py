@@ -48,8 +48,8 @@ def named(seen: Observations) -> dict[str, str]:
     tree = LexborHTMLParser(page)
     told = card_result(report, "").content[0]
     assert isinstance(told, TextContent)
-    goal = plan.plan_for(report, score=100, with_claims=True).plan
-    near = plan.plan_for(report, with_claims=True).plan
+    goal = plan.plan_for(report, score=100, with_claims=True)[0]
+    near = plan.plan_for(report, with_claims=True)[0]
     return {
         "card": title,
         "fixes": parts["fixes"].items[0].label,

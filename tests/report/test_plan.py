@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from aui_tui.checks import BY_FIX
+from aui_tui.checks import BY_FIX, Site
 from aui_tui.checks import points as points_of
 from aui_tui.checks.judge import judge
 from aui_tui.checks.scoring import Labels, grade_card, site_of, what_if
@@ -39,7 +39,7 @@ def plan(card: ReportCard, *, grade: str = "", score: int | None = None, what_if
     return plans.plan(card, what_if=reckon, grade=grade, score=score, with_claims=True)
 
 
-def seen_plan() -> plans.Planned:
+def seen_plan() -> tuple[plans.Plan, Site]:
     """The plan of a site as it was seen."""
     seen = situations.plain()
     return plans.plan_for(HostReport(card=grade_card(seen), observations=seen), score=100)

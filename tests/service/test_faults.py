@@ -57,7 +57,7 @@ async def test_scan_with_every_file_locked_is_answered_with_warnings(tmp_path: P
         await local.scan(site.url)
     where = places(tmp_path)
     with contextlib.ExitStack() as locks:
-        for file in (where.index, where.scans / "cache.db", where.limits / "cache.db"):
+        for file in (where.index, where.cache / "cache.db", where.limits / "cache.db"):
             locks.enter_context(locked(file, reading=True))
         async with service(tmp_path) as local:
             with calls_that_wait() as calls:
@@ -98,7 +98,7 @@ async def test_damaged_files_are_set_aside_and_reported(tmp_path: Path, site: Si
     async with service(tmp_path) as local:
         await local.scan(site.url)
     where = places(tmp_path)
-    for file in (where.index, where.scans / "cache.db", where.limits / "cache.db"):
+    for file in (where.index, where.cache / "cache.db", where.limits / "cache.db"):
         file.write_bytes(b"damaged beyond recognition" * 400)
     async with service(tmp_path) as local:
         answer = await local.scan(site.url)

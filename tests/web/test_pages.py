@@ -238,7 +238,7 @@ def test_form_scans_and_leads_to_the_card() -> None:
 
 
 def test_pages_live_under_the_path_of_the_base_url() -> None:
-    with serving(MemoryService.of(), base_url="https://host.example/usability/") as running:
+    with serving(MemoryService.of(), base_url="https://host.example/usability") as running:
         tree = LexborHTMLParser(running.get("/").text)
         links = [node.attributes["href"] for node in tree.css("a[href^='/'], link[href^='/']")]
         assert links

@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack, suppress
 from functools import cache
 from typing import Any, Final
 
-from aui_tui.errors import MissingExtra, Unavailable
+from aui_tui.errors import Unavailable, require
 from aui_tui.process import protect
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.service.crawl.work import UNEXPECTED, CrawlSettings, Gate, Job, JobResult, failed, raise_file_limit, scan
@@ -79,10 +79,9 @@ class Cluster:
         self.capacity = 0
 
     async def __aenter__(self) -> Cluster:
-        try:
-            import distributed
-        except ImportError:
-            raise MissingExtra("The setting scheduler" if self._address else "--workers", "dask") from None
+        require("The setting scheduler" if self._address else "--workers", "dask", "distributed")
+        import distributed
+
         for name in ("distributed", "tornado.application"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         self._gone = asyncio.get_running_loop().create_future()

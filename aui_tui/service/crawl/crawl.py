@@ -22,10 +22,9 @@ from aui_tui.index.reports import Recent
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
-from aui_tui.model.registry import Known, starter
-from aui_tui.model.vocabulary import UNCATEGORIZED
 from aui_tui.service.crawl.listing import BadRow, ListedHost
 from aui_tui.service.crawl.work import Job, JobResult, Workers
+from aui_tui.service.grading import known_as
 from aui_tui.service.local import LocalService
 from aui_tui.service.threads import abandonable
 
@@ -223,10 +222,9 @@ class Crawl:
             self._room.release()
 
     async def _scan(self, row: ListedHost, claim: Claim) -> Done:
-        known = starter().get(row.site, Known())
         kept = claim.recent.category if claim.recent is not None else ""
-        category = row.category or known.category or kept or UNCATEGORIZED
-        options = ScanOptions(method=self._method, name=row.name or known.name, category=category)
+        known = known_as(row.site, row.name, row.category, kept)
+        options = ScanOptions(method=self._method, name=known.name, category=known.category)
         job = Job(row.url, options, known.seed, claim.before)
         await self._pace()
         self.in_flight += 1

@@ -9,7 +9,6 @@ from pathlib import Path
 from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned, Unavailable
 from aui_tui.files import STDIN, reading
 from aui_tui.model.points import Standing
-from aui_tui.model.tasks import TaskReport
 from aui_tui.model.view import HostReport
 from aui_tui.service.importer import read
 from aui_tui.service.remote.imported import Imported, ImportedService
@@ -48,10 +47,6 @@ class FileService(ImportedService):
                 times = tuple(point.scanned_at for point in (await here.site(host)).history)
                 raise BadValue(f"{self.label} holds no such scan of {clean(host, 100)}.", allowed=times) from None
             raise
-
-    async def transcript(self, host: str) -> TaskReport | None:
-        """Return the last run of the tasks on ``host``, where the file has what was seen. Raises NeverScanned."""
-        return await (await self.imported()).here.transcript(host)
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         """Return where ``host`` would stand with ``fixes`` carried out."""

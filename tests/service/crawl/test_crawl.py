@@ -18,7 +18,7 @@ from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.registry import Known
 from aui_tui.scan.policy import Limits
-from aui_tui.service.crawl import crawl as crawling
+from aui_tui.service import grading
 from aui_tui.service.crawl.crawl import Crawl, Done
 from aui_tui.service.crawl.listing import BadRow, ListedHost
 from aui_tui.service.crawl.work import CrawlSettings, Here, Job, JobResult, failed
@@ -79,18 +79,18 @@ async def test_labels_come_from_the_list_the_starter_list_and_the_card(
     service: LocalService, workers: Here, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = {"a.test": Known("Alpha", "Travel", True), "b.test": Known("Beta", "Tech", True)}
-    monkeypatch.setattr(crawling, "starter", lambda: known)
+    monkeypatch.setattr(grading, "starter", lambda: known)
     listed = [
         ListedHost(1, "http://a.test", "a.test"),
         ListedHost(2, "http://b.test", "b.test", "Other", "Retail"),
         ListedHost(3, "http://c.test", "c.test", "", "Tickets"),
     ]
     await Crawl(service, workers).run(grouped(listed))
-    await Crawl(service, workers, older_than=0.0).run(grouped(rows(["http://c.test"])))
+    await Crawl(service, workers, older_than=0.0).run(grouped(rows(["http://b.test", "http://c.test"])))
     cards = [(await service.site(host)).card for host in ("a.test", "b.test", "c.test")]
     assert [(card.name, card.category, card.seed) for card in cards] == [
         ("Alpha", "Travel", True),
-        ("Other", "Retail", True),
+        ("Beta", "Retail", True),
         ("c.test", "Tickets", False),
     ]
 
