@@ -86,9 +86,9 @@ async def _in_turn(places: asyncio.Semaphore, chunks: AsyncIterator[Chunk]) -> A
             yield chunk
 
 
-def _without_length(fields: Mapping[str, str]) -> Response:
-    """Return the answer to HEAD for a body whose length is not known."""
-    head = Response(media_type=JSON, headers=fields)
+def _without_length(media_type: str, fields: Mapping[str, str]) -> Response:
+    """Return the answer to HEAD for a body whose length is not known (RFC 9110, section 8.6)."""
+    head = Response(media_type=media_type, headers=fields)
     del head.headers["content-length"]
     return head
 
@@ -183,7 +183,7 @@ class Endpoints:
         if is_current(dict(request.scope["headers"]), etag, modified):
             return Response(status_code=304, headers=fields)
         if request.method == "HEAD":
-            return _without_length(fields)
+            return _without_length(JSON, fields)
         return StreamingResponse(_in_turn(self._streams, chunks), media_type=JSON, headers=fields)
 
     async def site(self, request: Request) -> ASGIApp:
@@ -216,8 +216,6 @@ class Endpoints:
         force = parameters.flag("force")
         try:
             found = await self.card_of(request, url, force=force)
-            if found is None and request.method == "HEAD":
-                return await self._unscanned(request, force=force)
             if found is None:
                 raise problems.cross_site(self.config.base_url)
         except AuiError as error:
@@ -233,9 +231,9 @@ class Endpoints:
     async def card_of(self, request: Request, url: str, *, force: bool = False) -> HostReport | None:
         """Return the card of ``url``, scanned when ``request`` may cause that, else from the cache or None.
 
-        HEAD causes nothing, and neither does another site's page. Raises as ``Service.scan``.
+        Another site's page causes nothing. Raises as ``Service.scan``.
         """
-        if request.method != "HEAD" and not is_cross_site(request, self.config):
+        if not is_cross_site(request, self.config):
             return await self.service.scan(url, ScanOptions(force=force, client=request.scope["client_id"]))
         found = await self.service.cached(url)
         return None if force else found
@@ -243,12 +241,6 @@ class Endpoints:
     async def _quota_fields(self, request: Request) -> dict[str, str]:
         """Return the header fields that say how many scans the client has left."""
         return problems.quota_fields(await self.service.quota(request.scope["client_id"]), time.time())
-
-    async def _unscanned(self, request: Request, *, force: bool) -> Response:
-        """Return what HEAD says about a card that only a scan would bring: no length, no validators."""
-        fields = await self._quota_fields(request)
-        fields |= {"Cache-Status": f"aui-tui; fwd={'request' if force else 'miss'}", "Cache-Control": "no-store"}
-        return _without_length(fields)
 
     async def signature_directory(self, request: Request) -> Response:
         """GET /.well-known/http-message-signatures-directory: the key that signs the operator's probes.
@@ -276,7 +268,7 @@ class Endpoints:
         )
         fields = {"Content-Disposition": 'attachment; filename="index.csv"', "Cache-Control": "no-cache"}
         if request.method == "HEAD":
-            return Response(media_type=CSV, headers=fields)
+            return _without_length(CSV, fields)
         chunks = _in_turn(self._streams, iterate_in_threadpool(_gathered(csv_listing(named, ExportOptions()))))
         return StreamingResponse(chunks, media_type=CSV, headers=fields)
 
