@@ -32,8 +32,8 @@ WEEKS: Final = 12
 COMPARED: Final = 20_000
 """Hosts whose verdicts of an earlier scan are read at most, some forty microseconds each."""
 BEFORE, AFTER = (
-    f"CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN {scan}.score "
-    f"ELSE coalesce({scan}.plain, {scan}.score) END"
+    f"CAST(CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN {scan}.score "
+    f"ELSE coalesce({scan}.plain, {scan}.score) END AS INTEGER)"
     for scan in ("past", "now")
 )
 """The scores of two scans as they compare: both without tasks where only one of the two ran them."""
@@ -50,7 +50,7 @@ PAIRS: Final = f"""
 then (none where it is the last one), and the verdicts of now."""
 LIVE: Final = tuple(surface.slug for surface in registry().surfaces if surface.live)
 _KINDS: Final = ("category", "stance", "substr(grade, 1, 1)", "lower(edge)", *AGENTS)
-_FAULTS: Final = ("fixes", "contradictions", "(change > 0) - (change < 0)", *LIVE)
+_FAULTS: Final = ("CAST(fixes AS TEXT)", "CAST(contradictions AS TEXT)", "(change > 0) - (change < 0)", *LIVE)
 """The groups in which an overview counts hosts: a hundred hosts share one. SQLite would sort all hosts for that."""
 
 

@@ -6,14 +6,14 @@ import json
 import sqlite3
 from array import array
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from types import MappingProxyType
 from typing import Final
 
 import msgspec
 
 from aui_tui.errors import Unavailable
-from aui_tui.index.rows import LINE, row_of
+from aui_tui.index.rows import LINE, Line, row_of
+from aui_tui.model.decoding import from_json
 from aui_tui.model.query import Query, Term, all_of
 from aui_tui.model.view import Facets, Row
 from aui_tui.model.vocabulary import CATEGORIES, STANCES, UNANSWERED
@@ -121,15 +121,11 @@ def read_rows(db: sqlite3.Connection, ids: Sequence[int], ranks: Sequence[int]) 
 
     Hosts that are gone and lines that are damaged are left out. Raises Unavailable.
     """
-    found = []
     sql = f"SELECT json_group_array({LINE}) FROM json_each(?) AS wanted CROSS JOIN site ON site.id = wanted.value"
     try:
-        listed = db.execute(sql, (json.dumps(list(ids)),)).fetchone()[0]
-    except sqlite3.Error as error:
-        if "malformed JSON" not in str(error):
+        listed = from_json(db.execute(sql, (json.dumps(list(ids)),)).fetchone()[0], list[Line])
+    except (sqlite3.Error, msgspec.MsgspecError) as error:
+        if isinstance(error, sqlite3.Error) and "JSON" not in str(error):
             raise Unavailable(f"The index could not be read: {clean(str(error), 120)}.") from None
         return [row for one in ids for row in read_rows(db, [one], ranks)] if len(ids) > 1 else []
-    for values in msgspec.json.decode(listed):
-        with suppress(ValueError, TypeError, LookupError):
-            found.append(row_of(values, ranks))
-    return found
+    return [row_of(line, ranks) for line in listed]

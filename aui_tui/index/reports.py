@@ -187,7 +187,7 @@ class Reports:
         Those with observations are graded again. Returns how many are left for the next call.
         """
         end = time.monotonic() + seconds
-        revision, below = self._read("SELECT revision, ungraded FROM meta")[0]
+        revision, below = self._read("SELECT CAST(revision AS INTEGER), CAST(ungraded AS INTEGER) FROM meta")[0]
         if revision < REVISION:
             with self.database.writing() as db:
                 sql = "UPDATE meta SET revision = ?, ungraded = (SELECT 1 + ifnull(max(id), 0) FROM scan)"
@@ -242,7 +242,8 @@ class Reports:
         """Return the kept scans of ``host``, oldest first, damaged ones left out; empty when it was never scanned."""
         found = self._read(
             "SELECT scan.at, scan.score, scan.grade, scan.stance, unreachable, plain, dead = 2 FROM scan "
-            "JOIN site ON site.id = site WHERE host = ? AND scan.stance IN (0, 1, 2) ORDER BY scan.at",
+            "JOIN site ON site.id = site WHERE host = ? AND scan.stance IN (0, 1, 2) AND typeof(scan.at) = 'integer' "
+            "AND typeof(scan.score) = 'integer' ORDER BY scan.at",
             (host,),
         )
         return tuple(
@@ -277,13 +278,13 @@ class Reports:
 
     def hosts(self) -> Iterator[tuple[str, float]]:
         """Yield every host and the epoch seconds of its latest card, by host."""
-        for host, at in self._read("SELECT host, at FROM site ORDER BY host"):
+        for host, at in self._read("SELECT host, CAST(at AS INTEGER) FROM site ORDER BY host"):
             yield host, at / 1000
 
     def recent(self, hosts: Sequence[str]) -> dict[str, Recent]:
         """Return what is known of those of ``hosts`` that were ever scanned."""
         found = self._read(
-            "SELECT host, category, (SELECT max(at) FROM scan WHERE site = site.id) FROM site "
+            "SELECT host, category, (SELECT CAST(max(at) AS INTEGER) FROM scan WHERE site = site.id) FROM site "
             "WHERE host IN (SELECT value FROM json_each(?))",
             (json.dumps(list(hosts)),),
         )
@@ -323,7 +324,7 @@ class Reports:
         """Return the lists of ``query``; their first rows alone while nothing is ``counted``."""
         limit, ranks = 0 if counted else FIRST, _ranks(db)
         ranked, unreachable = (find_hosts(db, query, ranked=ranked, limit=limit) for ranked in (True, False))
-        newest: int | None = db.execute("SELECT max(at) FROM site").fetchone()[0]
+        newest: int | None = db.execute("SELECT CAST(max(at) AS INTEGER) FROM site").fetchone()[0]
         return IndexView(
             query=query,
             scanned_at=stamp(self._clock() if newest is None else newest / 1000),

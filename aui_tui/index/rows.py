@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
 from aui_tui.index import blobs
 from aui_tui.model.agents import contradictions, verdicts
-from aui_tui.model.card import ReportCard, SiteSummary, epoch_ms
+from aui_tui.model.card import Points, ReportCard, SiteSummary, epoch_ms
 from aui_tui.model.codec import names_of
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import Observations
@@ -33,7 +33,32 @@ LINE: Final = (
     "ifnull(strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch'), ''), top_evidence, url, "
     "ranked, change, scans, method, edge, best_fix, best_points, json(live), contradictions <> '')"
 )
-"""What ``row_of`` reads: SQLite puts it together in half the time that Python takes for as many columns."""
+"""A :class:`Line`: SQLite puts it together in half the time that Python takes for as many columns."""
+
+
+class Line(msgspec.Struct, frozen=True, array_like=True):
+    """What lists read of a host; of a ``matrix`` with our keys the words alone. A value of another type is refused."""
+
+    host: str
+    name: str
+    category: str
+    score: Annotated[int, msgspec.Meta(ge=0, le=100)]
+    grade: str
+    stance: str
+    pillars: Points
+    matrix: tuple[str, ...] | dict[str, str]
+    at: str
+    top_evidence: str
+    url: str
+    ranked: int
+    change: int | None
+    scans: int
+    method: str
+    edge: str
+    best_fix: str
+    best_points: int
+    live: tuple[int, ...]
+    disagree: int
 
 
 class Packed(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,43 +166,34 @@ def joined(words: Iterable[str]) -> str:
     return f",{text}," if text else ""
 
 
-def row_of(values: Sequence[Any], ranks: Sequence[int]) -> Row:
-    """Return the line of a list from LINE; ``ranks`` gives the rank of each score.
-
-    Raises ValueError, TypeError or LookupError for damaged values.
-    """
-    host, name, category, score, grade, stance, pillars, matrix, at, top_evidence, url, *rest = values
-    ranked, change, scans, method, edge, best_fix, best_points, live, disagree = rest
-    if isinstance(matrix, list):
-        matrix = dict(zip(AGENTS, matrix, strict=True))
-    unanswered: tuple[str, ...] = ()
-    if UNANSWERED in matrix.values():
-        unanswered = tuple(agent for agent, word in matrix.items() if word == UNANSWERED)
-        matrix |= dict.fromkeys(unanswered, "untested")
+def row_of(line: Line, ranks: Sequence[int]) -> Row:
+    """Return the line of a list; ``ranks`` gives the rank of each score."""
+    matrix = line.matrix if isinstance(line.matrix, dict) else dict(zip(AGENTS, line.matrix, strict=False))
+    unanswered = tuple(agent for agent, word in matrix.items() if word == UNANSWERED)
     summary = SiteSummary(
-        host=host,
-        name=name,
-        category=category,
-        score=score,
-        grade=grade,
-        stance=stance,
-        pillars=pillars,
-        matrix=matrix,
-        scanned_at=at,
-        top_evidence=top_evidence,
-        url=url,
+        host=line.host,
+        name=line.name,
+        category=line.category,
+        score=line.score,
+        grade=line.grade,
+        stance=line.stance,
+        pillars=line.pillars,
+        matrix=matrix | dict.fromkeys(unanswered, "untested") if unanswered else matrix,
+        scanned_at=line.at,
+        top_evidence=line.top_evidence,
+        url=line.url,
     )
     return Row(
         summary=summary,
-        rank=ranks[score] if ranked else 0,
-        change=change,
-        scans=scans,
-        method=method,
-        edge=edge,
-        best_fix=best_fix,
-        best_points=best_points,
-        live=tuple(live),
-        disagree=bool(disagree),
+        rank=ranks[line.score] if line.ranked else 0,
+        change=line.change,
+        scans=line.scans,
+        method=line.method,
+        edge=line.edge,
+        best_fix=line.best_fix,
+        best_points=line.best_points,
+        live=line.live,
+        disagree=bool(line.disagree),
         unanswered=unanswered,
     )
 

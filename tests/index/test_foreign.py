@@ -7,7 +7,8 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,28 @@ def test_what_the_user_added_stays_and_is_not_read(file: Path) -> None:
     reports = Reports(file)
     assert len(reports.index(Query()).ranked) == 3
     reports.close()
+
+
+@pytest.mark.parametrize("value", ["'abc'", "x'ff00ff'"])
+def test_values_of_another_kind_are_left_out_and_break_nothing(file: Path, value: str) -> None:
+    with closing(sqlite3.connect(file)) as db:
+        places = [(table, row[1]) for table in ("site", "scan") for row in db.execute(f"PRAGMA table_info({table})")]
+    whole = file.read_bytes()
+    for table, column in places:
+        file.write_bytes(whole)
+        with closing(sqlite3.connect(file)) as db, suppress(sqlite3.IntegrityError):
+            db.execute(f"UPDATE {table} SET {column} = {value} WHERE id = 1")
+            db.commit()
+        reports = Reports(file)
+        for row in (found := reports.index(Query())).ranked[0 : len(found.ranked)]:
+            assert type(row.summary.score) is type(row.scans) is type(row.best_points) is int
+            assert row.change is None or type(row.change) is int
+        for ask in (reports.overview, reports.weeks, partial(reports.moves, since="", most=5)):
+            with suppress(Unavailable):
+                ask(Query())
+        assert all(type(point.score) is int for point in reports.history("a.example"))
+        assert len(list(reports.hosts())) == 3
+        reports.close()
 
 
 def test_a_database_of_another_program_is_left_as_it_is(tmp_path: Path) -> None:
