@@ -279,8 +279,9 @@ class Check(ABC):
     turned away. ``points`` and ``pillar``: full points and pillar key
     per method. ``detail``: the number of ``detail`` (specification 2.3) that its points add to. ``sentences``: its
     evidence, each severity in the order of a card.
-    ``names_site``: its snippet holds the site's address. ``rests_on``: what is measured, in words, and the probes
-    without whose verdict nothing is.
+    ``read_on``: where to read on. ``path``: what of the site it is about, empty for the homepage. ``language``: that of
+    its snippet. ``names_site``: its snippet holds the site's address. ``rests_on``: what is measured, in words, and the
+    probes without whose verdict nothing is.
     """
 
     fix: str
@@ -296,6 +297,9 @@ class Check(ABC):
     sentences: tuple[Sentence, ...]
     part: Mapping[str, int] = NO_POINTS
     detail = "surface"
+    read_on = "https://www.rfc-editor.org/rfc/rfc9110"
+    path = ""
+    language = "text"
     names_site = False
     rests_on: tuple[str, ...] = ()
 

@@ -552,6 +552,7 @@ class Door(Check):
     )
     points = {"v0.1": 24, "v0.2": 12}
     pillar = WELCOME
+    read_on = "https://www.rfc-editor.org/rfc/rfc9421"
     sentences = SENTENCES
     detail = "door"
 

@@ -42,6 +42,8 @@ class JsonLd(PageCheck):
     takes = "an hour"
     proof = "https://validator.schema.org reads the block from {origin}/."
     points = {"v0.1": 5, "v0.2": 3}
+    read_on = "https://schema.org/docs/gs.html"
+    language = "html"
     sentences = SENTENCES
     names_site = True
 

@@ -91,6 +91,8 @@ class LandmarksAndLabels(PageCheck):
     takes = "a day"
     proof = "View the source of {origin}/ and look for <main>, <nav> and a label for each control."
     points = {method: sum(parts.values()) for method, parts in PARTS.items()}
+    read_on = "https://www.w3.org/TR/html-aam-1.0/"
+    language = "html"
     sentences = SENTENCES
 
     def measure(self, judgement: Judgement, method: str) -> Earned:

@@ -45,6 +45,9 @@ class LlmsTxt(Check):
     takes = "an hour"
     proof = 'curl -sSi {origin}/llms.txt answers 200 and its first line begins with "# ".'
     points = {"v0.1": 5, "v0.2": 3}
+    read_on = "https://llmstxt.org/"
+    path = "/llms.txt"
+    language = "markdown"
     sentences = SENTENCES
     names_site = True
 

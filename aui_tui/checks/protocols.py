@@ -86,6 +86,9 @@ class FrontDoor(Check):
     proof = "curl -sSi {origin}/.well-known/mcp.json (or /ucp) answers 200 with JSON."
     points = {"v0.1": 15, "v0.2": 10}
     pillar = {"v0.1": "protocols", "v0.2": "built"}
+    read_on = "https://modelcontextprotocol.io/"
+    path = "/.well-known"
+    language = "json"
     sentences = SENTENCES
     names_site = True
     detail = "protocols"

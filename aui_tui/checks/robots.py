@@ -217,6 +217,8 @@ class RobotsTxt(Check):
     proof = "curl -sS {origin}/robots.txt shows the new file, also through the CDN."
     points = {"v0.1": 16, "v0.2": 9}
     pillar = WELCOME
+    read_on = "https://www.rfc-editor.org/rfc/rfc9309"
+    path = "/robots.txt"
     sentences = SENTENCES
     detail = "robots"
     rests_on = ("robots.txt", "robots")

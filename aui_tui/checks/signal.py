@@ -46,6 +46,8 @@ class ContentSignal(Check):
     proof = "curl -sS {origin}/robots.txt shows the Content-Signal line."
     points = {"v0.1": 10, "v0.2": 4}
     pillar = {"v0.1": "consent", "v0.2": "welcome"}
+    read_on = "https://contentsignals.org/"
+    path = "/robots.txt"
     sentences = SENTENCES
     detail = "signal"
     rests_on = ("robots.txt", "robots")

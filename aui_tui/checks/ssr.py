@@ -54,6 +54,8 @@ class WithoutScripts(PageCheck):
     takes = "days"
     proof = "curl -sS {origin}/ shows the text without running scripts."
     points = {"v0.1": 9, "v0.2": 5}
+    read_on = "https://web.dev/articles/rendering-on-the-web"
+    language = "html"
     sentences = SENTENCES
     names_site = True
 

@@ -47,12 +47,18 @@ def serve(
     from aui_tui.scan import signing
     from aui_tui.scan.policy import PUBLIC
     from aui_tui.service.publication import Publication
+    from aui_tui.web import checked_config
     from aui_tui.web.app import serve as publish
 
     settings = run.settings
     if (settings.data_dir / signing.NAME).exists():
         signing.read_key(settings.data_dir)
-    base_url = settings.base_url if settings.origins["base_url"] != "default" else None
+    config = checked_config(
+        settings.base_url if settings.origins["base_url"] != "default" else "",
+        trusted_proxies=settings.trusted_proxy,
+        cors=settings.cors,
+        allow_origin=settings.allow_origin,
+    )
     publication = partial(
         Publication,
         settings.data_dir,
@@ -67,16 +73,7 @@ def serve(
     run.wait(first.aclose())
     for sentence in warnings:
         streams.say(sentence)
-    return publish(
-        publication,
-        host=host,
-        port=port,
-        base_url=base_url,
-        workers=workers,
-        trusted_proxies=settings.trusted_proxy,
-        cors=settings.cors,
-        allow_origin=settings.allow_origin,
-    )
+    return publish(publication, config, host=host, port=port, workers=workers)
 
 
 @app.command("mcp", epilog="Example: aui-tui mcp --allow-scan --allow-private")

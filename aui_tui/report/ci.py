@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import msgspec
 
 from aui_tui import __version__
-from aui_tui.checks import BY_FIX
+from aui_tui.checks import BY_FIX, Check
 from aui_tui.checks.ledger import sentences
 from aui_tui.checks.wording import PLACE
 from aui_tui.model import points
@@ -33,24 +33,6 @@ from aui_tui.text import clean
 ERROR, WARNING, NOTE = "error", "warning", "note"
 """Levels, as SARIF calls them."""
 LEVELS: Final = MappingProxyType({"critical": ERROR, "warn": WARNING})
-HELP: Final = MappingProxyType(
-    {
-        "wba": "https://www.rfc-editor.org/rfc/rfc9421",
-        "front-door": "https://modelcontextprotocol.io/",
-        "llms": "https://llmstxt.org/",
-        "jsonld": "https://schema.org/docs/gs.html",
-        "landmarks": "https://www.w3.org/TR/html-aam-1.0/",
-        "ssr": "https://web.dev/articles/rendering-on-the-web",
-        "signal": "https://contentsignals.org/",
-        "robots": "https://www.rfc-editor.org/rfc/rfc9309",
-    }
-)
-"""Where to read on, by the fix of a check."""
-HTTP: Final = "https://www.rfc-editor.org/rfc/rfc9110"
-PATHS: Final = MappingProxyType(
-    {"robots": "/robots.txt", "signal": "/robots.txt", "llms": "/llms.txt", "front-door": "/.well-known"}
-)
-"""The path on the site that a fix is about; others are about the homepage."""
 
 
 class ProblemRule(NamedTuple):
@@ -60,7 +42,7 @@ class ProblemRule(NamedTuple):
     level: str
     text: str
     help: str
-    uri: str = HTTP
+    uri: str = Check.read_on
 
 
 Problem = tuple[ProblemRule, dict[str, Any]]
@@ -90,7 +72,7 @@ def problems(card: ReportCard, outcome: GateOutcome | None, options: ExportOptio
         )
         yield _problem(card, options, rule, f"{failure.gate}: {failure.message}", identity, about=about)
     for key, fix in fixes.items():
-        rule = ProblemRule(f"fix/{clean(key, 60)}", NOTE, clean(fix.title), _help(key), HELP.get(key, HTTP))
+        rule = ProblemRule(f"fix/{clean(key, 60)}", NOTE, clean(fix.title), *_help(key))
         yield _problem(card, options, rule, "", "", key=key, fix=fix)
 
 
@@ -104,11 +86,14 @@ def _rule_of(finding: Finding) -> ProblemRule:
     if PLACE.search(text):
         lacking = f": {BY_FIX[finding.fix].lacking}" if finding.fix in BY_FIX else ""
         text = f"{finding.id.replace('-', ' ').capitalize()}{lacking}."
-    return ProblemRule(f"finding/{finding.id}", level, text, _help(finding.fix), HELP.get(finding.fix, HTTP))
+    return ProblemRule(f"finding/{finding.id}", level, text, *_help(finding.fix))
 
 
-def _help(key: str) -> str:
-    return f"What is lacking: {BY_FIX[key].lacking}." if key in BY_FIX else "A limit of this scan, or its outcome."
+def _help(key: str) -> tuple[str, str]:
+    """Return what the fix ``key`` is about, and where to read on."""
+    if key not in BY_FIX:
+        return "A limit of this scan, or its outcome.", Check.read_on
+    return f"What is lacking: {BY_FIX[key].lacking}.", BY_FIX[key].read_on
 
 
 def _problem(
@@ -136,7 +121,7 @@ def _problem(
         message = {"text": f"{text}\n\n{code}", "markdown": f"{text}\n\n{fenced(code).rstrip()}"}
         message = message if code else {"text": text}
         about = {"points": fix.pts, "pillar": clean(fix.pillar)}
-    path = PATHS.get(key, "")
+    path = BY_FIX[key].path if key in BY_FIX else ""
     place = options.locate(path) or _uri_of(card.host) + path
     stable = "\n".join((card.host, rule.id, identity)).encode("utf-8", "replace")
     result: dict[str, Any] = {

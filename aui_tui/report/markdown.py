@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from types import MappingProxyType
 from typing import Final
 
+from aui_tui.checks import BY_FIX
 from aui_tui.model import labels
 from aui_tui.model.signs import sign
 from aui_tui.model.view import Row
 from aui_tui.report.formats import HEADER, ExportOptions, HostResult, Listing, reasons, row_texts
 from aui_tui.report.sections import Item, Section, documents
 from aui_tui.text import clean
-
-FENCES: Final = MappingProxyType(
-    {"front-door": "json", "llms": "markdown", "jsonld": "html", "landmarks": "html", "ssr": "html"}
-)
-"""Language of a snippet per fix; the others are plain text."""
 
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]<|~$]")
 _COMMAND: Final = re.compile(r"((?:curl (?:[\w-]+ )*)?https?://[^\s`|]*[^\s`|.,;:)])")
@@ -107,7 +102,7 @@ def _with_code(item: Item) -> Iterator[str]:
     facts = ", ".join(cell for cell in item.cells[1:] if cell)
     yield f"### {escape(item.label)}\n\n{escape(facts)}. {with_code(item.text)}\n\n"
     if item.code.strip():
-        yield fenced(item.code, FENCES.get(item.key, "text")) + "\n"
+        yield fenced(item.code, BY_FIX[item.key].language if item.key in BY_FIX else "text") + "\n"
 
 
 def markdown_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:

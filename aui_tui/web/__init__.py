@@ -44,9 +44,10 @@ SHUTDOWN_SECONDS: Final = 60
 class ApiConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Settings of the HTTP API.
 
-    ``base_url``: address under which people reach the service, no trailing slash; it names the records' ``url`` and
-    the accepted Host. ``trusted_proxies``: networks whose X-Forwarded-For counts. ``cors``: origins whose pages may
-    read the API, ``*`` for any. ``allow_origin``: origins whose pages may read it and start scans.
+    ``base_url``: address under which people reach the service, no trailing slash, empty for the one that is bound; it
+    names the records' ``url`` and the accepted Host. ``trusted_proxies``: networks whose X-Forwarded-For counts.
+    ``cors``: origins whose pages may read the API, ``*`` for any. ``allow_origin``: origins whose pages may read it and
+    start scans.
     """
 
     base_url: str

@@ -19,6 +19,7 @@ from types import FrameType
 from typing import Final
 
 import uvicorn
+from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
@@ -29,7 +30,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.supervisors import Multiprocess
 
 from aui_tui import web
-from aui_tui.errors import AuiError, ConfigError
+from aui_tui.errors import AuiError
 from aui_tui.service.protocol import Service
 from aui_tui.web import ApiConfig, address_of, listen, problems, serves_tools
 from aui_tui.web.guard import LOGGING, Connection, GuardMiddleware
@@ -158,39 +159,20 @@ class Supervisor(Multiprocess):
         super().handle_int()
 
 
-def serve(
-    factory: ServiceFactory,
-    *,
-    host: str,
-    port: int,
-    base_url: str | None,
-    workers: int,
-    trusted_proxies: tuple[str, ...],
-    cors: tuple[str, ...],
-    allow_origin: tuple[str, ...],
-) -> int:
+def serve(factory: ServiceFactory, config: ApiConfig, *, host: str, port: int, workers: int) -> int:
     """Serve until SIGINT (exit code 130) or SIGTERM (0); return the exit code.
 
     ``factory`` makes the service of one worker process; with several workers it must be picklable (a function of a
     module, or a partial of one). Port 0 takes any free one; the real address is written to standard error.
-    ``base_url`` is the public address (default: the bound one). ``trusted_proxies``: networks whose X-Forwarded-For
-    names the client. ``cors``: origins whose pages may read the API; ``allow_origin``: and start scans.
-
-    Raises ConfigError: the address cannot be bound, or a setting is malformed.
+    A ``config`` without a ``base_url`` gets the address that is bound. Raises ConfigError where none can be.
     """
-    if workers < 1:
-        raise ConfigError(f"The number of workers must be at least 1, not {workers}.")
     listener = listen(host, port)
     with contextlib.closing(listener):
         address = address_of(listener)
-        config = web.checked_config(
-            address if base_url is None else base_url,
-            trusted_proxies=trusted_proxies,
-            cors=cors,
-            allow_origin=allow_origin,
-        )
+        named = bool(config.base_url)
+        config = config if named else replace(config, base_url=address)
         logging.config.dictConfig(LOGGING)
-        if base_url is None and not ipaddress.ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback:
+        if not named and not ipaddress.ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback:
             log.warning(
                 "Others can reach this service, but its links say %s; give its public address by AUI_TUI_BASE_URL.",
                 address,
