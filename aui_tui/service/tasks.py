@@ -24,7 +24,7 @@ from aui_tui.scan.exchanges import redact
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.target import parse
 from aui_tui.tasks.browser import Browser, available
-from aui_tui.tasks.run import TaskRunning, run_tasks
+from aui_tui.tasks.run import TaskRunning, TasksStopped, run_tasks
 
 AT_ONCE: Final = max(1, os.cpu_count() or 1)
 """Runs at a time: a page that renders takes a core."""
@@ -85,25 +85,23 @@ class TaskRuns:
         if seen.unreachable:
             sentence = f"{seen.host} was not reached, so no tasks were run."
             return msgspec.structs.replace(report, warnings=(*report.warnings, sentence))
-        held: list[TaskRunning] = []
         try:
             async with self._places:
-                await run_tasks(
+                ran = await run_tasks(
                     seen,
                     self._browser,
                     access=self._access.toward(parse(seen.origin, allow_private=True)),
                     act=act,
                     pictures=True,
                     tell=None if live is None else partial(self._tell, live),
-                    keep=held.append,
                 )
-        except asyncio.CancelledError:
-            if held and any(result.reason != STOPPED for result in held[0].report.results):
-                await asyncio.shield(self._kept(report, seen, held[0], url))
+        except TasksStopped as stopped:
+            if any(result.reason != STOPPED for result in stopped.ran.report.results):
+                await asyncio.shield(self._kept(report, seen, stopped.ran, url))
             raise
         except Unavailable as error:
             return msgspec.structs.replace(report, warnings=(*report.warnings, f"No tasks were run. {error}"))
-        return await self._kept(report, seen, held[0], url)
+        return await self._kept(report, seen, ran, url)
 
     def _tell(self, live: TaskProgress, event: TaskEvent) -> None:
         """Hand on ``event``; whoever watches is told when the browser runs without its sandbox."""

@@ -71,7 +71,7 @@ PASSWORD: Final = 401
 
 @dataclass
 class TaskRunning:
-    """What a run has brought so far; it is whole even when the run is cancelled.
+    """What a run has brought so far.
 
     ``pictures`` are PNG images by task, made where they were asked for.
     """
@@ -79,6 +79,14 @@ class TaskRunning:
     report: TaskReport
     rendered: Rendered | None = None
     pictures: dict[str, bytes] = field(default_factory=dict)
+
+
+class TasksStopped(asyncio.CancelledError):
+    """A run was cancelled. ``ran``: what it had brought."""
+
+    def __init__(self, ran: TaskRunning) -> None:
+        super().__init__()
+        self.ran = ran
 
 
 async def run_tasks(
@@ -90,19 +98,18 @@ async def run_tasks(
     pictures: bool = False,
     allowance: Allowance | None = None,
     tell: TaskProgress | None = None,
-    keep: Callable[[TaskRunning], None] | None = None,
     tasks: Sequence[str] = tuple(DOERS),
 ) -> TaskRunning:
     """Run the tasks on the site that ``seen`` is of, and return what they brought.
 
-    ``act`` presses "add to cart" once. ``tasks``: those to run, "read" first. ``tell`` gets each step; ``keep``
-    the same object that is returned before the first task, so that a caller who cancels has what had ended. Raises
-    NoBrowser, Unavailable. Cancelling closes everything but the browser.
+    ``act`` presses "add to cart" once. ``tasks``: those to run, "read" first. ``tell`` gets each step. Raises
+    NoBrowser, Unavailable. Cancelling closes everything but the browser, and raises TasksStopped with what had ended.
     """
     run = _Run(seen, browser, access, allowance or Allowance(), act=act, live=tell, pictures=pictures)
-    if keep is not None:
-        keep(run.state)
-    await run.go(sorted(tasks, key=list(DOERS).index))
+    try:
+        await run.go(sorted(tasks, key=list(DOERS).index))
+    except asyncio.CancelledError:
+        raise TasksStopped(run.state) from None
     return run.state
 
 

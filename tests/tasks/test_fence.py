@@ -23,13 +23,14 @@ import psutil
 import pytest
 import trustme
 
+from aui_tui.model.tasks import TaskEvent
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.tasks import browser as browsers
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.outline import Node
 from aui_tui.tasks.page import Page
 from aui_tui.tasks.proxy import Allowance
-from aui_tui.tasks.run import TaskRunning, run_tasks
+from aui_tui.tasks.run import TaskRunning, TasksStopped, run_tasks
 from tests.cli.runner import ROOT
 from tests.tasks.pages import Site, hosted, html, readable, sentinel
 from tests.tasks.running import HOST, leading_to, seen_at, serving
@@ -307,18 +308,21 @@ async def test_the_limits_of_requests_and_bytes_make_a_run_inconclusive(browser:
 
 
 async def test_cancelling_keeps_what_had_ended_and_closes_the_context(browser: Browser) -> None:
-    held: list[TaskRunning] = []
+    over = asyncio.Event()
+
+    def tell(event: TaskEvent) -> None:
+        if event.state == "ended":
+            over.set()
+
     async with serving(Shop()) as port:
-        task = asyncio.ensure_future(
-            run_tasks(seen_at(f"http://{HOST}"), browser, access=leading_to(port), keep=held.append)
-        )
-        while not (held and held[0].report.results):
-            await asyncio.sleep(0.05)
+        task = asyncio.ensure_future(run_tasks(seen_at(f"http://{HOST}"), browser, access=leading_to(port), tell=tell))
+        await over.wait()
         task.cancel()
-        with pytest.raises(asyncio.CancelledError):
+        with pytest.raises(TasksStopped) as stopped:
             await task
-    assert held[0].report.stopped
-    assert held[0].report.results[0].task == "read"
+    report = stopped.value.ran.report
+    assert report.stopped
+    assert report.results[0].task == "read"
     assert not browser.contexts
 
 
