@@ -134,9 +134,8 @@ def _request_line(one: Exchange) -> str:
 
 
 def _user_agent(one: Exchange) -> str:
-    agent = registry().agent(one.name)
     sent = next((value for name, value in one.request if name.lower() == "user-agent"), "")
-    return sent or (agent.user_agent if agent is not None else registry().browser_user_agent)
+    return sent or registry().user_agent(one.name)
 
 
 def _answered(left: Exchange, right: Exchange) -> Iterator[FieldRow]:

@@ -117,6 +117,11 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
         """Return the agent whose slot, token or alias is ``name`` (exact spelling first, then case ignored)."""
         return _agents_by_name(self).get(name) or _agents_by_name(self).get(name.lower())
 
+    def user_agent(self, name: str) -> str:
+        """Return the User-Agent of the probe ``name``: the agent's own for an agent slot, else the browser's."""
+        agent = self.agent(name)
+        return agent.user_agent if agent is not None else self.browser_user_agent
+
     def surface(self, name: str) -> Surface | None:
         """Return the matrix surface whose slot or slug is ``name``."""
         return next((s for s in self.surfaces if name in (s.key, s.slug)), None)

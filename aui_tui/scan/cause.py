@@ -10,6 +10,7 @@ from collections.abc import Collection, Generator, Mapping
 from typing import Final, NamedTuple
 
 from aui_tui.model.observations import BROWSER, Cause
+from aui_tui.model.registry import registry
 from aui_tui.scan import profiles
 from aui_tui.scan.profiles import Fields, Profile
 from aui_tui.scan.target import Origin
@@ -57,8 +58,8 @@ def trials(name: str, alike: Collection[str], served: Collection[str], wire: Wir
     """
     agent, browser = profiles.profile(name), profiles.profile(BROWSER)
     agents = tuple(sorted(alike))
-    disguised = agent.named(profiles.user_agent(BROWSER))
-    by_name = not (yield Trial(browser.named(profiles.user_agent(name)), "the agent's name with a browser's fields"))
+    disguised = agent.named(registry().user_agent(BROWSER))
+    by_name = not (yield Trial(browser.named(registry().user_agent(name)), "the agent's name with a browser's fields"))
     by_fields = not (yield Trial(disguised, "a browser's name with the agent's fields"))
     if by_name or not by_fields:
         found = "either" if by_name and by_fields else "name" if by_name else "together"

@@ -207,7 +207,7 @@ async def _ask_homepage(asker: _Asker, seen: Observations) -> list[_State]:
     """Ask for the homepage in another format, and as HTML unless that came; return each row with its line."""
     usual, cap = profiles.profile(BROWSER), asker.access.limits.page
     accept = next(row.accept for row in rows() if row.accept)
-    first = await asker.ask(asker.home.path, _with(usual, {"Accept": f"{accept}, text/html;q=0.8"}), cap=cap)
+    first = await asker.ask(asker.home.path, usual.having({"Accept": f"{accept}, text/html;q=0.8"}), cap=cap)
     is_html = first is not None and first.outcome == SERVED and first.content_type == "text/html"
     page = first if is_html else await asker.ask(asker.home.path, usual, cap=cap)
     unread = page is None or page.outcome != SERVED
@@ -305,7 +305,7 @@ async def _try_server(asker: _Asker, seen: Observations) -> Tried | None:
     if not named:
         return None
     fields = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
-    client = _with(profiles.profile(FILE_PROBES[0]), fields)
+    client = profiles.profile(FILE_PROBES[0]).having(fields)
     got = await asker.ask(named[0], client, body=GREETING)
     if got is None or got.limited or got.status == 0:
         return None
@@ -364,8 +364,3 @@ def _entry(state: _State, robots_txt: Robots, token: str) -> Declaration:
         status=state.status,
         why=why,
     )
-
-
-def _with(profile: Profile, fields: dict[str, str]) -> Profile:
-    """Return ``profile`` with other values of ``fields``."""
-    return profile._replace(fields=tuple((dict(profile.fields) | fields).items()))

@@ -7,6 +7,7 @@ neither of the two: a filter may refuse the mixture and let the agent in, or the
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -17,7 +18,6 @@ from aui_tui.scan.target import Origin, is_loopback
 
 Fields = tuple[tuple[str, str], ...]
 
-USER_AGENT: Final = "user-agent"
 FILE_PROFILE: Final = "file"
 _PLATFORMS: Final = (("Android", "Android"), ("Windows", "Windows"), ("Macintosh", "macOS"), ("Linux", "Linux"))
 _CHROME: Final = re.compile(r"\bChrome/(\d+)")
@@ -34,15 +34,13 @@ class Profile(NamedTuple):
     fields: Fields
     http2: bool
 
+    def having(self, fields: Mapping[str, str]) -> Profile:
+        """Return the same with these values of ``fields``; those that it did not send come last."""
+        return self._replace(fields=tuple({**dict(self.fields), **fields}.items()))
+
     def named(self, agent: str) -> Profile:
         """Return the same under the User-Agent ``agent``."""
-        fields = tuple((name, agent if name.lower() == USER_AGENT else value) for name, value in self.fields)
-        return self._replace(fields=fields)
-
-
-def user_agent(name: str) -> str:
-    """Return the User-Agent of the probe ``name``: the agent's own for an agent slot, else the browser's."""
-    return next((agent.user_agent for agent in registry().live if agent.key == name), registry().browser_user_agent)
+        return self.having({"User-Agent": agent})
 
 
 @cache
@@ -52,7 +50,7 @@ def profile(name: str) -> Profile:
     key = next((agent.token for agent in registry().live if agent.key == name), BROWSER)
     table = tables[FILE_PROFILE if name in FILE_PROBES else key]
     table = tables[table["like"]] if "like" in table else table
-    agent = user_agent(name)
+    agent = registry().user_agent(name)
     facts = {"{user-agent}": agent, "{brands}": brands(_major(agent)), "{platform}": f'"{_platform(agent)}"'}
     fields: list[tuple[str, str]] = []
     for line in table["fields"]:

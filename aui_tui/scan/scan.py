@@ -567,7 +567,7 @@ class _Scan:
     async def _ask_real(self, real: RealBrowser, agent: str = "") -> Exchange:
         """Return what a real browser gets, under its own name or that of ``agent``; its page is taken for the facts."""
         self._tell_again(agent or BROWSER, "with a real browser")
-        name = profiles.user_agent(agent) if agent else ""
+        name = registry().user_agent(agent) if agent else ""
         answer = await real.fetch(Url(self.origin, "/"), self._access, name)
         found = self._record(answer)
         if not agent and found.outcome == SERVED:
@@ -638,8 +638,7 @@ class _Scan:
         served: list[Exchange] = []
 
         async def ask(fields: Mapping[str, str]) -> Exchange:
-            signed = profile._replace(fields=(*profile.fields, *fields.items()))
-            found, _ = await self._ask_as(name, signed, url=url)
+            found, _ = await self._ask_as(name, profile.having(fields), url=url)
             if found.outcome == SERVED:
                 served.append(found)
             return found

@@ -141,8 +141,8 @@ async def crawl(access: ScanPolicy, names: list[str], processes: int, in_flight:
 
 def scrapy(port: int, names: list[str]) -> Measured:
     """Send the same GETs by Scrapy, in a process of its own that measures itself."""
-    agents = [profiles.user_agent(agent.key) for agent in registry().live]
-    plan = {"port": port, "hosts": names, "agents": [profiles.user_agent(BROWSER), *agents]}
+    agents = [agent.user_agent for agent in registry().live]
+    plan = {"port": port, "hosts": names, "agents": [registry().browser_user_agent, *agents]}
     done = subprocess.run(
         [sys.executable, "-m", "tests.benchmarks.scrapy_side"],
         input=json.dumps(plan | {"files": FILES, "in_flight": IN_FLIGHT}),
