@@ -412,7 +412,7 @@ def _signed(judgement: Judgement) -> Iterator[Finding]:
     unsigned = [
         agent.short
         for agent, probe in judgement.probed
-        if probe.signed is None and probe.outcome in AWAY and "accept-signature" in dict(probe.headers)
+        if probe.signed is None and probe.outcome in AWAY and "accept-signature" in probe.fields
     ]
     if unsigned:
         yield Finding("signature-asked", _named(unsigned))

@@ -98,11 +98,10 @@ def _refusers(probes: Iterable[Exchange]) -> Iterator[str]:
         if probe.challenge is not None and not probe.another_page:
             yield probe.challenge.vendor
             continue
-        fields = dict(probe.headers)
-        server = re.split(r"[/ ]", fields.get("server", "").lower())[0]
+        server = re.split(r"[/ ]", probe.fields.get("server", "").lower())[0]
         if server:
             yield SERVERS.get(server, server)
-        elif "date" not in fields and fields.get("cache-control") == "no-cache":
+        elif "date" not in probe.fields and probe.fields.get("cache-control") == "no-cache":
             yield "haproxy"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from shlex import quote
 from typing import Final, Literal
 from urllib.parse import urlsplit
@@ -142,7 +142,7 @@ def _answered(left: Exchange, right: Exchange) -> Iterator[FieldRow]:
     yield _row("answered", "status", status_line(left), status_line(right), _again(right))
     yield _row("answered", "hops", _hops(left), _hops(right))
     yield _row("answered", "size, time", _size(left), _size(right), volatile=True)
-    here, there = joined_fields(left.headers), joined_fields(right.headers)
+    here, there = left.fields, right.fields
     for name in dict.fromkeys((*here, *there)):
         shown = "-".join(word.capitalize() for word in name.split("-"))
         note = "the id to quote" if name in REFERENCES else ""
@@ -168,14 +168,6 @@ def _size(one: Exchange) -> str:
 
 def _hops(one: Exchange) -> str:
     return " → ".join(f"{hop.status} {hop.location}" for hop in one.hops) or "none"
-
-
-def joined_fields(fields: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return header ``fields`` as a mapping, the values of one name joined by a comma (RFC 9110 5.3)."""
-    found: dict[str, str] = {}
-    for name, value in fields:
-        found[name] = f"{found[name]}, {value}" if name in found else value
-    return found
 
 
 def _page(left: Exchange, right: Exchange, texts: tuple[str, str]) -> Iterator[FieldRow]:

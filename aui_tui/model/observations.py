@@ -161,6 +161,14 @@ class SignedResult(Record, frozen=True):
     probes: tuple[SignedProbe, ...] = ()
 
 
+def joined_fields(fields: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return header ``fields`` as a mapping, the values of one name joined by a comma (RFC 9110 5.3)."""
+    found: dict[str, str] = {}
+    for name, value in fields:
+        found[name] = f"{found[name]}, {value}" if name in found else value
+    return found
+
+
 class Exchange(Record, frozen=True):
     """One probe and its final answer.
 
@@ -202,6 +210,11 @@ class Exchange(Record, frozen=True):
     limited: bool = False
     readable: Count | None = None
     signed: SignedResult | None = None
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The header fields of the answer by name."""
+        return joined_fields(self.headers)
 
     @property
     def unmeasured(self) -> bool:

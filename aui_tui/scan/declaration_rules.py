@@ -197,7 +197,7 @@ def lines(seen: Observations, first: PlaceAnswer | None, page: PlaceAnswer | Non
     """
     html = page if page is not None and page.outcome == SERVED and page.content_type != "text/markdown" else None
     declares = markup.declares(html.body if html is not None else b"")
-    fields = [*(got.headers for got in (page, first) if got is not None), dict(seen.browser.headers)]
+    fields = [*(got.headers for got in (page, first) if got is not None), seen.browser.fields]
     named = [link for some in fields for link in markup.header_links(some.get("link", ""))]
     links = [(link, "Link field of the homepage") for link in named]
     links += [(link, "link element of the homepage") for link in declares.links]
@@ -269,7 +269,7 @@ def _format_line(row: DeclarationRow, first: PlaceAnswer | None) -> DeclaredLine
 def terms_line(seen: Observations, asked: Sequence[PlaceAnswer]) -> DeclaredLine | None:
     """Return where payment terms were met, at the homepage or at any path that was ``asked``."""
     for home in seen.homepages:
-        if home.status == PAYMENT_STATUS and walls.x402(dict(home.headers).get("payment-required", "")):
+        if home.status == PAYMENT_STATUS and walls.x402(home.fields.get("payment-required", "")):
             return DeclaredLine("the homepage (402)", "")
     return next((DeclaredLine(f"{got.path} (402)", "") for got in asked if payment_terms(got)), None)
 

@@ -22,8 +22,8 @@ from typing import Final, NamedTuple
 from urllib.parse import quote, unquote
 
 from aui_tui.errors import BadValue, InvalidHost
-from aui_tui.model.exchanges import HIDDEN, joined_fields
-from aui_tui.model.observations import FILE_PROBES, REDIRECTS, Hop
+from aui_tui.model.exchanges import HIDDEN
+from aui_tui.model.observations import FILE_PROBES, REDIRECTS, Hop, joined_fields
 from aui_tui.scan import decode, markup, target, walls
 from aui_tui.scan.network import HttpClient, NetworkError, Reply
 from aui_tui.scan.policy import Limits, ScanPolicy

@@ -14,7 +14,6 @@ import msgspec
 
 from aui_tui.errors import PrivateHost, Unavailable
 from aui_tui.model.card import stamp
-from aui_tui.model.exchanges import joined_fields
 from aui_tui.model.observations import (
     BROWSER,
     FILE_PROBES,
@@ -219,7 +218,7 @@ class _Scan:
 
     def edge(self) -> str:
         """Return the technologies that the browser's answer names, else those of the first agent's that names one."""
-        answers = (joined_fields(self._done[name].headers) for name in self._homepages)
+        answers = (self._done[name].fields for name in self._homepages)
         return next((found for headers in answers if (found := walls.edge(headers))), "")
 
     def limits(self) -> tuple[str, ...]:

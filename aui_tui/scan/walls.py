@@ -15,8 +15,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from aui_tui.model.exchanges import joined_fields
-from aui_tui.model.observations import Challenge
+from aui_tui.model.observations import Challenge, joined_fields
 from aui_tui.packaged import read_table
 from aui_tui.scan import charset, markup
 
