@@ -22,7 +22,7 @@ import msgspec
 from aui_tui.checks import robots_edit
 from aui_tui.checks.judge import Judgement
 from aui_tui.model.card import Finding
-from aui_tui.model.observations import BROWSER, SERVED, Exchange, Observations, PageFacts
+from aui_tui.model.observations import BROWSER, SERVED, WITHHOLDING, Exchange, Observations, PageFacts
 from aui_tui.model.registry import registry
 from aui_tui.packaged import read_table
 
@@ -198,8 +198,6 @@ WELCOME: Final = MappingProxyType({"v0.1": "access", "v0.2": "welcome"})
 BUILT: Final = MappingProxyType({"v0.1": "surface", "v0.2": "built"})
 """The pillars of most checks: for what lets agents in, and for what is on the page or beside it."""
 FILES: Final = frozenset(("llms", "ucp", "mcp"))
-WITHHOLDING: Final = frozenset((401, 402, 403, 407, 429, 451))
-"""Statuses that do not say whether a file exists."""
 LOCAL: Final = (
     'The snippet names the address of this scan: public_url of [sites."{host}"] in the settings names the public one.'
 )

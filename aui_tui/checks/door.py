@@ -16,6 +16,7 @@ from aui_tui.checks.wording import (
     answers,
     at_lines,
     clause,
+    listed,
     name_of,
     quoted,
     silence_reason,
@@ -242,8 +243,7 @@ def _group(group: Sequence[Probed]) -> dict[str, str]:
 
 def _named(agents: Sequence[str]) -> dict[str, str]:
     """Return the facts that name ``agents``, all that are probed by their number."""
-    words = f"all {LIVE_TOTAL} probed agents" if len(agents) == LIVE_TOTAL else joined(agents)
-    return {"agents": words, "number": str(len(agents))}
+    return listed(agents) | ({"agents": f"all {LIVE_TOTAL} probed agents"} if len(agents) == LIVE_TOTAL else {})
 
 
 def _what(probe: Exchange) -> str:
@@ -337,8 +337,8 @@ def _other_names(judgement: Judgement) -> Iterator[Finding]:
     for why, kind in (("address", "address"), ("list", "cause-list")):
         group = by_why.get(why, ())
         if group:
-            agents, what = joined(agent.short for agent, _ in group), answers([probe for _, probe in group])
-            yield Finding(kind, {"agents": agents, "number": str(len(group)), "what": what})
+            what = answers([probe for _, probe in group])
+            yield Finding(kind, listed([agent.short for agent, _ in group]) | {"what": what})
 
 
 def _payment(judgement: Judgement) -> Iterator[Finding]:
@@ -498,7 +498,7 @@ def _inconclusive(judgement: Judgement) -> Iterator[Finding]:
     for (reason, code), who in stopped.items():
         yield Finding("redirect", {"who": joined(who), "reason": reason, "status": str(code)})
     for reason, who in silent.items():
-        yield Finding("agent-silent", {"agents": joined(who), "number": str(len(who)), "reason": reason})
+        yield Finding("agent-silent", listed(who) | {"reason": reason})
     if browser.error == "tls" or any(probe.error == "tls" for _, probe in probed):
         yield Finding("tls")
     if judgement.conclusive == 0:
@@ -514,7 +514,7 @@ def _contradictions(judgement: Judgement) -> Iterator[Finding]:
     served = {agent.token for agent, probe in judgement.probed if probe.outcome == SERVED}
     unheeded = [policy for policy in judgement.blocked if policy.token in served]
     if unheeded:
-        facts = {"agents": joined(map(name_of, unheeded)), "number": str(len(unheeded))}
+        facts = listed([*map(name_of, unheeded)])
         facts |= {"who": _front(judgement.observations), "where": at_lines(one.line for one in unheeded)}
         yield Finding("edge-says-yes", facts)
 

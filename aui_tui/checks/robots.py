@@ -19,7 +19,7 @@ from aui_tui.checks.base import (
 )
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.robots_lint import remarks
-from aui_tui.checks.wording import NAMED, at_lines, by_line, name_of, out_of, quoted, silence_reason
+from aui_tui.checks.wording import NAMED, at_lines, by_line, listed, name_of, out_of, quoted, silence_reason
 from aui_tui.model.card import Finding
 from aui_tui.model.labels import status
 from aui_tui.model.methods import round_half_up
@@ -109,9 +109,8 @@ def _own(observations: Observations) -> Iterator[Finding]:
             what = f"rules by which it is {arm.detail}" if arm.outcome == SERVED else _got(arm.status)
             alike.setdefault((closed and agent.honours_robots == "yes", what), []).append(agent.short)
     for (stops, what), names in alike.items():
-        facts = {"agents": joined(names), "number": str(len(names)), "what": what}
         kind = "robots-agent-stops" if stops else "robots-agent"
-        yield Finding(kind, facts | {"browser": _got(observations.exchange("robots").status)})
+        yield Finding(kind, listed(names) | {"what": what, "browser": _got(observations.exchange("robots").status)})
 
 
 def _got(code: int) -> str:

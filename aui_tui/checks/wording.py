@@ -35,6 +35,11 @@ def fill(template: str, facts: Mapping[str, str]) -> str:
     return PLACE.sub(word, template)
 
 
+def listed(agents: Sequence[str]) -> dict[str, str]:
+    """Return the facts that name ``agents``: a list, and the number by which a sentence takes its form."""
+    return {"agents": joined(agents), "number": str(len(agents))}
+
+
 def out_of(number: int, total: int) -> str:
     """Return ``3 of the 19``, ``all 19``."""
     return f"all {total}" if number == total else f"{number} of the {total}"

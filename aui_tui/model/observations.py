@@ -35,15 +35,23 @@ BROWSER = "browser"
 FILE_PROBES = ("robots", "llms", "ai-plugin", "ucp", "mcp")
 """Names of the probes that are not homepage fetches; agents are named by slot, ``agent_01`` to ``agent_04``."""
 
+
+def probe_names() -> tuple[str, ...]:
+    """Return the names of all probes in the order of a scan."""
+    return (BROWSER, *(agent.key for agent in registry().live), *FILE_PROBES)
+
+
 PLACEHOLDER = "REPLACE THIS"
 """What marks, in the texts of a plan, the words that only the owner can write; a scan that meets it says so."""
 ANOTHER_PAGE = "another-page"
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 """Statuses that send the client on (RFC 9110 15.4); as a last status they mean a redirect that was not followed."""
-GONE = frozenset({404, 410})
-"""Statuses of what does not exist."""
 LIMIT_STATUS, BUSY = 429, 503
 """Statuses by which servers limit requests (RFC 6585 4, RFC 9110 15.6.4)."""
+GONE = frozenset({404, 410})
+"""Statuses of what does not exist."""
+WITHHOLDING = frozenset({401, 402, 403, 407, LIMIT_STATUS, 451})
+"""Statuses that do not say whether a file exists."""
 READABLE_ENOUGH = 200
 """Readable characters of a page with something to read; with fewer and scripts it may be a shell."""
 
@@ -681,7 +689,7 @@ def decode_recording(data: bytes) -> Recording:
     if found.category not in CATEGORIES:
         raise RecordError(f"Broken recording: category is none of {', '.join(CATEGORIES)}.")
     seen = found.observations
-    names = (BROWSER, *(agent.key for agent in registry().live), *FILE_PROBES)
+    names = probe_names()
     if tuple(exchange.name for exchange in seen.exchanges) != names:
         raise RecordError(f"Broken recording: exchanges must be {', '.join(names)} in this order.")
     for field, tokens in (("agents", registry().agents), ("crawlers", registry().crawlers)):

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from aui_tui.model.observations import PLACEHOLDER
+from aui_tui.model.observations import GONE, PLACEHOLDER, WITHHOLDING
 from aui_tui.scan import charset
 from aui_tui.scan.charset import HTML_TYPES, media_type
 from aui_tui.text import clean
@@ -28,7 +28,7 @@ MCP_PATHS: Final = (PATHS["mcp"], "/.well-known/mcp/server-card.json")
 """The places of an MCP card."""
 _MARKUP: Final = ("<!doctype", "<html", "<head", "<body", "<script", "<title", "<meta", "<?xml", "<svg", "<div", "<p>")
 _BLANK: Final = "\ufeff \t\r\n"
-_ABSENT: Final = frozenset((0, 401, 402, 403, 404, 405, 407, 410, 429, 451))
+_ABSENT: Final = WITHHOLDING | GONE | {0, 405}
 
 
 class FileCheck(NamedTuple):

@@ -11,9 +11,8 @@ from textual.worker import Worker
 
 from aui_tui.model import labels
 from aui_tui.model.card import ReportCard
-from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED, Exchange, ProbeEvent
+from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED, Exchange, ProbeEvent, probe_names
 from aui_tui.model.points import comparable
-from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TaskEvent, run_of, task_label
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import NO_GRADE
@@ -24,11 +23,6 @@ from aui_tui.tui.words import clock, seconds
 
 PROBE_LIMIT: Final = 12.0
 """Seconds in all that one probe has (specification 8)."""
-
-
-def probe_names() -> tuple[str, ...]:
-    """Return the names of all probes in the order of a checklist."""
-    return ("cache", BROWSER, *(agent.key for agent in registry().live), *FILE_PROBES)
 
 
 class Probe(ProbeEvent, frozen=True, kw_only=True):
@@ -71,7 +65,9 @@ class Scan(msgspec.Struct, eq=False):
     listed: bool = False
     quiet: bool = False
     page: object = None
-    probes: dict[str, Probe] = msgspec.field(default_factory=lambda: {name: Probe(name=name) for name in probe_names()})
+    probes: dict[str, Probe] = msgspec.field(
+        default_factory=lambda: {name: Probe(name=name) for name in ("cache", *probe_names())}
+    )
     state: str = "running"
     words: str = ""
     answer: HostReport | None = None
