@@ -24,7 +24,6 @@ from aui_tui.scan.policy import Limits
 from aui_tui.scan.probes import MAX_URL, Answer
 from aui_tui.text import clean
 
-MAX_TITLE: Final = 300
 MAX_VALUE: Final = 512
 """Characters of a header value that are recorded."""
 MAX_REQUEST: Final = 40
@@ -53,7 +52,7 @@ def exchange(answer: Answer, limits: Limits, *, judged: bool) -> Exchange:
         url=clean(str(answer.url), MAX_URL),
         status=answer.status,
         headers=tuple(_response_field(name, value) for name, value in answer.headers[: limits.kept]),
-        title=clean(markup.title(html), MAX_TITLE),
+        title=markup.title(html),
         error=answer.error,
         detail=clean(answer.detail, 400),
         elapsed_ms=answer.elapsed_ms,
