@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from itertools import chain
 
 import pytest
 
@@ -73,10 +74,11 @@ async def test_an_agent_is_asked_again_by_the_same_request_and_the_browser_after
         observed = await scan(site, parser, site.access(limits=replace(QUICK, causes=0)))
     for name in AGENTS[:2]:
         first, *others = (asked for asked in site.asked if asked.place == name)
-        assert [asked.fields for asked in others] == [first.fields] * 2
-        assert len(observed.exchange(name).attempts) == 2
-    # the controls are an agent that is served and the browser
-    assert site.places()[13:21] == [*AGENTS[:3], BROWSER] * 2
+        assert [asked.fields for asked in others] == [first.fields] * 3
+        assert len(observed.exchange(name).attempts) == 3
+    # the controls are an agent that is served and the browser, once more in each further round
+    rounds = [[*AGENTS[:3], *[BROWSER] * times] for times in (1, 2, 3)]
+    assert site.places()[13:28] == [*chain.from_iterable(rounds)]
 
 
 async def test_the_users_own_fields_go_to_the_scanned_host_alone_and_into_no_record(parser: ParserProcess) -> None:
@@ -182,5 +184,5 @@ async def test_twenty_redirects_are_followed_and_no_more(parser: ParserProcess) 
     lost = observed.exchange(AGENTS[0])
     assert (lost.status, lost.error) == (302, "redirect-loop")
     assert "20 times" in lost.detail
-    # it is asked twice more before it counts as led nowhere
-    assert site.places().count(AGENTS[0]) == 3 * 21
+    # it is asked three times more before it counts as led nowhere
+    assert site.places().count(AGENTS[0]) == 4 * 21

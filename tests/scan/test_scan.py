@@ -38,7 +38,7 @@ async def test_each_probe_is_reported_as_it_ends_and_who_is_asked_again(parser: 
     async with Site(faults={"agent_02": wall}) as site:
         observed = await observe(site.target, parser=parser, access=site.access(), progress=events.append)
     walled = observed.exchange("agent_02")
-    assert (walled.outcome, len(walled.attempts), walled.controls) == ("challenged", 2, 2)
+    assert (walled.outcome, len(walled.attempts), walled.controls) == ("challenged", 3, 3)
     assert {event.name for event in events if event.state == "done"} == set(PLACES)
     controls = {"agent_01", "browser"}
     assert {event.name for event in events if event.state == "retrying"} == {"agent_02", *controls}
