@@ -181,12 +181,12 @@ class Reports:
             db.execute("INSERT OR REPLACE INTO visits (host, at, record) VALUES (?, ?, ?)", values)
             db.execute("UPDATE meta SET changes = changes + 1")
 
-    def regrade(self, grade: Callable[[ReportCard, Observations], ReportCard], *, seconds: float) -> int:
+    def regrade(self, grade: Callable[[ReportCard, Observations], ReportCard], *, seconds: float) -> tuple[int, int]:
         """Keep scans anew that were kept before the present revision, the newest first, for about ``seconds``.
 
-        Those with observations are graded again. Returns how many are left for the next call.
+        Those with observations are graded again. Returns how many were, and how many are left for the next call.
         """
-        end = time.monotonic() + seconds
+        end, done = time.monotonic() + seconds, 0
         revision, below = self._read("SELECT CAST(revision AS INTEGER), CAST(ungraded AS INTEGER) FROM meta")[0]
         if revision < REVISION:
             with self.database.writing() as db:
@@ -200,12 +200,12 @@ class Reports:
                 with suppress(RecordError):
                     kept, observations = blobs.unpack_card(card), blobs.unpack_observations(seen) if seen else None
                     scans.append(Packed.of(grade(kept, observations) if observations else kept, observations))
-            below = found[-1][0] if found else 0
+            below, done = found[-1][0] if found else 0, done + len(scans)
             with self.database.writing() as db:
                 for scan in scans:
                     self._put(db, scan)
                 db.execute("UPDATE meta SET changes = changes + 1, ungraded = min(ungraded, ?)", (below,))
-        return int(self._read("SELECT count(*) FROM scan WHERE id < ?", (below,))[0][0]) if below else 0
+        return done, int(self._read("SELECT count(*) FROM scan WHERE id < ?", (below,))[0][0]) if below else 0
 
     # One host
 

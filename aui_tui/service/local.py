@@ -133,15 +133,17 @@ class LocalService(Service):
 
     async def index(self, query: Query) -> IndexView:
         """Return the lists of ``query``; their slices may be read on the event loop."""
-        left = await self._call(self._regrade)
+        done, left = await self._call(self._regrade)
         view = await self._stoppable(lambda stop: self.reports.index(query, stop))
-        if not left:
+        if not (done or left):
             return view
-        notice = f"{count(left, 'scan')} of an earlier revision of the method still to grade again: ask once more."
+        notice = (
+            f"{count(done, 'scan')} of an earlier revision of the method graded again, {left:,} left for next time."
+        )
         return msgspec.structs.replace(view, notice=notice)
 
-    def _regrade(self) -> int:
-        """Grade kept scans under the present revision of the method; return how many are left for the next question.
+    def _regrade(self) -> tuple[int, int]:
+        """Grade kept scans under the present revision of the method; return how many were, and how many are left.
 
         In an index that cannot be written they stay as they are.
         """
@@ -151,7 +153,7 @@ class LocalService(Service):
 
         with suppress(Unavailable):
             return self.reports.regrade(again, seconds=REGRADING)
-        return 0
+        return 0, 0
 
     async def first_page(self, query: Query) -> IndexView | None:
         """Return the first rows of ``query`` where they come sooner than the whole answer."""

@@ -291,15 +291,15 @@ def test_scans_that_an_earlier_revision_graded_are_graded_again(
     store.put(*scan("new.example"))
     store.put(SAMPLES[0])
     assert store.row("a.example").summary.score == 1
-    assert store.regrade(grade, seconds=60.0) == 0, "this program graded them"
+    assert store.regrade(grade, seconds=60.0) == (0, 0), "this program graded them"
     monkeypatch.setattr(reports, "REVISION", REVISION + 1)
-    assert store.regrade(grade, seconds=0.0) == len(scans) + 2
+    assert store.regrade(grade, seconds=0.0) == (0, len(scans) + 2)
     assert graded == []
     first = store.first_page(Query())
     assert first is not None
     assert len(first.ranked) == len(store.index(Query()).ranked)
     other = Reports(store.path, clock=lambda: NOW)
-    assert other.regrade(grade, seconds=60.0) == 0
+    assert other.regrade(grade, seconds=60.0) == (len(scans) + 2, 0)
     other.close()
     assert sorted(graded) == sorted((card.host, card.scanned_at) for card, _ in (*scans, scan("new.example")))
     for card, seen in scans:
@@ -340,7 +340,7 @@ def test_an_index_of_an_earlier_version_opens_with_all_it_holds(tmp_path: Path, 
     assert [store.row(host) for host in ("a.example", "b.example")] == before
     assert len(store.index(Query.of(line="a.ex")).ranked) == 1
     consistent(store)
-    assert store.regrade(lambda card, seen: card, seconds=60.0) == 0
+    assert store.regrade(lambda card, seen: card, seconds=60.0)[1] == 0
     consistent(store)
     store.close()
     with closing(sqlite3.connect(path)) as db:

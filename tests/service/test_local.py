@@ -15,12 +15,14 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import NeverScanned, RateLimited
+from aui_tui.index import reports
 from aui_tui.model.observations import PageFacts, ProbeEvent
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import TASKS, Rendered, TaskReport, TaskResult
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.service.local import LocalService
+from tests.cards import WALLED
 from tests.loopback import QuietHandler, listening
 
 PAGE = b"<!doctype html><title>Shop</title><main>" + b"words " * 100 + b"</main>"
@@ -332,3 +334,12 @@ async def test_an_ordinary_scan_keeps_the_tasks_of_the_one_before_with_their_age
         other = msgspec.structs.replace(first.observations, page=PageFacts(title="Another page", readable=9))
         assert other.with_last_tasks(with_tasks).page == other.page
         assert other.with_last_tasks(with_tasks).tasks == ran
+
+
+async def test_what_was_graded_again_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with service(tmp_path) as local:
+        local.reports.put(WALLED)
+        monkeypatch.setattr(reports, "REVISION", reports.REVISION + 1)
+        said = (await local.index(Query())).notice
+        assert said == "1 scan of an earlier revision of the method graded again, 0 left for next time."
+        assert (await local.index(Query())).notice == ""
