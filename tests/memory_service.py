@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from aui_tui.errors import AuiError, InvalidHost, NeverScanned, RateLimited
+from aui_tui.errors import InvalidHost, NeverScanned, RateLimited
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Progress
 from aui_tui.model.options import ORDINARY, ScanOptions
@@ -51,7 +51,7 @@ class MemoryService(Service):
     """``cards`` by host; a scan of a host in ``cards`` answers with it, once new and then from the cache."""
 
     cards: dict[str, ReportCard] = field(default_factory=dict)
-    faults: dict[str, AuiError] = field(default_factory=dict)
+    faults: dict[str, Exception] = field(default_factory=dict)
     """Errors to raise, by operation: ``index``, ``site``, ``scan``, ``stamp``."""
     calls: list[tuple[str, object]] = field(default_factory=list)
     spent: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))

@@ -78,7 +78,7 @@ class Pages:
         environment = self._endpoints.environment
         for name in environment.list_templates(extensions=("html", "atom")):
             await asyncio.to_thread(environment.get_template, name)
-        with suppress(AuiError):  # the first visitor meets and reads it
+        with suppress(Exception):  # the first visitor meets and reads it; the other addresses answer
             await self.index(
                 Request({"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []})
             )

@@ -267,8 +267,10 @@ def test_the_first_page_is_made_before_the_first_visitor_comes_or_as_soon_as_the
         assert made
         assert running.get("/").status_code == 200
         assert [name for name, _ in service.calls].count("index") == made
-    service.faults["index"] = Unavailable("The index is locked.")
-    with serving(service) as running:
-        assert running.get("/").status_code == 503
-        service.faults.clear()
-        assert running.get("/").status_code == 200
+    for fault, status in ((Unavailable("The index is locked."), 503), (RuntimeError("a fault of ours"), 500)):
+        service.faults["index"] = fault
+        with serving(service) as running:
+            assert running.get("/").status_code == status
+            assert running.get("/healthz").status_code == 200
+            service.faults.clear()
+            assert running.get("/").status_code == 200

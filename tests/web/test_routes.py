@@ -317,7 +317,7 @@ def test_a_failing_store_is_503_and_tells_no_path(path: str) -> None:
 
 def test_a_fault_of_the_service_is_a_500_that_tells_nothing() -> None:
     service = MemoryService.of()
-    service.faults["site"] = ValueError("secret /home/me")  # type: ignore[assignment]
+    service.faults["site"] = ValueError("secret /home/me")
     with serving(service) as running:
         answer = running.get(f"/api/site/{WALLED.host}.json")
         assert answer.status_code == 500
