@@ -181,7 +181,8 @@ def _turned_away(judgement: Judgement) -> Iterator[Finding]:
     policies = {policy.token: policy.effective for policy in judgement.agents}
     groups = _alike(judgement.turned_away)
     real = _real(observations, "passes it", "does not pass it by itself")
-    if browser.outcome == CHALLENGED and not judgement.served and not groups:
+    same = any(_what(group[0][1]) == _what(browser) for group in groups)
+    if browser.outcome == CHALLENGED and not judgement.served and not same:
         yield Finding("browser-walled", {"what": answer(browser), "real": real})
     for group in groups:
         first = group[0][1]

@@ -242,7 +242,12 @@ class Exchange(Record, frozen=True):
     @property
     def same_for_everybody(self) -> bool:
         """The refusal is of the page, whoever asks: it is missing, closed by password or law, or broken."""
-        return self.outcome == REFUSED and (self.status in PAGE_STATUSES or 500 <= self.status <= 599)
+        return self.failing or (self.outcome == REFUSED and self.status in PAGE_STATUSES)
+
+    @property
+    def failing(self) -> bool:
+        """A 5xx that is not a challenge."""
+        return self.outcome == REFUSED and 500 <= self.status <= 599
 
     @property
     def dropped(self) -> bool:
@@ -606,8 +611,8 @@ class Observations(Record, frozen=True):
 
     @property
     def refuses_everybody(self) -> bool:
-        """The site is closed on purpose (401, 403, 404, 451), to people as to agents; a 5xx is a failure."""
-        return self.unreachable and any(e.outcome == REFUSED and e.status < 500 for e in self.homepages)
+        """The site is closed on purpose (401, 403, 404, 451, 999), to people as to agents; a 5xx is a failure."""
+        return self.unreachable and any(e.outcome == REFUSED and not e.failing for e in self.homepages)
 
     @property
     def unresolved(self) -> bool:

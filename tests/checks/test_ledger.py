@@ -152,6 +152,13 @@ def test_without_rules_the_edge_that_refuses_still_contradicts() -> None:
     assert "No robots.txt keeps them out." in first
 
 
+def test_a_browser_that_meets_a_wall_is_said_beside_agents_that_are_refused() -> None:
+    wall = site.probe(BROWSER, 403, challenge=site.CLOUDFLARE, title="Just a moment...")
+    first, second = reported(site.site(wall, lambda slot: site.probe(slot, 403), page=PageFacts()), "critical")
+    assert first.startswith("The browser probe gets a Cloudflare")
+    assert second.startswith("All 4 probed agents get 403 Forbidden")
+
+
 def test_an_agent_that_robots_txt_refuses_is_not_said_to_be_invited() -> None:
     seen = site.site(
         agents=lambda slot: site.probe(slot, 403),

@@ -255,7 +255,7 @@ async def test_a_refused_agent_is_probed_once_more_alone(parser: ParserProcess) 
 @pytest.mark.parametrize(
     ("status", "robots"),
     [
-        *((status, "200 OK") for status in ("401 x", "403 Forbidden", "404 x", "451 x", "500 x", "503 x")),
+        *((status, "200 OK") for status in ("401 x", "403 Forbidden", "404 x", "451 x", "500 x", "503 x", "999 x")),
         ("403 Forbidden", "404 x"),
         ("503 x", "503 x"),
     ],
