@@ -25,7 +25,7 @@ from aui_tui.tui.scans import Scan, ended_words
 from aui_tui.tui.screens.compare import lines
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.preview import preview
-from tests.scan.situations import half_open
+from tests.scan.situations import dropped, half_open, silent
 
 from .cards import NOW, VERDICT_CYCLE, make_card
 from .memory import MemoryService
@@ -133,7 +133,11 @@ def test_a_card_without_a_grade_says_so_wherever_its_letter_would_stand() -> Non
     assert "no grade: less than half measured" in cardrows.score(state, 100).plain
     done = replace(state, done=frozenset({state.fixes[0].k}), reached=Standing(82, "B", card.stance))
     assert cardrows.what_if(done, 0).plain.strip().startswith("→ 82 no grade")
-    compared = next(line for line in lines([card, make_card(4)], NOW.timestamp()) if line.name == "Score")
+    compared = next(
+        line
+        for line in lines([HostReport(card=one) for one in (card, make_card(4))], NOW.timestamp())
+        if line.name == "Score"
+    )
     assert compared.values[0].text == f"{card.score} no grade"
     before = preview(Row(summary=card.summary(), rank=1), None, 44, NOW.timestamp())
     assert f"{card.score} no grade" in before[0].content.plain
@@ -163,3 +167,14 @@ def test_a_card_names_keys_and_no_options_of_the_command_line(number: int) -> No
         assert "--" not in " ".join(said)
         if not card.unreachable:
             assert "key a" in " ".join(said)
+
+
+def test_a_comparison_has_the_verdicts_of_the_card() -> None:
+    seen = dropped()
+    unsure = registry().live[0].key  # with an agent of which nothing is known, the card alone says less than the scan
+    seen = replace(seen, exchanges=tuple(silent(one.name) if one.name == unsure else one for one in seen.exchanges))
+    report = HostReport(card=grade_card(seen), observations=seen)
+    said = {row.name: row.values[0].text[2:] for row in lines([report], NOW.timestamp())}
+    words = {name: one.verdict for one in agents.outcomes(report.card, seen) for name in one.names}
+    assert REFUSED in words.values()
+    assert {name: said[name] for name in words} == words

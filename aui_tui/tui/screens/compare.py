@@ -13,7 +13,6 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from aui_tui.model import agents, labels
-from aui_tui.model.card import ReportCard
 from aui_tui.model.labels import ago
 from aui_tui.model.registry import registry
 from aui_tui.model.signs import sign
@@ -83,20 +82,20 @@ class CompareScreen(DashboardScreen[None]):
         self._draw()
 
     @property
-    def cards(self) -> list[ReportCard]:
-        """The cards that were read, in order."""
-        return [self._reports[host].card for host in self._hosts if host in self._reports]
+    def reports(self) -> list[HostReport]:
+        """What was read, in order."""
+        return [self._reports[host] for host in self._hosts if host in self._reports]
 
     def _draw(self, *, top: bool = False) -> None:
-        cards, now, every = self.cards, self.context.clock(), self._every
+        reports, now, every = self.reports, self.context.clock(), self._every
         block = self.query_one(RowList)
-        block.border_title = Content(joined([card.host for card in cards]))
+        block.border_title = Content(joined([report.card.host for report in reports]))
         block.border_subtitle = Content(LEGEND)
-        block.show(lambda size: compare(cards, size, now, every=every), top=top)
+        block.show(lambda size: compare(reports, size, now, every=every), top=top)
         self.draw_lines()
 
     def title_line(self, size: int) -> Content:
-        rows = lines(self.cards, self.context.clock())
+        rows = lines(self.reports, self.context.clock())
         left = text((" Compare", "title"), f"  {count(len(self._hosts), 'site')}")
         words = f"{sum(row.differs for row in rows)} of {len(rows)} lines differ "
         return spread(left, text((words, "muted")), size)
@@ -104,7 +103,9 @@ class CompareScreen(DashboardScreen[None]):
     def _here(self) -> tuple[ComparedLine | None, int]:
         """Return the line under the cursor, and the place of the site there."""
         place, _, name = self.query_one(RowList).key.partition(" ")
-        return next((row for row in lines(self.cards, self.context.clock()) if row.name == name), None), int(place or 0)
+        return next((row for row in lines(self.reports, self.context.clock()) if row.name == name), None), int(
+            place or 0
+        )
 
     def foot_line(self, size: int) -> Content:
         row, place = self._here()
@@ -119,9 +120,9 @@ class CompareScreen(DashboardScreen[None]):
         row, place = self._here()
         surface = next((one.slug for one in registry().surfaces if row is not None and one.label == row.name), "")
         if surface:
-            self.app.push_screen(opened(self._reports[self.cards[place].host], surface))
+            self.app.push_screen(opened(self.reports[place], surface))
         elif row is not None:
-            said = [(card.host, value.text) for card, value in zip(self.cards, row.values, strict=True)]
+            said = [(one.card.host, value.text) for one, value in zip(self.reports, row.values, strict=True)]
             self.app.push_screen(ReadScreen(row.name, partial(in_full, said)))
 
     def action_site(self, step: int) -> None:
@@ -131,8 +132,8 @@ class CompareScreen(DashboardScreen[None]):
         self.app.export(ExportJob("list", "compared.json", hosts=self._hosts))
 
     def action_browse(self) -> None:
-        if self.cards:
-            self.app.browse(self.cards[self._here()[1]].host)
+        if self.reports:
+            self.app.browse(self.reports[self._here()[1]].card.host)
 
     def action_every(self) -> None:
         self._every = not self._every
@@ -154,17 +155,17 @@ POINTS: Final = re.compile(r"(\d+)/(\d+)")
 LEGEND: Final = f"{glyphs.DISAGREE} differs  {glyphs.ALIKE} alike"
 
 
-def compare(cards: Sequence[ReportCard], size: int, now: float, *, every: bool = False) -> list[ListEntry]:
-    """Return the cards side by side in ``size`` cells, what differs first; ``every``: also line by line what is not."""
-    if not cards:
+def compare(reports: Sequence[HostReport], size: int, now: float, *, every: bool = False) -> list[ListEntry]:
+    """Return the sites side by side in ``size`` cells, what differs first; ``every``: also line by line what is not."""
+    if not reports:
         return []
     label = LABEL if size >= 70 else 13
-    room = max((size - label - 4) // len(cards) - 1, 8)
-    found = lines(cards, now)
+    room = max((size - label - 4) // len(reports) - 1, 8)
+    found = lines(reports, now)
     differ, alike = [row for row in found if row.differs], [row for row in found if not row.differs]
     heading = rule(f"{glyphs.DISAGREE} what differs", "", size)
-    out = [paragraph(sentence(cards), size, "strong"), heading]
-    heads = "".join(fit(card.host, room) + " " for card in cards)
+    out = [paragraph(sentence(reports), size, "strong"), heading]
+    heads = "".join(fit(report.card.host, room) + " " for report in reports)
     out.append(ListEntry(text(" " * (label + 4), (heads, "title"))))
     out += [_row(row, glyphs.DISAGREE, label, room) for row in differ]
     more = "a folds them" if every else "a shows them"
@@ -204,9 +205,13 @@ def _with_bar(words: str, room: int) -> str:
     return f"{words:<5} {full}{rest}"
 
 
-def sentence(cards: Sequence[ReportCard]) -> str:
+def sentence(reports: Sequence[HostReport]) -> str:
     """Return in one sentence who is turned away by all of the sites, and by which of them alone."""
-    out = {card.host: set(agents.turned_away(agents.verdicts(card))[1]) for card in cards if not card.unreachable}
+    out = {
+        report.card.host: set(agents.turned_away(agents.verdicts(report.card, report.observations))[1])
+        for report in reports
+        if not report.card.unreachable
+    }
     if not out:
         return "None of them could be reached."
     order = [surface.label for surface in registry().surfaces]
@@ -221,10 +226,10 @@ def sentence(cards: Sequence[ReportCard]) -> str:
     return f"{words}."
 
 
-def lines(cards: Sequence[ReportCard], now: float) -> list[ComparedLine]:
+def lines(reports: Sequence[HostReport], now: float) -> list[ComparedLine]:
     """Return every line of a comparison: who gets in, points, facts, fixes."""
-    said = [dict(_lines(card, now)) for card in cards]
-    fixes = {fix.title for card in cards for fix in card.recommendations}
+    said = [dict(_lines(report, now)) for report in reports]
+    fixes = {fix.title for report in reports for fix in report.card.recommendations}
     nothing = Value(f"{sign('good').sign} nothing to do", "good")
     return [
         ComparedLine(
@@ -234,14 +239,13 @@ def lines(cards: Sequence[ReportCard], now: float) -> list[ComparedLine]:
     ]
 
 
-def _lines(card: ReportCard, now: float) -> Iterator[tuple[str, Value]]:
-    """Yield what one card says, by the name of the line."""
-    report, word = HostReport(card=card), "unreachable" if card.unreachable else card.stance
+def _lines(report: HostReport, now: float) -> Iterator[tuple[str, Value]]:
+    """Yield what one report says, by the name of the line."""
+    card, word = report.card, "unreachable" if report.card.unreachable else report.card.stance
     points = sections.points(report)
-    words = {key: one.verdict for one in agents.outcomes(card) for key in one.keys}
-    for slug, verdict in card.matrix.items() if not card.unreachable else ():
-        found = words.get(slug) or agents.word_of(verdict)
-        yield labels.name(slug), Value(f"{sign(found).sign} {found}", sign(found).tone)
+    for one in agents.each(card, report.observations) if not card.unreachable else ():
+        found = sign(one.verdict)
+        yield joined(one.names), Value(f"{found.sign} {one.verdict}", found.tone)
     yield from ((item.label, Value(item.cells[1])) for item in (points.items if points is not None else ()))
     yield "Category", Value(card.category)
     yield "Method", Value(card.method)
