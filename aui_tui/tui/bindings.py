@@ -268,7 +268,7 @@ APP: Final = _table(
     _key(
         "question_mark", "window('help')", "help", "Help", "Keys that work here, and the command that prints the same"
     ),
-    _key("ctrl+p", "command_palette", "palette", "Commands", "Find a command, a host, a view or a theme", show=False),
+    _key("ctrl+p", "command_palette", "palette", "Commands", "Find a command, a host, a list or a theme", show=False),
     _key("e", "window('method')", "explain", "Method", "How a score comes about, in words", show=False),
     _key("T", "window('theme')", "themes", "Themes", "Choose a theme; the screen shows each as you go", show=False),
     _key(

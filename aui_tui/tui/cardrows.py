@@ -50,6 +50,7 @@ SUMMARY, AGENTS, EVIDENCE, FIXES, SCAN_LOG, TASK_RUN, VISITS = NUMBERS = (1, 2, 
 NAMES: Final = ("", "Summary", "Agents", "Evidence", "Fixes", "Log", "Tasks", "Visits")
 BAR: Final = 30
 """Cells of the bar of a score."""
+COPIES: Final = "   y copies it"
 NAME: Final = 9
 """Cells of the names beside the score."""
 
@@ -94,9 +95,11 @@ def score(state: CardState, size: int) -> Content:
         return Content("")
     rows = _unmeasured(report) if report.card.unreachable else _measured(report, size)
     step = next(item for item in sections.verdict(report).items if item.key == "next")
-    words = f"{step.text}   y copies it" if step.code else with_keys(step.text)
-    if state.fixes and step.code and cells(words) > size - NAME:
-        words = f"{state.fixes[0].title}: {gain(report.card, state.fixes[0].k)}"
+    words = with_keys(step.text)
+    if state.fixes and step.code:
+        short = f"{state.fixes[0].title}: {gain(report.card, state.fixes[0].k)}"
+        forms = f"{step.text}{COPIES}", f"{short}{COPIES}"
+        words = next((form for form in forms if cells(form) <= size - NAME), short)
     lead = text((fit("Next", NAME), "muted"))
     return Content("\n").join([*rows, hang(lead, words, size, "strong" if step.code else "")])
 
@@ -243,8 +246,8 @@ def fixes(state: CardState, report: HostReport, size: int) -> list[ListEntry]:
         gains = gain(report.card, fix.k)
         takes = f"  {BY_FIX[fix.k].takes:7}" if size >= 46 and fix.k in BY_FIX else ""
         tick = (f"{marked('good')[0]} ", "good") if fix.k in state.done else ""
-        lead = text("  ", tick, fix.title, " ")
-        out.append(ListEntry(spread(lead, text((f"{gains:>9}", "good"), (takes, "muted")), size), f"fix {fix.k}"))
+        lead = text("  ", tick, fix.title)
+        out.append(ListEntry(spread(lead, text((f" {gains:>9}", "good"), (takes, "muted")), size), f"fix {fix.k}"))
     fix = state.fix or items[0]
     out += [blank(), paragraph(fix.body, size), blank()]
     return out + [ListEntry(text("  ", (row or " ", "code"))) for row in fix.code.split("\n")]
@@ -258,7 +261,7 @@ def tasks(report: HostReport, size: int, now: float) -> list[ListEntry]:
         known = [ListEntry(text("  ", fit(task.label, 26), (f"{task.weight:2} points", "muted"))) for task in TASKS]
         return [paragraph(words, size, "muted"), blank(), *known]
     run = report.observations.tasks if report.observations is not None else None
-    out = [paragraph(section.text, size, "muted"), *table(section, size)]
+    out = table(section, size)
     for result in run.results if run is not None else ():
         if result.change or any(step.mark == "stuck" for step in result.steps):
             out += [blank(), *_steps(result, size)]

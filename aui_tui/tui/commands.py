@@ -27,7 +27,8 @@ from aui_tui.tui.words import TERMS
 HOSTS: Final = 12
 """Hosts that one search shows."""
 SKIPPED: Final = frozenset(
-    {"up", "down", "page-up", "page-down", "top", "bottom", "column-left", "column-right", "palette"}
+    {"up", "down", "page-up", "page-down", "top", "bottom", "palette"}
+    | {f"{kind}-{side}" for kind in ("column", "figure") for side in ("left", "right")}
 )
 """Keys that are no commands."""
 
@@ -78,7 +79,7 @@ class Palette(Provider):
             yield PaletteCommand(f"List {name}", "saved list", partial(choose_view, app, name))
         for title, query in views():
             matrix = query.sort.startswith("matrix.")
-            yield PaletteCommand(title, "view", partial(app.show_list, query, matrix=matrix))
+            yield PaletteCommand(title, "list", partial(app.show_list, query, matrix=matrix))
         for name in sorted(app.available_themes):
             yield PaletteCommand(f"Theme {name}", "theme", partial(app.choose_theme, name))
 
@@ -88,14 +89,14 @@ class Palette(Provider):
             yield DiscoveryHit(_shown(command.title, command.words), command.run, command.title)
 
     async def search(self, query: str) -> Hits:
-        """Show what matches: words that screens use after everything else."""
+        """Show what matches: words that screens use after everything else, as letters in any sentence match."""
         matcher = self.matcher(query)
         for command in self.commands():
             score = matcher.match(command.title)
             if score > 0:
                 yield Hit(score, _shown(command.title, command.words), command.run, command.title)
         for name, words in TERMS.items():
-            score = max(matcher.match(name), matcher.match(words) / 2) / 2
+            score = max(matcher.match(name), matcher.match(words) / 2) / 1000
             if score > 0:
                 yield Hit(score, _shown(name, f"what it means: {words}"), partial(self._explain, name, words), name)
         for place, command in enumerate(await self._hosts(query)):

@@ -113,7 +113,7 @@ async def test_the_histogram_of_the_column_under_the_cursor_filters(
     app, run = app_with(tmp_path / "config.toml")
     async with run() as pilot:
         await press(pilot, *["right"] * moves, "F")
-        assert "Count of" in text_of(pilot)
+        assert "Count by" in text_of(pilot)
         await press(pilot, "enter")
         state = index_of(app).state
         assert state.query.line == line
@@ -179,6 +179,34 @@ async def test_the_palette_finds_settings_saved_lists_and_words(tmp_path: Path) 
             await until(lambda found=found: found in text_of(pilot))  # type: ignore[misc]
             await settle(pilot)
             await press(pilot, "escape", "escape")
+
+
+@pytest.mark.ci
+async def test_the_palette_puts_hosts_before_words_in_whose_meaning_some_letters_match() -> None:
+    async with stage(MemoryService.of(60)) as pilot:
+        await pilot.press("ctrl+p", *"staykit")
+        await until(lambda: "staykit11.example" in text_of(pilot))
+        await settle(pilot)
+        lines = [line.strip(" ▇▅▃▁") for line in text_of(pilot).splitlines()]
+        found = [line for line in lines if line.endswith(".example") or line.startswith("what it means")]
+        assert found[0].startswith("staykit")
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        (("0",), "Hosts of every stance are shown already."),
+        (("plus",), "The preview needs a screen of 110 columns."),
+        (("J",), "The preview needs a screen of 110 columns."),
+        (("r",), "Reading again."),
+        (("enter", "plus"), "A pane has the whole screen already"),
+    ],
+)
+async def test_a_key_that_changes_nothing_to_be_seen_says_why(keys: Sequence[str], words: str) -> None:
+    async with stage(MemoryService.of(60)) as pilot:
+        await press(pilot, *keys)
+        assert words in " ".join(text_of(pilot).split())
 
 
 async def test_an_empty_index_has_three_doors(tmp_path: Path) -> None:

@@ -324,6 +324,8 @@ class CardScreen(DashboardScreen[str]):
             return "There is no card of this host yet."
         if action == "crawlers" and self.state.pane != AGENTS:
             return "C adds the crawlers in the pane of agents: 2 goes there."
+        if action == "zoom" and not self.has_class("-wide"):
+            return "A pane has the whole screen already, as long as it is narrower than 110 columns."
         if action == "walk" and self._window is None:
             return "This card was not opened from a list: there is no next site."
         return super().why_not(action)
@@ -449,6 +451,7 @@ class CardScreen(DashboardScreen[str]):
         self.read()
 
     def action_reload(self) -> None:
+        self.app.notice("Reading again.")
         self.read()
 
     def action_back(self) -> None:

@@ -46,7 +46,7 @@ class HistogramScreen(Dialog[Query | None]):
     AUTO_FOCUS = "RowList"
 
     def __init__(self, context: Context, query: Query, column: Column) -> None:
-        super().__init__(f"Count of {SPOKEN.get(column.key, column.label or column.key)}", FILTERS)
+        super().__init__(f"Count by {SPOKEN.get(column.key, column.label or column.key)}", FILTERS)
         self.context = context
         self._asked = query
         self._column = column

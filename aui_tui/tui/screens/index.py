@@ -347,6 +347,8 @@ class IndexScreen(DashboardScreen[None]):
             return "The digits 4 to 8 sort the Matrix; m shows it."
         if action == "stance" and matrix:
             return "In the Matrix the digits sort by an assistant; m goes back to the list."
+        if action in ("preview", "scroll_preview") and not self.has_class("-wide"):
+            return "The preview needs a screen of 110 columns."
         there = {"starter": self.context.starter is not None, "demo": self.context.demo}.get(action, True)
         if action in ("starter", "demo") and not (there and self._is_empty and not self._feeding):
             return "The demo and the known sites are for an empty index; S scans an address."
@@ -356,6 +358,8 @@ class IndexScreen(DashboardScreen[None]):
         self.line.focus()
 
     def action_stance(self, stance: str) -> None:
+        if not stance and not self.state.query.stance:
+            self.app.notice("Hosts of every stance are shown already.")
         self.become(self.state.asking(stance="" if stance == self.state.query.stance else stance))
 
     def action_category(self) -> None:
@@ -437,12 +441,15 @@ class IndexScreen(DashboardScreen[None]):
 
     def action_scroll_preview(self, step: int) -> None:
         pane = self.query_one(PreviewPane)
+        if not pane.display:
+            self.app.notice("+ shows the preview.")
         pane.scroll_to(y=pane.scroll_offset.y + step, animate=False, immediate=True)
 
     def action_preview(self) -> None:
         self.query_one(PreviewPane).toggle_class("-off")
 
     def action_reload(self) -> None:
+        self.app.notice("Reading again.")
         self.reload(keep=True)
 
     def action_back(self) -> None:
