@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -14,7 +14,8 @@ import msgspec
 from aui_tui.errors import Unavailable
 from aui_tui.index.rows import LINE, Line, row_of
 from aui_tui.model.decoding import from_json
-from aui_tui.model.query import Query, Term, all_of
+from aui_tui.model.query import VERDICT_WORDS, Query, Term, all_of
+from aui_tui.model.registry import registry
 from aui_tui.model.view import Facets, Row
 from aui_tui.model.vocabulary import CATEGORIES, STANCES, UNANSWERED
 from aui_tui.text import clean
@@ -55,11 +56,25 @@ def order_of(query: Query) -> str:
 
 
 RARE: Final = 3000
-"""Fewer hosts than this are taken from the index of text; of more it is quicker to look at every host."""
+"""Fewer hosts than this are taken from the index of text, and looked at one by one; of more it is quicker to look at
+every host."""
 TRIGRAM: Final = 3
 """Shortest text in characters that the index of text can find."""
 NO_FACETS: Final = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
 """What stands behind the filters while it is being counted."""
+SAYS: Final = MappingProxyType(
+    {
+        "change": "change <> 0",
+        "category": "category <> ''",
+        "disagree": "contradictions <> ''",
+        "by": " OR ".join(
+            f"{one.slug} IN {VERDICT_WORDS['out']}" for one in registry().surfaces if one.source != "none"
+        ),
+        "next": "fixes <> ''",
+        "points": "fixes <> ''",
+    }
+)
+"""Columns of a list that may be empty, and for which hosts they are not."""
 
 
 def filters(query: Query) -> tuple[Term, ...]:
@@ -99,6 +114,13 @@ def facets(db: sqlite3.Connection, query: Query) -> Facets:
         if category in categories and query.stance in ("", stance):
             categories[category] += number
     return Facets(stance=stances, category=categories)
+
+
+def unused(db: sqlite3.Connection, columns: Iterable[str], ids: Sequence[int] | None = None) -> frozenset[str]:
+    """Return those of ``columns``, keys of SAYS, that are empty for every ranked host, or for each of ``ids``."""
+    where, values = ("ranked = 1", ()) if ids is None else ("id IN (SELECT value FROM json_each(?))", (str([*ids]),))
+    asked = ((one, f"SELECT EXISTS (SELECT 1 FROM site WHERE ({SAYS[one]}) AND {where})") for one in columns)
+    return frozenset(one for one, sql in asked if not db.execute(sql, values).fetchone()[0])
 
 
 class IdWindow:

@@ -17,7 +17,7 @@ import msgspec
 from aui_tui.errors import NeverScanned, NoCard, RecordError
 from aui_tui.index import blobs, figures
 from aui_tui.index.database import BUSY, Database
-from aui_tui.index.lists import NO_FACETS, IdWindow, facets, find_hosts, read_rows
+from aui_tui.index.lists import NO_FACETS, RARE, SAYS, IdWindow, facets, find_hosts, read_rows, unused
 from aui_tui.index.rows import COLUMNS, Packed, columns_of, search_text
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.methods import REVISION
@@ -77,6 +77,7 @@ class Reports:
         self.database = Database(path, clock=clock, busy=busy)
         self._clock = clock
         self._word = os.urandom(6).hex()
+        self._unused_of_all: tuple[tuple[int, int], frozenset[str]] = (-1, 0), frozenset()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -332,7 +333,19 @@ class Reports:
             unreachable=IdWindow(self.database.reader, unreachable, ranks),
             facets=counted or NO_FACETS,
             counting=counted is None,
+            unused=self._unused(db, ranked) if counted else frozenset(),
         )
+
+    def _unused(self, db: sqlite3.Connection, ids: Sequence[int]) -> frozenset[str]:
+        """Return the columns that are empty in the whole index, known until that changes, or in a short list ``ids``.
+
+        To look for a value that no host of a long list has would take as long as to list them.
+        """
+        version = self.database.generation, db.execute("SELECT changes FROM meta").fetchone()[0]
+        if self._unused_of_all[0] != version:
+            self._unused_of_all = version, unused(db, SAYS)
+        found = self._unused_of_all[1]
+        return found | unused(db, SAYS.keys() - found, ids) if len(ids) < RARE else found
 
     def _read(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         with self.database.reading() as db:

@@ -144,7 +144,8 @@ class IndexView(msgspec.Struct, frozen=True, kw_only=True):
 
     ``scanned_at`` of an empty index is the time of asking. ``position`` of a host in a window is found by
     ``Service.position``. ``notice`` is one sentence on where the answer comes from (a copy of last week), or empty.
-    ``counting``: the windows hold their first rows alone, and the facets are still zero.
+    ``counting``: the windows hold their first rows alone, and the facets are still zero. ``unused``: of the columns
+    that may be empty (``index.lists.SAYS``), those in which no ranked row says anything.
     """
 
     query: Query
@@ -154,6 +155,7 @@ class IndexView(msgspec.Struct, frozen=True, kw_only=True):
     facets: Facets
     notice: str = ""
     counting: bool = False
+    unused: frozenset[str] = frozenset()
 
 
 class HistoryPoint(msgspec.Struct, frozen=True, kw_only=True):

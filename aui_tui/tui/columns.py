@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Final, Literal, NamedTuple
 
 import msgspec
@@ -83,15 +83,19 @@ UNREACHABLE: Final = (
 )
 
 
-def columns(mode: Mode, width: int, rows: int, chosen: Sequence[str] = ()) -> tuple[Column, ...]:
+def columns(
+    mode: Mode, width: int, rows: int, chosen: Sequence[str] = (), unused: Set[str] = frozenset()
+) -> tuple[Column, ...]:
     """Return the columns of ``mode`` that fit ``width`` cells in a list of ``rows`` rows, each with its final width.
 
-    ``chosen``: keys of the columns that the user wants, empty for those as delivered. Columns leave in the order
-    Category, Age, by, ≠, Δ, #; score, stance and host stay.
+    ``chosen``: keys of the columns that the user wants, empty for those as delivered, without the ``unused`` ones.
+    Columns leave in the order Category, Age, by, ≠, Δ, #; score, stance and host stay.
     """
     if mode == "matrix":
         return _matrix(width, rows)
     wanted = list(UNREACHABLE) if mode == "unreachable" else _ranked(width, chosen)
+    if mode == "ranked" and not chosen:
+        wanted = [column for column in wanted if column.key not in unused]
     if mode == "ranked" and wanted[0].key == "rank":
         wanted[0] = replace(wanted[0], width=max(wanted[0].width, len(format(rows, ","))))
     while _need(wanted) > width:

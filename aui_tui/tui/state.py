@@ -25,6 +25,7 @@ class ListState(msgspec.Struct, frozen=True):
     """The query, which of the two lists is shown, whether as a matrix, the marked hosts, and the last answer.
 
     ``total``: ranked hosts of the index without any filter, 0 while that is not known.
+    ``unused``: the columns that take no room.
     """
 
     query: Query = msgspec.field(default_factory=Query)
@@ -33,6 +34,14 @@ class ListState(msgspec.Struct, frozen=True):
     marks: frozenset[str] = frozenset()
     view: IndexView | None = None
     total: int = 0
+    unused: frozenset[str] = frozenset()
+
+    def answered(self, view: IndexView, *, typing: bool) -> ListState:
+        """Return the state with an answer; while the user is ``typing`` no column goes, and first rows change none."""
+        unused = view.unused & self.unused if typing else view.unused
+        if view.counting:
+            return replace(self, view=view)
+        return replace(self, view=view, unused=unused, total=self.total if self.filtered else len(view.ranked))
 
     @property
     def mode(self) -> Mode:

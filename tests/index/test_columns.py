@@ -19,6 +19,7 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.cli.complete import terms
 from aui_tui.errors import BadValue
 from aui_tui.index import reports as module
+from aui_tui.index.lists import SAYS
 from aui_tui.index.reports import Reports
 from aui_tui.model.agents import UNCLEAR, contradictions, outcomes, turned_away, verdicts, word_of
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
@@ -35,6 +36,7 @@ from aui_tui.model.vocabulary import (
     TURNED_AWAY,
     VERDICTS,
 )
+from aui_tui.tui.columns import CHOICES, RANKED, cell
 from aui_tui.tui.widgets.querybar import choices
 from tests.benchmarks.samples import scans
 from tests.cards import RICH_OPEN, cards
@@ -288,6 +290,24 @@ def test_facets_say_what_each_choice_would_give(many: list[ReportCard], asked: t
                 assert number == sum(word in contradictions(card) and card.matrix[slug] in verdicts for card in chosen)
         for key in FIXES:
             assert figures.failing[key] == sum(key in {fix.k for fix in card.recommendations} for card in chosen)
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(st.lists(near_cards(), max_size=8), st.lists(queries(), min_size=1, max_size=4), st.booleans())
+def test_unused_columns_are_those_that_are_empty_in_every_row(
+    many: list[ReportCard], asked: list[tuple[Query, Holds]], twice: bool
+) -> None:
+    many = unique(many)
+    before = [replace(card, scanned_at="2026-11-01T10:00:00.000Z", score=max(card.score - 1, 0)) for card in many[::2]]
+    with reports([*(before if twice else ()), *many]) as store, pytest.MonkeyPatch.context() as patch:
+        for query, _ in (*asked, (Query(), None)):
+            view = store.index(query)
+            rows = view.ranked[:]
+            empty = {one.key for one in (*RANKED, *CHOICES[:2]) if not any(cell(one, row, NOW).text for row in rows)}
+            assert view.unused == (empty if rows else set(SAYS))
+            patch.setattr(module, "RARE", 0)
+            assert store.index(query).unused <= view.unused
+            patch.undo()
 
 
 @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])

@@ -211,16 +211,14 @@ class IndexScreen(DashboardScreen[None]):
         """Show the answer, unless something else was asked for meanwhile, the cursor on row ``cursor`` if it moves."""
         self._answered.set()
         if view.query == self.state.query:
-            whole = not (self.state.filtered or view.counting)
-            self.state = replace(self.state, view=view, total=len(view.ranked) if whole else self.state.total)
+            self.state = self.state.answered(view, typing=self.focused is self.line)
             self._problem, self._placing = "", False
             self._fill(self.table.cursor if cursor is None else cursor)
 
     def _fill(self, cursor: int) -> None:
-        if self.state.window is None:
-            return
-        self.table.show(self.state, cursor, self.context.preferences.columns)
-        self._say_empty()
+        if self.state.window is not None:
+            self.table.show(self.state, cursor, self.context.preferences.columns)
+            self._say_empty()
         self._redraw()
         if self._is_empty and self.context.service.can_scan and not self._feeding and not self._offered:
             self._offered = True
@@ -337,7 +335,9 @@ class IndexScreen(DashboardScreen[None]):
             state, host, self.line.value = self._before
             self.state = replace(self.state, query=state.query)
             self.reload(keep=False, host=host)
-        self._redraw()
+        elif self.state.view is not None:
+            self.state = self.state.answered(self.state.view, typing=False)
+        self._fill(self.table.cursor)
 
     # Keys
 

@@ -74,7 +74,7 @@ class HostTable(ScrollView, can_focus=True):
 
         ``chosen`` are the columns that the user wants.
         """
-        if (state.mode, chosen) != (self._state.mode, self._wanted):
+        if (state.mode, state.unused, chosen) != (self._state.mode, self._state.unused, self._wanted):
             self._place = -1
         height = self.cursor - self.scroll_offset.y
         self._state, self._wanted = state, chosen
@@ -132,7 +132,7 @@ class HostTable(ScrollView, can_focus=True):
     def _columns(self) -> tuple[Column, ...]:
         """The columns for the width that the table has now: the first frame comes before it knows a width."""
         width = self.scrollable_content_region.width
-        return columns(self._state.mode, width, self._most, self._wanted) if width > 0 else ()
+        return columns(self._state.mode, width, self._most, self._wanted, self._state.unused) if width > 0 else ()
 
     @property
     def column(self) -> Column | None:
