@@ -26,7 +26,7 @@ from tests.scan import situations
 from tests.visits import records
 
 from .cards import NOW, make_card
-from .memory import MemoryService
+from .service import CardService
 from .stage import press, settle, stage, text_of
 
 SEARCH = TaskResult(
@@ -103,7 +103,7 @@ def test_visits_stand_beside_what_the_probe_got() -> None:
 
 
 async def test_the_exchange_says_answer_cause_request_and_command_on_the_first_screen() -> None:
-    async with stage(MemoryService.of(3), (80, 24)) as pilot:
+    async with stage(CardService.of(3), (80, 24)) as pilot:
         pilot.app.push_screen(opened(refused_claude(), registry().live[1].key))
         await settle(pilot)
         shown = text_of(pilot).replace("│", "")
@@ -125,7 +125,7 @@ def test_a_long_value_is_cut_to_the_words_that_the_other_side_does_not_have(room
 
 
 async def test_each_side_of_an_exchange_has_its_own_title_and_legend() -> None:
-    async with stage(MemoryService.of(3)) as pilot:
+    async with stage(CardService.of(3)) as pilot:
         pilot.app.push_screen(opened(refused_claude(), BROWSER))
         await settle(pilot)
         legends = ("≠ differs  = alike", "> asked  < answered", "> asked  < answered", "- on the left alone")
@@ -141,7 +141,7 @@ async def test_each_side_of_an_exchange_has_its_own_title_and_legend() -> None:
 
 
 async def test_unfolding_agents_that_are_alike_leaves_the_cursor_on_the_first_of_them() -> None:
-    async with stage(MemoryService.of(60)) as pilot:
+    async with stage(CardService.of(60)) as pilot:
         await press(pilot, "end", "enter", "2")
         pane = pilot.app.screen.query_one("#pane-2", RowList)
         while not pane.key.startswith("+"):
@@ -152,7 +152,7 @@ async def test_unfolding_agents_that_are_alike_leaves_the_cursor_on_the_first_of
 
 
 async def test_esc_takes_away_what_was_said() -> None:
-    async with stage(MemoryService.of(3)) as pilot:
+    async with stage(CardService.of(3)) as pilot:
         await press(pilot, "enter", "Z")
         assert "Z does nothing here" in text_of(pilot)
         await press(pilot, "escape")

@@ -22,7 +22,7 @@ from aui_tui.tui.screens.card import CardScreen
 from tests.scan import situations
 
 from .cards import NOW, host_name, make_card
-from .memory import MemoryService
+from .service import CardService
 from .stage import press, settle, shows, stage, text_of, until, work_ended
 
 HOST = host_name(1)
@@ -34,7 +34,7 @@ def card_of(pilot: Pilot[int]) -> CardScreen:
     return screen
 
 
-class SlowCard(MemoryService):
+class SlowCard(CardService):
     """Gives a card when ``ready`` is set."""
 
     ready: asyncio.Event | None = None
@@ -62,7 +62,7 @@ async def test_the_cursor_is_in_the_summary_however_late_the_card_comes() -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (140, 40), (50, 15)], ids=str)
 async def test_find_marks_counts_and_steps_through_a_pane(size: tuple[int, int]) -> None:
-    async with stage(MemoryService.of(12), size, start_host=HOST) as pilot:
+    async with stage(CardService.of(12), size, start_host=HOST) as pilot:
         await press(pilot, "2", "slash", *"QUUX")
         assert "nothing found" in text_of(pilot)
         await press(pilot, *["backspace"] * 4, *"in")
@@ -88,17 +88,17 @@ async def test_what_the_site_declares_is_shown_where_it_was_asked_for() -> None:
         Declaration(key="acp", name="ACP discovery", state="absent"),
     )
     card = replace(make_card(1), declared=Declared(at="", agent="ChatGPT-User", requests=3, entries=entries))
-    async with stage(MemoryService([card, make_card(2)]), (140, 40), start_host=HOST) as pilot:
+    async with stage(CardService([card, make_card(2)]), (140, 40), start_host=HOST) as pilot:
         shown = " ".join(" ".join(card_of(pilot).pane(1).texts).split())
         assert "Declared for agents, not scored" in shown
         assert "A2A agent card" in shown
-    async with stage(MemoryService([make_card(1)]), (140, 40), start_host=HOST) as pilot:
+    async with stage(CardService([make_card(1)]), (140, 40), start_host=HOST) as pilot:
         assert not any("Declared" in text for text in card_of(pilot).pane(1).texts)
 
 
 @pytest.mark.ci
 async def test_another_pane_ends_the_search() -> None:
-    async with stage(MemoryService.of(12), start_host=HOST) as pilot:
+    async with stage(CardService.of(12), start_host=HOST) as pilot:
         await press(pilot, "slash", *"robots")
         assert "1 of 2 lines" in text_of(pilot)
         await press(pilot, "escape", "3", "slash")
@@ -107,7 +107,7 @@ async def test_another_pane_ends_the_search() -> None:
 
 @pytest.mark.ci
 async def test_host_without_a_card_says_so_and_offers_the_scan() -> None:
-    service = MemoryService.of(3)
+    service = CardService.of(3)
     async with stage(service, start_host="new.example") as pilot:
         text = text_of(pilot)
         for words in ("no report card", "There is no report card of new.example.", "s scans it now"):
@@ -126,13 +126,13 @@ async def test_host_without_a_card_says_so_and_offers_the_scan() -> None:
 @pytest.mark.parametrize("size", [(80, 24), (140, 40), (50, 15)], ids=str)
 @pytest.mark.parametrize("label", ["long", "長い"], ids=["narrow", "wide"])
 async def test_a_very_long_host_name_is_cut_and_what_is_said_of_it_stays(size: tuple[int, int], label: str) -> None:
-    host = ".".join([label * 8] * 8) + ".example"
-    card = replace(make_card(1), host=host, name="A name " * 14)
-    for cards in ([], [card]):
-        async with stage(MemoryService(cards), size, start_host=host) as pilot:
+    asked, kept = (".".join([word * 8] * 8) + ".example" for word in (label, "long"))
+    card = replace(make_card(1), host=kept, name=f"{label} name " * 14)
+    for host, cards in ((asked, []), (kept, [card])):
+        async with stage(CardService(cards), size, start_host=host) as pilot:
             title = text_of(pilot).splitlines()[0]
             assert cells(title) <= size[0]
-            assert label in title
+            assert host[:8] in title
             assert "…" in title
             assert cards or "no report card" in title
             assert "scans 7/10" in title
@@ -141,26 +141,28 @@ async def test_a_very_long_host_name_is_cut_and_what_is_said_of_it_stays(size: t
 
 
 @pytest.mark.ci
-async def test_walking_past_a_host_that_has_gone_shows_nothing_of_the_one_before() -> None:
-    service = MemoryService.of(30)
+async def test_walking_passes_over_a_host_that_has_gone() -> None:
+    service = CardService.of(30)
     async with stage(service) as pilot:
         await press(pilot, "enter")
         first = card_of(pilot).state.host
         window = card_of(pilot)._window
         assert window is not None
         gone: Row = window[1:2][0]
-        del service.histories[gone.summary.host]
+        after: Row = window[2:3][0]
+        service.reports.forget(gone.summary.host)
         await press(pilot, "n")
-        assert "There is no report card of " + gone.summary.host in text_of(pilot)
-        assert first not in text_of(pilot)
-        await press(pilot, "n")
+        assert card_of(pilot).state.host == after.summary.host
         assert "no report card" not in text_of(pilot)
+        assert first not in text_of(pilot)
+        await press(pilot, "p")
+        assert card_of(pilot).state.host == first
 
 
 async def test_ages_grow_while_the_screen_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app_module, "AGING", 0.02)
     now = [NOW.timestamp() - 2 * 3600 + 180]
-    service = MemoryService([make_card(0)])
+    service = CardService([make_card(0)])
     app = AuiApp(Context(service, clock=lambda: now[0]), start_host=host_name(0))
     async with app.run_test(size=(100, 30)) as pilot:
         await shows(pilot, "scanned 3 min ago")
@@ -176,7 +178,7 @@ async def test_ages_grow_while_the_screen_is_open(monkeypatch: pytest.MonkeyPatc
 async def test_scans_left_are_asked_for_again_when_one_has_come_free(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app_module, "AGING", 0.02)
     now = [NOW.timestamp()]
-    service = MemoryService.of(3)
+    service = CardService.of(3)
     app = AuiApp(Context(service, clock=lambda: now[0]))
     async with app.run_test(size=(100, 30)) as pilot:
         await shows(pilot, "scans 7/10")
@@ -221,7 +223,7 @@ async def test_what_if_is_reckoned_by_the_service(tmp_path: Path) -> None:
 
 @pytest.mark.ci
 async def test_standing_of_other_fixes_is_not_shown() -> None:
-    async with stage(MemoryService.of(12), start_host=HOST) as pilot:
+    async with stage(CardService.of(12), start_host=HOST) as pilot:
         await press(pilot, "4", "space")
         before = card_of(pilot).state.reached
         assert before is not None
@@ -233,7 +235,7 @@ async def test_standing_of_other_fixes_is_not_shown() -> None:
 @pytest.mark.ci
 async def test_from_an_earlier_scan_the_newest_is_chosen_again() -> None:
     cards = [make_card(1, back=back) for back in (2, 1, 0)]
-    async with stage(MemoryService(histories={HOST: cards}), start_host=HOST) as pilot:
+    async with stage(CardService(cards), start_host=HOST) as pilot:
         newest = f"  {cards[-1].score} {cards[-1].grade} "
         assert newest in text_of(pilot)
         await press(pilot, "h", "down", "down", "enter")
@@ -247,7 +249,7 @@ async def test_from_an_earlier_scan_the_newest_is_chosen_again() -> None:
 
 @pytest.mark.parametrize("redrawn", [False, True], ids=["as shown", "drawn again"])
 async def test_the_legend_below_a_pane_has_the_width_that_the_pane_gets_when_it_is_shown(redrawn: bool) -> None:
-    async with stage(MemoryService.of(60), start_host=HOST) as pilot:
+    async with stage(CardService.of(60), start_host=HOST) as pilot:
         pane = card_of(pilot).pane(2)
         assert not pane.size.width
         pane.write_below(lambda size: f"{size} cells")

@@ -28,7 +28,7 @@ from aui_tui.tui.widgets.preview import preview
 from tests.scan.situations import dropped, half_open, silent
 
 from .cards import NOW, VERDICT_CYCLE, make_card
-from .memory import MemoryService
+from .service import CardService
 
 OUT, BY = Column("out", "Gets in", 12), Column("by", "by", 12)
 
@@ -48,10 +48,13 @@ def shuffled(number: int) -> ReportCard:
 
 @pytest.mark.parametrize("number", range(0, 500, 10))
 def test_strip_columns_and_preview_say_the_same(number: int) -> None:
-    for card in (make_card(number), shuffled(number + 3), shuffled(number + 7)):
+    cards = make_card(number), shuffled(number + 3), shuffled(number + 7)
+    view = asyncio.run(CardService(cards).index(Query()))
+    rows = {row.summary.host: row for row in (*view.ranked[:], *view.unreachable[:])}
+    for card in cards:
         report = HostReport(card=card)
         state = CardState(card.host).with_report(report)
-        row = next(row for row in MemoryService([card]).rows())
+        row = rows[card.host]
         shown = {key: item.word for item in sections.assistants(report).items for key in _keys(report, item.key)}
         if not card.unreachable:
             assert {key: verdict_of(row, key) for key in shown} == shown
@@ -83,7 +86,7 @@ def _keys(report: HostReport, first: str) -> tuple[str, ...]:
 
 def test_each_count_of_the_overview_is_the_length_of_the_list_that_it_opens() -> None:
     async def compared() -> None:
-        service = MemoryService([shuffled(number) for number in range(120)])
+        service = CardService([shuffled(number) for number in range(120)])
         figures = await service.overview(Query())
         for surface in registry().surfaces:
             if surface.source == "none":

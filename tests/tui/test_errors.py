@@ -20,7 +20,8 @@ from aui_tui.errors import (
 )
 from aui_tui.tui.context import attempt, sentence
 
-from .memory import MemoryService
+from .cards import host_name
+from .service import CardService
 from .stage import press, stage
 from .test_hostile import FORBIDDEN, PAYLOADS, holds
 
@@ -75,7 +76,7 @@ KEYS = ("r", "s", "down", "enter", "m", "n", "d", "escape", "v", "escape", "slas
 @pytest.mark.parametrize("words", [" ".join(PAYLOADS[:-2]), *PAYLOADS[-2:]], ids=["all", "long", "wide"])
 @pytest.mark.parametrize("kind", [Unavailable, ValueError])
 async def test_a_source_that_fails_everywhere_breaks_no_screen(words: str, kind: type[Exception]) -> None:
-    service = MemoryService.of(5)
+    service = CardService.of(5)
     async with stage(service, (100, 30)) as pilot:
         service.failure = kind(words)
         for key in KEYS:
@@ -84,4 +85,4 @@ async def test_a_source_that_fails_everywhere_breaks_no_screen(words: str, kind:
         service.failure = None
         await press(pilot, "escape", "r")
         assert pilot.app.is_running
-        assert any(host in holds(pilot) for host in service.histories)
+        assert any(host in holds(pilot) for host in map(host_name, range(5)))

@@ -6,14 +6,15 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import decode_card, encode_card
 from aui_tui.tui.app import AuiApp
 
-from .cards import make_card
-from .memory import MemoryService
+from .cards import make_card, stamp
+from .service import CardService
 from .stage import press, settle, stage, text_of
 
 PAYLOADS = (
@@ -82,7 +83,7 @@ WALK = "end enter 2 3 4 down space 5 d l D escape question_mark escape escape m 
 @pytest.mark.parametrize("payload", [" ".join(PAYLOADS[:-2]), *PAYLOADS[-2:]], ids=["all", "long", "wide"])
 async def test_hostile_card_changes_nothing_but_text(payload: str) -> None:
     card = hostile_card(payload)
-    service = MemoryService(histories={card.host: [card, card], "b.example": [make_card(4)]})
+    service = CardService([replace(card, scanned_at=stamp(0, back=1)), card, make_card(4)])
     async with stage(service, (140, 40)) as pilot:
         walk = (
             "end enter 2 3 4 down space 5 d l D escape question_mark escape escape m m space space equals_sign escape v"
@@ -96,7 +97,7 @@ async def test_hostile_card_changes_nothing_but_text(payload: str) -> None:
 @pytest.mark.ci
 async def test_hostile_words_in_toasts_titles_and_palette() -> None:
     cards = [hostile_card(payload) for payload in PAYLOADS]
-    service = MemoryService(histories={card.host: [card] for card in cards})
+    service = CardService(cards)
     async with stage(service, (100, 40)) as pilot:
         app = pilot.app
         assert isinstance(app, AuiApp)
@@ -116,7 +117,7 @@ async def test_hostile_words_in_toasts_titles_and_palette() -> None:
 @pytest.mark.ci
 async def test_text_that_looks_like_markup_is_shown_as_it_is() -> None:
     card = hostile_card("[/nope] [red]RED[/red]")
-    async with stage(MemoryService([card]), (140, 40)) as pilot:
+    async with stage(CardService([card]), (140, 40)) as pilot:
         assert "[/nope] [red]RED[/red].example" in text_of(pilot)
         await pilot.press("enter", "3")
         await settle(pilot)

@@ -16,6 +16,7 @@ from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.service.local import LocalService
 from aui_tui.tui.app import AuiApp
 from aui_tui.tui.bindings import FIRST, checked
+from aui_tui.tui.context import Context, Preferences
 from aui_tui.tui.rows import STYLES
 from aui_tui.tui.screens.card import CardScreen
 from aui_tui.tui.screens.first import FirstScreen
@@ -25,8 +26,8 @@ from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.widgets.querybar import DropDown, QueryLine
 
-from .cards import NOW, make_card
-from .memory import MemoryService, refuse
+from .cards import NOW, host_name, make_card
+from .service import CardService, PublishedService
 from .stage import press, settle, shows, stage, text_of, work_ended
 
 
@@ -53,7 +54,7 @@ async def type_line(pilot: Pilot[int], text: str) -> None:
 
 @pytest.mark.ci
 async def test_stance_and_category_narrow_the_list_and_esc_widens_it_again() -> None:
-    async with stage(MemoryService.of(60)) as pilot:
+    async with stage(CardService.of(60)) as pilot:
         everything = len(index_of(pilot).table)
         await press(pilot, "3")
         walled = len(index_of(pilot).table)
@@ -68,7 +69,7 @@ async def test_stance_and_category_narrow_the_list_and_esc_widens_it_again() -> 
 
 @pytest.mark.ci
 async def test_enter_shows_a_line_of_a_comparison_in_full() -> None:
-    async with stage(MemoryService.of(60), (50, 15)) as pilot:
+    async with stage(CardService.of(60), (50, 15)) as pilot:
         await press(pilot, "space", "space", "equals_sign", "down", "enter")
         assert isinstance(pilot.app.screen, ReadScreen)
         assert "…" not in "".join(pilot.app.screen.query_one(RowList).texts)
@@ -97,7 +98,7 @@ async def test_enter_shows_what_the_chosen_site_of_a_comparison_did_and_o_opens_
 
 @pytest.mark.ci
 async def test_keys_of_the_list_work_again_once_it_has_rows_again() -> None:
-    async with stage(MemoryService.of(60)) as pilot:
+    async with stage(CardService.of(60)) as pilot:
         await press(pilot, "slash", *"zzz", "enter", "down")
         assert isinstance(pilot.app.screen, IndexScreen)
         assert pilot.app.screen.host() == ""
@@ -107,7 +108,7 @@ async def test_keys_of_the_list_work_again_once_it_has_rows_again() -> None:
 
 @pytest.mark.ci
 async def test_leaving_the_search_restores_list_and_cursor() -> None:
-    async with stage(MemoryService.of(60)) as pilot:
+    async with stage(CardService.of(60)) as pilot:
         index_of(pilot).table.move_to(7)
         before = host_of(pilot)
         await press(pilot, "slash", *"nest")
@@ -119,7 +120,7 @@ async def test_leaving_the_search_restores_list_and_cursor() -> None:
 
 @pytest.mark.ci
 async def test_a_bad_term_keeps_the_list_and_says_what_is_wrong() -> None:
-    async with stage(MemoryService.of(20), (140, 40)) as pilot:
+    async with stage(CardService.of(20), (140, 40)) as pilot:
         await type_line(pilot, "nest")
         found = len(index_of(pilot).table)
         await type_line(pilot, "nest stanc:x")
@@ -129,7 +130,7 @@ async def test_a_bad_term_keeps_the_list_and_says_what_is_wrong() -> None:
 
 @pytest.mark.ci
 async def test_card_opens_walks_and_returns_to_the_same_host() -> None:
-    async with stage(MemoryService.of(30)) as pilot:
+    async with stage(CardService.of(30)) as pilot:
         await press(pilot, "down", "down", "enter")
         assert isinstance(pilot.app.screen, CardScreen)
         await press(pilot, "n", "n")
@@ -141,7 +142,7 @@ async def test_card_opens_walks_and_returns_to_the_same_host() -> None:
 
 @pytest.mark.ci
 async def test_cursor_stays_on_its_host_over_resize_and_reload() -> None:
-    async with stage(MemoryService.of(60)) as pilot:
+    async with stage(CardService.of(60)) as pilot:
         index_of(pilot).table.move_to(30)
         host = host_of(pilot)
         await pilot.resize_terminal(50, 15)
@@ -156,7 +157,7 @@ async def test_cursor_stays_on_its_host_over_resize_and_reload() -> None:
 
 @pytest.mark.ci
 async def test_scan_shows_one_line_per_probe_and_the_app_stays_usable() -> None:
-    service = MemoryService.of(12)
+    service = CardService.of(12)
     service.gate = asyncio.Event()
     async with stage(service) as pilot:
         host = host_of(pilot)
@@ -173,7 +174,7 @@ async def test_scan_shows_one_line_per_probe_and_the_app_stays_usable() -> None:
 
 @pytest.mark.ci
 async def test_esc_cancels_the_scan_and_nothing_is_stored() -> None:
-    service = MemoryService.of(12)
+    service = CardService.of(12)
     service.gate = asyncio.Event()
     async with stage(service) as pilot:
         assert isinstance(pilot.app, AuiApp)
@@ -196,7 +197,7 @@ async def test_esc_cancels_the_scan_and_nothing_is_stored() -> None:
     ],
 )
 async def test_errors_are_one_sentence_and_the_app_lives(error: Exception) -> None:
-    service = MemoryService.of(3)
+    service = CardService.of(3)
     async with stage(service) as pilot:
         service.failure = error
         await press(pilot, "s")
@@ -207,7 +208,9 @@ async def test_errors_are_one_sentence_and_the_app_lives(error: Exception) -> No
 
 
 async def test_a_source_that_fails_at_the_start_is_reported() -> None:
-    async with stage(refuse(Unavailable("The store cannot be read.")), (140, 40)) as pilot:
+    service = CardService.of(3)
+    service.failure = Unavailable("The store cannot be read.")
+    async with stage(service, (140, 40)) as pilot:
         assert "The store cannot be read." in text_of(pilot)
 
 
@@ -229,15 +232,13 @@ def test_keymap_is_spelled_for_textual() -> None:
 
 @pytest.mark.ci
 async def test_a_card_from_an_old_copy_says_how_old_it_is() -> None:
-    service = MemoryService.of(3)
-    service.notice = "index.example cannot be reached. This is the copy of 3 h ago."
-    async with stage(service, (140, 40)) as pilot:
+    async with stage(PublishedService.of(3), (140, 40)) as pilot:
         await press(pilot, "enter")
         assert isinstance(pilot.app.screen, CardScreen)
         assert "the copy of 3 h ago" in text_of(pilot)
 
 
-class LongIndex(MemoryService):
+class LongIndex(CardService):
     """Gives the first rows at once, and the rest when ``counted`` is set."""
 
     counted: asyncio.Event | None = None
@@ -276,7 +277,7 @@ async def test_first_rows_of_a_long_list_come_before_its_figures_and_the_cursor_
 
 @pytest.mark.ci
 async def test_each_of_the_two_lists_keeps_its_cursor() -> None:
-    async with stage(MemoryService.of(60)) as pilot:
+    async with stage(CardService.of(60)) as pilot:
         index_of(pilot).table.move_to(9)
         ranked = host_of(pilot)
         await press(pilot, "u", "down", "down")
@@ -289,7 +290,7 @@ async def test_each_of_the_two_lists_keeps_its_cursor() -> None:
 
 @pytest.mark.parametrize("size", [(140, 40), (80, 24), (50, 15)], ids=str)
 async def test_counts_of_all_stances_stay_on_the_screen_beside_the_longest_category(size: tuple[int, int]) -> None:
-    async with stage(MemoryService.of(60), size) as pilot:
+    async with stage(CardService.of(60), size) as pilot:
         screen = index_of(pilot)
         screen.become(screen.state.asking(category="Grocery & food"))
         await settle(pilot)
@@ -336,7 +337,7 @@ def go_to(pilot: Pilot[int], key: str) -> RowList:
 @pytest.mark.ci
 @pytest.mark.parametrize("size", [(80, 24), (140, 40), (50, 15)], ids=str)
 async def test_every_figure_of_the_overview_is_reached_by_its_pane_and_the_arrows(size: tuple[int, int]) -> None:
-    async with stage(MemoryService.of(60), size) as pilot:
+    async with stage(CardService.of(60), size) as pilot:
         await press(pilot, "v")
         wanted = {key for pane in panes(pilot) for key in keys_of(pane)}
         assert len(wanted) > 30
@@ -345,7 +346,7 @@ async def test_every_figure_of_the_overview_is_reached_by_its_pane_and_the_arrow
             await press(pilot, digit)
             pane = here(pilot)
             for _ in keys_of(pane):
-                for _ in range(12):
+                for _ in range(20):
                     seen.add(pane.key)
                     pane.action_side(1)
                 pane.action_step(1)
@@ -356,7 +357,7 @@ async def test_every_figure_of_the_overview_is_reached_by_its_pane_and_the_arrow
 @pytest.mark.parametrize("line", FIGURES)
 async def test_a_figure_opens_the_hosts_that_it_counts_and_esc_comes_back_to_it(line: str) -> None:
     kind, _, value = line.partition(":")
-    async with stage(MemoryService.of(60), (140, 40)) as pilot:
+    async with stage(CardService.of(60), (140, 40)) as pilot:
         everything = len(index_of(pilot).table)
         await press(pilot, "v")
         key = f"{kind} {value}"
@@ -373,7 +374,7 @@ async def test_a_figure_opens_the_hosts_that_it_counts_and_esc_comes_back_to_it(
 
 @pytest.mark.ci
 async def test_the_cursor_of_the_overview_goes_up_down_and_aside_and_stays_over_a_resize() -> None:
-    async with stage(MemoryService.of(60), (140, 40)) as pilot:
+    async with stage(CardService.of(60), (140, 40)) as pilot:
         await press(pilot, "v", "down", "right", "left", "up", "down", "down")
         before = here(pilot).key
         await pilot.resize_terminal(50, 15)
@@ -463,7 +464,7 @@ async def test_a_count_of_sites_that_turn_an_assistant_away_opens_them(
 
 
 async def test_a_source_without_earlier_scans_says_so() -> None:
-    async with stage(MemoryService.of(5), (140, 40)) as pilot:
+    async with stage(PublishedService.of(5), (140, 40)) as pilot:
         await press(pilot, "v", "d", "down", "enter")
         assert "This source keeps no earlier scans" in text_of(pilot)
         assert "6 Since each scan before" in text_of(pilot)
@@ -471,8 +472,8 @@ async def test_a_source_without_earlier_scans_says_so() -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (140, 40)], ids=str)
 async def test_a_digit_puts_the_cursor_into_its_pane_of_the_overview(size: tuple[int, int]) -> None:
-    kinds = {"1": "agent", "2": "grade", "3": "category", "4": "edge", "5": "fix", "6": "host"}
-    async with stage(MemoryService.of(60), size) as pilot:
+    kinds = {"1": "agent", "2": "grade", "3": "category", "4": "edge", "5": "fix", "6": "contradiction"}
+    async with stage(CardService.of(60), size) as pilot:
         await press(pilot, "v")
         for digit in "654321":
             await press(pilot, digit)
@@ -480,7 +481,7 @@ async def test_a_digit_puts_the_cursor_into_its_pane_of_the_overview(size: tuple
 
 
 async def test_plus_gives_one_pane_of_the_overview_the_whole_screen() -> None:
-    async with stage(MemoryService.of(60), (200, 60)) as pilot:
+    async with stage(CardService.of(60), (200, 60)) as pilot:
         await press(pilot, "v")
         everything = text_of(pilot)
         titles = [f"─ {n} " for n in range(1, 7)]
@@ -497,7 +498,7 @@ async def test_plus_gives_one_pane_of_the_overview_the_whole_screen() -> None:
 
 @pytest.mark.parametrize("digit", ["2", "3", "4", "5", "6", "7"])
 async def test_plus_gives_a_pane_of_the_card_all_the_room_below_the_answer(digit: str) -> None:
-    async with stage(MemoryService.of(60), (200, 60), start_host="shophub0.example") as pilot:
+    async with stage(CardService.of(60), (200, 60), start_host="shophub0.example") as pilot:
         await press(pilot, digit, "plus")
         screen = pilot.app.screen
         shown = [pane for pane in screen.query(".column .pane") if pane.display and pane.region.height]
@@ -510,13 +511,13 @@ async def test_plus_gives_a_pane_of_the_card_all_the_room_below_the_answer(digit
 
 @pytest.mark.ci
 async def test_keys_on_an_overview_without_figures_do_nothing() -> None:
-    async with stage(MemoryService.of(3)) as pilot:
+    async with stage(CardService.of(3)) as pilot:
         await press(pilot, "slash", *"zzz", "enter", "v", "enter", "down", "right", "tab", "end", "pagedown")
         assert "nothing to count" in text_of(pilot)
 
 
 async def test_an_unfinished_term_keeps_the_list_and_offers_its_values() -> None:
-    async with stage(MemoryService.of(60)) as pilot:
+    async with stage(CardService.of(60)) as pilot:
         await press(pilot, "slash")
         await type_line(pilot, "stance:wal")
         assert len(index_of(pilot).table) == 55
@@ -529,7 +530,7 @@ async def test_an_unfinished_term_keeps_the_list_and_offers_its_values() -> None
 
 @pytest.mark.ci
 async def test_a_wrong_term_is_said_and_never_rewritten() -> None:
-    async with stage(MemoryService.of(60), (140, 40)) as pilot:
+    async with stage(CardService.of(60), (140, 40)) as pilot:
         await press(pilot, "slash")
         await type_line(pilot, "stance:walled score:<40x")
         walled = len(index_of(pilot).table)
@@ -544,7 +545,7 @@ async def test_a_wrong_term_is_said_and_never_rewritten() -> None:
 
 @pytest.mark.ci
 async def test_arrows_choose_in_the_drop_down_and_the_first_esc_closes_it() -> None:
-    async with stage(MemoryService.of(60)) as pilot:
+    async with stage(CardService.of(60)) as pilot:
         await press(pilot, "slash")
         await type_line(pilot, "grade:")
         drop_down = index_of(pilot).query_one(DropDown)
@@ -560,7 +561,7 @@ async def test_arrows_choose_in_the_drop_down_and_the_first_esc_closes_it() -> N
 
 
 async def test_a_key_meant_for_another_screen_finds_one_without_its_widgets() -> None:
-    async with stage(MemoryService()) as pilot:
+    async with stage(CardService()) as pilot:
         complete = pilot.app.push_screen(FirstScreen())
         for binding in FIRST:
             await pilot.app.run_action(binding.action, pilot.app.screen)
@@ -569,7 +570,7 @@ async def test_a_key_meant_for_another_screen_finds_one_without_its_widgets() ->
 
 
 async def test_a_letter_of_the_query_draws_the_rows_and_does_not_lay_out_the_screen() -> None:
-    async with stage(MemoryService.of(60)) as pilot:
+    async with stage(CardService.of(60)) as pilot:
         await press(pilot, "slash", "p", "l")
         screen, laid_out = index_of(pilot), 0
 
@@ -589,9 +590,9 @@ def marked_chips(pilot: Pilot[int]) -> list[str]:
 
 
 async def test_filters_that_are_typed_are_marked_as_those_that_are_chosen() -> None:
-    async with stage(MemoryService.of(60), (140, 40)) as pilot:
+    async with stage(CardService.of(60), (140, 40)) as pilot:
         await press(pilot, "3")
-        assert marked_chips(pilot) == ["◌ Walled 24"]
+        assert marked_chips(pilot) == ["◌ Walled 19"]
         await press(pilot, "0", "slash")
         await type_line(pilot, "stance:walled category:travel")
         await press(pilot, "enter")
@@ -600,3 +601,42 @@ async def test_filters_that_are_typed_are_marked_as_those_that_are_chosen() -> N
         await type_line(pilot, "NOT stance:walled")
         await press(pilot, "enter")
         assert not marked_chips(pilot)
+
+
+def headings(pilot: Pilot[int]) -> list[str]:
+    return text_of(pilot).splitlines()[2].split()
+
+
+@pytest.mark.parametrize(("size", "more"), [((80, 24), {"Category"}), ((140, 40), {"Category"}), ((240, 40), set())])
+async def test_a_column_without_a_value_gives_its_room_to_others(size: tuple[int, int], more: set[str]) -> None:
+    once = [make_card(number) for number in range(0, 60, 3)]
+    async with stage(CardService(once), size) as pilot:
+        assert not {"Δ", "≠", "by"} & set(headings(pilot))
+        alone = headings(pilot)
+    async with stage(CardService([*once, make_card(0, back=1), make_card(1)]), size) as pilot:
+        shown = headings(pilot)
+        assert {"Δ"} < set(shown) - set(alone)
+        assert set(alone) - set(shown) <= more
+
+
+async def test_columns_go_when_the_query_is_left_and_come_while_it_is_typed() -> None:
+    service = CardService([make_card(0), make_card(0, back=1), make_card(3), make_card(6)])
+    async with stage(service, (140, 40)) as pilot:
+        assert "Δ" in headings(pilot)
+        await press(pilot, "slash")
+        await type_line(pilot, "NOT " + host_name(0))
+        assert len(index_of(pilot).table) == 2
+        assert "Δ" in headings(pilot)
+        await press(pilot, "enter")
+        assert "Δ" not in headings(pilot)
+        await press(pilot, "slash")
+        await type_line(pilot, "example")
+        assert "Δ" in headings(pilot)
+
+
+async def test_columns_that_were_chosen_stay_on_show(tmp_path: Path) -> None:
+    preferences = Preferences(columns=("score", "change", "host"))
+    app = AuiApp(Context(CardService([make_card(0)]), clock=NOW.timestamp, preferences=preferences))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        assert headings(pilot)[1:] == ["Δ", "Host"]

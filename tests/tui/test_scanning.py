@@ -27,13 +27,13 @@ from aui_tui.tui.screens.windows import AskScreen
 from aui_tui.tui.state import ListState
 
 from .cards import NOW, make_card
-from .memory import MemoryService
+from .service import CardService
 from .stage import press, settle, shows, stage, text_of, until, work_ended
 
 LOCAL = "localhost:8917"
 
 
-class Remembering(MemoryService):
+class Remembering(CardService):
     """Knows that its host was scanned over plain http."""
 
     origin = f"http://{LOCAL}"
@@ -121,7 +121,7 @@ async def test_o_copies_the_address_where_no_browser_would_be_seen(
 
 @pytest.mark.ci
 async def test_the_last_scans_of_the_hour_are_asked_about_before_the_cache_is_skipped() -> None:
-    service = MemoryService.of(3)
+    service = CardService.of(3)
     service.left = 3
     async with stage(service) as pilot:
         await press(pilot, "f")
@@ -135,7 +135,7 @@ async def test_the_last_scans_of_the_hour_are_asked_about_before_the_cache_is_sk
 
 @pytest.mark.ci
 async def test_an_invalid_address_stays_to_be_corrected() -> None:
-    service = MemoryService.of(3)
+    service = CardService.of(3)
     async with stage(service) as pilot:
         service.failure = InvalidHost("“exa mple” holds a space; give one host name such as example.com.")
         await press(pilot, "S", *"exa", "enter")
@@ -151,7 +151,7 @@ async def test_an_invalid_address_stays_to_be_corrected() -> None:
 
 @pytest.mark.ci
 async def test_an_address_of_ones_own_is_refused_with_the_option_that_allows_it() -> None:
-    service = MemoryService.of(3)
+    service = CardService.of(3)
     async with stage(service, (140, 40)) as pilot:
         with pytest.raises(PrivateHost) as refused:
             parse("http://localhost:8917")
@@ -164,14 +164,14 @@ async def test_an_address_of_ones_own_is_refused_with_the_option_that_allows_it(
 
 async def test_a_list_without_ranked_hosts_says_how_many_were_scanned() -> None:
     dead = next(card for card in (make_card(n) for n in range(60)) if card.unreachable)
-    async with stage(MemoryService([dead])) as pilot:
+    async with stage(CardService([dead])) as pilot:
         assert "1 host was scanned, and none could be reached." in text_of(pilot)
         assert "No host has been scanned" not in text_of(pilot)
 
 
 @pytest.mark.ci
 async def test_a_cancelled_scan_keeps_what_was_answered_in_the_log() -> None:
-    service = MemoryService.of(3)
+    service = CardService.of(3)
     service.gate = asyncio.Event()
     async with stage(service) as pilot:
         await press(pilot, "enter", "s")
@@ -180,7 +180,7 @@ async def test_a_cancelled_scan_keeps_what_was_answered_in_the_log() -> None:
         await shows(pilot, "cancelled", "200")
 
 
-def of_feed(service: MemoryService, gate: asyncio.Event) -> Feed:
+def of_feed(service: CardService, gate: asyncio.Event) -> Feed:
     """Scans two hosts, the second one when ``gate`` opens."""
 
     async def run(on_card: Callable[[object], None]) -> None:
@@ -203,7 +203,7 @@ async def test_hosts_stream_into_a_list_that_is_open_and_esc_keeps_what_has_come
         return shown
 
     monkeypatch.setattr(index_module, "empty_text", drawn)
-    service, gate = MemoryService(), asyncio.Event()
+    service, gate = CardService(), asyncio.Event()
     app = AuiApp(Context(service, clock=NOW.timestamp, feed=of_feed(service, gate)))
     async with app.run_test(size=(80, 24)) as pilot:
         await until(lambda: app.fed == 1)
@@ -225,7 +225,7 @@ async def test_a_feed_that_ends_with_nothing_leaves_the_invitation() -> None:
     async def run(on_card: Callable[[object], None]) -> None:
         await asyncio.sleep(0)
 
-    app = AuiApp(Context(MemoryService(), clock=NOW.timestamp, feed=Feed("demo", 2, run)))
+    app = AuiApp(Context(CardService(), clock=NOW.timestamp, feed=Feed("demo", 2, run)))
     assert app.fed == 0
     async with app.run_test(size=(80, 24)) as pilot:
         await until(lambda: app.fed == -1)
@@ -234,17 +234,17 @@ async def test_a_feed_that_ends_with_nothing_leaves_the_invitation() -> None:
 
 def test_unreachable_hosts_are_no_result_while_others_are_asked() -> None:
     dead = next(card for card in (make_card(n) for n in range(60)) if card.unreachable)
-    view = asyncio.run(MemoryService([dead]).index(Query()))
+    view = asyncio.run(CardService([dead]).index(Query()))
     shown = empty_text(ListState(view=view), True, feeding=True)
     assert shown.plain == "The first sites are being asked …"
 
 
-class Full(MemoryService):
+class Full(CardService):
     """Cannot store what it scans."""
 
     async def scan(self, url: str, options: ScanOptions = ORDINARY, **told: Any) -> HostReport:
         report = await super().scan(url, options, **told)
-        del self.histories[url]
+        self.reports.forget(url)
         return replace(report, warnings=("This scan is not saved.",))
 
 
@@ -257,7 +257,7 @@ async def test_a_scan_that_could_not_be_stored_is_shown_and_not_denied() -> None
         assert "never been scanned" not in text_of(pilot)
 
 
-class Damaged(MemoryService):
+class Damaged(CardService):
     """Finds out while it runs that its index is damaged."""
 
     found: tuple[str, ...] = ()

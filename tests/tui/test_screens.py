@@ -21,7 +21,7 @@ from aui_tui.tui.screens.listparts import feed_line, legend_lines, row_foot
 from aui_tui.tui.widgets.querybar import QueryLine
 from aui_tui.tui.words import TERMS
 
-from .memory import MemoryService
+from .service import CardService
 from .stage import press, settle, stage, text_of
 
 FOLDER = Path(__file__).parent / "screens"
@@ -73,7 +73,7 @@ def compare(name: str, text: str) -> None:
 @pytest.mark.parametrize(("name", "size"), CASES, ids=[f"{name}-{size[0]}x{size[1]}" for name, size in CASES])
 async def test_screen_is_as_agreed(name: str, size: tuple[int, int]) -> None:
     hosts, keys, _ = JOURNEYS[name]
-    async with stage(MemoryService.of(hosts), size) as pilot:
+    async with stage(CardService.of(hosts), size) as pilot:
         for key in keys:
             if key.startswith("= "):
                 pilot.app.screen.query_one(QueryLine).value = key[2:]
@@ -87,7 +87,7 @@ async def test_screen_is_as_agreed(name: str, size: tuple[int, int]) -> None:
 
 @pytest.mark.ci
 async def test_ascii_screen_has_nothing_but_ascii() -> None:
-    async with stage(MemoryService.of(60), (80, 24), ascii=True) as pilot:
+    async with stage(CardService.of(60), (80, 24), ascii=True) as pilot:
         for key in ("", "c", "escape", "m", "v", "escape", "enter", "2", "4", "l", "d", "5", "question_mark"):
             if key:
                 await pilot.press(key)
@@ -97,7 +97,7 @@ async def test_ascii_screen_has_nothing_but_ascii() -> None:
 
 
 async def test_an_end_of_a_scroll_bar_is_no_sign_in_ascii() -> None:
-    async with stage(MemoryService.of(60), (80, 24), ascii=True) as pilot:
+    async with stage(CardService.of(60), (80, 24), ascii=True) as pilot:
         for place in range(12):
             await press(pilot, "pagedown" if place % 2 else "down")
             assert not {line[79:] for line in text_of(pilot).splitlines()[3:21]} - {"", " "}, text_of(pilot)
@@ -129,7 +129,7 @@ def test_a_feed_says_how_far_it_is_and_what_stops_it(size: int) -> None:
 
 
 def test_the_foot_of_a_row_is_its_finding_or_where_that_is_too_long_what_its_mark_means() -> None:
-    row = asyncio.run(MemoryService.of(1).index(Query())).ranked[:1][0]
+    row = asyncio.run(CardService.of(1).index(Query())).ranked[0:1][0]
     for words, foot in (("Short.", "Short."), ("long " * 30, "Gets the page")):
         row = replace(row, summary=replace(row.summary, matrix={}, top_evidence=words))
         shown = row_foot(row, 80).plain

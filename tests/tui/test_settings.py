@@ -22,12 +22,17 @@ from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.widgets.listing import RowList
 
 from .cards import NOW, make_card
-from .memory import MemoryService
+from .service import CardService, PublishedService
 from .stage import press, settle, stage, text_of, until
 
 
 def app_with(
-    path: Path, hosts: int = 60, *, size: tuple[int, int] = (100, 30), **more: Any
+    path: Path,
+    hosts: int = 60,
+    *,
+    size: tuple[int, int] = (100, 30),
+    kind: type[CardService] = CardService,
+    **more: Any,
 ) -> tuple[AuiApp, Callable[[], Any]]:
     """Return a dashboard that remembers in ``path``, and what runs it."""
 
@@ -44,7 +49,7 @@ def app_with(
         if kept
         else {},
     )
-    context = Context(MemoryService.of(hosts), clock=NOW.timestamp, preferences=preferences, **more)
+    context = Context(kind.of(hosts), clock=NOW.timestamp, preferences=preferences, **more)
     app = AuiApp(context, theme="dusk")
     app.animation_level = "none"
     app.set_keymap(preferences.keys)
@@ -123,7 +128,7 @@ async def test_the_histogram_of_the_column_under_the_cursor_filters(
 
 async def test_the_histogram_of_grades_counts_the_hosts_without_one() -> None:
     cards = [replace(make_card(number), grade=NO_GRADE if number < 2 else "B", score=85) for number in range(5)]
-    async with stage(MemoryService(cards), (100, 30)) as pilot:
+    async with stage(CardService(cards), (100, 30)) as pilot:
         app = pilot.app
         assert isinstance(app, AuiApp)
         grade = next(column for column in every_column() if column.key == "grade")
@@ -233,7 +238,7 @@ async def test_an_empty_index_has_three_doors(tmp_path: Path) -> None:
 
 @pytest.mark.ci
 async def test_a_source_without_a_browser_says_so_when_tasks_are_asked_for(tmp_path: Path) -> None:
-    _app, run = app_with(tmp_path / "config.toml")
+    _app, run = app_with(tmp_path / "config.toml", kind=PublishedService)
     async with run() as pilot:
         await press(pilot, "enter", "a")
         assert "for its own index alone" in " ".join(text_of(pilot).split())

@@ -15,7 +15,7 @@ from aui_tui.tui import themes
 from aui_tui.tui.app import AuiApp
 from aui_tui.tui.context import Context
 
-from .memory import MemoryService
+from .service import CardService
 from .stage import settle, stage, text_of, until
 
 LOADED = themes.load((themes.packaged(),))
@@ -49,7 +49,7 @@ def test_every_text_has_a_contrast_of_4_5(name: str) -> None:
 async def test_a_theme_of_the_user_that_is_hard_to_read_is_said_to_be(tmp_path: Path) -> None:
     text = (themes.packaged() / "dusk.toml").read_text(encoding="utf-8").replace('"dusk"', '"mist"')
     (tmp_path / "mist.toml").write_text(text.replace('muted = "#98a0ba"', 'muted = "#3b4154"'), encoding="utf-8")
-    app = AuiApp(Context(MemoryService.of(3)), (tmp_path,), theme="mist")
+    app = AuiApp(Context(CardService.of(3)), (tmp_path,), theme="mist")
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
         words = "mist: muted on cursor-background has a contrast of 1.3"
         await until(lambda: words in " ".join(text_of(pilot).split()))
@@ -87,7 +87,7 @@ def test_the_default_theme_is_the_one_for_the_colours_of_the_terminal(environ: d
 @pytest.mark.ci
 @pytest.mark.parametrize("name", THEMES)
 async def test_every_theme_draws(name: str) -> None:
-    async with stage(MemoryService.of(20), theme=name) as pilot:
+    async with stage(CardService.of(20), theme=name) as pilot:
         await pilot.press("enter")
         await settle(pilot)
         assert "Summary" in text_of(pilot)
@@ -152,7 +152,7 @@ def test_a_theme_that_was_asked_for_and_cannot_be_used_says_why(tmp_path: Path) 
 async def test_all_that_is_wrong_with_themes_is_one_message_at_the_start(tmp_path: Path, size: tuple[int, int]) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.toml").write_text(f"name = '{name}'\n[colors]\nprimary = 'no'\nsurface = 'no'\n[roles]\n")
-    app = AuiApp(Context(MemoryService.of(3)), (tmp_path,))
+    app = AuiApp(Context(CardService.of(3)), (tmp_path,))
     app.animation_level = "none"
     async with app.run_test(size=size, notifications=True) as pilot:
         await until(lambda: "Themes that could not be used:" in text_of(pilot))
@@ -185,7 +185,7 @@ SHOWN: dict[str, tuple[tuple[str, ...], str]] = {
 async def test_every_text_on_the_screen_has_a_contrast_of_4_5(name: str) -> None:
     poor = {}
     for shown, (keys, part) in SHOWN.items():
-        async with stage(MemoryService.of(4), (140, 40), theme=name) as pilot:
+        async with stage(CardService.of(4), (140, 40), theme=name) as pilot:
             for key in keys:
                 await pilot.press(key)
                 await settle(pilot)
@@ -219,7 +219,7 @@ def test_an_unknown_theme_is_named_with_its_nearest(monkeypatch: pytest.MonkeyPa
 
 
 async def test_the_theme_window_shows_each_theme_and_puts_the_old_one_back() -> None:
-    async with stage(MemoryService.of(3)) as pilot:
+    async with stage(CardService.of(3)) as pilot:
         await pilot.press("T", "down")
         await settle(pilot)
         assert pilot.app.theme != "dusk"
@@ -230,7 +230,7 @@ async def test_the_theme_window_shows_each_theme_and_puts_the_old_one_back() -> 
 
 @pytest.mark.ci
 async def test_a_theme_is_chosen_in_the_palette() -> None:
-    async with stage(MemoryService.of(3)) as pilot:
+    async with stage(CardService.of(3)) as pilot:
         await pilot.press("ctrl+p", *"paper")
         await until(lambda: "Theme paper" in text_of(pilot))
         await settle(pilot)

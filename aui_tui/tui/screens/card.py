@@ -440,8 +440,10 @@ class CardScreen(DashboardScreen[str]):
         self.app.browse(self.state.host)
 
     def action_walk(self, step: int) -> None:
-        window, place = self._window, self._index + step
-        rows = window[place : place + 1] if window is not None and 0 <= place < len(window) else ()
+        window, place = self._window or (), self._index + step
+        while 0 <= place < len(window) and not window[place : place + 1]:  # a host that has gone since
+            place += step
+        rows = window[place : place + 1] if place >= 0 else ()
         if not rows:
             self.app.notice(f"This is the {'last' if step > 0 else 'first'} host of the list.")
             return
