@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from aui_tui.cli import streams
-from aui_tui.cli.output import keys_of
 from aui_tui.cli.run import UNEXPECTED, Run
 from aui_tui.cli.sources import service_of
 from aui_tui.errors import ConfigError
@@ -26,7 +25,6 @@ from aui_tui.model.query import Query
 from aui_tui.model.registry import starter as known
 from aui_tui.model.view import Row, rows
 from aui_tui.process import command
-from aui_tui.report.formats import CARD_FORMATS, LIST_FORMATS, Listing, format_of, write_cards, write_listing
 from aui_tui.service.local import LocalService
 from aui_tui.service.protocol import Feed, Service
 from aui_tui.text import clean, count
@@ -124,6 +122,9 @@ def open_on(
 
 async def export(run: Run, service: Service, job: ExportJob) -> str:
     """Write ``job`` to a file that is not there yet and return one sentence on it. Raises AuiError."""
+    from aui_tui.cli.output import keys_of
+    from aui_tui.report.formats import CARD_FORMATS, LIST_FORMATS, Listing, format_of, write_cards, write_listing
+
     path, hosts, written = _file_of(job.path), set(job.hosts), 0
     form: dict[str, Any] = {"keys": keys_of(run), "deterministic": run.settings.deterministic}
 

@@ -81,9 +81,8 @@ class AuiApp(Dashboard):
 
     def get_default_screen(self) -> Screen[None]:
         """Return the index, which lies under every other screen, styled for the width from the first layout on."""
-        screen = IndexScreen(self._query, offer=not self._start_host)
-        screen.add_class(next(name for least, name in self.HORIZONTAL_BREAKPOINTS[::-1] if self.size.width >= least))
-        return screen
+        width = next(name for least, name in self.HORIZONTAL_BREAKPOINTS[::-1] if self.size.width >= least)
+        return IndexScreen(self._query, offer=not self._start_host, classes=width)
 
     async def on_event(self, event: events.Event) -> None:
         """Let a key act only when those before it have; esc takes away what was said."""
@@ -106,9 +105,9 @@ class AuiApp(Dashboard):
         if self.theme_problems:
             words = "\n".join((f"{WARN} {UNUSABLE}", *self.theme_problems))
             self.notify(words, severity="warning", markup=False, timeout=30)
-        self.check_contrast()
 
     def _after_first_frame(self) -> None:
+        self.check_contrast()
         self.read_quota()
         self.set_interval(AGING, self._age)
         self.set_interval(LOOK_EVERY, partial(start, self, "stamp", self.look_for_changes))

@@ -57,9 +57,9 @@ class IndexScreen(DashboardScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [*INDEX]
     AUTO_FOCUS = "HostTable"
 
-    def __init__(self, query: Query, *, offer: bool = True) -> None:
+    def __init__(self, query: Query, *, offer: bool = True, classes: str = "") -> None:
         """``offer``: show the ways to a first list over an empty one."""
-        super().__init__()
+        super().__init__(classes=classes)
         self.state = ListState(query=query)
         self._before: tuple[ListState, str, str] = self.state, "", ""
         self._problem = ""

@@ -193,7 +193,6 @@ class QueryLine(Input):
             highlighter=Wrong(),
             max_length=500,
             select_on_focus=False,
-            compact=True,
             id="query",
         )
 
