@@ -11,7 +11,7 @@ from aui_tui import docs
 from aui_tui.errors import BadValue
 from aui_tui.model import query
 from tests.cli.runner import ROOT, here
-from tests.tui.memory import MemoryService
+from tests.tui.service import CardService
 from tests.tui.stage import settle, stage, text_of
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -106,7 +106,7 @@ def test_help_lists_the_topics_and_prints_markdown_into_a_pipe(tmp_path: Path) -
 
 @pytest.mark.ci
 async def test_the_dashboard_shows_a_topic() -> None:
-    async with stage(MemoryService.of(3), (80, 24)) as pilot:
+    async with stage(CardService.of(3), (80, 24)) as pilot:
         await pilot.press("question_mark")
         await settle(pilot)
         assert "t topics" in text_of(pilot)

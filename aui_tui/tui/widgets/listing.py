@@ -98,8 +98,9 @@ class RowList(OptionList):
             return
         here, top = self.key, self.scroll_offset.y
         self.rows = rows
-        self.clear_options()
-        self.add_options([Option(self._prompt(place), disabled=not row.key) for place, row in enumerate(rows)])
+        self.set_options([Option(self._prompt(place), disabled=not row.key) for place, row in enumerate(rows)])
+        if not rows:
+            self.clear_options()  # Textual draws nothing over what was there
         places = [place for place, row in enumerate(rows) if row.key]
         same = next((place for place in places if rows[place].key in (here, here.removeprefix("+"))), None)
         self.highlighted = same if same is not None else places[0] if places else None

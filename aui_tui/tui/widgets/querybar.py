@@ -152,8 +152,7 @@ class DropDown(OptionList):
         """Draw the choices with what is counted of them."""
         if self.found or self.visible:
             self.visible = bool(self.found)
-            self.clear_options()
-            self.add_options([Option(self._row(choice)) for choice in self.found])
+            self.set_options([Option(self._row(choice)) for choice in self.found])
             self.highlighted = self._place if self.found else None
 
     def _row(self, choice: Completion) -> Content:
