@@ -82,7 +82,7 @@ async def test_enter_shows_what_the_chosen_site_of_a_comparison_did_and_o_opens_
 ) -> None:
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    async with stage(MemoryService.of(60), (140, 40)) as pilot:
+    async with stage(CardService.of(60), (140, 40)) as pilot:
         await press(pilot, "home", "space", "end", "space", "equals_sign")
         said = {}
         for side, key in (("cartbase41.example", ""), ("shophub0.example", "right"), ("cartbase41.example", "left")):
