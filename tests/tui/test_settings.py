@@ -188,7 +188,7 @@ async def test_the_palette_finds_settings_saved_lists_and_words(tmp_path: Path) 
 
 @pytest.mark.ci
 async def test_the_palette_puts_hosts_before_words_in_whose_meaning_some_letters_match() -> None:
-    async with stage(MemoryService.of(60)) as pilot:
+    async with stage(CardService.of(60)) as pilot:
         await pilot.press("ctrl+p", *"cart")
         await until(lambda: "cartbase41.example" in text_of(pilot) or "what it means" in text_of(pilot))
         await settle(pilot)
@@ -209,7 +209,7 @@ async def test_the_palette_puts_hosts_before_words_in_whose_meaning_some_letters
     ],
 )
 async def test_a_key_that_changes_nothing_to_be_seen_says_why(keys: Sequence[str], words: str) -> None:
-    async with stage(MemoryService.of(60)) as pilot:
+    async with stage(CardService.of(60)) as pilot:
         await press(pilot, *keys)
         assert words in " ".join(text_of(pilot).split())
 
