@@ -12,14 +12,12 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from aui_tui import __version__, docs
-from aui_tui.model import agents, labels, visits
+from aui_tui.model import agents, labels
 from aui_tui.model.card import of_surfaces, site_url
-from aui_tui.model.points import by_harm, gain
 from aui_tui.model.signs import sign
-from aui_tui.model.tasks import runs_of
 from aui_tui.model.vocabulary import NO_GRADE, VERDICT_RANK
 from aui_tui.report import page as pictures
-from aui_tui.report.sections import ledger
+from aui_tui.report.sections import sections
 from aui_tui.text import count
 from aui_tui.web import NAME, SUMMARY, ApiConfig, serves_tools
 
@@ -71,22 +69,11 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         badge_url=lambda host: f"{base}/badge/{_segment(host)}.svg",
         served=lambda matrix: sum(VERDICT_RANK.get(verdict, 0) > 0 for verdict in matrix.values()),
         tested=lambda matrix: sum(verdict != "untested" for verdict in matrix.values()),
-        assistants=agents.each,
-        sentence=agents.sentence,
+        sections=sections,
         words=_words,
-        by_harm=by_harm,
-        gain=gain,
-        ledger=ledger,
         pillar=labels.pillar,
-        tasks=labels.tasks,
         grade_mark=lambda grade, size: Markup(pictures.mark(grade, size)),  # noqa: S704 - its words are escaped
         history_chart=lambda points: Markup(pictures.chart(tuple(points))),  # noqa: S704 - its words are escaped
-        task_runs=runs_of,
-        visits_rows=visits.visit_rows,
-        visits_cells=visits.cells,
-        visits_header=visits.HEADER,
-        visits_heading=visits.heading,
-        visits_remarks=visits.remarks,
     )
     return made
 

@@ -108,8 +108,8 @@ def test_every_place_gives_an_assistant_the_same_verdict(seen: Observations) -> 
         return
     junit = results(report)
     page = LexborHTMLParser(environment(CONFIG, scans=False).get_template("site.html").render(card=card, report=report))
-    rows = [row.css("th, td") for row in page.css("h2#verdicts + div tbody tr")]
-    shown = {row[0].text(): row[1].text().split(" ", 1)[1] for row in rows}
+    rows = [row.css("th, td") for row in page.css("h2#assistants + div tbody tr")]
+    shown = {name: row[1].text().split(" ", 1)[1] for row in rows for name in row[0].text().split(", ")}
     assert page.css_first(".verdict .words p").text() == head.text
     for item in who.items:
         names, verdict = item.cells
