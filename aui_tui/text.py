@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator
+from ipaddress import ip_address
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -178,6 +179,14 @@ def joined(items: Iterable[str], limit: int = 0) -> str:
 def path_of(parts: SplitResult) -> str:
     """Return path and query of an address as a request has them."""
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether ``host``, a name or an address, is this machine by itself (RFC 6761, 6.3; RFC 1122; RFC 4291)."""
+    try:
+        return ip_address(host).is_loopback and "%" not in host
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def web_address(text: str) -> str | None:

@@ -25,6 +25,7 @@ from aui_tui.model.card import Finding
 from aui_tui.model.observations import BROWSER, SERVED, WITHHOLDING, Exchange, Observations, PageFacts
 from aui_tui.model.registry import registry
 from aui_tui.packaged import read_table
+from aui_tui.text import is_loopback
 
 ABOUT: Final = MappingProxyType(
     {
@@ -125,8 +126,7 @@ class Site:
     @property
     def is_here(self) -> bool:
         """The site was scanned on this machine."""
-        host = urlsplit(self.observations.origin).hostname or ""
-        return host == "localhost" or host.endswith(".localhost") or host == "::1" or host.startswith("127.")
+        return is_loopback(urlsplit(self.observations.origin).hostname or "")
 
     @property
     def is_local(self) -> bool:

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from aui_tui.errors import BadValue, ConfigError, InvalidHost
 from aui_tui.scan.signing import Signer
-from aui_tui.scan.target import Origin, Target, is_loopback, is_public, parse, parse_address
-from aui_tui.text import clean
+from aui_tui.scan.target import Origin, Target, is_public, parse, parse_address
+from aui_tui.text import clean, is_loopback
 
 Resolver = Callable[[str], Awaitable[Sequence[str]]]
 """A name look-up: host in, addresses out; raises OSError when the name has none."""

@@ -14,7 +14,8 @@ from typing import Any, Final, NamedTuple
 from aui_tui.model.observations import BROWSER, FILE_PROBES
 from aui_tui.model.registry import registry
 from aui_tui.packaged import read_table
-from aui_tui.scan.target import Origin, is_loopback
+from aui_tui.scan.target import Origin
+from aui_tui.text import is_loopback
 
 Fields = tuple[tuple[str, str], ...]
 

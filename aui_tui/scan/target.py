@@ -304,12 +304,6 @@ def parse_address(address: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
-def is_loopback(host: str) -> bool:
-    """Return whether ``host``, a name or an address, is this machine by itself (RFC 6761, 6.3; RFC 1122; RFC 4291)."""
-    found = parse_address(host)
-    return found.is_loopback if found is not None else host == "localhost" or host.endswith(".localhost")
-
-
 def is_public(address: str) -> bool:
     """Return whether a public client may dial ``address``: globally reachable unicast, nothing else.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import secrets
 import shlex
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,6 +10,7 @@ from urllib.parse import urlsplit
 
 from aui_tui.errors import BadValue
 from aui_tui.process import command
+from aui_tui.text import is_loopback
 from aui_tui.web import listen
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def serve(
 
     listener = listen(host, port)
     names, url = _names(host, listener.getsockname()[1], base_url)
-    if not _is_loopback(host) and not url.startswith("https:"):
+    if not is_loopback(host) and not url.startswith("https:"):
         say(
             "Warning: this address is not encrypted; whoever reads along on the network gets the token and acts as you."
         )
@@ -56,20 +56,11 @@ def serve(
     run_app(_application(words, url, token, names, title), sock=listener, print=None, access_log=None)
 
 
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def _names(host: str, port: int, base_url: str) -> tuple[frozenset[str], str]:
     """Return the values of Host that are answered, and the address of the page. Raises BadValue."""
     own = f"[{host}]" if ":" in host else host
     names = {f"{own}:{port}"}
-    if _is_loopback(host):
+    if is_loopback(host):
         names |= {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
     if not base_url:
         if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound

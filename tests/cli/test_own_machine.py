@@ -6,7 +6,8 @@ import pytest
 
 from aui_tui.errors import PrivateHost
 from aui_tui.scan.policy import KEYBOARD, PUBLIC
-from aui_tui.scan.target import is_loopback, parse
+from aui_tui.scan.target import parse
+from aui_tui.text import is_loopback
 
 
 @pytest.mark.parametrize(
@@ -17,6 +18,7 @@ from aui_tui.scan.target import is_loopback, parse
         ("127.8.9.1", True),
         ("::1", True),
         ("localhost.example.com", False),
+        ("127.example.com", False),
         ("10.0.0.7", False),
         ("::ffff:127.0.0.1", False),
     ],

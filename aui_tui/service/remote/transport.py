@@ -14,7 +14,7 @@ import msgspec
 from aui_tui import __version__
 from aui_tui.errors import AuiError, BadValue, InvalidHost, NeverScanned, RateLimited, Unavailable
 from aui_tui.model.view import Quota
-from aui_tui.text import clean
+from aui_tui.text import clean, is_loopback
 
 UNKNOWN_WAIT: Final = 3600
 """Seconds to wait when a 429 does not say how long: the whole window (specification 8)."""
@@ -22,7 +22,6 @@ INDEX, SITE, SCAN = "index", "site", "scan"
 LARGEST_ERROR: Final = 64 * 1024
 HOPS: Final = 3
 """Redirects that are followed."""
-LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 REASONS: Final = (
     (r"certificate verify failed(?:: ([^(]+))?", "its certificate is not valid"),
     (r"name or service|nodename nor servname|no address associated", "no such host"),
@@ -61,7 +60,7 @@ class Transport:
             },
             timeout=httpx.Timeout(None, connect=5, pool=5),  # ``get`` bounds the whole: a scan is silent for long
             limits=httpx.Limits(max_connections=8),
-            trust_env=self._base.host not in LOOPBACK,
+            trust_env=not is_loopback(self._base.host),
             follow_redirects=True,
             max_redirects=HOPS,
             event_hooks={"request": [self._check_place]},
