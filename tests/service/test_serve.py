@@ -138,8 +138,8 @@ def test_port_0_tells_the_real_address_and_the_three_commands_read_it(tmp_path: 
         assert offline.out == listed.out
         again = aui(other, "site", "shop.oak-and-thread.com", "--json", *source)
         assert (again.code, again.out) == (0, card.out)
-        assert "This is the copy of" in offline.sentence
-        assert "This is the copy of" in again.sentence
+        assert "This is the copy " in offline.sentence
+        assert "This is the copy " in again.sentence
     assert running.process.stdout.read() == ""
     assert any('127.0.0.1 "GET /api/scan?url=' in line for line in running.log)
     assert not any("Traceback" in line for line in running.log)

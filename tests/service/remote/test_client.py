@@ -192,7 +192,7 @@ async def test_a_source_that_falls_ill_shows_the_copy_and_recovers(source: Sourc
         clock.now += remote_client.FRESH + 1
         view = await service.index(Query())
         assert len(view.ranked) == 2
-        assert "This is the copy of" in view.notice
+        assert "This is the copy " in view.notice
     source.say["/api/index.json"] = Said(body=BODY, fields=JSON)
     clock.now += remote_client.FRESH + 1
     assert (await service.index(Query())).notice == ""
