@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Container, Iterator, Sequence
 from functools import cache, partial
 from itertools import pairwise
@@ -147,6 +148,7 @@ def refuse_empty(words: Sequence[str], valued: Container[str]) -> None:
 def _usage(error: Any, command: Any, context: Any) -> Usage:
     """Return what the parser found wrong, what the option or argument is for, and where to read on."""
     said = " ".join(clean(error.format_message(), 400).split()).rstrip(".")
+    said = re.sub("a valid int(eger)?( range)?", "a whole number", said)
     name = getattr(error, "option_name", "")
     found = getattr(error, "param", None)
     found = found or next(

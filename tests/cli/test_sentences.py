@@ -92,6 +92,7 @@ USAGE = [
     ("AUI_TUI_SCHEDULER=tcp://127.0.0.1:9 crawl - --workers 2", "a cluster with workers of its own"),
     ("watch shop.example", "watch needs --every or --path"),
     ("watch shop.example --every soon", "such as 12h, 30m, 90s"),
+    ("index --limit many", "'many' is not a whole number. --limit N: At most N rows"),
     ("watch example.com --every 1m", "the shortest interval is 6m"),
     ("watch localhost:1 --every 1m", "is 6m. This is a host of your own: the setting no_limit scans it"),
     ("watch shop.example --path none", "no folder or file none"),
