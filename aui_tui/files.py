@@ -29,6 +29,7 @@ _REASONS: Final = {
     errno.EFBIG: "the file would be larger than allowed",
     errno.ENOENT: "the folder does not exist",
     errno.ENOTDIR: "the folder is a file",
+    errno.EEXIST: "the folder is a file",
     errno.EISDIR: "it is a folder",
     errno.ENAMETOOLONG: "the name is too long",
 }

@@ -147,6 +147,13 @@ def test_what_cannot_be_written_is_said_in_one_sentence(tmp_path: Path, path: st
         replace(tmp_path / path, ["x"])
 
 
+def test_a_file_where_a_folder_should_be_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for path in ("file/out.json", "file/deeper/out.json"):
+        with pytest.raises(ConfigError, match="the folder is a file"):
+            create(tmp_path / path, ["x"])
+
+
 @pytest.fixture
 def shared(tmp_path: Path) -> Path:
     """A folder like /tmp, in which another user has put things."""

@@ -51,7 +51,7 @@ def help_on(
 
 def _shown(text: str, paint: Paint) -> Iterator[str]:
     """Yield Markdown as it is for a file or a pipe, and laid out for a terminal."""
-    if not sys.stdout.isatty() or paint.ascii:
+    if sys.stdout is None or not sys.stdout.isatty() or paint.ascii:
         yield text.rstrip("\n")
         return
     from rich.console import Console

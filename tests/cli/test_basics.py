@@ -68,6 +68,7 @@ def test_closed_pipe_ends_quietly(tmp_path: Path) -> None:
     ("line", "words"),
     [
         ("paths >&-", "Standard output is closed."),
+        ("help query >&-", "Standard output is closed."),
         ("validate - <&-", "Standard input is closed."),
         ("import - <&-", "Standard input is closed."),
         ("regrade - --method v0.1 <&-", "Standard input is closed."),
