@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from aui_tui import __version__
 from aui_tui.cli import streams
 from aui_tui.errors import DEBUG, AuiError, ConfigError
+from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from aui_tui.settings import Settings
@@ -119,7 +120,8 @@ def _exit_code(work: Callable[[], int], arguments: Sequence[str]) -> int:
         if os.environ.get(DEBUG):
             traceback.print_exc()
         streams.silence()
-        streams.fail(f"The system refused: {error.strerror or error}.", "System error", ConfigError.exit_code)
+        what = f" {clean(str(error.filename), 200)}" if error.filename else ""
+        streams.fail(f"The system refused{what}: {error.strerror or error}.", "System error", ConfigError.exit_code)
         return ConfigError.exit_code
     except Exception as error:  # a traceback is of no use to most users: AUI_TUI_DEBUG shows it
         if os.environ.get(DEBUG):

@@ -142,7 +142,7 @@ def listen(host: str, port: int) -> socket.socket:
         listener.bind(place)
         listener.listen(512)
         listener.set_inheritable(True)
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, UnicodeError) as error:  # a name may be too long for a look-up
         if listener is not None:
             listener.close()
         raise ConfigError(f"Cannot listen on {clean(host, 80)} port {port}: {_reason(error)}.") from None
