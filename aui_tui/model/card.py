@@ -17,11 +17,27 @@ from msgspec.structs import replace
 from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REDIRECTS, REFUSED, SERVED, Declared, Timestamp
 from aui_tui.model.registry import Agent, Surface, registry
 from aui_tui.model.tasks import TaskRun
-from aui_tui.model.vocabulary import SEVERITIES, Count
+from aui_tui.model.vocabulary import (
+    AGENTS_TOTAL,
+    CRAWLERS_TOTAL,
+    LIVE_TOTAL,
+    SEVERITIES,
+    STANCES,
+    SURFACES_TOTAL,
+    Count,
+    one_of,
+)
 
 Percent = Annotated[int, Meta(ge=0, le=100)]
 Grade = Annotated[str, Meta(pattern=r"^[A-F][+-]?$")]
-Points = dict[str, int | float | None]
+Stance = Annotated[str, one_of(STANCES)]
+MOST_POINTS: Final = 1000
+"""More points than this on one pillar are refused, and so are NaN and infinity."""
+Points = dict[str, Annotated[int, Meta(ge=0, le=MOST_POINTS)] | Annotated[float, Meta(ge=0, le=MOST_POINTS)] | None]
+Host = Annotated[str, Meta(min_length=1)]
+Matrix = Annotated[dict[str, str], Meta(min_length=SURFACES_TOTAL, max_length=SURFACES_TOTAL)]
+Agents = Annotated[int, Meta(ge=0, le=AGENTS_TOTAL)]
+"""How many of the agents."""
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -112,7 +128,7 @@ class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
 
     found: bool
     method: str
-    host: str
+    host: Host
     input_host: str
     name: str
     category: str
@@ -121,11 +137,11 @@ class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
     elapsed_ms: Count
     score: Percent
     grade: Grade
-    stance: str
+    stance: Stance
     pillars: Points
     pillar_max: Points
     evidence: tuple[Evidence, ...]
-    matrix: dict[str, str]
+    matrix: Matrix
     files: tuple[str, ...]
     jsonld: Count
     semantic: Semantic
@@ -134,16 +150,16 @@ class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
     wildcard_block: bool
     robots_status: Count
     robots_ua_rules: Count
-    agents_disallowed: Count
-    agents_partial: Count
-    agents_total: Count
-    crawlers_blocked: Count
-    crawlers_total: Count
-    ua_policy: dict[str, str]
-    crawler_policy: dict[str, str]
-    live_served: Count
-    live_total: Count
-    agent_access: dict[str, AgentAccess]
+    agents_disallowed: Agents
+    agents_partial: Agents
+    agents_total: Annotated[int, Meta(ge=AGENTS_TOTAL, le=AGENTS_TOTAL)]
+    crawlers_blocked: Annotated[int, Meta(ge=0, le=CRAWLERS_TOTAL)]
+    crawlers_total: Annotated[int, Meta(ge=CRAWLERS_TOTAL, le=CRAWLERS_TOTAL)]
+    ua_policy: Annotated[dict[str, str], Meta(min_length=AGENTS_TOTAL, max_length=AGENTS_TOTAL)]
+    crawler_policy: Annotated[dict[str, str], Meta(min_length=CRAWLERS_TOTAL, max_length=CRAWLERS_TOTAL)]
+    live_served: Annotated[int, Meta(ge=0, le=LIVE_TOTAL)]
+    live_total: Annotated[int, Meta(ge=LIVE_TOTAL, le=LIVE_TOTAL)]
+    agent_access: Annotated[dict[str, AgentAccess], Meta(min_length=LIVE_TOTAL, max_length=LIVE_TOTAL)]
     human_status: Count
     human_title: str
     human_challenged: bool
@@ -208,14 +224,14 @@ class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
 class SiteSummary(msgspec.Struct, frozen=True, kw_only=True):
     """An element of ``ranked`` and ``unreachable`` in the Index (2.1)."""
 
-    host: str
+    host: Host
     name: str
     category: str
     score: Percent
     grade: Grade
-    stance: str
+    stance: Stance
     pillars: Points
-    matrix: dict[str, str]
+    matrix: Matrix
     scanned_at: Timestamp
     top_evidence: str
     url: str

@@ -28,7 +28,7 @@ from aui_tui.model.verdicts import CHALLENGED as CHALLENGED
 from aui_tui.model.verdicts import INCONCLUSIVE as INCONCLUSIVE
 from aui_tui.model.verdicts import REFUSED as REFUSED
 from aui_tui.model.verdicts import SERVED as SERVED
-from aui_tui.model.vocabulary import CATEGORIES, CRAWLER_POLICIES, Count
+from aui_tui.model.vocabulary import CATEGORIES, CRAWLER_POLICIES, Count, one_of
 from aui_tui.text import clean
 
 BROWSER = "browser"
@@ -75,18 +75,13 @@ scan was stopped before this probe had a verdict."""
 CAUSES = ("name", "field", "fields", "together", "either")
 
 
-def _one_of(words: Iterable[str], optional: str = "") -> Meta:
-    """Return what makes a text one of ``words``, for a record that is read; with a ``?`` it may be empty too."""
-    return Meta(pattern=f"^({'|'.join(words)}){optional}$")
-
-
 Status = Annotated[int, Meta(ge=0, le=999)]
-Error = Annotated[str, _one_of(ERRORS, "?")]
-Outcome = Annotated[str, _one_of((INCONCLUSIVE, CHALLENGED, REFUSED, SERVED))]
-Policy = Annotated[str, _one_of(CRAWLER_POLICIES)]
-Effective = Annotated[str, _one_of(("open", "partial", "blocked", "unknown"))]
-RobotsKind = Annotated[str, _one_of(("rules", "none", "unknown", "html"))]
-CauseKind = Annotated[str, _one_of(CAUSES)]
+Error = Annotated[str, one_of(ERRORS, "?")]
+Outcome = Annotated[str, one_of((INCONCLUSIVE, CHALLENGED, REFUSED, SERVED))]
+Policy = Annotated[str, one_of(CRAWLER_POLICIES)]
+Effective = Annotated[str, one_of(("open", "partial", "blocked", "unknown"))]
+RobotsKind = Annotated[str, one_of(("rules", "none", "unknown", "html"))]
+CauseKind = Annotated[str, one_of(CAUSES)]
 Host = Annotated[str, Meta(pattern=r"^(https?://)?[a-z0-9._:\[\]-]{1,300}$")]
 Origin = Annotated[str, Meta(pattern=r"^https?://[a-z0-9._:\[\]-]{1,300}$")]
 Timestamp = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")]

@@ -61,6 +61,11 @@ LIVE_TOTAL: Final = 4
 SURFACES_TOTAL: Final = 8
 
 
+def one_of(words: Iterable[str], optional: str = "") -> Meta:
+    """Return what makes a text one of ``words``, for a record that is read; with a ``?`` it may be empty too."""
+    return Meta(pattern=f"^({'|'.join(words)}){optional}$")
+
+
 def has_edge(names: str) -> bool:
     """Return whether ``names``, those of a card's ``edge`` or of a wall, have one of EDGES among them."""
     return not EDGES.isdisjoint(names.casefold().split())
