@@ -28,6 +28,8 @@ PREFIX: Final = "AUI_TUI_"
 HOME_VARIABLE: Final = "AUI_TUI_HOME"
 CONFIG_VARIABLE: Final = "AUI_TUI_CONFIG"
 IN_FLIGHT: Final = 100
+LARGEST: Final = 1 << 20
+"""Bytes of a settings file at most."""
 BASE_URL: Final = "http://127.0.0.1:8600"
 """Where ``aui-tui serve`` answers by default; the start of every ``url`` in the records."""
 ViewField = Literal["query", "stance", "category", "sort", "order", "show"]
@@ -274,7 +276,11 @@ def checkout_root() -> Path | None:
 def _read_table(path: Path, *, required: bool) -> dict[str, Any]:
     shown = clean(str(path), 300)
     try:
-        table = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise ConfigError(f"{shown} is larger than {LARGEST >> 20} MiB, so it is not a settings file.")
+        table = tomllib.loads(data.decode("utf-8-sig"))
     except FileNotFoundError:
         if required:
             raise ConfigError(f"There is no settings file {shown}.") from None

@@ -94,6 +94,8 @@ def test_named_settings_file_must_exist(tmp_path: Path) -> None:
         load({"config_file": tmp_path / "none.toml"}, {})
     with pytest.raises(ConfigError, match="Cannot read"):
         load({"config_file": tmp_path}, {})
+    with pytest.raises(ConfigError, match="is larger than 1 MiB"):
+        load({"config_file": "/dev/zero"}, {})
 
 
 def test_settings_file_that_is_not_named_may_be_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
