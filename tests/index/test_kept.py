@@ -8,7 +8,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from functools import cache
@@ -91,6 +90,23 @@ def test_every_card_and_all_that_was_seen_are_kept_as_they_were(opened: Reports,
             assert scan.observations == (None if seen is None else blobs.unpack_observations(seen))
 
 
+KILLED = """
+import os, pathlib, signal, sys
+from aui_tui.index import migration, reports
+
+path, statement = sys.argv[1:]
+migrate = migration.migrate
+
+def watched(db, version):
+    db.set_trace_callback(lambda sql: sql.startswith(statement) and os.kill(os.getpid(), signal.SIGKILL))
+    migrate(db, version)
+
+migration.migrate = watched
+reports.Reports(pathlib.Path(path))
+"""
+"""Opens an index and ends its own process at a statement of the migration."""
+
+
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_killed_migration_starts_again(tmp_path: Path, version: int) -> None:
     path = tmp_path / "index.db"
@@ -100,16 +116,9 @@ def test_a_killed_migration_starts_again(tmp_path: Path, version: int) -> None:
         for table in ("ALTER TABLE scan DROP COLUMN plain", "DROP TABLE visits")[: 3 - version]:
             db.execute(table)
         db.execute(f"PRAGMA user_version = {version}")
-    for moment in (0.01, 0.1, 0.3):
-        code = (
-            "import sys, pathlib; from aui_tui.index import migration, reports; print(flush=True); "
-            "reports.Reports(pathlib.Path(sys.argv[1]))"
-        )
-        with subprocess.Popen([sys.executable, "-c", code, path], stdout=subprocess.PIPE, cwd=ROOT) as child:
-            assert child.stdout is not None
-            child.stdout.readline()
-            time.sleep(moment)
-            child.send_signal(signal.SIGKILL)
+    for statement in ("CREATE TABLE old_site", "INSERT INTO site_text", "DROP TABLE IF EXISTS edge"):
+        child = subprocess.run([sys.executable, "-c", KILLED, path, statement], check=False, cwd=ROOT)
+        assert child.returncode == -signal.SIGKILL
     reports = Reports(path, clock=lambda: NOW)
     with reports.database.reading() as db:
         assert db.execute("SELECT count(*) FROM site").fetchone() == hosts
