@@ -15,7 +15,7 @@ import re
 import time
 import urllib.request
 from collections.abc import Iterable, Mapping
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
 from email.message import Message
 from typing import Final, NamedTuple
@@ -25,7 +25,7 @@ from aui_tui.errors import BadValue, InvalidHost
 from aui_tui.model.exchanges import HIDDEN
 from aui_tui.model.observations import FILE_PROBES, REDIRECTS, Hop, joined_fields
 from aui_tui.scan import decode, markup, target, walls
-from aui_tui.scan.network import HttpClient, NetworkError, Reply
+from aui_tui.scan.network import BodyLimiter, HttpClient, NetworkError, Reply
 from aui_tui.scan.policy import Limits, ScanPolicy
 from aui_tui.scan.profiles import Fields, over
 from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target
@@ -208,6 +208,8 @@ def _request(origin: Origin, path: str) -> urllib.request.Request:
 
 MAX_URL: Final = 500
 """Characters of an address that are recorded."""
+SMALL: Final = 1 << 17
+"""Bytes of a body that are read beside the others of its scan, however many."""
 _RAW_FACTOR: Final = 2
 """Bytes read from the network for each byte of body that may be kept."""
 
@@ -315,7 +317,7 @@ async def _run(client: HttpClient, plan: ProbePlan, access: ScanPolicy, answer: 
             answer.waited += reply.waited
             _take_head(reply, access, answer)
             if answer.status not in REDIRECTS:
-                await _take_body(reply, plan, answer)
+                await _take_body(reply, plan, answer, client.large_bodies)
         redirected = answer.status in REDIRECTS
         location = _header(answer, "location") if redirected else _refresh(plan, answer)
         if not (redirected or location):
@@ -375,8 +377,12 @@ def _text(value: bytes) -> str:
         return value.decode("latin-1")
 
 
-async def _take_body(reply: Reply, plan: ProbePlan, answer: Answer) -> None:
-    """Read the body into ``answer`` up to the cap; what was read stays when the rest is late, broken or too long."""
+async def _take_body(reply: Reply, plan: ProbePlan, answer: Answer, large: BodyLimiter) -> None:
+    """Read the body into ``answer`` up to the cap; what was read stays when the rest is late, broken or too long.
+
+    Of the ``large`` bodies of a scan one is read at a time: those that grow side by side leave holes in the memory,
+    and equal ones are there several times before they are known to be equal.
+    """
     chain = decode.decoders(answer.mapping().get("content-encoding", ""))
     if chain is None:
         answer.cut = True
@@ -384,13 +390,16 @@ async def _take_body(reply: Reply, plan: ProbePlan, answer: Answer) -> None:
     body = bytearray()
     raw = 0
     try:
-        async with aclosing(reply.chunks) as chunks:
+        async with AsyncExitStack() as place, aclosing(reply.chunks) as chunks:
             async for chunk in chunks:
                 raw += len(chunk)
-                body += decode.decode(chain, chunk, plan.cap + 1 - len(body))
+                before = len(body)
+                body += decode.decode(chain, chunk, plan.cap + 1 - before)
                 if len(body) > plan.cap or raw > _RAW_FACTOR * plan.cap:
                     answer.cut = True
                     break
+                if before <= SMALL < len(body):
+                    await place.enter_async_context(large.place())
             else:
                 answer.cut = not all(decoder.whole for decoder in chain)
     except NetworkError as error:

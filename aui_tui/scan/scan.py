@@ -174,7 +174,7 @@ class _Scan:
         self._homepages = (BROWSER, *self._agents)
         self._names = (*self._homepages, *(FILE_PROBES if path == "/" else ()))
         self._done: dict[str, Exchange] = {}  # the last answer to each probe
-        self._served: dict[str, Answer] = {}  # the first page that each client was served
+        self._served: dict[str, Answer] = {}  # the first page that each client was served, each page kept once
         self._comparison = PageComparison(parser)
         self._robots_answer = (0, "", b"")
         self._own_robots: dict[str, Answer] = {}  # robots.txt as an agent gets it
@@ -369,6 +369,7 @@ class _Scan:
         found = self._done[name] = self._record(answer, judged=name not in FILE_PROBES or name == "robots")
         if name in self._homepages:
             if found.outcome == SERVED:
+                answer.body = next((one.body for one in self._served.values() if one.body == answer.body), answer.body)
                 self._served.setdefault(name, answer)
             if name == BROWSER and answer.status and not answer.error:
                 self.page = await self._parser.homepage(answer.body, answer.content_type)

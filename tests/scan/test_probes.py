@@ -1,11 +1,27 @@
-"""Where a redirect leads (WHATWG URL, 4.4) and which are not followed."""
+"""Where a redirect leads (WHATWG URL, 4.4) and which are not followed; cookies; large bodies side by side."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import cast
+
 import pytest
 
+from aui_tui.scan.network import BodyLimiter, HttpClient, Reply
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
-from aui_tui.scan.probes import MAX_COOKIES, MAX_HEADER, CookieJar, Unfollowed, Url, follow
+from aui_tui.scan.probes import (
+    MAX_COOKIES,
+    MAX_HEADER,
+    SMALL,
+    CookieJar,
+    ProbePlan,
+    Unfollowed,
+    Url,
+    follow,
+    probe,
+)
 from aui_tui.scan.target import Origin
 
 BASE = Url(Origin("https", "shop.com", 443), "/a/b?c")
@@ -161,3 +177,33 @@ def test_a_flood_is_bounded() -> None:
     sent = found.header(HOME, "/")
     assert len(sent) <= MAX_HEADER
     assert sent.count("=") <= MAX_COOKIES
+
+
+class Pieces:
+    """Answers each request with as many pieces as are asked for; ``taken`` are the paths of those that were read."""
+
+    def __init__(self, size: int) -> None:
+        self.large_bodies = BodyLimiter()
+        self.taken: list[str] = []
+        self._size = size
+
+    @asynccontextmanager
+    async def get(self, origin: Origin, path: str, *_: object) -> AsyncIterator[Reply]:
+        async def chunks() -> AsyncGenerator[bytes, None]:
+            for _ in range(3):
+                self.taken.append(path[1:])
+                yield b"x" * self._size
+                await asyncio.sleep(0)
+
+        yield Reply(200, [], "HTTP/1.1", chunks())
+
+
+@pytest.mark.parametrize(("size", "order"), [(SMALL + 1, "abcaabbcc"), (SMALL // 3, "abcabcabc")])
+async def test_of_large_bodies_one_is_read_at_a_time(size: int, order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aui_tui.scan.network.client.PATIENCE", 30.0)
+    pieces = Pieces(size)
+    async with asyncio.TaskGroup() as group:
+        for name in "abc":
+            plan = ProbePlan(name, Url(HOME, f"/{name}"), (), 4 * SMALL)
+            group.create_task(probe(cast("HttpClient", pieces), plan, PUBLIC))
+    assert "".join(pieces.taken) == order

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Final
 
 from aui_tui.scan.network.chain import Chains
-from aui_tui.scan.network.client import HttpClient, load, ssl_context
+from aui_tui.scan.network.client import BodyLimiter, HttpClient, load, ssl_context
 from aui_tui.scan.network.replies import NO_TLS, NetworkError, Reply
 from aui_tui.scan.network.routes import Routes, settle, system_resolver
 from aui_tui.scan.network.streams import Stream, save_tls_memory
@@ -21,6 +21,7 @@ from aui_tui.scan.target import Origin, is_public
 
 __all__ = [
     "NO_TLS",
+    "BodyLimiter",
     "HttpClient",
     "Network",
     "NetworkError",
@@ -49,6 +50,7 @@ class Network:
     def __init__(self, access: ScanPolicy) -> None:
         self._access = access
         self._routes = Routes(access)
+        self._large_bodies = BodyLimiter()
         self.chains = Chains(access, self._routes, self._download)
 
     async def __aenter__(self) -> Network:
@@ -62,7 +64,7 @@ class Network:
 
     def client(self, *, http2: bool = True) -> HttpClient:
         """Return a client for one identity, to be used as an async context manager; ``http2``: it offers HTTP/2."""
-        return HttpClient(self._access, self._routes, self.chains, http2=http2)
+        return HttpClient(self._access, self._routes, self.chains, self._large_bodies, http2=http2)
 
     async def _download(self, origin: Origin, path: str, most: int) -> bytes:
         body = bytearray()

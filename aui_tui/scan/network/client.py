@@ -69,6 +69,29 @@ class RequestLimiter:
             self._places.release()
 
 
+PATIENCE: Final = 1.0
+
+
+class BodyLimiter:
+    """The large bodies of one scan, one at a time; after PATIENCE seconds the next one joins it."""
+
+    def __init__(self) -> None:
+        self._line = asyncio.Lock()
+        self._free = asyncio.Semaphore(1)
+
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[None]:
+        """Hold a place while a body is read; first come, first served."""
+        async with self._line:  # so that of those who wait, one at a time loses its patience
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PATIENCE):
+                    await self._free.acquire()
+        try:
+            yield
+        finally:
+            self._free.release()
+
+
 MAX_CONNECTIONS: Final = 12
 MAX_REFUSED: Final = 12
 """Connections that a request may try where the server closes each after a few requests (GOAWAY)."""
@@ -121,10 +144,13 @@ _NOT_SENT: Final = {
 class HttpClient:
     """Connections of one identity; an async context manager that leaves none open.
 
-    ``http2``: whether HTTP/2 is offered.
+    ``large_bodies``: of the whole scan. ``http2``: whether HTTP/2 is offered.
     """
 
-    def __init__(self, access: ScanPolicy, routes: Routes, chains: Chains, *, http2: bool = True) -> None:
+    def __init__(
+        self, access: ScanPolicy, routes: Routes, chains: Chains, large_bodies: BodyLimiter, *, http2: bool = True
+    ) -> None:
+        self.large_bodies = large_bodies
         self._http2 = http2
         self._chains = chains
         self._intermediates: frozenset[bytes] = frozenset()

@@ -1,10 +1,16 @@
-"""RequestLimiter: one request at a time while the connection serves them in time, all at once where it carries many."""
+"""RequestLimiter: one request at a time while the connection serves them in time, all at once where it carries many.
+
+BodyLimiter: one large body at a time, and one more for each that takes long.
+"""
 
 from __future__ import annotations
 
 import asyncio
 
-from aui_tui.scan.network.client import RequestLimiter
+import pytest
+
+from aui_tui.scan.network import client
+from aui_tui.scan.network.client import BodyLimiter, RequestLimiter
 
 LONG = 30.0
 
@@ -12,11 +18,11 @@ LONG = 30.0
 class Traveller:
     """One request: ``inside`` while it has a place, until told to ``leave``."""
 
-    def __init__(self, limiter: RequestLimiter) -> None:
+    def __init__(self, limiter: RequestLimiter | BodyLimiter) -> None:
         self._limiter = limiter
         self.inside = asyncio.Event()
         self.leave = asyncio.Event()
-        self.waited = -1.0
+        self.waited: float | None = -1.0
         self.task = asyncio.create_task(self._run())
 
     async def _run(self) -> None:
@@ -31,7 +37,7 @@ async def turns(count: int = 5) -> None:
         await asyncio.sleep(0)
 
 
-async def started(limiter: RequestLimiter, count: int) -> list[Traveller]:
+async def started(limiter: RequestLimiter | BodyLimiter, count: int) -> list[Traveller]:
     found = [Traveller(limiter) for _ in range(count)]
     await turns()
     return found
@@ -55,6 +61,7 @@ async def test_who_waited_too_long_goes_ahead_and_leaves_a_place_more() -> None:
     first, second = await started(limiter, 2)
     assert not second.inside.is_set()
     await asyncio.wait_for(second.inside.wait(), LONG)
+    assert second.waited is not None
     assert second.waited >= 0.02
     assert first.inside.is_set()
     for traveller in (first, second):
@@ -94,3 +101,19 @@ async def test_a_place_handed_to_someone_who_is_cancelled_goes_on_to_the_next() 
     second.task.cancel()
     await turns()
     assert third.inside.is_set()
+
+
+async def test_beside_a_body_that_takes_long_the_others_go_on_one_after_the_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(client, "PATIENCE", 0.05)
+    limiter = BodyLimiter()
+    _, second, third, fourth = await started(limiter, 4)
+    await asyncio.wait_for(second.inside.wait(), LONG)
+    assert not third.inside.is_set()
+    monkeypatch.setattr(client, "PATIENCE", LONG)
+    await asyncio.wait_for(third.inside.wait(), LONG)  # its patience had begun
+    assert not fourth.inside.is_set()
+    second.leave.set()
+    await turns()
+    assert fourth.inside.is_set()
