@@ -101,7 +101,7 @@ def probe_lines(host: str, *, quiet: bool) -> Progress | None:
 
 def _outcome(event: ProbeEvent) -> str:
     """Return the outcome of a finished probe, such as ``403 challenged, cloudflare 0.21 s``."""
-    took = f" {event.elapsed_ms / 1000:.2f} s" if event.elapsed_ms else ""
+    took = f" {labels.seconds(event.elapsed_ms)}" if event.elapsed_ms else ""
     if event.note == ANOTHER_PAGE:
         return f"{event.status} another page than the browser's{took}"
     words = " ".join(filter(None, [str(event.status or ""), event.outcome]))

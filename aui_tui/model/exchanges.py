@@ -163,7 +163,7 @@ def _again(one: Exchange) -> str:
 
 
 def _size(one: Exchange) -> str:
-    return f"{one.bytes:,} B{' (cut)' if one.cut else ''}  {one.elapsed_ms / 1000:.2f} s" if one.status else NONE
+    return f"{one.bytes:,} B{' (cut)' if one.cut else ''}  {labels.seconds(one.elapsed_ms)}" if one.status else NONE
 
 
 def _hops(one: Exchange) -> str:

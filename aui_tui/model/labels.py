@@ -193,6 +193,18 @@ def dated(passed: float) -> str:
     return f"{'from' if passed < 60 else 'of'} {before(passed)}"
 
 
+def seconds(milliseconds: int) -> str:
+    """Return a duration in seconds with two decimals, ``0.12 s``; from ten seconds on with one."""
+    value = milliseconds / 1000
+    return f"{value:.1f} s" if value >= 9.995 else f"{value:.2f} s"
+
+
+def percent(part: int, whole: int) -> str:
+    """Return a share of hosts in whole percent, ``12 %``; none that is shown as zero though there is a part."""
+    share = 100 * part / whole if whole else 0.0
+    return "<1 %" if 0 < share < 1 else f"{share:.0f} %"
+
+
 def declared(found: Declared) -> Iterator[tuple[str, str]]:
     """Yield what a site declares for agents as a severity (empty for a neutral line) and a clause without full stop."""
     agent = name(found.agent)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from aui_tui.checks import BY_FIX
+from aui_tui.model import labels
 from aui_tui.model.agents import word_of
 from aui_tui.model.registry import registry
 from aui_tui.model.view import Overview
@@ -45,7 +46,7 @@ def _parts(name: str, title: str, columns: tuple[str, ...], items: Iterable[Item
 
 
 def _shares(figures: Iterable[tuple[str, int]], whole: int) -> Iterator[Item]:
-    return (Item((name, f"{number:,}", f"{100 * number / whole:.0f} %")) for name, number in figures)
+    return (Item((name, f"{number:,}", labels.percent(number, whole))) for name, number in figures)
 
 
 def _assistants(figures: Overview) -> Iterator[Item]:

@@ -44,7 +44,7 @@ from aui_tui.tui.rows import (
 )
 from aui_tui.tui.scans import scan_log
 from aui_tui.tui.state import CardState
-from aui_tui.tui.words import day, quota_words, seconds, signed, with_keys
+from aui_tui.tui.words import day, quota_words, signed, with_keys
 
 SUMMARY, AGENTS, EVIDENCE, FIXES, SCAN_LOG, TASK_RUN, VISITS = NUMBERS = (1, 2, 3, 4, 5, 6, 7)
 NAMES: Final = ("", "Summary", "Agents", "Evidence", "Fixes", "Log", "Tasks", "Visits")
@@ -443,7 +443,7 @@ def log_words(report: HostReport) -> str:
         for one in seen.exchanges
     )
     parts = ", ".join(f"{number} {word}" for word, number in found.most_common())
-    return f"{count(len(seen.exchanges), 'question')} in {seconds(report.card.elapsed_ms)}: {parts}"
+    return f"{count(len(seen.exchanges), 'question')} in {labels.seconds(report.card.elapsed_ms)}: {parts}"
 
 
 class Place(NamedTuple):

@@ -11,6 +11,7 @@ from textual.content import Content
 
 from aui_tui.checks import BY_FIX, label
 from aui_tui.model.agents import SHUT, word_of
+from aui_tui.model.labels import percent
 from aui_tui.model.query import CONTRADICTIONS, Query, parse
 from aui_tui.model.registry import Surface, registry
 from aui_tui.model.signs import sign
@@ -137,12 +138,7 @@ def bar_row(name: str, part: int, whole: int, size: int, key: str, width: int) -
     room = max(min(size - width - 20, 40), 4 if size > width + 20 else 0)
     full, _ = glyphs.bar(part, whole, room)
     row = _Row().add(fit(name, width) + " ", "" if part else "muted", key).add(full.ljust(room), "bar")
-    return row.add(f"{part:9,}").add(_percent(part, whole).rjust(6), "muted").entry(size)
-
-
-def _percent(part: int, whole: int) -> str:
-    share = 100 * part / whole if whole else 0.0
-    return "<1 %" if 0 < share < 1 else f"{share:.0f} %"
+    return row.add(f"{part:9,}").add(percent(part, whole).rjust(6), "muted").entry(size)
 
 
 # The panes
@@ -172,7 +168,7 @@ def assistants(figures: Overview, moves: Moves, size: int) -> list[ListEntry]:
             row.add(part, sign(word).tone, of_agent(surface, word) if part.strip() and word else "")
         inside = fates["in"] + fates["part"]
         if known_by(surface):
-            row.add(_percent(inside, known).rjust(8), "good", of_agent(surface, "gets in"))
+            row.add(percent(inside, known).rjust(8), "good", of_agent(surface, "gets in"))
         else:  # where everybody is turned away it is too: no share of all hosts
             row.add(glyphs.DASH.rjust(8), "muted")
         for _, *cell in cells:
@@ -208,7 +204,7 @@ def _cells(figures: Overview, moves: Moves, surface: Surface, size: int) -> Iter
         counted_by = figures.shut.get(slug, {}).items()
         shut = {name: out / asked for name, (out, asked) in counted_by if out and asked >= ENOUGH}
         worst = max(shut, key=shut.__getitem__, default="")
-        words = f"{fit(worst, 17)}{_percent(round(1000 * shut[worst]), 1000):>6}" if worst else glyphs.DASH
+        words = f"{fit(worst, 17)}{percent(round(1000 * shut[worst]), 1000):>6}" if worst else glyphs.DASH
         yield "  most often shut out by", f"  {words}", "" if worst else "muted", ""
 
 
@@ -282,7 +278,7 @@ def servers(figures: Overview, size: int) -> list[ListEntry]:
         row = _Row().add(fit(name or "none recognised", width) + " ", "", figure("edge", word) if name else "")
         row.add(glyphs.bar(number, figures.hosts, room)[0].ljust(room), "bar").add(f"{number:7,}")
         role = "critical" if turned else "muted"
-        row.add(f"{turned:7,}{_percent(turned, number):>6}", role, figure("turned", word) if name and turned else "")
+        row.add(f"{turned:7,}{percent(turned, number):>6}", role, figure("turned", word) if name and turned else "")
         out.append(row.entry(size))
     return out or [paragraph("nothing recognised", size, "muted")]
 

@@ -11,6 +11,7 @@ from textual.worker import Worker
 
 from aui_tui.model import labels
 from aui_tui.model.card import ReportCard
+from aui_tui.model.labels import seconds
 from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED, Exchange, ProbeEvent, probe_names
 from aui_tui.model.points import comparable
 from aui_tui.model.tasks import TaskEvent, run_of, task_label
@@ -19,7 +20,7 @@ from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.text import clean, count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.rows import ListEntry, blank, cut, hang, marked, pad, paragraph, spread, text, title
-from aui_tui.tui.words import clock, seconds
+from aui_tui.tui.words import clock
 
 PROBE_LIMIT: Final = 12.0
 """Seconds in all that one probe has (specification 8)."""

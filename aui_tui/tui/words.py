@@ -48,12 +48,6 @@ def with_keys(words: str) -> str:
     return words.replace("--tasks", "key a")
 
 
-def seconds(milliseconds: int) -> str:
-    """Return a duration in seconds with two decimals, ``0.12 s``; from ten seconds on with one."""
-    value = milliseconds / 1000
-    return f"{value:.1f} s" if value >= 9.995 else f"{value:.2f} s"
-
-
 def quota_words(quota: Quota | None, *, full: bool) -> str:
     """Return the scans left: ``scans 7/10`` and, where there is room, when the next slot frees."""
     if quota is None:
