@@ -54,6 +54,7 @@ async def test_a_stream_without_a_status(fault: str, authority: Authority, parse
     exchange = observed.exchange(AGENTS[0])
     assert (exchange.status, exchange.title, exchange.outcome) == (0, "", "inconclusive")
     assert exchange.error in ("timeout", "protocol")
+    assert "<" not in exchange.detail, "no name of a class"
     assert all(found.status == 200 for found in observed.exchanges if found.name != AGENTS[0])
 
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import h2.events
 import httpcore
 
 from aui_tui.model.observations import NO_ISSUER
@@ -98,7 +99,8 @@ def answer_failure(error: Exception) -> NetworkError:
         return NetworkError("protocol", f"the server sent {error}", flooded=True)
     if isinstance(error, TlsEnded):
         return NetworkError("tls", clean(f"the server ended the TLS session: {_reason(error)}", 400))
-    if isinstance(error, httpcore.NetworkError) or "disconnected" in str(error):
+    ended = any(isinstance(cause, h2.events.StreamReset | h2.events.ConnectionTerminated) for cause in error.args)
+    if ended or isinstance(error, httpcore.NetworkError) or "disconnected" in str(error):
         return NetworkError("protocol", "the server closed the connection without an answer")
     return NetworkError("protocol", clean(f"the answer is not valid HTTP ({clean(str(error), 120).rstrip('.')})"))
 
