@@ -42,10 +42,6 @@ OPENS: Final = {AGENTS: "Exchange", FIXES: "What if", SCAN_LOG: "Exchange"}
 """What enter does in the panes where it does not show the whole row."""
 COLUMNS: Final = ((SUMMARY, AGENTS, EVIDENCE, SCAN_LOG), (FIXES, TASK_RUN, VISITS))
 """The panes from top to bottom in the two columns of a wide screen."""
-LOW: Final = 23
-"""Rows of a terminal below which the answer takes most of the room."""
-SHORT: Final = 16
-"""Rows of a terminal below which the answer leaves out its score."""
 
 
 class FixList(RowList):
@@ -61,6 +57,7 @@ class CardScreen(DashboardScreen[str]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*CARD]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-low"), (23, "-high")]  # noqa: RUF012  # declared by Textual
     AUTO_FOCUS = ""
     DEFAULT_CSS = """
     #why { border: round $role-rest; border-title-color: $primary; padding: 0 1; }
@@ -73,10 +70,9 @@ class CardScreen(DashboardScreen[str]):
     #score { height: auto; text-wrap: wrap; }
     .-below #reasons { display: none; }
     .-below #sentence { height: 1; text-overflow: ellipsis; text-wrap: nowrap; }
-    .-low #answer { max-height: 80%; }
-    .-low #strip { max-height: 6; margin: 0; }
+    .-low #answer, .-short #answer { max-height: 80%; }
+    .-low #strip, .-short #strip { max-height: 6; margin: 0; }
     .-short #score { display: none; }
-    .-short #strip { margin: 0; }
     .-absent #answer { display: none; }
     .-wide #answer { border: round $role-rest; border-title-color: $primary; }
     .-wide #answer:focus-within { border: round $primary; border-title-style: bold reverse; }
@@ -216,12 +212,10 @@ class CardScreen(DashboardScreen[str]):
         return cardrows.absent(state.host, state.problem, size, self.context.service.can_scan) if state.problem else []
 
     def _draw_answer(self, *, top: bool = False) -> None:
-        state, wide, height = self.state, self.has_class("-wide"), self.app.size.height
+        state, wide = self.state, self.has_class("-wide")
         self.set_class(state.report is None, "-absent")
         self.set_class(wide and not (self._zoomed or state.ledger or state.report is None), "-both")
         self.set_class(not wide and state.pane != SUMMARY, "-below")
-        self.set_class(height < SHORT, "-short")
-        self.set_class(height < LOW, "-low")
         report = state.report
         if report is not None:
             self.query_one("#stance", Static).update(cardrows.stance(report.card))

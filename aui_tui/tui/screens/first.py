@@ -62,7 +62,7 @@ class FirstScreen(DashboardScreen[None]):
     #first .hint { padding: 0 2; height: auto; }
     #first Input { border: round $primary; height: 3; margin: 1 0 0 0; padding: 0 1; background: $background; }
     #first #doors { border: none; background: $background; height: auto; margin: 1 0 0 0; padding: 0 2; }
-    .-tiny #first, FirstScreen.-short #first { padding: 0 1; }
+    .-tiny #first { padding: 0 1; }
     """
     SCOPED_CSS = False
 

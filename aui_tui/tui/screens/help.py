@@ -161,7 +161,7 @@ ORDER: Final = {
     "brings it back. ← and → go from column to column.",
     "CardScreen": "tab goes through the parts in this order: Summary, Agents, Evidence, Fixes, Log, Tasks, Visits, and "
     "back to Summary; a digit goes straight to one.",
-    "OverviewScreen": "tab goes from figure to figure as one reads, pane by pane; a digit goes straight to a pane.",
+    "OverviewScreen": "tab goes from pane to pane.",
     "ExchangeScreen": "tab goes from both sides to the browser alone, the agent alone, and the text.",
 }
 """In which order the parts of a screen get the focus."""

@@ -147,8 +147,7 @@ class IndexScreen(DashboardScreen[None]):
         return self.app.fed >= 0
 
     def _fed(self, count: int) -> None:
-        self.query_one("#title", Bar).refresh()
-        self.query_one("#foot", Bar).refresh()
+        self.draw_lines()
         if self._is_empty:
             self.refresh_bindings()
             if count >= 0:  # what the last scans left is not known before the list is read again
@@ -477,10 +476,8 @@ class IndexScreen(DashboardScreen[None]):
     def action_mark(self) -> None:
         host = self.host()
         if host:
-            self.state = replace(self.state, marks=self.state.marks ^ {host})
-            self.table.mark(self.state)
+            self.become(replace(self.state, marks=self.state.marks ^ {host}))
             self.table.action_move(1)
-            self.query_one("#foot", Bar).refresh()
 
     def action_compare(self) -> None:
         from aui_tui.tui.screens.compare import CompareScreen

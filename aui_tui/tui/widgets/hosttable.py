@@ -99,11 +99,6 @@ class HostTable(ScrollView, can_focus=True):
         self._now = self._clock()
         self.refresh()
 
-    def mark(self, state: ListState) -> None:
-        """Show which hosts are marked."""
-        self._state = state
-        self.refresh()
-
     @property
     def row(self) -> Row | None:
         """The row under the cursor."""
