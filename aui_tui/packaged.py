@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
+from pathlib import Path
 from typing import TypeVar
 
 import msgspec
@@ -17,4 +17,4 @@ def read_table(path: str, kind: type[T]) -> T:
 
 def read_text(path: str) -> str:
     """Return the text at ``path``."""
-    return files("aui_tui").joinpath(path).read_text(encoding="utf-8")
+    return (Path(__file__).parent / path).read_text(encoding="utf-8")
