@@ -79,9 +79,9 @@ def encode_card(card: ReportCard, keys: Keys = "names", *, own: bool = False, ba
     return msgspec.json.encode(lettered(card) if own else keyed(card, keys, base_url))
 
 
-def encode_summary(summary: SiteSummary, keys: Keys = "names") -> bytes:
-    """Return one row of the Index as JSON."""
-    return msgspec.json.encode(keyed(summary, keys))
+def encode_summary(summary: SiteSummary, keys: Keys = "names", *, base_url: str = "") -> bytes:
+    """Return one row of the Index as JSON; ``base_url`` as for ``keyed``."""
+    return msgspec.json.encode(keyed(summary, keys, base_url))
 
 
 def encode_index(
@@ -96,7 +96,7 @@ def encode_index(
         yield b',"' + name + b'":['
         between = b"\n"
         for page in pages(window, limit, start):
-            yield between + b",\n".join(msgspec.json.encode(keyed(row.summary, keys, base_url)) for row in page)
+            yield between + b",\n".join(encode_summary(row.summary, keys, base_url=base_url) for row in page)
             between = b",\n"
         yield b"]"
     yield b"}\n"
@@ -117,8 +117,13 @@ def card_from(raw: Any) -> ReportCard:
     return msgspec.structs.replace(card, grade=letter(card))
 
 
+def decode_summary(data: bytes) -> SiteSummary:
+    """Return the index row in ``data``. Raises RecordError with one sentence that names the field at fault."""
+    return summary_from(parse(data, "index row"))
+
+
 def summary_from(raw: Any) -> SiteSummary:
-    """Return an index row from its JSON members. Raises RecordError with one sentence that names the field at fault."""
+    """Return an index row from its JSON members. Raises as :func:`decode_summary`."""
     return _record(raw, SiteSummary, "index row")
 
 

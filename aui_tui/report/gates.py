@@ -16,7 +16,6 @@ from aui_tui.model.codec import names_of
 from aui_tui.model.methods import FLOORS, grade_of, round_half_up
 from aui_tui.model.observations import Observations
 from aui_tui.model.registry import PURPOSES, Agent, Surface, registry
-from aui_tui.model.signs import sign
 from aui_tui.model.vocabulary import (
     GRADES,
     LIVE_TOTAL,
@@ -93,11 +92,6 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     by: int = 0
     inconclusive: bool = False
-
-    @property
-    def sign(self) -> str:
-        """The sign that stands before the failure."""
-        return "?" if self.inconclusive else sign("failed").sign
 
 
 class GateOutcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from aui_tui.errors import ConfigError
-from aui_tui.text import clean
+from aui_tui.text import clean, web_address
 
 NAME: Final = "Agentic usability index"
 SUMMARY: Final = "How usable websites are by AI agents that act live for a person: scores, grades, evidence and fixes."
@@ -102,9 +102,9 @@ def _network(text: str) -> Network:
 
 
 def _origin(text: str, problem: str) -> str:
-    origin = origin_of(text)
-    parts = urlsplit(text) if origin else None
-    if origin is None or parts is None or parts.path.strip("/") or parts.query or parts.fragment or "@" in parts.netloc:
+    address = web_address(text)
+    origin = origin_of(address) if address is not None and address.count("/") == 2 else None
+    if origin is None:
         raise ConfigError(f"{problem.format('https://app.example')}, not {clean(text, 60)!r}.")
     return origin
 
