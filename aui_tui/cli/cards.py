@@ -88,7 +88,8 @@ def site(
         result = HostResult(report, note=note, outcome=outcome if gating.gates else None)
         emit(form.chunks([result]), form.path)
     if details:
-        emit(exchanges(report, as_json=form.record), form.path if form.record else None)
+        found, paint = exchanges(report, as_json=form.record), Paint(ascii=run.settings.ascii)
+        emit(found if form.record else map(paint.plain, found), form.path if form.record else None)
     return outcome.exit_code
 
 

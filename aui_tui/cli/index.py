@@ -46,14 +46,14 @@ def table(view: IndexView, paint: Paint, *, limit: int = 0) -> Iterator[str]:
         head = _line({name: name for name in widths}, widths)
         yield paint.heading(head.replace("Δ", "+") if paint.ascii else head)
         for row in rows(view.ranked, limit):
-            yield _ranked(row, paint, widths)
+            yield paint.plain(_ranked(row, paint, widths))
     if len(view.unreachable):
         yield from [""] if len(view.ranked) else []
         yield paint.heading("Unreachable")
         for row in rows(view.unreachable, limit):
             host = row.summary.host
-            why = paint.plain(row.summary.top_evidence.removeprefix(f"{host} "))
-            yield fit(f"  {fit(host, widths['Host'])} {why}", paint.width).rstrip()
+            why = row.summary.top_evidence.removeprefix(f"{host} ")
+            yield paint.plain(fit(f"  {fit(host, widths['Host'])} {why}", paint.width)).rstrip()
     yield from [""] if total else []
     asked = view.query.words()
     yield from paint.hanging(

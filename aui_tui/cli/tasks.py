@@ -109,4 +109,4 @@ def tasks(
     else:
         paint = Paint.for_output(ascii_only=run.settings.ascii)
         for line in report_sentences(name, report) if run.settings.text else report_lines(name, report, paint):
-            streams.write_line(line)
+            streams.write_line(paint.plain(line))

@@ -20,6 +20,7 @@ from aui_tui.text import cells
 from tests.cards import DEAD, RICH_OPEN, SAMPLES, WALLED, cards
 from tests.strategies import driven
 
+LOST = msgspec.structs.replace(DEAD, host=f"{'x' * 60}.example")
 LONG = Evidence("critical", "gone0.example turns everybody away: a browser and every agent get 500." * 3)
 
 
@@ -70,7 +71,7 @@ def test_colour_only_where_it_is_wanted_and_ascii_only_on_request() -> None:
     assert "\x1b" not in plain
     assert "\x1b[31m" in coloured
     paper = Paint(ascii=True)
-    ascii_only = "\n".join([*shown(WALLED, paper, details=True), *index.table(view(WALLED), paper)])
+    ascii_only = "\n".join([*shown(WALLED, paper, details=True), *index.table(view(WALLED, DEAD, LOST), paper)])
     assert ascii_only.isascii()
     assert "Walled" in ascii_only
 
