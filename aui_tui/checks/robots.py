@@ -229,10 +229,8 @@ class RobotsTxt(Check):
                 return Earned(
                     0, "robots.txt could not be fetched, and agents that follow RFC 9309 must then stay away."
                 )
-            case "none":
-                return Earned(full, "There is no robots.txt, so no agent is disallowed.")
-            case "html":
-                return Earned(full, "A web page is served as robots.txt, so it holds no rules.")
+            case "none" | "html":
+                return Earned(full, "/robots.txt brings no rules, so no agent is disallowed.")
         blocked, partial = ([policy.line for policy in found] for found in (judgement.blocked, judgement.restricted))
         paths = f"; path rules restrict {len(partial)}{at_lines(partial)}, a quarter each" if partial else ""
         disallowed = out_of(len(blocked), AGENTS_TOTAL) if blocked else f"none of the {AGENTS_TOTAL}"
