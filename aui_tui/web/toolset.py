@@ -41,7 +41,7 @@ END: Final = "</site-text>"
 """What stands round sentences that quote a site; ``<`` in them is written ``‹``: no site can end the quotation."""
 Limit = Annotated[int, Field(ge=1, le=100)]
 Offset = Annotated[int, Field(ge=0)]
-Name = Annotated[str, Field(pattern=r"\S")]
+Name = Annotated[str, Field(min_length=1)]
 """A host, or an address."""
 READING: Final = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 SCANNING: Final = ToolAnnotations(

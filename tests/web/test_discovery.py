@@ -93,7 +93,7 @@ def test_the_tool_index_pages_without_a_silent_cut(site: Running) -> None:
         ("index", {"offset": -1}, "offset: -1 is less than the minimum of 0."),
         ("index", {"query": 5}, "query: 5 is not of type 'string'."),
         ("site", {}, "site: 'host' is a required property."),
-        ("site", {"host": " "}, "host: ' ' does not match"),
+        ("site", {"host": ""}, "host: '' should be non-empty."),
         ("site", {"host": None}, "host: None is not of type 'string'."),
         ("scan", {"url": "shop.example", "force": "yes"}, "force: 'yes' is not of type 'boolean'."),
     ],
