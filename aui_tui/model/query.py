@@ -17,7 +17,6 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -36,6 +35,7 @@ from aui_tui.model.vocabulary import (
     UNITS,
     VERDICTS,
     choose,
+    nearest,
 )
 from aui_tui.text import clean
 
@@ -581,9 +581,9 @@ def _names_a_field(name: str, value: str) -> bool:
 
 def _hint(name: str, value: str) -> str:
     """Return what may be meant by a field that does not exist."""
-    meant = _of_a_name(name, value)
-    near = [MEANT[name]] if name in MEANT else get_close_matches(name, FIELDS, n=1)
-    return f"write {meant}." if meant else f"did you mean {near[0]}:?" if near else f"allowed are: {', '.join(FIELDS)}."
+    if meant := _of_a_name(name, value):
+        return f"write {meant}."
+    return nearest(MEANT.get(name, name), FIELDS, mark=":") or f"allowed are: {', '.join(FIELDS)}."
 
 
 def _of_a_name(name: str, value: str) -> str:

@@ -87,8 +87,11 @@ def choose(what: str, value: str, allowed: Sequence[str]) -> str:
     raise BadValue(f"Unknown {what} {clean(value, 60)!r}; {listed} are: {', '.join(allowed)}.", allowed=allowed)
 
 
-def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """Return ``did you mean X?`` for what resembles ``word`` most among ``known``, case ignored; empty for nothing."""
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6, mark: str = "") -> str:
+    """Return ``did you mean X?`` for what resembles ``word`` most among ``known``, case ignored; empty for nothing.
+
+    ``mark`` follows the name, such as the colon of a term.
+    """
     names = {name.casefold(): name for name in known}
     found = get_close_matches(word.casefold(), names, n=1, cutoff=cutoff)
-    return f"did you mean {names[found[0]]}?" if found else ""
+    return f"did you mean {names[found[0]]}{mark}?" if found else ""

@@ -13,8 +13,8 @@ from textual.keys import Keys
 from textual.screen import Screen
 
 from aui_tui.errors import ConfigError
+from aui_tui.model.vocabulary import nearest
 from aui_tui.text import clean
-from aui_tui.tui.words import nearest
 
 
 def _key(
@@ -378,7 +378,7 @@ def checked(keymap: Mapping[str, str]) -> dict[str, str]:
 
 def _near(word: str, words: Iterable[str]) -> str:
     near = nearest(word, words)
-    return f", did you mean {near}?" if near else ""
+    return f", {near}" if near else ""
 
 
 def _spell(key: str) -> str:

@@ -16,8 +16,8 @@ from textual.theme import BUILTIN_THEMES, Theme
 
 from aui_tui.errors import ConfigError
 from aui_tui.model.decoding import sentence
+from aui_tui.model.vocabulary import nearest
 from aui_tui.text import clean
-from aui_tui.tui.words import nearest
 
 DEFAULT: Final = "dusk"
 TERMINAL: Final = "terminal"
@@ -155,8 +155,7 @@ def first(folders: Iterable[Path], name: str, *, no_color: bool) -> tuple[Loaded
     loaded = load(folders)
     if wanted in loaded.themes:
         return loaded, wanted
-    near = nearest(wanted, loaded.themes)
-    hint = f"did you mean {near}?" if near else f"there are: {', '.join(sorted(loaded.themes))}."
+    hint = nearest(wanted, loaded.themes) or f"there are: {', '.join(sorted(loaded.themes))}."
     faults = [UNUSABLE, *loaded.problems] if loaded.problems else []
     raise ConfigError(" ".join((f"Unknown theme {clean(wanted, 60)!r};", hint, *faults)))
 
@@ -212,7 +211,7 @@ def _colors(
     for key, value in given.items():
         if key not in allowed:
             near = nearest(str(key), allowed)
-            wrong.append(f"{table}.{key}: unknown{f'; did you mean {near}?' if near else '.'}")
+            wrong.append(f"{table}.{key}: unknown{f'; {near}' if near else '.'}")
             continue
         found = _color(value, ansi)
         if found is None:

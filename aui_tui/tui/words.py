@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Final
 
@@ -29,13 +28,6 @@ def clock(stamp: str) -> str:
 def local_time(moment: float) -> str:
     """Return hour and minute of epoch seconds in the time zone of the user: ``10:42``."""
     return datetime.fromtimestamp(moment).astimezone().strftime("%H:%M")
-
-
-def nearest(word: str, among: Iterable[str]) -> str:
-    """Return which of ``among`` is most like a mistyped word, empty when none is."""
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(word, tuple(among), 1)), "")
 
 
 def signed(number: int | None) -> str:

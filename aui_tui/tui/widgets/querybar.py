@@ -21,7 +21,6 @@ from aui_tui.errors import BadValue
 from aui_tui.model.query import FIELDS, OPERATORS, parse
 from aui_tui.text import clean, fit
 from aui_tui.tui.bindings import QUERY
-from aui_tui.tui.words import nearest
 
 WORD: Final = re.compile(r'(?:"[^"]*"?|[^\s"])+')
 SHOWN: Final = 8
@@ -75,16 +74,8 @@ def _problem(line: str) -> str:
     try:
         parse(line)
     except BadValue as error:
-        found = clean(str(error), 300)
-        near = _nearest(line, error.allowed)
-        head, rest, tail = found.partition("; allowed are: ")
-        return f"{head}; did you mean {near}? Allowed are: {tail}" if near and rest else found
+        return clean(str(error), 300)
     return ""
-
-
-def _nearest(word: str, allowed: Sequence[str]) -> str:
-    """Return which of ``allowed`` the value of a mistyped word is most like, empty when it is like none."""
-    return nearest(re.split("[:=]", word)[-1].strip('"').lower(), allowed)
 
 
 def choices(text: str) -> tuple[Completion, ...]:
