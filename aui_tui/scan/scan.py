@@ -501,8 +501,10 @@ class _Scan:
         found = []
         for name in served if shell else served[:1]:
             facts = await self._parser.homepage(self._served[name].body, self._served[name].content_type)
+            if shell and (facts.noscript_shell or facts.problem):
+                return
             found.append(msgspec.structs.replace(facts, seen_by=name))
-        if found and not (shell and any(facts.noscript_shell or facts.problem for facts in found)):
+        if found:
             self.page = found[0]
 
     # Further questions: by what a refusal goes.
