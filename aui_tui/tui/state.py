@@ -97,7 +97,8 @@ class ListState(msgspec.Struct, frozen=True):
         """The sort keys of the columns on show, from left to right."""
         if self.matrix and not self.unreachable:
             return ("rank", "score", "stance", "host", *(f"matrix.{s.slug}" for s in registry().surfaces))
-        return tuple(column.sort for column in (UNREACHABLE if self.unreachable else RANKED) if column.sort)
+        columns = UNREACHABLE if self.unreachable else RANKED
+        return tuple(column.sort for column in columns if column.sort and column.key not in self.unused)
 
     def cleared(self) -> ListState | None:
         """Return the state without its search, else without its filters, else without marks; None when all are off."""

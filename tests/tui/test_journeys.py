@@ -613,6 +613,8 @@ async def test_a_column_without_a_value_gives_its_room_to_others(size: tuple[int
     async with stage(CardService(once), size) as pilot:
         assert not {"Δ", "≠", "by"} & set(headings(pilot))
         alone = headings(pilot)
+        await press(pilot, *["greater_than_sign"] * 2)
+        assert index_of(pilot).state.query.sort == "grade"
     async with stage(CardService([*once, make_card(0, back=1), make_card(1)]), size) as pilot:
         shown = headings(pilot)
         assert {"Δ"} < set(shown) - set(alone)
