@@ -569,19 +569,28 @@ async def test_a_key_meant_for_another_screen_finds_one_without_its_widgets() ->
         await shows(pilot, "Can AI assistants get into your site?")
 
 
+def count_layouts(pilot: Pilot[int]) -> list[object]:
+    """Return a list that grows each time that the screen is laid out."""
+    laid_out: list[object] = []
+    index_of(pilot).screen_layout_refresh_signal.subscribe(index_of(pilot), laid_out.append)
+    return laid_out
+
+
 async def test_a_letter_of_the_query_draws_the_rows_and_does_not_lay_out_the_screen() -> None:
     async with stage(CardService.of(60)) as pilot:
         await press(pilot, "slash", "p", "l")
-        screen, laid_out = index_of(pilot), 0
-
-        def count(_screen: object) -> None:
-            nonlocal laid_out
-            laid_out += 1
-
-        screen.screen_layout_refresh_signal.subscribe(screen, count)
+        laid_out = count_layouts(pilot)
         await press(pilot, "a")
-        assert 0 < len(screen.table) < 55
-        assert laid_out == 0
+        assert 0 < len(index_of(pilot).table) < 55
+        assert not laid_out
+
+
+async def test_another_row_under_the_cursor_does_not_lay_out_the_screen() -> None:
+    async with stage(CardService.of(60), (140, 40)) as pilot:
+        laid_out = count_layouts(pilot)
+        await press(pilot, "down", "end")
+        await shows(pilot, "History")
+        assert not laid_out
 
 
 def marked_chips(pilot: Pilot[int]) -> list[str]:

@@ -6,6 +6,8 @@ import asyncio
 from typing import Final
 
 from textual.content import Content
+from textual.geometry import Size
+from textual.reactive import Reactive
 
 from aui_tui.model import labels
 from aui_tui.model.card import SiteSummary
@@ -26,6 +28,9 @@ REST: Final = 0.15
 
 class PreviewPane(RowList, can_focus=False):
     """Draws a row at once, and everything known of its host when the cursor rests."""
+
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
+    """Its place comes from the style sheet, so other rows, unlike Textual's own, do not lay out the screen again."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(id="preview")
