@@ -42,7 +42,7 @@ from aui_tui.tui.rows import (
     text,
     title,
 )
-from aui_tui.tui.scans import scan_log
+from aui_tui.tui.scans import scan_log, unseen
 from aui_tui.tui.state import CardState
 from aui_tui.tui.words import day, quota_words, signed, with_keys
 
@@ -146,7 +146,7 @@ def rows(number: int, state: CardState, report: HostReport, size: int, now: floa
         case 2:
             return agent_rows(state, report, size)
         case 3:
-            return changes(state.before, report.card, size, now) if state.changes else evidence(report, size)
+            return changes(state.before, report, size, now) if state.changes else evidence(report, size)
         case 4:
             return fixes(state, report, size)
         case 5:
@@ -294,17 +294,17 @@ def visits(report: HostReport, size: int) -> list[ListEntry]:
 TONES: Final = {"Better": "good", "Worse": "critical", "New findings": "critical", "Resolved findings": "good"}
 
 
-def changes(before: ReportCard | None, after: ReportCard, size: int, now: float) -> list[ListEntry]:
+def changes(before: ReportCard | None, report: HostReport, size: int, now: float) -> list[ListEntry]:
     """Return what differs from an earlier scan."""
     from aui_tui.report.diff import diff, text_lines
 
     if before is None:
-        words = "There is no earlier scan of this host to compare with. Press s to scan it again."
-        return [paragraph(words, size, "muted")]
+        again = " s scans it again." if report.observations is not None else ""
+        return [paragraph(f"No earlier scan of this host is known here.{again}", size, "muted")]
     since = (day(before.scanned_at, now), "strong")
     out = [ListEntry(text(("Since ", "muted"), since, (f", {ago(before.scanned_at, now)}", "muted")))]
     role = ""
-    for place, line in enumerate(text_lines(diff(before, after), deterministic=True)):
+    for place, line in enumerate(text_lines(diff(before, report.card), deterministic=True)):
         words = line.strip().replace(" -> ", f" {glyphs.ARROW} ")
         if line.startswith(" "):
             out.append(ListEntry(hang(text("   "), words, size, role), f"change {place}"))
@@ -339,7 +339,7 @@ def unasked(report: HostReport, key: str, size: int) -> list[ListEntry]:
     wanted = surface.agents if surface is not None else (key,)
     words = "It was not asked: four agents are asked under their names, the others by robots.txt."
     if report.observations is None:
-        words = "This source keeps no exchanges. s scans the host here."
+        words = unseen(report.card.host)
     if surface is not None and surface.source == "none":
         words = "It drives a browser like a person's, so only a task run can tell what it gets."
     out = [paragraph(words, size)]

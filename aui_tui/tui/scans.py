@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Final
 
 import msgspec
@@ -187,13 +188,18 @@ def checklist(scan: Scan, width: int, now: float) -> list[Content]:
 # The log
 
 
+def unseen(host: str) -> str:
+    """Return what a source that has the card of ``host`` alone does not know, and how to know it."""
+    return f"This source gives the card without what was asked and answered. In the shell: aui-tui scan {quote(host)}"
+
+
 def scan_log(report: HostReport, size: int) -> list[ListEntry]:
     """Return the kept exchanges of a scan, chosen by the name of their probe."""
     card, seen = report.card, report.observations
     made = f"{card.scanned_at[:10]} {clock(card.scanned_at)}  {seconds(card.elapsed_ms)} in all, from {card.vantage}"
     out = [ListEntry(cut(text((made, "muted")), size))]
     if seen is None:
-        return [*out, blank(), paragraph("This source keeps no probes. Press s to scan the host from here.", size)]
+        return [*out, blank(), paragraph(unseen(card.host), size)]
     for exchange in seen.exchanges:
         out += _exchange(exchange, size)
     return out + [ListEntry(hang(text(("! ", "warn")), words, size)) for words in (*seen.warnings, *seen.files.notes)]

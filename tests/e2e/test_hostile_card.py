@@ -25,7 +25,7 @@ WALK = (
     ("2", "[2 Agents"),
     ("3", "[3 Evidence"),
     ("4", "[4 Fixes"),
-    (" ", "what if 1 fix"),
+    (" ", "comes without what was seen"),
     ("y", "Copied"),
     ("5", "[5 Log"),
     ("1l", "[1 Ledger]"),

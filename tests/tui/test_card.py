@@ -10,14 +10,17 @@ from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from aui_tui.checks.scoring import grade_card, what_if
+from aui_tui.errors import Unavailable
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS
 from aui_tui.model.observations import Declaration, Declared
+from aui_tui.model.points import Standing
 from aui_tui.model.view import HostReport, Row
 from aui_tui.service.local import LocalService
 from aui_tui.text import cells
 from aui_tui.tui import app as app_module
 from aui_tui.tui.app import AuiApp
 from aui_tui.tui.context import Context
+from aui_tui.tui.rows import paragraph
 from aui_tui.tui.screens.card import CardScreen
 from tests.scan import situations
 
@@ -258,3 +261,45 @@ async def test_the_legend_below_a_pane_has_the_width_that_the_pane_gets_when_it_
             pane.write_below(lambda size: f"{size} cells")
         await settle(pilot)
         assert str(pane.border_subtitle) == f"{pane.size.width} cells"
+
+
+@pytest.mark.ci
+async def test_a_list_that_is_shown_while_another_one_scrolls_has_its_rows() -> None:
+    async with stage(MemoryService.of(3), (80, 24)) as pilot:
+        await press(pilot, "enter")
+        screen = card_of(pilot)
+        pane = screen.pane(3)
+        pane.show(lambda size: [paragraph("a row", size)])
+        screen._refresh_layout(scroll=True)  # what Textual does for a scroll
+        pane.display = True
+        assert pane.region  # known before it is laid out, so Textual does not tell it of its size
+        await settle(pilot)
+        assert pane.texts == ["a row"]
+
+
+class WithoutWhatIf(MemoryService):
+    """Keeps cards without what was seen."""
+
+    async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
+        raise Unavailable("This source cannot say where fixes would lead.")
+
+
+@pytest.mark.ci
+async def test_a_fix_that_cannot_be_tried_is_not_marked() -> None:
+    async with stage(WithoutWhatIf.of(12), start_host=HOST) as pilot:
+        await press(pilot, "4", "space")
+        assert "cannot say where fixes would lead" in text_of(pilot)
+        assert card_of(pilot).state.done == frozenset()
+        assert "→ …" not in text_of(pilot)
+
+
+@pytest.mark.ci
+async def test_a_source_of_cards_alone_says_how_to_see_what_was_asked() -> None:
+    async with stage(MemoryService(histories={HOST: [make_card(1)]}), (140, 40), start_host=HOST) as pilot:
+        await press(pilot, "5")
+        assert f"aui-tui scan {HOST}" in text_of(pilot)
+        await press(pilot, "d")
+        assert "No earlier scan of this host is known here." in text_of(pilot)
+        assert "s scans it again" not in text_of(pilot)
+        await press(pilot, "h")
+        assert "Only one scan of this host is known here." in text_of(pilot)

@@ -298,6 +298,7 @@ class CardScreen(DashboardScreen[str]):
         standing, problem = await attempt(service.what_if(host, done, method=method, at=at))
         if standing is None:
             self.app.notice(problem, "error")
+            self.become(replace(self.state, done=frozenset()))
             return
         self.reach(done, standing, 0)
         better = Query.of(line=f"score:>{standing.score}")
@@ -371,7 +372,7 @@ class CardScreen(DashboardScreen[str]):
     def action_history(self, purpose: str) -> None:
         report, history = self.state.report, self.state.history
         if report is None or len(history) < 2:
-            self.app.notice("Only one scan of this host is kept.")
+            self.app.notice("Only one scan of this host is known here.")
             return
         title = "Compare with the scan of" if purpose == "compare" else "Show the scan of"
         choices = [_of_scan(point, self.context.clock()) for point in history[::-1]]

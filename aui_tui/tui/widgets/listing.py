@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual import events
 from textual.binding import BindingType
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
+from textual.strip import Strip
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
@@ -84,9 +84,15 @@ class RowList(OptionList):
         if self._below is not None and self.size.width:
             self.border_subtitle = Content(self._below(self.size.width))
 
-    def on_resize(self, _event: events.Resize) -> None:
+    def on_resize(self) -> None:
         self._lay_out()
         self._caption()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw the rows; Textual tells no size of a list that comes into sight just after another one scrolled."""
+        if self.scrollable_content_region.width != self._laid_out:
+            self.call_later(self.on_resize)
+        return super().render_lines(crop)
 
     def _lay_out(self) -> None:
         size = self.scrollable_content_region.width
