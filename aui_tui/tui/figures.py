@@ -280,7 +280,7 @@ def servers(figures: Overview, size: int) -> list[ListEntry]:
         role = "critical" if turned else "muted"
         row.add(f"{turned:7,}{percent(turned, number):>6}", role, figure("turned", word) if name and turned else "")
         out.append(row.entry(size))
-    return out or [paragraph("nothing recognised", size, "muted")]
+    return out or [paragraph("No server of these sites is known.", size, "muted")]
 
 
 def lacking(figures: Overview, size: int) -> list[ListEntry]:
@@ -290,7 +290,7 @@ def lacking(figures: Overview, size: int) -> list[ListEntry]:
     for key, number in sorted(figures.failing.items(), key=lambda item: (-item[1], item[0])):
         name = BY_FIX[key].lacking if width >= 32 and key in BY_FIX else label(key)
         out.append(bar_row(name, number, figures.hosts, size, figure("fix", key) if key in FIXES else "", width))
-    return out or [paragraph("nothing", size, "muted")]
+    return out or [paragraph("No check is known to fail.", size, "muted")]
 
 
 def movers(figures: Overview, changes: Changes, size: int) -> list[ListEntry]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Self, TypeVar
+from typing import Final, Self, TypeVar
 
 from msgspec.structs import replace
 
@@ -21,7 +21,7 @@ from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import TaskProgress
-from aui_tui.model.view import HostReport, Moves, Quota
+from aui_tui.model.view import HostReport, IndexView, Moves, Quota
 from aui_tui.service.local import LocalService
 from tests.cards import estimate
 
@@ -107,6 +107,9 @@ class CardService(LocalService):
         self._temporary.cleanup()
 
 
+OLD_COPY: Final = "index.example cannot be reached. This is the copy of 3 h ago."
+
+
 class PublishedService(CardService):
     """Has its cards from elsewhere, and the latest of each host alone."""
 
@@ -114,7 +117,14 @@ class PublishedService(CardService):
 
     async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         report = await super().site(host, method=method, at=at)
-        return replace(report, notice="index.example cannot be reached. This is the copy of 3 h ago.")
+        return replace(report, notice=OLD_COPY)
+
+    async def first_page(self, query: Query) -> IndexView | None:
+        view = await super().first_page(query)
+        return replace(view, notice=OLD_COPY) if view is not None else None
+
+    async def index(self, query: Query) -> IndexView:
+        return replace(await super().index(query), notice=OLD_COPY)
 
     async def moves(self, query: Query, since: str, most: int) -> Moves | None:  # type: ignore[override]  # of no local one
         return None

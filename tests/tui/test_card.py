@@ -265,7 +265,7 @@ async def test_the_legend_below_a_pane_has_the_width_that_the_pane_gets_when_it_
 
 @pytest.mark.ci
 async def test_a_list_that_is_shown_while_another_one_scrolls_has_its_rows() -> None:
-    async with stage(MemoryService.of(3), (80, 24)) as pilot:
+    async with stage(CardService.of(3), (80, 24)) as pilot:
         await press(pilot, "enter")
         screen = card_of(pilot)
         pane = screen.pane(3)
@@ -277,7 +277,7 @@ async def test_a_list_that_is_shown_while_another_one_scrolls_has_its_rows() -> 
         assert pane.texts == ["a row"]
 
 
-class WithoutWhatIf(MemoryService):
+class WithoutWhatIf(CardService):
     """Keeps cards without what was seen."""
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
@@ -295,7 +295,7 @@ async def test_a_fix_that_cannot_be_tried_is_not_marked() -> None:
 
 @pytest.mark.ci
 async def test_a_source_of_cards_alone_says_how_to_see_what_was_asked() -> None:
-    async with stage(MemoryService(histories={HOST: [make_card(1)]}), (140, 40), start_host=HOST) as pilot:
+    async with stage(CardService([make_card(1)]), (140, 40), start_host=HOST) as pilot:
         await press(pilot, "5")
         assert f"aui-tui scan {HOST}" in text_of(pilot)
         await press(pilot, "d")

@@ -27,7 +27,7 @@ from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.widgets.querybar import DropDown, QueryLine
 
 from .cards import NOW, host_name, make_card
-from .service import CardService, PublishedService
+from .service import OLD_COPY, CardService, PublishedService
 from .stage import press, settle, shows, stage, text_of, work_ended
 
 
@@ -231,8 +231,10 @@ def test_keymap_is_spelled_for_textual() -> None:
 
 
 @pytest.mark.ci
-async def test_a_card_from_an_old_copy_says_how_old_it_is() -> None:
-    async with stage(PublishedService.of(3), (140, 40)) as pilot:
+@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
+async def test_an_old_copy_of_a_list_and_of_a_card_says_so(size: tuple[int, int]) -> None:
+    async with stage(PublishedService.of(3), size) as pilot:
+        assert OLD_COPY in text_of(pilot).splitlines()[-2]
         await press(pilot, "enter")
         assert isinstance(pilot.app.screen, CardScreen)
         assert "the copy of 3 h ago" in text_of(pilot)

@@ -61,7 +61,8 @@ class HistogramScreen(Dialog[Query | None]):
         of_row = OF_ROW.get(self._column.key)
         found, problem = await attempt(self._by_row(of_row) if of_row is not None else self._by_term())
         if found is None:
-            self._say(problem)
+            self._say("esc closes")
+            self.query_one(RowList).show(lambda size: [paragraph(problem, size, "warn")])
         else:
             self._show(found)
 

@@ -127,6 +127,8 @@ class IndexScreen(DashboardScreen[None]):
             return Content("\n").join(legend_lines(size))
         if self.table.column is not None:
             return column_foot(self.table.column, size)
+        if self.state.view is not None and self.state.view.notice:
+            return cut(text(" ", (self.state.view.notice, "warn")), size)
         pane = self.query_one(PreviewPane)
         return command_line(self.command(), size) if pane.display else row_foot(self.table.row, size)
 

@@ -43,7 +43,7 @@ def title_line(state: ListState, label: str, quota: Quota | None, size: int) -> 
     )
     at = f"{view.scanned_at[:10]} {clock(view.scanned_at)}" if wide else clock(view.scanned_at)
     newest = f"newest {at}" if len(view.ranked) or len(view.unreachable) else ""
-    facts = (view.notice, label, newest, quota_words(quota, full=wide))
+    facts = (label, newest, quota_words(quota, full=wide))
     return edges(left, Content(""), facts, size)
 
 
