@@ -294,5 +294,5 @@ def _add(server: MCPServer, function: Callable[..., Awaitable[Any]], hints: Tool
 
 
 def _members(record: object) -> dict[str, Any]:
-    members: dict[str, Any] = msgspec.to_builtins(record)
+    members: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(record))  # lists, where records have tuples
     return members

@@ -17,6 +17,7 @@ from aui_tui.service import scans, tasks
 from aui_tui.service.local import LocalService
 from aui_tui.service.publication import Publication
 from aui_tui.service.remote import open_source
+from aui_tui.web.toolset import Tools
 from tests.scan.situations import open_rich
 from tests.service.serving import serving
 
@@ -60,6 +61,7 @@ async def test_a_transcript_is_published_as_it_was_kept(data: Path, tmp_path: Pa
         assert again.status_code == 304
         remote = open_source(running.base_url, folder=tmp_path / "copies")
         assert await remote.transcript(host) == REPORT
+        assert await Tools(remote).tasks(host) == answer.json(), "an agent reads it from a source too"
         await remote.aclose()
 
 
