@@ -38,6 +38,7 @@ async def test_a_page_that_takes_too_long_gives_zeros_and_the_next_one_works() -
         assert "over 0.2 s" in facts.problem
         assert facts.title == "Slow"
         assert facts.readable == 0
+        parser._limit = 60.0  # on a busy machine any page may take longer
         assert (await parser.homepage(BIG)).problem == ""
 
 
