@@ -144,7 +144,10 @@ class _Receiver(asyncio.BufferedProtocol):
 
 
 class Stream(httpcore.AsyncNetworkStream):
-    """One connection, plain or after :meth:`start_tls` encrypted."""
+    """One connection, plain or after :meth:`start_tls` encrypted.
+
+    No ``timeout`` is given to a read or write: a probe has one limit for all that it does.
+    """
 
     def __init__(self, transport: asyncio.Transport, receiver: _Receiver) -> None:
         self._transport = transport
@@ -159,7 +162,7 @@ class Stream(httpcore.AsyncNetworkStream):
         while True:
             if self._frames is not None and (ready := self._frames.next()):
                 return ready
-            data = await self._received(max_bytes, timeout)
+            data = await self._received(max_bytes)
             if self._frames is not None and data:
                 self._frames.received(data)
                 continue
@@ -171,12 +174,9 @@ class Stream(httpcore.AsyncNetworkStream):
             if ready or not data:
                 return ready
 
-    async def _received(self, max_bytes: int, timeout: float | None) -> bytes:
+    async def _received(self, max_bytes: int) -> bytes:
         try:
-            async with asyncio.timeout(timeout):
-                return await self._receiver.read(max_bytes)
-        except TimeoutError as error:
-            raise httpcore.ReadTimeout(str(error)) from error
+            return await self._receiver.read(max_bytes)
         except ssl.SSLError as error:
             raise TlsEnded(str(error)) from error
         except OSError as error:
@@ -189,11 +189,8 @@ class Stream(httpcore.AsyncNetworkStream):
         elif self._heads is not None:
             self._heads.asked()
         try:
-            async with asyncio.timeout(timeout):
-                self._transport.write(buffer)
-                await self._receiver.drain()
-        except TimeoutError as error:
-            raise httpcore.WriteTimeout(str(error)) from error
+            self._transport.write(buffer)
+            await self._receiver.drain()
         except OSError as error:
             raise httpcore.WriteError(str(error)) from error
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Iterator
 
+import httpcore
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aui_tui.scan.network import NetworkError
 from aui_tui.scan.network.readers import AT_ONCE, FREE_PIECES, MAX_FRAME, MAX_INTERIM, FrameReader, HeadReader
-from aui_tui.scan.network.replies import Flooded
-from aui_tui.scan.network.streams import exclusive_turn, paced
+from aui_tui.scan.network.replies import Flooded, answer_failure
+from aui_tui.scan.network.streams import connect, exclusive_turn, paced
 from tests.faults.h2_floods import DATA, HEADERS, PING, SETTINGS, frame
+from tests.faults.site import Site
 
 SCRIPT = """
 from asyncio import sslproto
@@ -156,3 +159,14 @@ async def test_honest_chunks_pass(sizes: list[int]) -> None:
 async def test_tiny_chunks_without_end_are_refused() -> None:
     with pytest.raises(NetworkError, match="pieces of a few bytes"):
         _ = [chunk async for chunk in paced(chunks([10] * 2000))]
+
+
+async def test_a_connection_that_the_system_gives_up_brings_no_answer() -> None:
+    async with Site() as site:
+        stream = await connect("127.0.0.1", site.port)
+        stream._receiver.connection_lost(TimeoutError(errno.ETIMEDOUT, "Connection timed out"))
+        for one in (stream.read(1), stream.write(b"x")):
+            with pytest.raises(httpcore.NetworkError) as caught:
+                await one
+            assert answer_failure(caught.value).detail == "the server closed the connection without an answer"
+        stream.abort()
