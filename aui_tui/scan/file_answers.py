@@ -15,18 +15,17 @@ from aui_tui.scan.target import Origin, same_site
 
 
 class FileAnswers:
-    """The last answer of each place, checked once; an MCP card has two places, of which one is enough."""
+    """What the answer of each place is; an MCP card has two places, of which one is enough."""
 
     def __init__(self) -> None:
-        self._answers: dict[str, Answer] = {}
+        self._cards: dict[str, Answer] = {}  # the last answers at the places of an MCP card
         self._checks: dict[str, FileCheck] = {}
 
     def take(self, answer: Answer, path: str, site: Origin) -> None:
-        """Keep the answer that ``site`` gave at ``path``; llms.txt may be in another folder."""
+        """Check the answer that ``site`` gave at ``path``; llms.txt may be in another folder."""
         last = answer.url
         moved = answer.name == "llms" and last.path.endswith(path) and same_site(site, last.origin)
         here = moved or last.path == path
-        self._answers[path] = answer
         self._checks[path] = agent_files.check(answer.name, answer.body, answer.content_type, answer.status, here, path)
 
     async def ask_mcp(
@@ -37,7 +36,7 @@ class FileAnswers:
         ``alone``: only the first whose answer may yet change. The first that holds a card counts, else the one whose
         answer may yet change, else the first.
         """
-        wanted = [path for path in MCP_PATHS if path not in self._answers or self._may_change(path)]
+        wanted = [path for path in MCP_PATHS if path not in self._cards or self._may_change(path)]
         if alone or pace:
             asked = []
             for number, path in enumerate(wanted[:1] if alone else wanted):
@@ -48,13 +47,14 @@ class FileAnswers:
                 tasks = [group.create_task(ask(path)) for path in wanted]
             asked = [task.result() for task in tasks]
         for path, answer in zip(wanted, asked, strict=False):
+            self._cards[path] = answer
             self.take(answer, path, site)
         best = min(MCP_PATHS, key=lambda path: (not self._checks[path].found, not self._may_change(path)))
-        return replace(self._answers[best], flooded=any(answer.flooded for answer in asked))
+        return replace(self._cards[best], flooded=any(answer.flooded for answer in asked))
 
     def _may_change(self, path: str) -> bool:
         """Whether a file may be there although the answer does not bring it."""
-        status = self._answers[path].status
+        status = self._cards[path].status
         return status in (0, 403, 429) or status >= 500
 
     def forget(self, name: str) -> None:
@@ -68,7 +68,7 @@ class FileAnswers:
 
     def facts(self) -> FileFacts:
         """Return which files count."""
-        cards = (self._answers[path] for path in MCP_PATHS if self.found("mcp") and path in self._answers)
+        cards = self._cards.values() if self.found("mcp") else ()
         servers = (agent_files.mcp_server(card.body, card.content_type) for card in cards)
         return FileFacts(
             llms=self.found("llms"),

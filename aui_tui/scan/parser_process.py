@@ -221,7 +221,8 @@ def _is_small(body: bytes) -> bool:
 def _send(stream: IO[bytes] | None, value: object) -> None:
     assert stream is not None
     data = msgspec.msgpack.encode(value)
-    stream.write(len(data).to_bytes(HEADER, "big") + data)
+    stream.write(len(data).to_bytes(HEADER, "big"))
+    stream.write(data)
     stream.flush()
 
 

@@ -14,10 +14,10 @@ from typing import Final
 from aui_tui.scan.network.chain import Chains
 from aui_tui.scan.network.client import BodyLimiter, HttpClient, load, ssl_context
 from aui_tui.scan.network.replies import NO_TLS, NetworkError, Reply
-from aui_tui.scan.network.routes import Routes, settle, system_resolver
+from aui_tui.scan.network.routes import Routes, system_resolver
 from aui_tui.scan.network.streams import Stream, save_tls_memory
 from aui_tui.scan.policy import ScanPolicy
-from aui_tui.scan.target import Origin, is_public
+from aui_tui.scan.target import Origin
 
 __all__ = [
     "NO_TLS",
@@ -28,10 +28,8 @@ __all__ = [
     "Reply",
     "Routes",
     "Stream",
-    "is_public",
     "load",
     "save_tls_memory",
-    "settle",
     "ssl_context",
     "system_resolver",
 ]

@@ -12,6 +12,7 @@ import ssl
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import Any, Final
 
 import httpcore
@@ -90,7 +91,7 @@ class Chains:
 
 def issuer_addresses(certificate: bytes) -> Iterator[str]:
     """Yield at most two addresses at which a ``certificate`` in DER says that its issuer's can be had."""
-    for found, _ in zip(_ISSUER_AT.finditer(certificate), range(2), strict=False):
+    for found in islice(_ISSUER_AT.finditer(certificate), 2):
         size = int.from_bytes(found[1] or found[2] or found[3], "big")
         yield certificate[found.end() : found.end() + size].decode("latin-1")
 
