@@ -71,7 +71,6 @@ SAYS: Final = MappingProxyType(
             f"{one.slug} IN {VERDICT_WORDS['out']}" for one in registry().surfaces if one.source != "none"
         ),
         "next": "fixes <> ''",
-        "points": "fixes <> ''",
     }
 )
 """Columns of a list that may be empty, and for which hosts they are not."""

@@ -67,7 +67,6 @@ RANKED: Final = (
 )
 CHOICES: Final = (
     Column("next", "Next", 34, drop=1, most=48),
-    Column("points", "Gain", 4, right=True),
     Column("scans", "Scans", 5, right=True),
     Column("name", "Name", 20, most=30),
     Column("finding", "First finding", 34, drop=1, most=WIDEST),
@@ -122,7 +121,7 @@ def _ranked(width: int, chosen: Sequence[str]) -> list[Column]:
         return [replace(column, width=host) if column.key == "host" else column for column in RANKED]
     live = [column for column, surface in zip(_surfaces(WORD_WIDTH), registry().surfaces, strict=True) if surface.live]
     place = next(number for number, column in enumerate(RANKED) if column.key == "out")
-    return [*RANKED[:place], *live, *RANKED[place + 1 :], *CHOICES[:2]]
+    return [*RANKED[:place], *live, *RANKED[place + 1 :], CHOICES[0]]
 
 
 def _surfaces(each: int) -> list[Column]:
@@ -234,7 +233,6 @@ _CELLS: Final[dict[str, Callable[[Row, float], Cell]]] = {
     "disagree": lambda row, _: Cell(glyphs.DISAGREE if row.disagree else "", "accent"),
     "by": _by,
     "next": lambda row, _: Cell(row.best_fix),
-    "points": lambda row, _: Cell(f"+{row.best_points}" if row.best_points else "", "good"),
     "scans": lambda row, _: Cell(str(row.scans), "muted"),
     "name": lambda row, _: Cell(row.summary.name),
     "method": lambda row, _: Cell(row.method, "muted"),

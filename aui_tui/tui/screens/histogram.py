@@ -148,7 +148,6 @@ OF_ROW: Final[dict[str, Callable[[Row], tuple[str, str]]]] = {
     "host": lambda row: (f".{row.summary.host.rpartition('.')[2]}", ""),
     "name": lambda row: (row.summary.name, figure("host", row.summary.name)),
     "next": lambda row: (row.best_fix or "nothing left to fix", ""),
-    "points": lambda row: (f"+{row.best_points}", ""),
     "scans": lambda row: (count(row.scans, "scan"), ""),
     "finding": lambda row: (row.summary.top_evidence, ""),
     "method": lambda row: (row.method, figure("method", row.method) if row.method else ""),
