@@ -248,7 +248,7 @@ def typing(data: Path, quiet: float) -> None:
 def memory(data: Path) -> tuple[float, float]:
     """Return the private and the resident MB of the dashboard after moving about and searching."""
     with ExitStack() as stack:
-        frames = opened(stack, dashboard(data), (DRAWN[0], DRAWN[-1]))
+        frames = opened(stack, dashboard(data), ("AUI", DRAWN[-1]))
         for key in (*["pagedown"] * 20, "end", "home", "/", *"shop", *["\x7f"] * 4, *"x9", "escape"):
             frames.press(key, whole, quiet=0.3)
         found = psutil.Process(frames.terminal.child.pid).memory_full_info()
