@@ -97,7 +97,7 @@ def test_an_analyst_finds_the_walled_shops_that_turn_claude_away_and_exports_the
         keys.press(["/"], "enter searches as typed")
         terminal.press("category:retail stance:walled agent:claude=out")
         terminal.wait_for("AUI  1 of 3 sites")
-        keys.press(["\r", ">", ">"], "Δ▾", "stay.example")
+        keys.press(["\r", ">", ">"], "G▴", "stay.example")
         keys.press(["x"], "Write the list")
         keys.press(["\r"])
         terminal.wait_until(
