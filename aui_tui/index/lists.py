@@ -62,7 +62,7 @@ TRIGRAM: Final = 3
 """Shortest text in characters that the index of text can find."""
 NO_FACETS: Final = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
 """What stands behind the filters while it is being counted."""
-SAYS: Final = MappingProxyType(
+FILLED: Final = MappingProxyType(
     {
         "change": "change <> 0",
         "category": "category <> ''",
@@ -73,7 +73,7 @@ SAYS: Final = MappingProxyType(
         "next": "fixes <> ''",
     }
 )
-"""Columns of a list that may be empty, and for which hosts they are not."""
+"""Columns of a list that may be empty, each with the hosts for which it is filled."""
 
 
 def filters(query: Query) -> tuple[Term, ...]:
@@ -116,9 +116,9 @@ def facets(db: sqlite3.Connection, query: Query) -> Facets:
 
 
 def unused(db: sqlite3.Connection, columns: Iterable[str], ids: Sequence[int] | None = None) -> frozenset[str]:
-    """Return those of ``columns``, keys of SAYS, that are empty for every ranked host, or for each of ``ids``."""
+    """Return those of ``columns``, keys of FILLED, that are empty for every ranked host, or for each of ``ids``."""
     where, values = ("ranked = 1", ()) if ids is None else ("id IN (SELECT value FROM json_each(?))", (str([*ids]),))
-    asked = ((one, f"SELECT EXISTS (SELECT 1 FROM site WHERE ({SAYS[one]}) AND {where})") for one in columns)
+    asked = ((one, f"SELECT EXISTS (SELECT 1 FROM site WHERE ({FILLED[one]}) AND {where})") for one in columns)
     return frozenset(one for one, sql in asked if not db.execute(sql, values).fetchone()[0])
 
 

@@ -17,7 +17,7 @@ import msgspec
 from aui_tui.errors import NeverScanned, NoCard, RecordError
 from aui_tui.index import blobs, figures
 from aui_tui.index.database import BUSY, Database
-from aui_tui.index.lists import NO_FACETS, RARE, SAYS, IdWindow, facets, find_hosts, read_rows, unused
+from aui_tui.index.lists import FILLED, NO_FACETS, RARE, IdWindow, facets, find_hosts, read_rows, unused
 from aui_tui.index.rows import COLUMNS, Packed, columns_of, search_text
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.methods import REVISION
@@ -343,9 +343,9 @@ class Reports:
         """
         version = self.database.generation, db.execute("SELECT changes FROM meta").fetchone()[0]
         if self._unused_of_all[0] != version:
-            self._unused_of_all = version, unused(db, SAYS)
+            self._unused_of_all = version, unused(db, FILLED)
         found = self._unused_of_all[1]
-        return found | unused(db, SAYS.keys() - found, ids) if len(ids) < RARE else found
+        return found | unused(db, FILLED.keys() - found, ids) if len(ids) < RARE else found
 
     def _read(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         with self.database.reading() as db:

@@ -145,7 +145,7 @@ class IndexView(msgspec.Struct, frozen=True, kw_only=True):
     ``scanned_at`` of an empty index is the time of asking. ``position`` of a host in a window is found by
     ``Service.position``. ``notice`` is one sentence on where the answer comes from (a copy of last week), or empty.
     ``counting``: the windows hold their first rows alone, and the facets are still zero. ``unused``: of the columns
-    that may be empty (``index.lists.SAYS``), those in which no ranked row says anything.
+    that may be empty (``index.lists.FILLED``), those in which no ranked row says anything.
     """
 
     query: Query

@@ -132,7 +132,7 @@ COMPARE: Final = _table(
 QUERY: Final = _table(
     "search",
     _key("escape", "leave(False)", "query-cancel", "Cancel", "Leave the query as it was before", display="esc"),
-    _key("enter", "leave(True)", "query-keep", "List", "Query as typed and go to the list"),
+    _key("enter", "leave(True)", "query-keep", "List", "Keep the query and go to the list"),
     _key("down", "step(1)", "query-next", "Choose", "Next choice of the drop-down", display="↑↓"),
     _key("up", "step(-1)", "query-previous", "Choice before", "Choice before", show=False),
     _key("tab", "complete", "query-complete", "Take", "Take the choice under the cursor"),
@@ -333,10 +333,8 @@ def live(screen: Screen[Any]) -> list[Live]:
         binding = active.binding
         if active.enabled and binding.group is not None and binding.id is not None:
             place = binding.group.description
-            opens = (
-                getattr(active.node, "opens", "") if binding.id == "figure" else ""
-            )  # each list names it by its rows
-            named = replace(binding, description=opens) if opens else binding
+            name = getattr(active.node, "opens", "") if binding.id == "figure" else ""  # a list names enter by its rows
+            named = replace(binding, description=name) if name else binding
             known = found.setdefault((place, binding.id), Live(place, named, [], active.node))
             known.keys.append(written(binding.key))
     order = [(place, binding.id) for place, table in TABLES.items() for binding in table]

@@ -19,7 +19,7 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.cli.complete import terms
 from aui_tui.errors import BadValue
 from aui_tui.index import reports as module
-from aui_tui.index.lists import SAYS
+from aui_tui.index.lists import FILLED
 from aui_tui.index.reports import Reports
 from aui_tui.model.agents import UNCLEAR, contradictions, outcomes, turned_away, verdicts, word_of
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
@@ -304,7 +304,7 @@ def test_unused_columns_are_those_that_are_empty_in_every_row(
             view = store.index(query)
             rows = view.ranked[:]
             empty = {one.key for one in (*RANKED, *CHOICES[:2]) if not any(cell(one, row, NOW).text for row in rows)}
-            assert view.unused == (empty if rows else set(SAYS))
+            assert view.unused == (empty if rows else set(FILLED))
             patch.setattr(module, "RARE", 0)
             assert store.index(query).unused <= view.unused
             patch.undo()

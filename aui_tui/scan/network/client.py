@@ -70,10 +70,11 @@ class RequestLimiter:
 
 
 PATIENCE: Final = 1.0
+"""Seconds for which a large body waits until another one has come."""
 
 
 class BodyLimiter:
-    """The large bodies of one scan, one at a time; after PATIENCE seconds the next one joins it."""
+    """The large bodies of one scan, one at a time; where one takes over PATIENCE seconds, one more from then on."""
 
     def __init__(self) -> None:
         self._line = asyncio.Lock()

@@ -103,9 +103,8 @@ class CompareScreen(DashboardScreen[None]):
     def _here(self) -> tuple[ComparedLine | None, int]:
         """Return the line under the cursor, and the place of the site there."""
         place, _, name = self.query_one(RowList).key.partition(" ")
-        return next((row for row in lines(self.reports, self.context.clock()) if row.name == name), None), int(
-            place or 0
-        )
+        row = next((row for row in lines(self.reports, self.context.clock()) if row.name == name), None)
+        return row, int(place or 0)
 
     def foot_line(self, size: int) -> Content:
         row, place = self._here()
