@@ -213,8 +213,9 @@ class _Handler(BaseHTTPRequestHandler):
 class Behaviour:
     """One site as it behaves; ``site`` may be exchanged between requests."""
 
-    def __init__(self, site: DemoSite) -> None:
+    def __init__(self, site: DemoSite, clock: Callable[[], float] = time.monotonic) -> None:
         self.site = site
+        self._clock = clock
         self._recent: dict[DemoRule, list[float]] = {}
         self._lock = threading.Lock()
 
@@ -235,7 +236,7 @@ class Behaviour:
     def _passes(self, rule: DemoRule) -> bool:
         """Whether one more request stays within the rule's allowance of the last second."""
         with self._lock:
-            now = time.monotonic()
+            now = self._clock()
             recent = self._recent[rule] = [at for at in self._recent.get(rule, ()) if now - at < 0.9]
             if len(recent) < rule.per_second:
                 recent.append(now)

@@ -8,13 +8,16 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable
+from typing import IO
 
 import psutil
 import pytest
 
-from aui_tui.scan import page
+from aui_tui.model.observations import PageFacts
+from aui_tui.scan import page, parser_process
 from aui_tui.scan.parser_process import ParserProcess
 
 BIG = b"<title>Big</title><main>" + b"<p>words and words</p>" * 4_000
@@ -49,24 +52,40 @@ async def test_a_killed_worker_is_replaced() -> None:
         assert (await parser.homepage(BIG)).problem == ""
 
 
-@pytest.mark.ci
-async def test_a_worker_killed_in_a_job_gives_zeros() -> None:
-    async with ParserProcess(limit=20) as parser:
-        await parser.homepage(BIG)
-        os.kill(pid_of(parser), signal.SIGSTOP)
-        job = asyncio.create_task(parser.homepage(TAGS))
-        await asyncio.sleep(1)
+@pytest.fixture
+def job_sent(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Set when a job was handed to the worker."""
+    sent, send = threading.Event(), parser_process._send
+
+    def told(stream: IO[bytes] | None, value: object) -> None:
+        send(stream, value)
+        sent.set()
+
+    monkeypatch.setattr(parser_process, "_send", told)
+    return sent
+
+
+async def stopped_in_a_job(parser: ParserProcess, sent: threading.Event) -> asyncio.Task[PageFacts]:
+    """Return a job that the worker of ``parser`` was given and does not begin."""
+    await parser.homepage(BIG)
+    sent.clear()
+    os.kill(pid_of(parser), signal.SIGSTOP)
+    job = asyncio.create_task(parser.homepage(TAGS))
+    assert await asyncio.to_thread(sent.wait, 60)
+    return job
+
+
+async def test_a_worker_killed_in_a_job_gives_zeros(job_sent: threading.Event) -> None:
+    async with ParserProcess(limit=60) as parser:
+        job = await stopped_in_a_job(parser, job_sent)
         os.kill(pid_of(parser), signal.SIGKILL)
         assert (await job).problem == "the parser crashed"
         assert (await parser.homepage(BIG)).problem == ""
 
 
-async def test_closing_ends_a_job_under_way() -> None:
+async def test_closing_ends_a_job_under_way(job_sent: threading.Event) -> None:
     parser = ParserProcess(limit=60)
-    await parser.homepage(BIG)
-    os.kill(pid_of(parser), signal.SIGSTOP)
-    job = asyncio.create_task(parser.homepage(TAGS))
-    await asyncio.sleep(0.1)
+    job = await stopped_in_a_job(parser, job_sent)
     await parser.aclose()
     assert (await asyncio.wait_for(job, 5)).problem
     assert parser.pid is None
