@@ -23,7 +23,7 @@ QUERY, METHOD, DECLARED, NAMES = "query", "method", "declared", "names"
 TOPICS: Final = MappingProxyType(
     {
         "scanning": "scan a site, a staging site, or one of your own",
-        "dashboard": "keys, the line of commands, what is remembered",
+        "dashboard": "keys and views, what was done, what is remembered",
         QUERY: "the words that choose hosts in an index",
         NAMES: "who asks under which name, what for, and whether robots.txt is read",
         METHOD: "how verdicts, stance, points and grades are decided",
@@ -36,7 +36,7 @@ TOPICS: Final = MappingProxyType(
         "serving": "publish an index, or read a published one",
         "agents": "tools and a skill for coding agents",
         "skill": "the skill itself, for an agent to read",
-        "programs": "output for programs, exit codes, settings, upkeep",
+        "programs": "output for programs, exit codes, settings, completion, upkeep",
         "architecture": "how the program is built",
     }
 )

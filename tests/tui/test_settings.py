@@ -1,4 +1,4 @@
-"""What is remembered: theme, columns, keys, saved lists; the line of commands; the histogram; the first screen."""
+"""What is remembered: theme, columns, keys, saved lists; the histogram; the first screen."""
 
 from __future__ import annotations
 
