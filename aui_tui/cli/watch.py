@@ -199,25 +199,34 @@ def words(seconds: float) -> str:
 def snapshot(folder: Path) -> Snapshot:
     """Return what lies under ``folder``, or that one file; links are not followed.
 
-    Raises ConfigError when it is not there or holds more than MAX_FILES files.
+    Raises ConfigError when it is not there, cannot be read, or holds more than MAX_FILES files.
     """
-    if not folder.exists():
-        raise ConfigError(f"There is no folder or file {clean(str(folder), 200)} to watch.")
-    below, files = (folder.parent, iter([folder])) if folder.is_file() else (folder, _files(folder))
+    shown = clean(str(folder), 200)
     found: Snapshot = {}
-    for path in files:
-        with suppress(OSError):  # it has gone meanwhile
-            seen = path.lstat()
-            found[path.relative_to(below).as_posix()] = seen.st_mtime_ns, seen.st_size
-        if len(found) > MAX_FILES:
-            raise ConfigError(f"{clean(str(folder), 200)} holds more than {MAX_FILES} files; watch a smaller folder.")
+    try:
+        if not folder.exists():
+            raise ConfigError(f"There is no folder or file {shown} to watch.")
+        below, files = (folder.parent, iter([folder])) if folder.is_file() else (folder, _files(folder))
+        for path in files:
+            with suppress(FileNotFoundError):  # it has gone meanwhile
+                seen = path.lstat()
+                found[path.relative_to(below).as_posix()] = seen.st_mtime_ns, seen.st_size
+            if len(found) > MAX_FILES:
+                raise ConfigError(f"{shown} holds more than {MAX_FILES} files; watch a smaller folder.")
+    except OSError as error:
+        raise ConfigError(f"Cannot watch {clean(str(error.filename), 200)}: {error.strerror}.") from None
     return found
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    for root, folders, names in os.walk(folder):
+    for root, folders, names in os.walk(folder, onerror=_refuse):
         folders[:] = sorted(name for name in folders if name not in SKIPPED and not name.startswith("."))
         yield from (Path(root, name) for name in sorted(names) if not name.startswith("."))
+
+
+def _refuse(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error
 
 
 def changed(before: Snapshot, after: Snapshot) -> list[str]:

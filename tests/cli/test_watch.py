@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import tempfile
 import time
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import pytest
 from aui_tui.cli import watch
 from aui_tui.cli.watch import changed, describe, interval, snapshot, too_often, words
 from aui_tui.errors import BadValue, ConfigError
+
+NOBODY = 65534
 
 
 @pytest.mark.parametrize(
@@ -80,6 +83,23 @@ def test_what_cannot_be_watched_is_said(tmp_path: Path, monkeypatch: pytest.Monk
         (tmp_path / name).write_text(name)
     with pytest.raises(ConfigError, match="more than 2 files"):
         snapshot(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="another user's folder takes root to make")
+@pytest.mark.parametrize(("closed", "mode"), [("", 0o000), ("inner", 0o000), ("", 0o444)])
+def test_a_folder_that_cannot_be_read_is_said(closed: str, mode: int) -> None:
+    with tempfile.TemporaryDirectory() as made:
+        site = Path(made) / "site"
+        (site / "inner").mkdir(parents=True)
+        (site / "robots.txt").write_text("x")
+        (site / closed).chmod(mode)
+        Path(made).chmod(0o755)
+        os.seteuid(NOBODY)
+        try:
+            with pytest.raises(ConfigError, match="Cannot watch .*: Permission denied"):
+                snapshot(site)
+        finally:
+            os.seteuid(0)
 
 
 def test_changes_in_words() -> None:

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
-from aui_tui.errors import AuiError
+from aui_tui.errors import AuiError, ConfigError
 from aui_tui.files import STDIN, reading
 from aui_tui.model.registry import starter
 from aui_tui.model.vocabulary import CATEGORIES, choose
@@ -23,6 +23,8 @@ from aui_tui.text import clean
 
 MAX_LINE: Final = 8192
 """Bytes of the longest line that is read."""
+MAX_LIST: Final = 512 * 1024 * 1024
+"""Bytes of the longest list that is read: some 25 million hosts."""
 MAX_NAME: Final = 200
 HOST_COLUMNS: Final = ("host", "hostname", "domain", "site", "url", "website")
 """Words in the first row that make it a header; the columns may then stand in any order."""
@@ -63,7 +65,7 @@ def read(file: IO[bytes], target: Callable[[str], Target]) -> Iterator[ListedHos
     """Yield the rows of the list in ``file``; ``target`` reads a host and raises InvalidHost.
 
     Blank lines, lines that begin with ``#`` and a byte-order mark are passed over. A first row that names its columns
-    is a header. A leading column of numbers (a rank) is passed over too.
+    is a header. A leading column of numbers (a rank) is passed over too. Raises ConfigError for an endless list.
     """
     columns = _Columns()
     seen: dict[str, int] = {}
@@ -99,14 +101,24 @@ def read(file: IO[bytes], target: Callable[[str], Target]) -> Iterator[ListedHos
 def lines(file: IO[bytes]) -> Iterator[str | None]:
     """Yield the lines of ``file`` without line breaks, as they come; None for one that is too long.
 
-    Bytes that are not UTF-8 become lone surrogates.
+    Bytes that are not UTF-8 become lone surrogates. Raises ConfigError past MAX_LIST.
     """
-    text = io.TextIOWrapper(file, "utf-8-sig", "surrogateescape")
-    while line := text.readline(MAX_LINE + 1):
+    pieces = _pieces(io.TextIOWrapper(file, "utf-8-sig", "surrogateescape"))
+    for line in pieces:
         whole = line.endswith("\n") or len(line) <= MAX_LINE
-        while not line.endswith("\n") and (rest := text.readline(MAX_LINE)):
+        while not line.endswith("\n") and (rest := next(pieces, "")):
             line = rest
         yield line.removesuffix("\n") if whole else None
+
+
+def _pieces(text: io.TextIOWrapper) -> Iterator[str]:
+    """Yield the lines of ``text``, those that are too long in pieces."""
+    size = 0
+    while piece := text.readline(MAX_LINE + 1):
+        size += len(piece)
+        if size > MAX_LIST:
+            raise ConfigError(f"The list of hosts is larger than {MAX_LIST >> 20} MiB; split it.")
+        yield piece
 
 
 def _header(cells: list[str]) -> _Columns | None:
@@ -155,8 +167,8 @@ def read_file(path: str, target: Callable[[str], Target]) -> Iterator[ListedHost
 
 
 def count_lines(path: str) -> int | None:
-    """Return the lines of a regular file, None where they can be read but once. Raises ConfigError."""
-    if path == STDIN or not Path(path).is_file():
+    """Return the lines of a regular file, None where they can be read but once or are too many. Raises ConfigError."""
+    if path == STDIN or not Path(path).is_file() or Path(path).stat().st_size > MAX_LIST:
         return None
     last = b"\n"
     total = 0

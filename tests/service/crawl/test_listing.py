@@ -13,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typing_extensions import Buffer
 
+from aui_tui.errors import ConfigError
 from aui_tui.model.registry import starter
 from aui_tui.scan.target import parse
+from aui_tui.service.crawl import listing
 from aui_tui.service.crawl.listing import MAX_LINE, BadRow, ListedHost, lines, read, starter_rows
 from aui_tui.text import clean
 
@@ -81,6 +83,13 @@ def test_bad_row_is_named_by_its_line_and_the_rest_read(data: bytes, line: int, 
     assert found == line
     assert words in reason
     assert good(data)[-1][1] == "z.com"
+
+
+@pytest.mark.parametrize("endless", ["/dev/zero", "/dev/urandom"])
+def test_an_endless_list_is_refused_in_one_sentence(endless: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing, "MAX_LIST", 1 << 20)
+    with open(endless, "rb") as file, pytest.raises(ConfigError, match=r"list of hosts is larger than 1 MiB; split it"):
+        list(read(file, target))
 
 
 def test_binary_is_bad_rows_and_nothing_else() -> None:
