@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
@@ -164,7 +164,7 @@ class Reports:
         """Remove ``host``, its history and its visits; return the number of scans removed. Raises NeverScanned."""
         with self.database.writing() as db:
             visits = db.execute("DELETE FROM visits WHERE host = ?", (host,)).rowcount
-            found = db.execute("SELECT id, folded FROM site WHERE host = ?", (host,)).fetchone()
+            found = db.execute("SELECT id, CAST(folded AS TEXT) FROM site WHERE host = ?", (host,)).fetchone()
             if found is None and not visits:
                 raise NeverScanned(host)
             db.execute("UPDATE meta SET changes = changes + 1")
@@ -277,11 +277,6 @@ class Reports:
         except RecordError:
             return None
 
-    def hosts(self) -> Iterator[tuple[str, float]]:
-        """Yield every host and the epoch seconds of its latest card, by host."""
-        for host, at in self._read("SELECT host, CAST(at AS INTEGER) FROM site ORDER BY host"):
-            yield host, at / 1000
-
     def recent(self, hosts: Sequence[str]) -> dict[str, Recent]:
         """Return what is known of those of ``hosts`` that were ever scanned."""
         found = self._read(
@@ -325,7 +320,7 @@ class Reports:
         """Return the lists of ``query``; their first rows alone while nothing is ``counted``."""
         limit, ranks = 0 if counted else FIRST, _ranks(db)
         ranked, unreachable = (find_hosts(db, query, ranked=ranked, limit=limit) for ranked in (True, False))
-        newest: int | None = db.execute("SELECT CAST(max(at) AS INTEGER) FROM site").fetchone()[0]
+        newest: int | None = db.execute("SELECT max(at) FROM site WHERE typeof(at) = 'integer'").fetchone()[0]
         return IndexView(
             query=query,
             scanned_at=stamp(self._clock() if newest is None else newest / 1000),
@@ -393,7 +388,7 @@ def _keep(db: sqlite3.Connection, site: int, scan: Packed) -> None:
 def _write(db: sqlite3.Connection, columns: Mapping[str, Any]) -> int:
     """Write what a scan says of its host, and the text in which it is found; return the id of the host."""
     host, folded = columns["host"], columns["folded"]
-    before = db.execute("SELECT id, folded FROM site WHERE host = ?", (host,)).fetchone()
+    before = db.execute("SELECT id, CAST(folded AS TEXT) FROM site WHERE host = ?", (host,)).fetchone()
     site: int = db.execute(PUT, columns).fetchall()[0][0]
     if before is not None and before[1] != folded:
         db.execute(TEXT_DELETE, (site, search_text(host, before[1])))
@@ -410,12 +405,12 @@ def _latest(db: sqlite3.Connection, site: int) -> int:
     """
     newest, good = db.execute(
         f"SELECT coalesce(max(at) FILTER (WHERE dead < {INCOMPLETE}), max(at)), max(at) FILTER (WHERE dead = 0) "
-        "FROM scan WHERE site = ?",
+        "FROM scan WHERE site = ? AND typeof(at) = 'integer'",
         (site,),
     ).fetchone()
     if good is None or good == newest:
         return int(newest)
-    sql = "SELECT min(at) FROM scan WHERE site = ? AND at > ? AND dead = 1"
+    sql = f"SELECT min(at) FROM scan WHERE site = ? AND at > ? AND dead NOT IN (0, {INCOMPLETE})"
     first_dead: int = db.execute(sql, (site, good)).fetchone()[0]
     return int(newest if newest - first_dead >= DEAD_AFTER_MS else good)
 

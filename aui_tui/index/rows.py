@@ -30,8 +30,8 @@ COLUMNS: Final = (
 LINE: Final = (
     "json_array(host, name, category, score, grade, stance, json(pillars), "
     f"CASE matrix WHEN '' THEN json_array({', '.join(AGENTS)}) ELSE json(matrix) END, "
-    "ifnull(strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch'), ''), top_evidence, url, "
-    "ranked, change, scans, method, edge, best_fix, best_points, json(live), contradictions <> '')"
+    "CASE typeof(at) WHEN 'integer' THEN strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch') END, "
+    "top_evidence, url, ranked, change, scans, method, edge, best_fix, best_points, json(live), contradictions <> '')"
 )
 """A :class:`Line`: SQLite puts it together in half the time that Python takes for as many columns."""
 

@@ -96,7 +96,7 @@ def test_a_folder_that_cannot_be_read_is_said(closed: str, mode: int) -> None:
         Path(made).chmod(0o755)
         os.seteuid(NOBODY)
         try:
-            with pytest.raises(ConfigError, match="Cannot watch .*: Permission denied"):
+            with pytest.raises(ConfigError, match=r"^Cannot watch .*: Permission denied\.$"):
                 snapshot(site)
         finally:
             os.seteuid(0)

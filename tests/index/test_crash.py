@@ -14,6 +14,7 @@ import pytest
 from aui_tui.index.cache import CacheFile, QuotaStore, ScanCache
 from aui_tui.index.reports import Reports
 from aui_tui.index.upkeep import examine
+from aui_tui.model.query import Query
 from tests.index.test_reports import NOW, scan
 
 ROOT = Path(__file__).parents[2]
@@ -75,7 +76,7 @@ def test_index_survives_kill(tmp_path: Path, kills: int) -> None:
         store = Reports(path, clock=lambda: NOW)
         assert store.warnings == ()
         assert examine(store).problems == ()
-        kept = {host for host, _ in store.hosts()}
+        kept = {row.summary.host for row in store.index(Query()).ranked[:]}
         assert kept >= {f"n{number}.example" for number in range(said)}
         for number in range(max(0, said - 40), said):
             assert store.get(f"n{number}.example").card.host == f"n{number}.example"

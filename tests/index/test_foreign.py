@@ -13,12 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.errors import ConfigError, Unavailable
+from aui_tui.errors import ConfigError, NeverScanned, Unavailable
 from aui_tui.index import database
 from aui_tui.index.reports import Reports
+from aui_tui.model.card import stamp
 from aui_tui.model.query import Query
 from tests.cli.runner import ROOT, aui
-from tests.index.test_reports import scan
+from tests.index.clock import NOW
+from tests.index.test_reports import DAY, scan
 
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS id, 'h' AS host FROM n"
 
@@ -82,7 +84,7 @@ def test_what_the_user_added_stays_and_is_not_read(file: Path) -> None:
     reports.close()
 
 
-@pytest.mark.parametrize("value", ["'abc'", "x'ff00ff'"])
+@pytest.mark.parametrize("value", ["'abc'", "x'ff00ff'", "0.5"])
 def test_values_of_another_kind_are_left_out_and_break_nothing(file: Path, value: str) -> None:
     with closing(sqlite3.connect(file)) as db:
         places = [(table, row[1]) for table in ("site", "scan") for row in db.execute(f"PRAGMA table_info({table})")]
@@ -100,7 +102,14 @@ def test_values_of_another_kind_are_left_out_and_break_nothing(file: Path, value
             with suppress(Unavailable):
                 ask(Query())
         assert all(type(point.score) is int for point in reports.history("a.example"))
-        assert len(list(reports.hosts())) == 3
+        shown = [found.scanned_at, *(row.summary.scanned_at for row in found.ranked[0:3])]
+        shown += [point.scanned_at for point in reports.history("a.example")]
+        assert {at[:4] for at in shown} == {stamp(NOW)[:4]}, (table, column)
+        for days, dead in ((-2, False), (2, True), (1, True)):
+            with suppress(Unavailable):
+                reports.put(*scan("a.example", NOW + days * DAY, dead=dead))
+        with suppress(Unavailable, NeverScanned):
+            reports.forget("a.example")
         reports.close()
 
 

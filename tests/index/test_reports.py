@@ -62,7 +62,7 @@ def consistent(store: Reports) -> None:
     assert examine(store).problems == ()
     with store.database.reading() as db:
         kept = {row[0]: row for row in db.execute(f"SELECT {', '.join(COLUMNS)} FROM site")}
-    for host, _ in store.hosts():
+    for host in kept:
         assert dict(zip(COLUMNS, kept[host], strict=True)) == columns_of(
             store.get(host).card, store.get(host).observations
         )

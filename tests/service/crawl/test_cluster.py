@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from aui_tui.errors import Unavailable
+from aui_tui.model.query import Query
 from aui_tui.scan.policy import Limits
 from aui_tui.service.crawl.cluster import Cluster
 from aui_tui.service.crawl.crawl import Crawl
@@ -120,7 +121,8 @@ async def test_cluster_that_goes_away_ends_the_crawl(cluster: Any, service: Loca
         with pytest.raises(Unavailable, match="is gone"):
             await asyncio.wait_for(task, 60)
     assert crawl.counts.failed == 0
-    assert len(list(service.reports.hosts())) == crawl.counts.scanned
+    index = service.reports.index(Query())
+    assert len(index.ranked) + len(index.unreachable) == crawl.counts.scanned
 
 
 async def test_cluster_that_goes_away_with_the_last_hosts_fails_none_of_them(
