@@ -43,7 +43,7 @@ def exchanges(report: HostReport, *, as_json: bool) -> Iterator[str]:
         yield encode_exchanges(seen).decode() + "\n"
     else:
         live = {exchange.name for exchange in seen.live}
-        yield from ("\n" + as_text(compared(seen, name)) for name in names(seen) if name in live)
+        yield from ("\n" + as_text(compared(report.card, seen, name)) for name in names(seen) if name in live)
 
 
 @app.command("site", epilog="Example: aui-tui site example.com --text")

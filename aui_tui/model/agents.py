@@ -52,6 +52,10 @@ WORDS: Final = MappingProxyType(
 """The word on the screen for each verdict of the records."""
 SAYS: Final = MappingProxyType({"open": "yes", "partial": "part", "blocked": "no", "unknown": "?"})
 """What robots.txt says, by the effective policy."""
+SAID: Final = MappingProxyType(
+    {"yes": "says yes", "part": "closes some pages", "no": "says stay out", "?": "could not be read"}
+)
+"""The same as the end of a sentence."""
 _OF_ROBOTS: Final = MappingProxyType({"yes": IN, "part": PART, "no": TOLD_NO, "?": UNCLEAR})
 DROPPED: Final = "no answer, while a browser is served"
 SOME_TOLD: Final = "not asked; robots.txt tells some of its agents to stay out"

@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 import msgspec
 
 from aui_tui.errors import BadValue
-from aui_tui.model import labels
-from aui_tui.model.observations import BROWSER, FILE_PROBES, Exchange, Observations
+from aui_tui.model import agents, labels
+from aui_tui.model.card import ReportCard
+from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED, Cause, Exchange, Observations
 from aui_tui.model.registry import registry
 from aui_tui.text import count, path_of
 
@@ -41,7 +42,9 @@ REFERENCES: Final = frozenset(
 VOLATILE: Final = frozenset({"date", "age", "expires", "last-modified", "etag"})
 """Response fields that differ from one answer to the next without meaning anything."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+")
-Part = Literal["asked", "answered", "page"]
+QUOTED: Final = "quote this"
+"""The note of an id that the vendor or the server finds this very request by."""
+Part = Literal["asked", "why", "answered", "page"]
 
 
 class FieldRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,9 +66,13 @@ class TextLine(msgspec.Struct, frozen=True):
 
 
 class ComparedExchanges(msgspec.Struct, frozen=True, kw_only=True):
-    """Two exchanges held against one another: the browser's at the left, as far as there is one."""
+    """Two exchanges held against one another: the browser's at the left, as far as there is one.
+
+    ``goes_by``: what of a request decides that it is turned away, where the scan has found that out.
+    """
 
     name: str
+    goes_by: str
     left_label: str
     right_label: str
     rows: tuple[FieldRow, ...]
@@ -75,8 +82,8 @@ class ComparedExchanges(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def differing(self) -> int:
-        """How many rows differ."""
-        return sum(row.differs is True for row in self.rows)
+        """How many rows of the two exchanges differ."""
+        return sum(row.differs is True for row in self.rows if row.part != "why")
 
     @property
     def alike(self) -> int:
@@ -89,7 +96,7 @@ def names(seen: Observations) -> tuple[str, ...]:
     return tuple(one.name for one in seen.exchanges if one.name != BROWSER)
 
 
-def compared(seen: Observations, name: str) -> ComparedExchanges:
+def compared(card: ReportCard, seen: Observations, name: str) -> ComparedExchanges:
     """Return the browser's exchange beside the one called ``name``; a file has no other side. Raises BadValue."""
     known = (BROWSER, *names(seen))
     if name not in known:
@@ -97,11 +104,14 @@ def compared(seen: Observations, name: str) -> ComparedExchanges:
     right = seen.exchange(name)
     left = seen.browser if name not in FILE_PROBES else right
     texts = (left.text, left.text if right.same_text else right.text)
+    cause = seen.cause if seen.cause is not None and name in seen.cause.agents else None
+    why = [*(_swapped(cause, right) if cause is not None else ()), *_robots(card, seen, name)]
     return ComparedExchanges(
         name=name,
+        goes_by=_goes_by(cause) if cause is not None else "",
         left_label=labels.name(left.name),
         right_label=labels.name(name),
-        rows=(*_ordered(_asked(left, right)), *_ordered(_answered(left, right)), *_page(left, right, texts)),
+        rows=(*_ordered(_asked(left, right)), *why, *_ordered(_answered(left, right)), *_page(left, right, texts)),
         text=tuple(_difference(*texts)),
         left=left,
         right=right,
@@ -138,6 +148,35 @@ def _user_agent(one: Exchange) -> str:
     return sent or registry().user_agent(one.name)
 
 
+def _goes_by(cause: Cause) -> str:
+    decides = {
+        "name": "the name",
+        "field": " and ".join(cause.fields),
+        "fields": "other fields than the name",
+        "together": "the name together with other fields",
+        "either": "the name, and by other fields",
+    }
+    return decides[cause.by]
+
+
+def _swapped(cause: Cause, right: Exchange) -> Iterator[FieldRow]:
+    """Yield how a browser's name fared with the fields of the agent, and the agent's name with those of a browser."""
+    away = (cause.by in ("field", "fields", "either"), cause.by in ("name", "either"))
+    fates = [right.outcome if one else SERVED for one in away]
+    whose = labels.name(right.name), "browser"
+    sides = [f"{name}'s fields: {fate}" for name, fate in zip(whose, fates, strict=True)]
+    yield FieldRow(part="why", name="swapped", left=sides[0], right=sides[1], differs=away[0] is not away[1])
+
+
+def _robots(card: ReportCard, seen: Observations, name: str) -> Iterator[FieldRow]:
+    """Yield what robots.txt says to the agent, and by which line."""
+    row = next((row for row in agents.agent_rows(card, seen) if row.key == name and row.robots), None)
+    if row is not None:
+        by = f"  line {row.line}: {row.rule}" if row.line else ""
+        said = f"{agents.SAID[row.robots]}{by}"
+        yield FieldRow(part="why", name="robots.txt", left=NONE, right=said, differs=row.disagree or None)
+
+
 def _answered(left: Exchange, right: Exchange) -> Iterator[FieldRow]:
     yield _row("answered", "status", status_line(left), status_line(right), _again(right))
     yield _row("answered", "hops", _hops(left), _hops(right))
@@ -145,7 +184,7 @@ def _answered(left: Exchange, right: Exchange) -> Iterator[FieldRow]:
     here, there = left.fields, right.fields
     for name in dict.fromkeys((*here, *there)):
         shown = "-".join(word.capitalize() for word in name.split("-"))
-        note = "the id to quote" if name in REFERENCES else ""
+        note = QUOTED if name in REFERENCES else ""
         sides = here.get(name, NONE), there.get(name, NONE)
         yield _row("answered", shown, *sides, note, volatile=name in VOLATILE)
 
@@ -158,8 +197,12 @@ def status_line(one: Exchange) -> str:
 
 
 def _again(one: Exchange) -> str:
-    before = [str(attempt.status) for attempt in one.attempts]
-    return f"asked again; before it was {', '.join(before)}" if before else ""
+    before = [attempt.status for attempt in one.attempts]
+    if not before:
+        return ""
+    if set(before) == {one.status}:
+        return "both times" if len(before) == 1 else f"all {len(before) + 1} times"
+    return f"asked again; before it was {', '.join(map(str, before))}"
 
 
 def _size(one: Exchange) -> str:
@@ -177,14 +220,14 @@ def _page(left: Exchange, right: Exchange, texts: tuple[str, str]) -> Iterator[F
     if any(texts):
         mine, other = (text.split() for text in texts)
         differs = texts[0] != texts[1]
-        note = f"{len(set(mine) & set(other))} of them shared" if differs else ""
+        note = f"{len(set(mine) & set(other))} shared" if differs else ""
         words = [count(len(text), "word") for text in (mine, other)]
-        yield FieldRow(part="page", name="text", left=words[0], right=words[1], differs=differs, note=note)
+        yield FieldRow(part="page", name="page", left=words[0], right=words[1], differs=differs, note=note)
     if left.challenge or right.challenge:
         yield _row("page", "wall", _wall(left), _wall(right))
         quoted = [one.challenge.reference if one.challenge else "" for one in (left, right)]
         if any(quoted):
-            yield _row("page", "reference", quoted[0] or NONE, quoted[1] or NONE, "the id to quote")
+            yield _row("page", "reference", quoted[0] or NONE, quoted[1] or NONE, QUOTED)
 
 
 def _wall(one: Exchange) -> str:
@@ -229,7 +272,8 @@ def as_text(found: ComparedExchanges) -> str:
     for row in found.rows:
         if row.part != part:
             part = row.part
-            out += ["", "the page" if part == "page" else part]
+            by = f": it goes by {found.goes_by}" if part == "why" and found.goes_by else ""
+            out += ["", "the page" if part == "page" else part + by]
         mark = {True: "≠", False: "=", None: " "}[row.differs]
         note = f"   ({row.note})" if row.note else ""
         if found.left is found.right or row.differs is False:

@@ -349,13 +349,10 @@ def unasked(report: HostReport, key: str, size: int) -> list[ListEntry]:
     return out
 
 
-SAID: Final = {"yes": "says yes", "part": "closes some pages", "no": "says stay out", "?": "could not be read"}
-
-
 def _sentences(row: agents.AgentRow) -> Iterator[str]:
     if row.robots:
         by = f" in line {row.line}: “{row.rule}”" if row.line else ""
-        yield f"robots.txt {SAID[row.robots]}{by}."
+        yield f"robots.txt {agents.SAID[row.robots]}{by}."
     if not row.asked:
         yield "This name was not sent: only four agents are asked."
     elif row.outcome == "served":

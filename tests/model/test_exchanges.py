@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import BadValue
 from aui_tui.model.exchanges import as_text, compared, curl, encode_exchanges, names
-from aui_tui.model.observations import Challenge, Exchange
-from tests.scan.situations import plain
+from aui_tui.model.methods import DEFAULT_METHOD
+from aui_tui.model.observations import Attempt, Cause, CauseKind, Challenge, Exchange
+from tests.scan.situations import open_rich, plain, probe
 
 BROWSER = Exchange(
     name="browser",
@@ -44,20 +46,70 @@ AGENT = Exchange(
 )
 ROBOTS = Exchange(name="robots", url="https://shop.example/robots.txt", status=200)
 SEEN = replace(plain(), exchanges=(BROWSER, AGENT, ROBOTS))
+CARD = grade_card(plain(), DEFAULT_METHOD)
 
 
 def test_rows_say_what_differs_what_one_side_sent_and_which_id_to_quote() -> None:
-    rows = {row.name: row for row in compared(SEEN, "agent_02").rows}
+    rows = {row.name: row for row in compared(CARD, SEEN, "agent_02").rows}
     differs = {"status": True, "User-Agent": True, "title": True, "Server": False, "Date": None, "size, time": None}
     assert {name: rows[name].differs for name in differs} == differs
     assert (rows["Cookie"].left, rows["Cookie"].right) == ("not sent", "…")
     assert (rows["X-Request-Id"].left, rows["X-Request-Id"].right) == ("aaa", "–")
     assert rows["reference"].right == "8f1c02d4"
-    assert rows["reference"].note == rows["Cf-Ray"].note == "the id to quote"
+    assert rows["reference"].note == rows["Cf-Ray"].note == "quote this"
+
+
+@pytest.mark.parametrize(
+    ("by", "goes_by", "browser", "agent"),
+    [
+        ("name", "the name", "served", "refused"),
+        ("field", "Accept and sec-ch-ua", "refused", "served"),
+        ("fields", "other fields than the name", "refused", "served"),
+        ("together", "the name together with other fields", "served", "served"),
+        ("either", "the name, and by other fields", "refused", "refused"),
+    ],
+)
+def test_why_says_what_decides_and_how_swapped_names_fared(
+    by: CauseKind, goes_by: str, browser: str, agent: str
+) -> None:
+    """What was asked under each name with the other's fields follows from the cause."""
+    refused = replace(AGENT, challenge=None)
+    cause = Cause(agents=("agent_02",), by=by, fields=("Accept", "sec-ch-ua") if by == "field" else ())
+    seen = replace(SEEN, exchanges=(BROWSER, refused, ROBOTS), cause=cause)
+    found = compared(CARD, seen, "agent_02")
+    assert found.goes_by == goes_by
+    swapped = next(row for row in found.rows if row.name == "swapped")
+    assert (swapped.left, swapped.right) == (f"Claude's fields: {browser}", f"browser's fields: {agent}")
+    assert swapped.differs is (browser != agent)
+    assert f"why: it goes by {goes_by}\n" in as_text(found)
+
+
+def test_why_says_what_robots_txt_says_and_where_the_answer_contradicts_it() -> None:
+    rich = open_rich()
+    refused = (probe(one.name, 403) if one.name == "agent_02" else one for one in rich.exchanges)
+    seen = replace(rich, exchanges=tuple(refused))
+    rows = {row.name: row for row in compared(grade_card(seen, DEFAULT_METHOD), seen, "agent_02").rows}
+    assert (rows["robots.txt"].right, rows["robots.txt"].differs) == ("says yes  line 3: Allow: /", True)
+    assert not any(row.part == "why" for row in compared(CARD, SEEN, "robots").rows)
+
+
+@pytest.mark.parametrize(
+    ("before", "words"),
+    [
+        ((), ""),
+        ((403,), "both times"),
+        ((403, 403, 403), "all 4 times"),
+        ((503, 403), "asked again; before it was 503, 403"),
+    ],
+)
+def test_what_was_asked_again_says_how_often_the_answer_was_the_same(before: tuple[int, ...], words: str) -> None:
+    again = replace(AGENT, attempts=tuple(Attempt(status=status, outcome="refused") for status in before))
+    found = compared(CARD, replace(SEEN, exchanges=(BROWSER, again, ROBOTS)), "agent_02")
+    assert next(row.note for row in found.rows if row.name == "status") == words
 
 
 def test_text_is_held_against_text_sentence_by_sentence() -> None:
-    lines = [(one.side, one.text) for one in compared(SEEN, "agent_02").text]
+    lines = [(one.side, one.text) for one in compared(CARD, SEEN, "agent_02").text]
     assert lines == [("=", "Second Season."), ("-", "Coats at half price."), ("+", "Forbidden.")]
 
 
@@ -75,7 +127,7 @@ def test_an_old_record_without_requests_still_gives_a_command() -> None:
 
 
 def test_a_file_stands_alone() -> None:
-    found = compared(SEEN, "robots")
+    found = compared(CARD, SEEN, "robots")
     assert found.left is found.right
     assert found.differing == 0
     assert names(SEEN) == ("agent_02", "robots")
@@ -83,11 +135,11 @@ def test_a_file_stands_alone() -> None:
 
 def test_an_unknown_exchange_is_refused_with_those_that_are_there() -> None:
     with pytest.raises(BadValue, match="browser, agent_02, robots"):
-        compared(SEEN, "nobody")
+        compared(CARD, SEEN, "nobody")
 
 
 def test_text_and_json_hold_both_sides() -> None:
-    text = as_text(compared(SEEN, "agent_02"))
+    text = as_text(compared(CARD, SEEN, "agent_02"))
     assert "403 Forbidden" in text
     assert "200 OK" in text
     rows = json.loads(encode_exchanges(SEEN))

@@ -107,7 +107,12 @@ async def test_the_exchange_says_answer_cause_request_and_command_on_the_first_s
         pilot.app.push_screen(opened(refused_claude(), registry().live[1].key))
         await settle(pilot)
         shown = text_of(pilot).replace("│", "")
-        told = ("status", "title", "── why", "The site decides by the name", "User-Agent", "── asked")
+        told = (
+            *("╭─ the answer: browser · Claude ─", "status", "title", "── why: it goes by the name ─", "User-Agent"),
+            "swapped Claude's fields: served ≠ browser's fields: refused",
+            "robots.txt – ≠ says yes line 3: Allow: /",
+            *("── asked", "── ask it yourself", "curl -sS"),
+        )
         places = [" ".join(shown.split()).find(words) for words in told]
         assert -1 not in places, shown
         assert places == sorted(places)
@@ -129,7 +134,7 @@ async def test_each_side_of_an_exchange_has_its_own_title_and_legend() -> None:
         pilot.app.push_screen(opened(refused_claude(), BROWSER))
         await settle(pilot)
         legends = ("≠ differs  = alike", "> asked  < answered", "> asked  < answered", "- on the left alone")
-        for side, legend in zip(("Compared", "browser raw", "ChatGPT raw", "Text"), legends, strict=True):
+        for side, legend in zip(("Compared", "Browser raw", "ChatGPT raw", "Text"), legends, strict=True):
             assert f"[{side}]" in text_of(pilot)
             assert legend in text_of(pilot)
             await press(pilot, "tab")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from shlex import quote
 from typing import ClassVar, Final
 
@@ -13,13 +14,13 @@ from textual.screen import Screen
 
 from aui_tui.model import labels
 from aui_tui.model.agents import probe_of
-from aui_tui.model.exchanges import ComparedExchanges, FieldRow, as_text, compared, curl, names, status_line
+from aui_tui.model.exchanges import QUOTED, ComparedExchanges, FieldRow, as_text, compared, curl, names, status_line
 from aui_tui.model.observations import BROWSER, Exchange, Observations
 from aui_tui.model.view import HostReport
 from aui_tui.text import cells, count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import EXCHANGE
-from aui_tui.tui.cardrows import unasked, why
+from aui_tui.tui.cardrows import unasked
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.export import ExportJob, file_name
 from aui_tui.tui.rows import ListEntry, blank, cut, hang, in_full, paragraph, rule, spread, term, text
@@ -37,7 +38,9 @@ EXPLAINED: Final = {
     "Server": "The program that answered, as it names itself.",
     "Set-Cookie": "Values of cookies are hidden here and in every file.",
     "title": "The title of the page that came back.",
-    "text": "The words that can be read without running any script.",
+    "page": "The words that can be read without running any script.",
+    "swapped": "A browser's name with the fields of the agent, and the other way round.",
+    "robots.txt": "What robots.txt says to this name, and by which line; ≠ contradicts it.",
     "wall": "What makes this answer a challenge page, a test for humans.",
     "reference": "Quote this id to the vendor: with it they find this very request.",
 }
@@ -69,38 +72,36 @@ class ExchangeScreen(DashboardScreen[None]):
     @property
     def found(self) -> ComparedExchanges:
         """The two sides."""
-        return compared(self._seen, self._exchange)
+        return compared(self._report.card, self._seen, self._exchange)
 
     def _draw(self) -> None:
         found, side, block = self.found, SIDES[self._side], self.query_one("#exchange", RowList)
-        because = " ".join((why(self._report, self._exchange), *self._cause())).strip()
         one = found.left if side == "left" else found.right
         label = found.left_label if side == "left" else found.right_label
         if side == "both":
-            block.show(lambda size: side_by_side(found, because, size), top=True)
+            block.show(lambda size: side_by_side(found, size), top=True)
         elif side == "text":
             block.show(lambda size: page_text(found, size), top=True)
         else:
             block.show(lambda size: raw(one, size), top=True)
         both = f"{found.left_label} {glyphs.DOT} {found.right_label}"
-        block.border_title = Content(both if side in ("both", "text") else label)
+        block.border_title = Content({"both": f"the answer: {both}", "text": both}.get(side, label))
         block.border_subtitle = Content(LEGENDS.get(side, RAW_LEGEND))
         self.draw_lines()
-
-    def _cause(self) -> list[str]:
-        """Return by what the site turns this agent away, where the scan has found that out."""
-        cause = self._seen.cause
-        known = cause is not None and self._exchange in cause.agents
-        return [one.text for one in self._report.card.findings if known and one.id.startswith("cause-")]
 
     def title_line(self, size: int) -> Content:
         place = self._known.index(self._exchange) + 1 if self._exchange in self._known else 0
         left = text((f" {self._report.card.host}", "title"), " › ", (labels.name(self._exchange), "strong"))
-        return spread(left, text((f"{place} of {len(self._known)} · n/p agent ", "muted")), size)
+        return spread(left, text((f"{place} of {len(self._known)} · n/p agent or file ", "muted")), size)
 
     def _tabs(self, size: int) -> Content:
         found = self.found
-        words = ("Compared", f"{found.left_label} raw", f"{found.right_label} raw", "Text")
+        words = (
+            "Compared",
+            f"{found.left_label.replace('browser', 'Browser')} raw",
+            f"{found.right_label} raw",
+            "Text",
+        )
         shown = [(f" [{w}]", "title") if n == self._side else (f"  {w} ", "") for n, w in enumerate(words)]
         parts = [acting(text(part), f"screen.side({number})") for number, part in enumerate(shown)]
         return spread(text(*parts), text((f"{found.differing} differ, {found.alike} are alike ", "muted")), size)
@@ -169,36 +170,34 @@ SIGNS: Final = {True: glyphs.DISAGREE, False: glyphs.ALIKE, None: " "}
 TEXT_ROLES: Final = {"=": "muted", "-": "", "+": "strong"}
 NOT_SENT: Final = frozenset({"", "not sent", glyphs.DASH})
 WORD: Final = re.compile(r"[\w./+@-]+")
-QUOTED: Final = "the id to quote"
-TOLD: Final = ("status", "hops", "text", "title", "wall", "reference", "Server")
-"""What of an answer always has a row, in this order; then the ids to quote."""
+TOLD: Final = ("status", "hops", "page", "title", "wall", "reference")
+"""What of an answer always has a row, in this order; then the ids to quote, and the server."""
+SERVER: Final = "Server"
 MORE: Final = {"more answered": "of the answer", "more asked": "sent by one side only"}
 """Rows that are only counted, by the key of the row that lists them."""
 
 
-def side_by_side(found: ComparedExchanges, because: str, size: int) -> list[ListEntry]:
+def side_by_side(found: ComparedExchanges, size: int) -> list[ListEntry]:
     """Return the answer, its cause, the request, and a command that asks the same; what differs first in each."""
-    parts: dict[str, list[tuple[int, FieldRow]]] = {"answer": [], "name": [], "asked": [], **{key: [] for key in MORE}}
+    parts: dict[str, list[tuple[int, FieldRow]]] = {"answer": [], "why": [], "asked": [], **{key: [] for key in MORE}}
     for number, row in enumerate(found.rows):
         parts[_place(row)].append((number, row))
-    parts["answer"].sort(key=lambda pair: TOLD.index(pair[1].name) if pair[1].name in TOLD else len(TOLD))
+    told = (*TOLD, *(row.name for row in found.rows if row.note == QUOTED), SERVER)
+    parts["answer"].sort(key=lambda pair: told.index(pair[1].name))
     parts["asked"].sort(key=lambda pair: pair[1].differs is False)
-    shown = [row for part in ("answer", "name", "asked") for _, row in parts[part]]
+    shown = [row for part in ("answer", "why", "asked") for _, row in parts[part]]
     longest = max((cells(row.name) + 1 for row in shown), default=NAME)
     name = max(NAME, min(longest, 28 if size >= 110 else 16))
     fields = {part: [_field(row, number, size, name) for number, row in rows] for part, rows in parts.items()}
-    for key, words in MORE.items():
+    for key in MORE:
         if fields[key]:
-            more = text(f"  {count(len(fields[key]), 'more field')} {words}", ("   enter lists them", "muted"))
-            fields[key] = [ListEntry(cut(more, size), key)]
-    cause = [hang(text("  "), because, size)] if because else []
+            words = f"  {count(len(fields[key]), 'more field')} {_of(key, found, parts[key])}"
+            fields[key] = [ListEntry(cut(text(words, ("   enter lists them", "muted")), size), key)]
     return [
-        rule("the answer", "", size),
         *fields["answer"],
         *fields["more answered"],
-        rule("why", "", size),
-        *map(ListEntry, cause),
-        *fields["name"],
+        rule(f"why: it goes by {found.goes_by}" if found.goes_by else "why", "", size),
+        *fields["why"],
         rule("asked", "", size),
         *fields["asked"],
         *fields["more asked"],
@@ -207,13 +206,21 @@ def side_by_side(found: ComparedExchanges, because: str, size: int) -> list[List
     ]
 
 
+def _of(key: str, found: ComparedExchanges, rows: Sequence[tuple[int, FieldRow]]) -> str:
+    """Return whose fields are only counted: those of the answer, or of the side that alone sent them."""
+    silent = {(row.left in NOT_SENT, row.right in NOT_SENT) for _, row in rows}
+    if key == "more answered" or len(silent) > 1:
+        return MORE[key]
+    return f"sent by {found.right_label if silent == {(True, False)} else f'the {found.left_label}'} only"
+
+
 def _place(row: FieldRow) -> str:
     """Return the part of the comparison in which a row stands: one that seldom says anything is only counted."""
-    if row.name == "User-Agent":
-        return "name"
+    if row.part == "why" or row.name == "User-Agent":
+        return "why"
     if row.part == "asked":
         return "more asked" if _one_sided(row) else "asked"
-    told = row.part == "page" or row.note == QUOTED or row.name in TOLD
+    told = row.part == "page" or row.note == QUOTED or row.name in (*TOLD, SERVER)
     return "answer" if told and (row.name != "hops" or row.differs) else "more answered"
 
 
