@@ -18,6 +18,7 @@ from aui_tui.model.visits import visit_rows
 from aui_tui.text import cells
 from aui_tui.tui import cardrows
 from aui_tui.tui.rows import ListEntry
+from aui_tui.tui.screens.compare import compare, lines, sentence
 from aui_tui.tui.screens.exchange import around_difference, opened
 from aui_tui.tui.screens.help import help_sections
 from aui_tui.tui.state import CardState
@@ -169,3 +170,31 @@ def test_a_card_of_the_first_method_names_every_pillar_in_80_cells() -> None:
     report = HostReport(card=grade_card(seen, "v0.1"), observations=seen)
     shown = cardrows.score(CardState("shop.example").with_report(report), 78).plain
     assert all(words in shown for words in ("Access 40/40", "Consent 10/10", "Surface 25/25", "Protocols 15/15"))
+
+
+def of_rules(policies: dict[str, tuple[str, int, str]]) -> HostReport:
+    seen = situations.site(robots=situations.rules(policies))
+    return HostReport(card=grade_card(seen, DEFAULT_METHOD), observations=seen)
+
+
+def test_a_comparison_names_the_line_of_robots_txt_which_alone_is_no_difference() -> None:
+    told, google = ("blocked", 2, "Disallow: /"), ("blocked", 9, "Disallow: /")
+    one, other = of_rules({"Claude-User": told}), of_rules({"Claude-User": google, "Google-Agent": google})
+    found = {row.name: row for row in lines((one, other), NOW.timestamp())}
+    assert [value.note for value in found["Claude"].values] == ["line 2, “Disallow: /”", "line 9, “Disallow: /”"]
+    assert not found["Claude"].differs
+    assert [value.note for value in found["Google agent"].values] == ["", "line 9, “Disallow: /”"]
+    for size, words in ((76, "⊘ told no  line 9 "), (136, "⊘ told no  line 9, “Disallow: /”"), (40, "⊘ told no ")):
+        rows = compare((one, other), size, NOW.timestamp())
+        assert fit_in(rows, size)
+        assert any(words in row.content.plain + " " for row in rows), words
+    assert f"{one.card.host}  {one.card.score} {one.card.grade}" in words_of(compare((one, other), 76, NOW.timestamp()))
+
+
+def test_a_comparison_says_that_robots_txt_turns_away_where_nothing_else_does() -> None:
+    told = ("blocked", 2, "Disallow: /")
+    one, other, refused = of_rules({"Claude-User": told}), of_rules({"Claude-User": told}), refused_claude()
+    named = [replace(each, card=replace(each.card, host=name)) for each, name in ((one, "a"), (other, "b"))]
+    assert sentence(named) == "Both turn Claude away by robots.txt."
+    mixed = [named[0], replace(refused, card=replace(refused.card, host="c"))]
+    assert sentence(mixed) == "Both turn Claude away."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from shlex import quote
 from typing import ClassVar, Final, NamedTuple
@@ -13,12 +13,13 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from aui_tui.model import agents, labels
+from aui_tui.model.card import ReportCard
 from aui_tui.model.labels import ago
 from aui_tui.model.registry import registry
 from aui_tui.model.signs import sign
 from aui_tui.model.view import HostReport
 from aui_tui.report import sections
-from aui_tui.text import count, fit, joined
+from aui_tui.text import cells, count, fit, joined
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import COMPARE
 from aui_tui.tui.context import attempt, start
@@ -32,10 +33,11 @@ from aui_tui.tui.words import TERMS
 
 
 class Value(NamedTuple):
-    """What one card says in a line, and its tone."""
+    """What one card says in a line, and its tone; ``note``: the line of robots.txt it comes from, never compared."""
 
     text: str
     tone: str = ""
+    note: str = ""
 
 
 class ComparedLine(NamedTuple):
@@ -110,9 +112,10 @@ class CompareScreen(DashboardScreen[None]):
         row, place = self._here()
         if row is None:
             return term("disagree", size, "What the sites do not have in common; a shows all lines.")
-        word = row.values[place].text[2:]
+        word, note = row.values[place].text[2:], row.values[place].note
         words = " · ".join(value.text for value in row.values)
-        return term(word, size) if word in TERMS else term(row.name, size, words)
+        said = f"{TERMS[word][:-1]} ({note})." if note else ""
+        return term(word, size, said) if word in TERMS else term(row.name, size, words)
 
     def on_row_list_chosen(self) -> None:
         """Show what is behind the verdict of a site, of any other line what each site says in full."""
@@ -158,13 +161,13 @@ def compare(reports: Sequence[HostReport], size: int, now: float, *, every: bool
     """Return the sites side by side in ``size`` cells, what differs first; ``every``: also line by line what is not."""
     if not reports:
         return []
-    label = LABEL if size >= 70 else 13
+    label = 2 * LABEL if size >= 110 else LABEL if size >= 70 else 13
     room = max((size - label - 4) // len(reports) - 1, 8)
     found = lines(reports, now)
     differ, alike = [row for row in found if row.differs], [row for row in found if not row.differs]
     heading = rule(f"{glyphs.DISAGREE} what differs", "", size)
     out = [paragraph(sentence(reports), size, "strong"), heading]
-    heads = "".join(fit(report.card.host, room) + " " for report in reports)
+    heads = "".join(fit(_head(report, room), room) + " " for report in reports)
     out.append(ListEntry(text(" " * (label + 4), (heads, "title"))))
     out += [_row(row, glyphs.DISAGREE, label, room) for row in differ]
     more = "a folds them" if every else "a shows them"
@@ -173,9 +176,19 @@ def compare(reports: Sequence[HostReport], size: int, now: float, *, every: bool
         return [*out, *(_row(row, glyphs.ALIKE, label, room) for row in alike)]
     names: dict[Value, list[str]] = {}
     for row in alike:
-        names.setdefault(row.values[0], []).append(row.name)
+        names.setdefault(row.values[0]._replace(note=""), []).append(row.name)
     said = (_said(", ".join(names[value]), value) for value in names if value.text != glyphs.DASH)
     return [*out, paragraph(" · ".join(said), size, "muted")]
+
+
+def _head(report: HostReport, room: int) -> str:
+    """Return host and score, the host alone where they have no room."""
+    both = f"{report.card.host}  {_score(report.card)}"
+    return both if cells(both) <= room else report.card.host
+
+
+def _score(card: ReportCard) -> str:
+    return glyphs.DASH if card.unreachable else labels.score(card.score, card.grade)
 
 
 def _said(names: str, value: Value) -> str:
@@ -184,20 +197,24 @@ def _said(names: str, value: Value) -> str:
 
 
 def _row(row: ComparedLine, mark: str, label: int, room: int) -> ListEntry:
-    cells = [(fit(_with_bar(value.text, room), room), value.tone) for value in row.values]
+    shown = [(fit(_in_room(value, room), room), value.tone) for value in row.values]
     role = "accent" if mark == glyphs.DISAGREE else "muted"
     content = text("  ", (f"{mark} ", role), fit(row.name, label - 1) + " ")
     stops = []
-    for place, (words, tone) in enumerate(cells):
+    for place, (words, tone) in enumerate(shown):
         start = len(content.plain)
         content = text(content, (words, tone), " ")
         stops.append(Stop(f"{place} {row.name}", start, start + len(words.rstrip())))
     return ListEntry(content, stops[0].key, tuple(stops))
 
 
-def _with_bar(words: str, room: int) -> str:
-    """Return points such as ``18/25`` with a bar of them, everything else as it is."""
+def _in_room(value: Value, room: int) -> str:
+    """Return a value with its note as far as there is room, points such as ``18/25`` with a bar of them."""
+    words = value.text
     points = POINTS.fullmatch(words)
+    if value.note:
+        forms = (f"{words:<11}{note}" for note in (value.note, value.note.partition(",")[0]))
+        return next((form for form in forms if cells(form) <= room), words)
     if not points or room < 12:
         return words
     full, rest = glyphs.bar(int(points[1]), int(points[2]), min(room - 6, BAR))
@@ -206,23 +223,31 @@ def _with_bar(words: str, room: int) -> str:
 
 def sentence(reports: Sequence[HostReport]) -> str:
     """Return in one sentence who is turned away by all of the sites, and by which of them alone."""
-    out = {
-        report.card.host: set(agents.turned_away(agents.verdicts(report.card, report.observations))[1])
-        for report in reports
-        if not report.card.unreachable
-    }
+    out = {report.card.host: _turned_away(report) for report in reports if not report.card.unreachable}
     if not out:
         return "None of them could be reached."
-    order = [surface.label for surface in registry().surfaces]
-    every = set.intersection(*out.values()) if len(out) > 1 else set[str]()
+    first, *others = out.values()
+    every = [name for name in first if others and all(name in other for other in others)]
     all_of = "Both" if len(out) == 2 else "All"
-    parts = [f"{all_of} turn {joined(sorted(every, key=order.index))} away"] if every else []
+    parts = [f"{all_of} turn {_away(every, *out.values())}"] if every else []
     for host, names in out.items():
-        own = sorted(names - every, key=order.index)
+        own = [name for name in names if name not in every]
         if own:
-            parts.append(f"{host} {'also ' if every else ''}turns {joined(own)} away")
+            parts.append(f"{host} {'also ' if every else ''}turns {_away(own, names)}")
     words = "; ".join(parts) or "No assistant is turned away by any of them"
     return f"{words}."
+
+
+def _turned_away(report: HostReport) -> dict[str, str]:
+    """Return the assistants that a site turns away, and how."""
+    every = agents.each(report.card, report.observations)
+    return {name: one.verdict for one in every if one.verdict in agents.SHUT for name in one.names}
+
+
+def _away(names: Sequence[str], *sites: Mapping[str, str]) -> str:
+    """Return that assistants are turned away, and where nothing else does it that robots.txt does."""
+    told = all(words[name] == agents.TOLD_NO for words in sites for name in names)
+    return f"{joined(names)} away{' by robots.txt' if told else ''}"
 
 
 def lines(reports: Sequence[HostReport], now: float) -> list[ComparedLine]:
@@ -242,15 +267,20 @@ def _lines(report: HostReport, now: float) -> Iterator[tuple[str, Value]]:
     """Yield what one report says, by the name of the line."""
     card, word = report.card, "unreachable" if report.card.unreachable else report.card.stance
     points = sections.points(report)
-    for one in agents.each(card, report.observations) if not card.unreachable else ():
+    rows = agents.agent_rows(card, report.observations)
+    every = agents.each(card, report.observations) if not card.unreachable else ()
+    for surface, one in zip(registry().surfaces, every, strict=False):
         found = sign(one.verdict)
-        yield joined(one.names), Value(f"{found.sign} {one.verdict}", found.tone)
+        by = (row for row in rows if row.line and row.verdict == one.verdict in (agents.TOLD_NO, agents.PART))
+        row = next((row for row in by if row.key in (surface.live, *surface.agents)), None)
+        note = f"line {row.line}, “{row.rule}”" if row is not None else ""
+        yield surface.label, Value(f"{found.sign} {one.verdict}", found.tone, note)
     yield from ((item.label, Value(item.cells[1])) for item in (points.items if points is not None else ()))
     yield "Category", Value(card.category)
     yield "Method", Value(card.method)
     facts = (item for item in sections.facts(report).items if item.label not in ("Title", "Limit"))
     yield from ((item.label, Value(item.text)) for item in facts)
     yield "Stance", Value(word, sign(word).tone)
-    yield "Score", Value(glyphs.DASH if card.unreachable else labels.score(card.score, card.grade), "strong")
+    yield "Score", Value(_score(card), "strong")
     yield "Scanned", Value(ago(card.scanned_at, now))
     yield from ((fix.title, TO_DO) for fix in card.recommendations)
