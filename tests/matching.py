@@ -12,7 +12,7 @@ from aui_tui.model.agents import gets_in
 from aui_tui.model.card import epoch_ms
 from aui_tui.model.codec import names_of
 from aui_tui.model.query import Query
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import surfaces
 from aui_tui.model.view import Row, decades
 from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES, TURNED_AWAY
 
@@ -77,7 +77,7 @@ def _place(words: tuple[str, ...], word: str) -> int:
 def counted(rows: Sequence[Row]) -> dict[str, Any]:
     """Return the fields of an overview that follow from the rows of a list alone."""
     scores = [0] * 101
-    verdicts: dict[str, Counter[str]] = {surface.slug: Counter() for surface in registry().surfaces}
+    verdicts: dict[str, Counter[str]] = {surface.slug: Counter() for surface in surfaces()}
     shut: dict[str, dict[str, tuple[int, int]]] = {slug: dict.fromkeys(CATEGORIES, (0, 0)) for slug in verdicts}
     for row in rows:
         scores[row.summary.score] += 1

@@ -48,9 +48,9 @@ def shell_word(word: str) -> str:
 def sorts(incomplete: str) -> list[str]:
     """Return the columns that a list can be ordered by."""
     from aui_tui.model.query import SORTS
-    from aui_tui.model.registry import registry
+    from aui_tui.model.registry import surfaces
 
-    return of([*SORTS, *("matrix." + surface.slug for surface in registry().surfaces)])(incomplete)
+    return of([*SORTS, *("matrix." + surface.slug for surface in surfaces())])(incomplete)
 
 
 def fields(incomplete: str) -> list[str]:
@@ -77,9 +77,9 @@ def terms(incomplete: str) -> list[str]:
 
 def agents(incomplete: str) -> list[str]:
     """Return the matrix surfaces that can be tested, as :func:`of` does."""
-    from aui_tui.model.registry import registry
+    from aui_tui.model.registry import surfaces
 
-    return of([surface.slug for surface in registry().surfaces if surface.source != "none"])(incomplete)
+    return of([surface.slug for surface in surfaces() if surface.source != "none"])(incomplete)
 
 
 def hosts(incomplete: str) -> list[str]:

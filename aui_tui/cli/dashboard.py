@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -61,7 +60,7 @@ def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:
         status = open_on(run, service, host=host, **offers)
         if chosen:
             settings = msgspec.structs.replace(run.settings, source=chosen[-1])
-            run, access, host = replace(run, settings=settings), None, ""
+            run, access, host = run._replace(settings=settings), None, ""
             continue
         return show_demo(run) if status == DEMO else status
 

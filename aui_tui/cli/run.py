@@ -8,8 +8,7 @@ import os
 import signal
 import traceback
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from aui_tui import __version__
 from aui_tui.cli import streams
@@ -34,8 +33,7 @@ class Stopped(Exception):
         self.number = number
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """What a command works with: the settings in force, and whether it may narrate."""
 
     settings: Settings

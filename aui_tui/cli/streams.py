@@ -12,9 +12,8 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
 from aui_tui.errors import ConfigError
 from aui_tui.model.signs import ASCII, sign
@@ -159,8 +158,7 @@ MIN_WIDTH: Final = 40
 MAX_WIDTH: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Paint:
+class Paint(NamedTuple):
     """How to write: ``width`` in cells, with ``colour`` or without, with symbols or in ``ascii`` only."""
 
     width: int = 80

@@ -21,7 +21,7 @@ from aui_tui.model.card import epoch_ms
 from aui_tui.model.decoding import from_json
 from aui_tui.model.points import percent
 from aui_tui.model.query import Query, Term, all_of
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import surfaces
 from aui_tui.model.view import Move, Moves, Overview, decades
 from aui_tui.model.vocabulary import CATEGORIES, FIXES, GRADES, LIVE_TOTAL, STANCES, TURNED_AWAY, UNANSWERED
 from aui_tui.text import clean
@@ -48,7 +48,7 @@ PAIRS: Final = f"""
 """
 """Hosts that had a scan before a time, else one before their last: comparable scores then and now, the id of the scan
 then (none where it is the last one), and the verdicts of now."""
-LIVE: Final = tuple(surface.slug for surface in registry().surfaces if surface.live)
+LIVE: Final = tuple(surface.slug for surface in surfaces() if surface.live)
 _KINDS: Final = ("category", "stance", "substr(grade, 1, 1)", "lower(edge)", *AGENTS)
 _FAULTS: Final = ("CAST(fixes AS TEXT)", "CAST(contradictions AS TEXT)", "(change > 0) - (change < 0)", *LIVE)
 """The groups in which an overview counts hosts: a hundred hosts share one. SQLite would sort all hosts for that."""

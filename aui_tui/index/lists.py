@@ -15,7 +15,7 @@ from aui_tui.errors import Unavailable
 from aui_tui.index.rows import LINE, Line, row_of
 from aui_tui.model.decoding import from_json
 from aui_tui.model.query import VERDICT_WORDS, Query, Term, all_of
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import surfaces
 from aui_tui.model.view import Facets, Row
 from aui_tui.model.vocabulary import CATEGORIES, STANCES, UNANSWERED
 from aui_tui.text import clean
@@ -67,9 +67,7 @@ FILLED: Final = MappingProxyType(
         "change": "change <> 0",
         "category": "category <> ''",
         "disagree": "contradictions <> ''",
-        "by": " OR ".join(
-            f"{one.slug} IN {VERDICT_WORDS['out']}" for one in registry().surfaces if one.source != "none"
-        ),
+        "by": " OR ".join(f"{one.slug} IN {VERDICT_WORDS['out']}" for one in surfaces() if one.source != "none"),
         "next": "fixes <> ''",
     }
 )

@@ -19,7 +19,7 @@ from aui_tui.index import rows
 from aui_tui.index.schema import schema
 from aui_tui.model.decoding import from_msgpack
 from aui_tui.model.query import CONTRADICTIONS, HAS
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import surfaces
 from aui_tui.model.vocabulary import FIXES, STANCES, VERDICTS
 
 PLAIN: Final = 4
@@ -102,7 +102,7 @@ def _of_bits(bits: int) -> dict[str, rows.Value]:
     ]
     directions = words(DIRECTION_AT, CONTRADICTIONS)
     if not directions and bits >> CONTRADICTION_AT & 1:  # a row from before there were directions
-        live = [verdict for surface, verdict in zip(registry().surfaces, verdicts, strict=True) if surface.live]
+        live = [verdict for surface, verdict in zip(surfaces(), verdicts, strict=True) if surface.live]
         held = {"out": {"blocked", "walled"} & {*live}, "in": {"disallowed"} & {*live}}
         directions = rows.joined(word for word in CONTRADICTIONS if held[word])
     return dict(zip(rows.AGENTS, verdicts, strict=True)) | {

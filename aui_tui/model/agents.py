@@ -27,7 +27,7 @@ from aui_tui.model.observations import (
     RobotsPolicy,
 )
 from aui_tui.model.points import conclusive
-from aui_tui.model.registry import Agent, Client, Surface, registry
+from aui_tui.model.registry import Agent, Client, Surface, registry, surface_called, surfaces
 from aui_tui.model.verdicts import AWAY
 from aui_tui.model.vocabulary import LIVE_TOTAL, UNANSWERED
 from aui_tui.text import joined
@@ -181,7 +181,7 @@ def verdicts(card: ReportCard, seen: Observations | None = None) -> dict[str, st
         for agent, access in card.answers
         if access.status == 0 and (seen.exchange(agent.key).dropped if seen is not None else every)
     }
-    pairs = zip(registry().surfaces, card.matrix.items(), strict=False)
+    pairs = zip(surfaces(), card.matrix.items(), strict=False)
     untested = (key for surface, (key, verdict) in pairs if surface.live in dropped and verdict == "untested")
     return card.matrix | dict.fromkeys(untested, UNANSWERED)
 
@@ -301,7 +301,7 @@ def each(card: ReportCard, seen: Observations | None = None) -> Iterator[Outcome
     """Yield what every assistant of the matrix gets, one by one in the order of the matrix."""
     rows = {row.key: row for row in agent_rows(card, seen)}
     rules = seen.robots.kind == "rules" if seen is not None else card.robots_status <= 299
-    for surface, (key, verdict) in zip(registry().surfaces, card.matrix.items(), strict=False):
+    for surface, (key, verdict) in zip(surfaces(), card.matrix.items(), strict=False):
         row = rows.get(surface.live)
         word = row.verdict if row is not None else word_of(verdict, surface.source)
         word = UNCLEAR if card.unreachable and word != UNTESTED else word
@@ -527,7 +527,7 @@ def opens(card: ReportCard, fix: str) -> bool:
 def probe_of(key: str) -> str:
     """Return the probe that stands for a matrix key, an agent or a probe itself; empty when there is none."""
     known = registry()
-    surface = known.surface(key)
+    surface = surface_called(key)
     if surface is not None:
         return surface.live
     agent = known.agent(key)

@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
 from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REDIRECTS, REFUSED, SERVED, Declared, Timestamp
-from aui_tui.model.registry import Agent, Surface, registry
+from aui_tui.model.registry import Agent, Surface, registry, surfaces
 from aui_tui.model.tasks import TaskRun
 from aui_tui.model.vocabulary import (
     AGENTS_TOTAL,
@@ -116,7 +116,7 @@ class PageAccess(PageAnswer, frozen=True, kw_only=True):
 
 def of_surfaces(matrix: Mapping[str, str]) -> Iterator[tuple[Surface, str]]:
     """Yield the assistants with their verdicts in ``matrix``; a foreign one counts by position."""
-    return zip(registry().surfaces, matrix.values(), strict=False)
+    return zip(surfaces(), matrix.values(), strict=False)
 
 
 class ReportCard(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ from aui_tui.model.decoding import cleaned, convert, parse, sentence
 from aui_tui.model.methods import METHODS, grade_of
 from aui_tui.model.observations import Declared
 from aui_tui.model.points import UNREACHABLE, letter
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import registry, surfaces
 from aui_tui.model.tasks import TaskRun
 from aui_tui.model.view import IndexView, pages
 from aui_tui.model.vocabulary import (
@@ -56,7 +56,7 @@ MAPS: Final = {
 def names_of(field: str) -> tuple[str, ...]:
     """Return our literal keys of a map (``matrix``, ``ua_policy``, ``crawler_policy``, ``agent_access``) in order."""
     if field == "matrix":
-        return tuple(surface.slug for surface in registry().surfaces)
+        return tuple(surface.slug for surface in surfaces())
     known = registry()
     if field == "crawler_policy":
         return tuple(crawler.token for crawler in known.crawlers)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from http import HTTPStatus
 from types import MappingProxyType
 from typing import Final
 
@@ -26,7 +25,7 @@ from aui_tui.model.observations import (
     Declared,
     Observations,
 )
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import registry, surface_called
 from aui_tui.model.verdicts import AWAY
 from aui_tui.model.vocabulary import NO_GRADE, UNITS
 from aui_tui.packaged import read_table
@@ -92,7 +91,7 @@ def score(points: int, letter: str) -> str:
 
 def name(key: str) -> str:
     """Return what an assistant, an agent or a probe is called, by its key in a record; a foreign key as it is."""
-    known = registry().surface(key) or registry().agent(key)
+    known = surface_called(key) or registry().agent(key)
     return known.label if known else PROBES.get(key, key)
 
 
@@ -129,6 +128,8 @@ def answer(access: AgentAccess) -> str:
 
 def status(code: int) -> str:
     """Return a status with its standard phrase: ``403 Forbidden``."""
+    from http import HTTPStatus
+
     try:
         return f"{code} {HTTPStatus(code).phrase}"
     except ValueError:

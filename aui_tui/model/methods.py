@@ -5,9 +5,8 @@ The checks say what fills a pillar: each names its pillar and its points under e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from aui_tui.model.vocabulary import choose
 
@@ -21,8 +20,7 @@ REVISION: Final = 3
 """Of how facts become points. Cards of an earlier revision are graded again from what was seen."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pillar:
+class Pillar(NamedTuple):
     """A pillar: key on the wire, label on recommendations, and maximum points.
 
     The one filled ``by_tasks`` has a value only when tasks were run; else it is null.
@@ -34,8 +32,7 @@ class Pillar:
     by_tasks: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(NamedTuple):
     """A scoring method: its name and its pillars in order."""
 
     name: str

@@ -24,7 +24,7 @@ import msgspec
 
 from aui_tui.errors import BadValue
 from aui_tui.model.methods import METHODS
-from aui_tui.model.registry import fold, names_of, registry
+from aui_tui.model.registry import fold, names_of, registry, surfaces
 from aui_tui.model.vocabulary import (
     CATEGORIES,
     CRAWLER_POLICIES,
@@ -184,7 +184,7 @@ def _agent(value: str) -> Term:
 
 def _slugs(name: str) -> tuple[str, ...]:
     """Return the matrix surfaces that a name of the registry means, all of them for ``any``."""
-    known = registry().surfaces
+    known = surfaces()
     found = known if name.casefold() == ANY else registry().surfaces_of(name)
     return tuple(s.slug for s in found) or (choose("agent", name, (*(s.slug for s in known), ANY)),)
 
@@ -308,7 +308,7 @@ FIELDS: Final = MappingProxyType(
                 ("", f"or: {', '.join(VERDICT_WORDS)}"),
             ),
             _agent,
-            tuple((surface.slug, surface.label) for surface in registry().surfaces if surface.source != "none"),
+            tuple((surface.slug, surface.label) for surface in surfaces() if surface.source != "none"),
             ("in", "out", "part", "refused", "challenged", "unclear"),
             commas=False,
         ),
@@ -471,7 +471,7 @@ def _sort(name: str) -> str:
     found = registry().surfaces_of(word) if dot and head.casefold() == "matrix" else ()
     if len(found) == 1:
         return "matrix." + found[0].slug
-    slugs = tuple("matrix." + surface.slug for surface in registry().surfaces)
+    slugs = tuple("matrix." + surface.slug for surface in surfaces())
     return choose("sort column", name or "rank", (*SORTS, *slugs))
 
 

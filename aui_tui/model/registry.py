@@ -72,7 +72,6 @@ class Agent(Client, frozen=True, kw_only=True):
     live_probe: bool = False
     status: str = "active"
     signature_directory: str = ""
-    matrix: str = ""
     group = "agent"
 
 
@@ -86,14 +85,13 @@ class Surface(RegistryEntry, frozen=True, kw_only=True):
     """A matrix key: ``source`` is ``none``, ``live`` (probe ``live``) or ``robots`` (policy of ``agents``)."""
 
     slug: str
-    surface: str
     source: str
     live: str = ""
     agents: tuple[str, ...] = ()
 
 
 class Registry(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that the records name, in positions."""
+    """The agents and crawlers that the records name, in positions."""
 
     version: str
     browser_user_agent: str
@@ -101,7 +99,6 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
     agents: tuple[Agent, ...]
     crawlers: tuple[Crawler, ...]
     others: tuple[Client, ...]
-    surfaces: tuple[Surface, ...]
 
     @property
     def clients(self) -> tuple[Client, ...]:
@@ -122,10 +119,6 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
         agent = self.agent(name)
         return agent.user_agent if agent is not None else self.browser_user_agent
 
-    def surface(self, name: str) -> Surface | None:
-        """Return the matrix surface whose slot or slug is ``name``."""
-        return next((s for s in self.surfaces if name in (s.key, s.slug)), None)
-
     def named(self, word: str) -> tuple[Surface | Agent, ...]:
         """Return what ``word`` names: one surface, else one agent, else every entry of a company; empty for nothing.
 
@@ -136,7 +129,7 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
         if exact is not None:
             return (exact,)
         wanted = fold(word)
-        entries: tuple[Surface | Agent, ...] = (*self.surfaces, *self.agents)
+        entries: tuple[Surface | Agent, ...] = (*surfaces(), *self.agents)
         for entry in entries:
             if wanted in names_of(entry):
                 return (entry,)
@@ -144,14 +137,14 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
 
     def surfaces_of(self, word: str) -> tuple[Surface, ...]:
         """Return the matrix surfaces that ``word`` names: itself, the one of an agent, the tested ones of a company."""
-        found = self.named(word)
-        surfaces = [entry for entry in found if isinstance(entry, Surface)]
-        if len(found) > 1:
-            surfaces = [surface for surface in surfaces if surface.source != "none"]
-        if not surfaces:
-            keys = {entry.key for entry in found}
-            surfaces = [surface for surface in self.surfaces if keys & set(surface.agents)]
-        return tuple(surfaces)
+        entries = self.named(word)
+        found = [entry for entry in entries if isinstance(entry, Surface)]
+        if len(entries) > 1:
+            found = [surface for surface in found if surface.source != "none"]
+        if not found:
+            keys = {entry.key for entry in entries}
+            found = [surface for surface in surfaces() if keys & set(surface.agents)]
+        return tuple(found)
 
 
 def fold(name: str) -> str:
@@ -186,8 +179,18 @@ def registry() -> Registry:
         agents=convert(_entries(data["agent"]), tuple[Agent, ...]),
         crawlers=convert(_entries(data["crawler"]), tuple[Crawler, ...]),
         others=convert(_entries(data["other"]), tuple[Client, ...]),
-        surfaces=convert(data["matrix"], tuple[Surface, ...]),
     )
+
+
+@cache
+def surfaces() -> tuple[Surface, ...]:
+    """Return the matrix surfaces (``surfaces.toml``), read once: a list of hosts needs nothing else of the registry."""
+    return tuple(read_table("model/surfaces.toml", dict[str, list[Surface]])["surface"])
+
+
+def surface_called(name: str) -> Surface | None:
+    """Return the matrix surface whose slot or slug is ``name``."""
+    return next((one for one in surfaces() if name in (one.key, one.slug)), None)
 
 
 def _entries(tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -205,7 +208,5 @@ class Known(NamedTuple):
 @cache
 def starter() -> Mapping[str, Known]:
     """Return the packaged list by host, in its order."""
-    import csv
-
-    lines = read_text("model/starter.csv").splitlines()
-    return MappingProxyType({host: Known(name, category, True) for host, name, category in csv.reader(lines)})
+    lines = (line.split(",") for line in read_text("model/starter.csv").splitlines())
+    return MappingProxyType({host: Known(name, category, True) for host, name, category in lines})

@@ -18,7 +18,7 @@ from aui_tui.model.agents import said, verdicts
 from aui_tui.model.card import QUOTE, Evidence, ReportCard
 from aui_tui.model.methods import METHODS, grade_of
 from aui_tui.model.observations import INCONCLUSIVE, SERVED
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import surface_called
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import NO_GRADE, POLICY_RANK, VERDICT_RANK
 from aui_tui.report.markdown import escape
@@ -164,7 +164,7 @@ def _fields(before: ReportCard, after: ReportCard) -> Iterator[Change]:
     for key, now in after.pillars.items() if before.method == after.method else ():
         yield _plain(f"pillars.{key}", labels.pillar(after.method, key), 1, before.pillars.get(key), now)
     for key, old, now in _pairs(verdicts(before), verdicts(after)):
-        surface = registry().surface(key)
+        surface = surface_called(key)
         yield Change(
             field=f"matrix.{key}",
             label=labels.name(key),

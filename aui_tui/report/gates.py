@@ -15,7 +15,7 @@ from aui_tui.model.card import Finding, ReportCard
 from aui_tui.model.codec import names_of
 from aui_tui.model.methods import FLOORS, grade_of, round_half_up
 from aui_tui.model.observations import Observations
-from aui_tui.model.registry import PURPOSES, Agent, Surface, registry
+from aui_tui.model.registry import PURPOSES, Agent, Surface, registry, surface_called, surfaces
 from aui_tui.model.vocabulary import (
     GRADES,
     LIVE_TOTAL,
@@ -152,7 +152,7 @@ def _asked(word: str) -> list[str]:
     if word.strip().lower() in PURPOSES.values():
         return _of_purpose(word.strip().lower())
     found = known.named(word)
-    testable = [surface for surface in known.surfaces if surface.source != "none"]
+    testable = [surface for surface in surfaces() if surface.source != "none"]
     allowed = (
         *(surface.label for surface in testable),
         *(agent.token for agent in known.agents),
@@ -172,7 +172,7 @@ def _of_purpose(purpose: str) -> list[str]:
     known = registry()
     if purpose == "user":
         probed = {agent.key for agent in known.live}
-        return [surface.slug for surface in known.surfaces if surface.live in probed]
+        return [surface.slug for surface in surfaces() if surface.live in probed]
     return [crawler.token for crawler in known.crawlers if crawler.purpose == purpose]
 
 
@@ -276,7 +276,7 @@ def _stance(card: ReportCard, gates: Gates) -> Iterator[Failure]:
 
 
 def _serves(card: ReportCard, name: str, seen: Observations | None) -> Iterator[Failure]:
-    gate, surface = "must-serve", registry().surface(name)
+    gate, surface = "must-serve", surface_called(name)
     if surface is None:
         policy = _policy(card, name)
         if policy == "blocked" or (policy == "unlisted" and card.wildcard_block):
@@ -284,7 +284,7 @@ def _serves(card: ReportCard, name: str, seen: Observations | None) -> Iterator[
         elif card.robots_status == 0 or card.robots_status >= 500:
             yield _unclear(gate, f"robots.txt could not be fetched, so {name} is inconclusive.")
         return
-    verdict = list(each(card, seen))[registry().surfaces.index(surface)].verdict
+    verdict = list(each(card, seen))[surfaces().index(surface)].verdict
     if verdict in (UNCLEAR, UNTESTED):
         yield _unclear(gate, f"{surface.label}: inconclusive, because this scan has no verdict.")
     elif verdict in SHUT:

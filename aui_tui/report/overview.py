@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from aui_tui.checks import BY_FIX
 from aui_tui.model import labels
 from aui_tui.model.agents import word_of
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import surfaces
 from aui_tui.model.view import Overview
 from aui_tui.model.vocabulary import STANCES
 from aui_tui.report.sections import Item, Section
@@ -50,7 +50,7 @@ def _shares(figures: Iterable[tuple[str, int]], whole: int) -> Iterator[Item]:
 
 
 def _assistants(figures: Overview) -> Iterator[Item]:
-    for surface in registry().surfaces:
+    for surface in surfaces():
         found = Counter[str]()
         for verdict, number in figures.verdicts.get(surface.slug, {}).items():
             found[word_of(verdict, surface.source)] += number

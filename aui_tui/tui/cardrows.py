@@ -18,7 +18,7 @@ from aui_tui.model.labels import ago
 from aui_tui.model.methods import WALLED_CEILING
 from aui_tui.model.observations import INCONCLUSIVE
 from aui_tui.model.points import GRANTED, asked_for, comparable, gain, gain_of, percent, totals
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import surface_called
 from aui_tui.model.tasks import TASKS, TaskResult, task_label
 from aui_tui.model.view import HistoryPoint, HostReport, Quota, comparable_scores
 from aui_tui.model.vocabulary import NO_GRADE
@@ -335,7 +335,7 @@ def why(report: HostReport, key: str) -> str:
 
 def unasked(report: HostReport, key: str, size: int) -> list[ListEntry]:
     """Return what is known of an assistant, agent or crawler without an exchange: its lines of robots.txt."""
-    surface = registry().surface(key)
+    surface = surface_called(key)
     wanted = surface.agents if surface is not None else (key,)
     words = "It was not asked: four agents are asked under their names, the others by robots.txt."
     if report.observations is None:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from aui_tui.model.agents import turned_away, word_of
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import sign
 from aui_tui.model.view import Row
 from aui_tui.tui import glyphs
@@ -119,13 +119,13 @@ def _ranked(width: int, chosen: Sequence[str]) -> list[Column]:
     if width < EVERYBODY:
         host = HOST_WIDTH if width >= ROOMY else 18
         return [replace(column, width=host) if column.key == "host" else column for column in RANKED]
-    live = [column for column, surface in zip(_surfaces(WORD_WIDTH), registry().surfaces, strict=True) if surface.live]
+    live = [column for column, surface in zip(_surfaces(WORD_WIDTH), surfaces(), strict=True) if surface.live]
     place = next(number for number, column in enumerate(RANKED) if column.key == "out")
     return [*RANKED[:place], *live, *RANKED[place + 1 :], CHOICES[0]]
 
 
 def _surfaces(each: int) -> list[Column]:
-    keys = ((f"matrix.{surface.slug}", surface.label) for surface in registry().surfaces)
+    keys = ((f"matrix.{surface.slug}", surface.label) for surface in surfaces())
     return [Column(key, short, each, sort=key) for key, short in keys]
 
 
@@ -151,7 +151,7 @@ def _matrix(width: int, rows: int) -> tuple[Column, ...]:
         Column("stance", "Stance", STANCE_WIDTH, sort="stance"),
         Column("host", "Host", 16, sort="host", most=36),
     ]
-    count = len(registry().surfaces)
+    count = len(surfaces())
     while _need(fixed) + 2 * count > width and any(c.drop for c in fixed):
         fixed.remove(min((c for c in fixed if c.drop), key=lambda c: c.drop))
     each = min(max((width - _need(fixed)) // count - 1, 1), WORD_WIDTH + 2)
@@ -179,10 +179,10 @@ def cell(column: Column, row: Row, now: float) -> Cell:
 def verdict_of(row: Row, slug: str) -> str:
     """Return the word for the verdict of one of our surfaces; a foreign matrix is read by position."""
     matrix = row.matrix
-    place = next((i for i, surface in enumerate(registry().surfaces) if surface.slug == slug), -1)
+    place = next((i for i, surface in enumerate(surfaces()) if surface.slug == slug), -1)
     values = tuple(matrix.values())
     verdict = matrix.get(slug) or (values[place] if 0 <= place < len(values) else "untested")
-    return word_of(verdict, registry().surfaces[place].source if place >= 0 else "")
+    return word_of(verdict, surfaces()[place].source if place >= 0 else "")
 
 
 def _score(row: Row, _now: float) -> Cell:
@@ -207,7 +207,7 @@ def _out(row: Row, _now: float) -> Cell:
         return Cell(f"{mark} {names[0] if names else 'all'}", role)
     if word == "unclear":
         return Cell(f"{mark} {len(names)} {word}", role)
-    asked = sum(surface.source != "none" for surface in registry().surfaces)
+    asked = sum(surface.source != "none" for surface in surfaces())
     return Cell(f"{mark} nobody" if len(names) >= asked else f"{mark} {len(names)} out", role)
 
 

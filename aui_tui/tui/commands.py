@@ -12,7 +12,7 @@ from textual.content import Content
 from aui_tui.errors import BadValue
 from aui_tui.model import labels
 from aui_tui.model.query import Query
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import surfaces
 from aui_tui.model.view import Row
 from aui_tui.tui.bindings import live
 from aui_tui.tui.context import SETTINGS, attempt
@@ -52,7 +52,7 @@ def views() -> Iterator[tuple[str, Query]]:
     yield "Not scanned for a month", Query.of(line="fresh:>30d")
     yield "Failing grades", Query.of(line="grade:f")
     yield "Fallen since the last scan", Query.of(sort="change", descending=True)
-    for surface in registry().surfaces:
+    for surface in surfaces():
         if surface.source != "none":
             yield f"Who shuts out {surface.label}?", Query.of(sort=f"matrix.{surface.slug}", descending=True)
 

@@ -13,7 +13,7 @@ from aui_tui.checks import BY_FIX, label
 from aui_tui.model.agents import SHUT, word_of
 from aui_tui.model.labels import percent
 from aui_tui.model.query import CONTRADICTIONS, Query, parse
-from aui_tui.model.registry import Surface, registry
+from aui_tui.model.registry import Surface, surfaces
 from aui_tui.model.signs import sign
 from aui_tui.model.view import Move, Moves, Overview
 from aui_tui.model.vocabulary import FIXES, STANCES
@@ -152,7 +152,7 @@ Cell = tuple[str, str, str, str]
 
 def assistants(figures: Overview, moves: Moves, size: int) -> list[ListEntry]:
     """Return one row per assistant: a bar of what it gets, the share that lets it in, who is out, what changed."""
-    found = {surface: list(_cells(figures, moves, surface, size)) for surface in registry().surfaces}
+    found = {surface: list(_cells(figures, moves, surface, size)) for surface in surfaces()}
     heads = "gets in" + "".join(cell[0] for cell in next(iter(found.values())))
     room = max(min(size - 21 - len(heads), 60), 8)
     out = [ListEntry(cut(text((" " * (18 + room) + heads, "header")), size))]
@@ -308,7 +308,7 @@ def movers(figures: Overview, changes: Changes, size: int) -> list[ListEntry]:
     if figures.contradictions:
         words = f"{glyphs.DISAGREE} robots.txt and site disagree on {figures.contradictions:,}"
         out.append(_Row().add(words, "accent", "contradiction").entry(size))
-    changed = [surface for surface in registry().surfaces if any(found.agents.get(surface.slug, ()))]
+    changed = [surface for surface in surfaces() if any(found.agents.get(surface.slug, ()))]
     for surface in sorted(changed, key=lambda one: -sum(found.agents[one.slug])):
         let_in, shut_out = found.agents[surface.slug]
         name, said = f"{surface.label:<13}{let_in - shut_out:+,d} ", f"{let_in:,} let in, {shut_out:,} turned away"

@@ -14,7 +14,7 @@ from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import METHODS
 from aui_tui.model.points import Standing, by_harm
 from aui_tui.model.query import Query, Term, parse
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import surfaces
 from aui_tui.model.view import HistoryPoint, HostReport, IndexView, Moves, Window
 from aui_tui.text import clean
 from aui_tui.tui.columns import RANKED, UNREACHABLE, Mode
@@ -96,7 +96,7 @@ class ListState(msgspec.Struct, frozen=True):
     def sort_keys(self) -> tuple[str, ...]:
         """The sort keys of the columns on show, from left to right."""
         if self.matrix and not self.unreachable:
-            return ("rank", "score", "stance", "host", *(f"matrix.{s.slug}" for s in registry().surfaces))
+            return ("rank", "score", "stance", "host", *(f"matrix.{s.slug}" for s in surfaces()))
         columns = UNREACHABLE if self.unreachable else RANKED
         return tuple(column.sort for column in columns if column.sort and column.key not in self.unused)
 

@@ -12,7 +12,7 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.model import agents
 from aui_tui.model.methods import METHODS, MOST_AGENTS
 from aui_tui.model.observations import Observations
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import SIGNS, sign
 from aui_tui.model.view import HostReport
 from aui_tui.report.sections import NAMES, Section, sections
@@ -60,7 +60,7 @@ def check(report: HostReport) -> None:
     rows = agents.agent_rows(card, report.observations)
     assert sum(map(int, re.findall(r"\d+", agents.counts(rows)))) == card.agents_total
     assert {row.verdict for row in rows} <= SIGNS.keys()
-    for surface, (key, verdict) in zip(registry().surfaces, card.matrix.items(), strict=True):
+    for surface, (key, verdict) in zip(surfaces(), card.matrix.items(), strict=True):
         one = names[surface.label]
         assert key in one.keys
         dropped = one.reason == agents.DROPPED  # the record has no word of its own for it

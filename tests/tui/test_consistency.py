@@ -14,7 +14,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import CHALLENGED, REFUSED
 from aui_tui.model.points import Standing, gain, score_after
 from aui_tui.model.query import Query
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import registry, surfaces
 from aui_tui.model.view import HostReport, Moves, Overview, Row
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import sections
@@ -39,10 +39,7 @@ def shuffled(number: int) -> ReportCard:
     if card.unreachable:
         return card
     words = [*VERDICT_CYCLE, "untested"]
-    matrix = {
-        surface.slug: "untested" if surface.source == "none" else chance.choice(words)
-        for surface in registry().surfaces
-    }
+    matrix = {surface.slug: "untested" if surface.source == "none" else chance.choice(words) for surface in surfaces()}
     return replace(card, matrix=matrix)
 
 
@@ -59,7 +56,7 @@ def test_strip_columns_and_preview_say_the_same(number: int) -> None:
         if not card.unreachable:
             assert {key: verdict_of(row, key) for key in shown} == shown
         word, names = agents.turned_away(card.matrix)
-        shut = [surface.label for surface in registry().surfaces if shown.get(surface.slug) in agents.SHUT]
+        shut = [surface.label for surface in surfaces() if shown.get(surface.slug) in agents.SHUT]
         if not card.unreachable and word not in (agents.UNCLEAR, agents.IN):
             assert sorted(names) == sorted(shut)
             said = cell(OUT, row, 0.0).text.split(maxsplit=1)[1]
@@ -71,7 +68,7 @@ def test_strip_columns_and_preview_say_the_same(number: int) -> None:
         in_preview = " ".join(" ".join(entry.content.plain for entry in preview(row, report, 60, 0.0)).split())
         assert sentence in in_preview
         strip = " ".join(entry.content.plain for entry in cardrows.strip(report, 100))
-        assert all(surface.label in strip for surface in registry().surfaces if surface.slug in card.matrix)
+        assert all(surface.label in strip for surface in surfaces() if surface.slug in card.matrix)
         if sentence.startswith("Every assistant gets in"):
             assert not shut
         fixes = [fix.k for fix in state.fixes]
@@ -88,7 +85,7 @@ def test_each_count_of_the_overview_is_the_length_of_the_list_that_it_opens() ->
     async def compared() -> None:
         service = CardService([shuffled(number) for number in range(120)])
         figures = await service.overview(Query())
-        for surface in registry().surfaces:
+        for surface in surfaces():
             if surface.source == "none":
                 continue
             for word, number in fates_of(figures, surface).items():
@@ -112,11 +109,11 @@ def test_the_first_check_asks_as_an_assistant_that_is_turned_away() -> None:
 
 
 def test_the_overview_leaves_to_task_runs_only_who_drives_a_browser() -> None:
-    verdicts = {surface.slug: {"untested": 2} for surface in registry().surfaces}
+    verdicts = {surface.slug: {"untested": 2} for surface in surfaces()}
     figures = Overview(grades={}, stances={}, failing={}, hosts=2, verdicts=verdicts)
     rows = [entry.content.plain for entry in assistants(figures, Moves(), 100)[1:]]
-    left = {surface.label for surface, row in zip(registry().surfaces, rows, strict=True) if "only task runs" in row}
-    assert left == {surface.label for surface in registry().surfaces if surface.source == "none"}
+    left = {surface.label for surface, row in zip(surfaces(), rows, strict=True) if "only task runs" in row}
+    assert left == {surface.label for surface in surfaces() if surface.source == "none"}
     assert sum("no answer proves anything" in row for row in rows) == len(rows) - len(left)
 
 

@@ -15,7 +15,7 @@ from textual.content import Content
 from aui_tui.model import agents, labels
 from aui_tui.model.card import ReportCard
 from aui_tui.model.labels import ago
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import sign
 from aui_tui.model.view import HostReport
 from aui_tui.report import sections
@@ -120,7 +120,7 @@ class CompareScreen(DashboardScreen[None]):
     def on_row_list_chosen(self) -> None:
         """Show what is behind the verdict of a site, of any other line what each site says in full."""
         row, place = self._here()
-        surface = next((one.slug for one in registry().surfaces if row is not None and one.label == row.name), "")
+        surface = next((one.slug for one in surfaces() if row is not None and one.label == row.name), "")
         if surface:
             self.app.push_screen(opened(self.reports[place], surface))
         elif row is not None:
@@ -269,7 +269,7 @@ def _lines(report: HostReport, now: float) -> Iterator[tuple[str, Value]]:
     points = sections.points(report)
     rows = agents.agent_rows(card, report.observations)
     every = agents.each(card, report.observations) if not card.unreachable else ()
-    for surface, one in zip(registry().surfaces, every, strict=False):
+    for surface, one in zip(surfaces(), every, strict=False):
         found = sign(one.verdict)
         by = (row for row in rows if row.line and row.verdict == one.verdict in (agents.TOLD_NO, agents.PART))
         row = next((row for row in by if row.key in (surface.live, *surface.agents)), None)

@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from aui_tui.model.query import CHANGES, NEW, Query
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import surfaces
 from aui_tui.model.view import PAGE, Row
 from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES
 from aui_tui.text import count
@@ -117,11 +117,11 @@ def values_of(column: Column) -> Iterator[tuple[str, str]]:
     if key in ("rank", "score"):
         yield from ((decade(place).replace("..", " to "), figure("score", decade(place))) for place in range(10))
     elif key == "out":
-        yield from ((f"{surface.label} out", of_agent(surface, "out")) for surface in registry().surfaces)
+        yield from ((f"{surface.label} out", of_agent(surface, "out")) for surface in surfaces())
     elif key in VALUES:
         yield from ((value, figure(TERMS.get(key, key), value)) for value in VALUES[key])
     else:
-        surface = next(one for one in registry().surfaces if key == "matrix." + one.slug)
+        surface = next(one for one in surfaces() if key == "matrix." + one.slug)
         yield from ((word, of_agent(surface, word)) for word in (*COUNTED, "not tested"))
 
 

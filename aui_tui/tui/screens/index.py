@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from aui_tui.model.query import Query, parse
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import surfaces
 from aui_tui.model.view import HostReport, IndexView, Quota
 from aui_tui.model.vocabulary import CATEGORIES
 from aui_tui.tui.bindings import INDEX
@@ -283,14 +283,14 @@ class IndexScreen(DashboardScreen[None]):
 
     # The table and the query line
 
-    def on_host_table_moved(self, message: HostTable.Moved) -> None:
+    def on_host_table_moved(self) -> None:
         self.query_one("#foot", Bar).refresh()
-        self.call_after_refresh(self.query_one(PreviewPane).follow, message.row)
+        self.call_after_refresh(self.query_one(PreviewPane).follow, self.table.row)
 
-    def on_host_table_opened(self, message: HostTable.Opened) -> None:
+    def on_host_table_opened(self) -> None:
         from aui_tui.tui.screens.card import open_card
 
-        open_card(self, self.host(), self.state.window, message.index, self.state.query.words())
+        open_card(self, self.host(), self.state.window, self.table.cursor, self.state.query.words())
 
     def on_host_table_sort_requested(self, message: HostTable.SortRequested) -> None:
         self.become(self.state.sorted_by(message.key))
@@ -390,7 +390,7 @@ class IndexScreen(DashboardScreen[None]):
         self.become(replace(self.state, matrix=not self.state.matrix, unreachable=False))
 
     def action_surface(self, number: int) -> None:
-        self.become(self.state.sorted_by("matrix." + registry().surfaces[number - 1].slug), keep=False)
+        self.become(self.state.sorted_by("matrix." + surfaces()[number - 1].slug), keep=False)
 
     def action_overview(self) -> None:
         self._open_overview("")

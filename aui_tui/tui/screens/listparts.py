@@ -8,7 +8,7 @@ from typing import Final
 from textual.content import Content
 
 from aui_tui.model.agents import turned_away
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import sign
 from aui_tui.model.view import IndexView, Quota, Row
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
@@ -93,7 +93,7 @@ def legend_lines(size: int) -> list[Content]:
     """Return the eight surfaces of the matrix by their number, in one line, or in two where one has no room."""
     named = [
         acting(text((str(number), "key"), f" {surface.label}  "), f"screen.surface({number})")
-        for number, surface in enumerate(registry().surfaces, 1)
+        for number, surface in enumerate(surfaces(), 1)
     ]
     whole = text(" ", *named)
     if whole.cell_length <= size:
@@ -129,7 +129,7 @@ def marks_line(marks: frozenset[str], size: int) -> Content:
 def hint_for(line: str) -> str:
     """Return which term would match a plain word that is no part of any name; empty for one that stands for none."""
     word = line.strip().lower()
-    slug = next((one.slug for one in registry().surfaces if word in (one.slug, one.label.lower())), "")
+    slug = next((one.slug for one in surfaces() if word in (one.slug, one.label.lower())), "")
     term = f"agent:{slug}=out finds who turns it away" if slug else ""
     if word in (stance.lower() for stance in STANCES):
         term = f"stance:{word} finds them"

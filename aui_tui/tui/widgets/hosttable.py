@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from rich.segment import Segment
@@ -37,23 +36,18 @@ class HostTable(ScrollView, can_focus=True):
     """
     BINDINGS: ClassVar[list[BindingType]] = [*TABLE]
 
-    @dataclass
     class Moved(Message):
-        """The cursor stands on another row, None in an empty list."""
+        """The cursor stands on another row, or on none in an empty list."""
 
-        row: Row | None
-
-    @dataclass
     class Opened(Message):
-        """The row under the cursor was chosen; ``index`` is its place in the window."""
+        """The row under the cursor was chosen."""
 
-        index: int
-
-    @dataclass
     class SortRequested(Message):
         """A heading was clicked: its sort key."""
 
-        key: str
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
 
     def __init__(self, clock: Callable[[], float], state: ListState) -> None:
         super().__init__(id="table")
@@ -86,7 +80,7 @@ class HostTable(ScrollView, can_focus=True):
         self.scroll_to(y=max(self.cursor - height, 0), animate=False, immediate=True)
         self._keep_in_sight()
         self.refresh()
-        self.post_message(self.Moved(self.row))
+        self.post_message(self.Moved())
 
     def _measure(self) -> None:
         """Give the scroll bar the new length; it is always there, so the screen need not be laid out for that."""
@@ -148,7 +142,7 @@ class HostTable(ScrollView, can_focus=True):
             place = columns.index(here) if here in columns else 0
             self._place = max(0, min(place + step, len(columns) - 1))
             self.refresh()
-            self.post_message(self.Moved(self.row))
+            self.post_message(self.Moved())
 
     def _keep_in_sight(self) -> None:
         top, height = self.scroll_offset.y, self.size.height - HEADER
@@ -168,7 +162,7 @@ class HostTable(ScrollView, can_focus=True):
         self._keep_in_sight()
         for number in (old, new):
             self.refresh(Region(0, number - self.scroll_offset.y + HEADER, self.size.width, 1))
-        self.post_message(self.Moved(self.row))
+        self.post_message(self.Moved())
 
     def action_move(self, step: int) -> None:
         self.move_to(self.cursor + step)
@@ -181,7 +175,7 @@ class HostTable(ScrollView, can_focus=True):
 
     def action_open(self) -> None:
         if len(self):
-            self.post_message(self.Opened(self.cursor))
+            self.post_message(self.Opened())
 
     def on_click(self, event: events.Click) -> None:
         """Sort by a heading, go to a row, open it with a double click."""

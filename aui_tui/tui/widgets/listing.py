@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -41,12 +40,12 @@ class RowList(OptionList):
     class Moved(Message):
         """The cursor stands on another row, or the list has the focus now."""
 
-    @dataclass
     class Chosen(Message):
         """A row was chosen with enter or the mouse."""
 
-        listing: RowList
-        key: str
+        def __init__(self, listing: RowList) -> None:
+            super().__init__()
+            self.listing, self.key = listing, listing.key
 
     def __init__(
         self,
@@ -167,7 +166,7 @@ class RowList(OptionList):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        self.post_message(self.Chosen(self, self.key))
+        self.post_message(self.Chosen(self))
 
     def go_to(self, key: str) -> bool:
         """Put the cursor on the row or figure with that key; return whether there is one."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple
 
 from rich.highlighter import Highlighter
@@ -170,11 +169,12 @@ class QueryLine(Input):
     virtual_size: Reactive[Size] = Reactive(Size(0, 0))
     """Its width comes from the style sheet, so a letter, unlike Textual's own, does not lay out the screen again."""
 
-    @dataclass
     class Left(Message):
         """The user leaves the line; ``keep`` says whether the search stays."""
 
-        keep: bool
+        def __init__(self, keep: bool) -> None:
+            super().__init__()
+            self.keep = keep
 
     def __init__(self, value: str = "") -> None:
         super().__init__(
