@@ -30,8 +30,8 @@ from aui_tui.tui.rows import (
     ListEntry,
     bar,
     blank,
-    cut,
     edges,
+    entry,
     folded,
     hang,
     marked,
@@ -84,7 +84,7 @@ def strip(report: HostReport, size: int, margin: str = " ") -> list[ListEntry]:
         room = max(size - names - lead.cell_length - 2, 8)
         beside = zip_longest(wrap(item.label, names), wrap(with_keys(item.text), room), fillvalue="")
         rows = [text(fit(label, names), (f"  {why}", "muted")) for label, why in beside]
-        out.append(ListEntry(text(lead, Content("\n" + " " * lead.cell_length).join(rows)), item.key))
+        out.append(entry(lead, Content("\n" + " " * lead.cell_length).join(rows), key=item.key))
     return out
 
 
@@ -100,8 +100,7 @@ def score(state: CardState, size: int) -> Content:
         short = f"{state.fixes[0].title}: {gain(report.card, state.fixes[0].k)}"
         forms = f"{step.text}{COPIES}", f"{short}{COPIES}"
         words = next((form for form in forms if cells(form) <= size - NAME), short)
-    lead = text((fit("Next", NAME), "muted"))
-    return Content("\n").join([*rows, hang(lead, words, size, "strong" if step.code else "")])
+    return Content("\n").join([*rows, hang((fit("Next", NAME), "muted"), words, size, "strong" if step.code else "")])
 
 
 def _unmeasured(report: HostReport) -> list[Content]:
@@ -132,7 +131,7 @@ def _measured(report: HostReport, size: int) -> list[Content]:
     shown = text(lead, drawn, (f"  {note}", "muted"))
     points = sections.points(report)
     parts = " · ".join(f"{item.label} {item.cells[1]}" for item in points.items) if points is not None else ""
-    return [shown if shown.cell_length <= size else lead, hang(Content(" " * NAME), parts, size)]
+    return [shown if shown.cell_length <= size else lead, hang(" " * NAME, parts, size)]
 
 
 # The panes
@@ -163,12 +162,8 @@ def absent(host: str, problem: str, size: int, can_scan: bool) -> list[ListEntry
     keys += [("r", "looks again"), ("esc", "goes back to the list")]
     out = [paragraph(f"There is no report card of {host}.", size, "strong"), blank()]
     out += [paragraph(problem, size, "warn"), blank()]
-    out += [ListEntry(text((key, "key"), f" {words}")) for key, words in keys]
-    shell = [
-        blank(),
-        ListEntry(text(("In the shell:", "muted"))),
-        paragraph(f"aui-tui scan {quote(host)}", size, "code"),
-    ]
+    out += [entry((key, "key"), f" {words}") for key, words in keys]
+    shell = [blank(), entry(("In the shell:", "muted")), paragraph(f"aui-tui scan {quote(host)}", size, "code")]
     return [*out, *(shell if can_scan else [])]
 
 
@@ -216,8 +211,7 @@ def agent_rows(state: CardState, report: HostReport, size: int) -> list[ListEntr
             Item((row.label, row.robots, "not asked", row.verdict), row.verdict, key=row.key) for row in crawlers
         )
         rest = table(section._replace(items=items), size)[1:]
-        heading = title("Crawlers, for training and search", "shown, not scored")
-        out += [blank(), ListEntry(cut(heading.content, size)), *rest]
+        out += [blank(), title("Crawlers, for training and search", "shown, not scored"), *rest]
     return out
 
 
@@ -247,10 +241,10 @@ def fixes(state: CardState, report: HostReport, size: int) -> list[ListEntry]:
         takes = f"  {BY_FIX[fix.k].takes:7}" if size >= 46 and fix.k in BY_FIX else ""
         tick = (f"{marked('good')[0]} ", "good") if fix.k in state.done else ""
         lead = text("  ", tick, fix.title)
-        out.append(ListEntry(spread(lead, text((f" {gains:>9}", "good"), (takes, "muted")), size), f"fix {fix.k}"))
+        out.append(entry(spread(lead, text((f" {gains:>9}", "good"), (takes, "muted")), size), key=f"fix {fix.k}"))
     fix = state.fix or items[0]
     out += [blank(), paragraph(fix.body, size), blank()]
-    return out + [ListEntry(text("  ", (row or " ", "code"))) for row in fix.code.split("\n")]
+    return out + [entry("  ", (row or " ", "code")) for row in fix.code.split("\n")]
 
 
 def tasks(report: HostReport, size: int, now: float) -> list[ListEntry]:
@@ -258,7 +252,7 @@ def tasks(report: HostReport, size: int, now: float) -> list[ListEntry]:
     section = sections.tasks(report, now=now)
     if section is None:
         words = "Not run. a tries six tasks in a browser on this machine; it reads and searches, and sends no form."
-        known = [ListEntry(text("  ", fit(task.label, 26), (f"{task.weight:2} points", "muted"))) for task in TASKS]
+        known = [entry("  ", fit(task.label, 26), (f"{task.weight:2} points", "muted")) for task in TASKS]
         return [paragraph(words, size, "muted"), blank(), *known]
     run = report.observations.tasks if report.observations is not None else None
     out = table(section, size)
@@ -274,10 +268,9 @@ def _steps(result: TaskResult, size: int) -> list[ListEntry]:
         sign, tone = marked({"part": "partly"}.get(step.mark, step.mark))
         named = f" “{step.name}”" if step.name else ""
         lead = text(f"{number:2} ", (f"{sign} ", tone), fit(step.verb, 9))
-        out.append(
-            ListEntry(hang(lead, " ".join(part for part in (step.role + named, step.note) if part.strip()), size))
-        )
-    return out + ([ListEntry(hang(text(("To change: ", "accent")), result.change, size))] if result.change else [])
+        words = " ".join(part for part in (step.role + named, step.note) if part.strip())
+        out.append(paragraph(words, size, head=lead))
+    return out + ([paragraph(result.change, size, head=("To change: ", "accent"))] if result.change else [])
 
 
 NO_VISITS: Final = "No access log read. ctrl+p, “Read an access log”, shows what real agents got; only counts are kept."
@@ -302,12 +295,12 @@ def changes(before: ReportCard | None, report: HostReport, size: int, now: float
         again = " s scans it again." if report.observations is not None else ""
         return [paragraph(f"No earlier scan of this host is known here.{again}", size, "muted")]
     since = (day(before.scanned_at, now), "strong")
-    out = [ListEntry(text(("Since ", "muted"), since, (f", {ago(before.scanned_at, now)}", "muted")))]
+    out = [entry(("Since ", "muted"), since, (f", {ago(before.scanned_at, now)}", "muted"))]
     role = ""
     for place, line in enumerate(text_lines(diff(before, report.card), deterministic=True)):
         words = line.strip().replace(" -> ", f" {glyphs.ARROW} ")
         if line.startswith(" "):
-            out.append(ListEntry(hang(text("   "), words, size, role), f"change {place}"))
+            out.append(entry(hang("   ", words, size, role), key=f"change {place}"))
         elif words in TONES or words == "Changed":
             role = TONES.get(words, "")
             out.append(title(words))
@@ -525,7 +518,7 @@ def change_words(report: HostReport, now: float) -> str:
 def tabs(state: CardState, size: int) -> Content:
     """Return the names of the panes with their digits and what is in them, the shown one in brackets."""
     fitting = (out for out in (_tabs(state, room) for room in ("full", "names")) if out.cell_length <= size)
-    return next(fitting, None) or cut(_tabs(state, "digits"), size)
+    return next(fitting, None) or _tabs(state, "digits")
 
 
 def _tabs(state: CardState, room: str) -> Content:
@@ -542,11 +535,11 @@ def _tabs(state: CardState, room: str) -> Content:
 PANE_TERMS: Final = ("", "provisional", "in", "evidence", "", "log", "tasks", "visits")
 
 
-def foot(state: CardState, key: str, size: int) -> Content:
+def foot(state: CardState, key: str) -> Content:
     """Return the sentence on what is under the cursor, the row with ``key``."""
     report = state.report
     if report is None:
-        return cut(text(" ", state.problem), size)
+        return text(" ", state.problem)
     name = PANE_TERMS[state.pane]
     if state.pane == FIXES:
         name = checks.label(state.fix.k) if state.fix is not None else ""
@@ -559,4 +552,4 @@ def foot(state: CardState, key: str, size: int) -> Content:
         name = next(found, name)
     elif state.pane == AGENTS:
         name = next((row.verdict for row in every_agent(report) if row.key == key), name)
-    return term(name, size)
+    return term(name)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from msgspec.structs import replace
-from textual.content import Content
 
 from aui_tui.checks import BY_FIX, label
 from aui_tui.model.agents import SHUT, word_of
@@ -19,10 +18,11 @@ from aui_tui.model.view import Move, Moves, Overview
 from aui_tui.model.vocabulary import FIXES, STANCES
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.rows import ListEntry, Stop, cut, paragraph, text
+from aui_tui.tui.rows import ListEntry, Part, entry, paragraph
 from aui_tui.tui.state import Changes
 
 NAMES: Final = ("", "Who gets in", "Scores", "Stances", "Served by", "What sites lack most", "Since")
+PANES: Final = len(NAMES) - 1
 FOOT: Final = {
     "agent": "in",
     "stance": "stance",
@@ -89,15 +89,11 @@ def pane(number: int, figures: Overview, changes: Changes, size: int) -> list[Li
     """Return pane ``number`` in ``size`` cells."""
     if not figures.hosts:
         return [paragraph("No host matches, so there is nothing to count.", size, "muted")]
-    makers: dict[int, Callable[[], list[ListEntry]]] = {
-        1: lambda: assistants(figures, changes.moves, size),
-        2: lambda: scores(figures, size),
-        3: lambda: stances(figures, size),
-        4: lambda: servers(figures, size),
-        5: lambda: lacking(figures, size),
-        6: lambda: movers(figures, changes, size),
-    }
-    return makers[number]()
+    if number == 1:
+        return assistants(figures, changes.moves, size)
+    if number == PANES:
+        return movers(figures, changes, size)
+    return {2: scores, 3: stances, 4: servers, 5: lacking}[number](figures, size)
 
 
 def legend(number: int, size: int) -> str:
@@ -110,35 +106,15 @@ def legend(number: int, size: int) -> str:
     return {4: "sites, turned away"}.get(number, "")
 
 
-# A row of figures
-
-
-class _Row:
-    """Collects the parts of a row, and where its figures stand."""
-
-    def __init__(self) -> None:
-        self._content = Content(" ")
-        self._stops: list[Stop] = []
-
-    def add(self, words: str, role: str = "", key: str = "") -> _Row:
-        """Add some text, a figure where it has a key."""
-        start = len(self._content.plain)
-        self._content = text(self._content, (words, role))
-        if key:
-            self._stops.append(Stop(key, start, start + len(words)))
-        return self
-
-    def entry(self, size: int) -> ListEntry:
-        """Return the row."""
-        return ListEntry(cut(self._content, size), self._stops[0].key if self._stops else "", tuple(self._stops))
-
-
 def bar_row(name: str, part: int, whole: int, size: int, key: str, width: int) -> ListEntry:
     """Return one value: its name in ``width`` cells, a bar where there is room, number and percent."""
     room = max(min(size - width - 20, 40), 4 if size > width + 20 else 0)
-    full, _ = glyphs.bar(part, whole, room)
-    row = _Row().add(fit(name, width) + " ", "" if part else "muted", key).add(full.ljust(room), "bar")
-    return row.add(f"{part:9,}").add(percent(part, whole).rjust(6), "muted").entry(size)
+    shown = (fit(name, width) + " ", "" if part else "muted", key)
+    return entry(" ", shown, _bar(part, whole, room), f"{part:9,}", (percent(part, whole).rjust(6), "muted"))
+
+
+def _bar(part: int, whole: int, room: int) -> tuple[str, str]:
+    return glyphs.bar(part, whole, room)[0].ljust(room), "bar"
 
 
 # The panes
@@ -155,25 +131,21 @@ def assistants(figures: Overview, moves: Moves, size: int) -> list[ListEntry]:
     found = {surface: list(_cells(figures, moves, surface, size)) for surface in surfaces()}
     heads = "gets in" + "".join(cell[0] for cell in next(iter(found.values())))
     room = max(min(size - 21 - len(heads), 60), 8)
-    out = [ListEntry(cut(text((" " * (18 + room) + heads, "header")), size))]
+    out = [entry((" " * (18 + room) + heads, "header"))]
     for surface, cells in found.items():
-        fates = fates_of(figures, surface)
+        fates, name = fates_of(figures, surface), fit(surface.label, 15) + " "
         known = sum(number for word, number in fates.items() if word not in ("not tested", "unclear"))
-        row = _Row().add(fit(surface.label, 15) + " ", "", of_agent(surface, "in") if known else "")
         if not known:
             words = "no answer proves anything" if known_by(surface) else "only task runs can tell"
-            out.append(row.add(words, "muted").entry(size))
+            out.append(entry(f" {name}", (words, "muted")))
             continue
-        for word, part in _parts(fates, room):
-            row.add(part, sign(word).tone, of_agent(surface, word) if part.strip() and word else "")
-        inside = fates["in"] + fates["part"]
+        # where everybody is turned away, one that only task runs tell of is too: no share of all hosts
+        share = (glyphs.DASH.rjust(8), "muted", "")
         if known_by(surface):
-            row.add(percent(inside, known).rjust(8), "good", of_agent(surface, "gets in"))
-        else:  # where everybody is turned away it is too: no share of all hosts
-            row.add(glyphs.DASH.rjust(8), "muted")
-        for _, *cell in cells:
-            row.add(*cell)
-        out.append(row.entry(size))
+            share = percent(fates["in"] + fates["part"], known).rjust(8), "good", of_agent(surface, "gets in")
+        parts = ((part, sign(word).tone, of_agent(surface, word) if word else "") for word, part in _parts(fates, room))
+        columns = ((words, tone, key) for _, words, tone, key in cells)
+        out.append(entry(" ", (name, "", of_agent(surface, "in")), *parts, share, *columns))
     return out
 
 
@@ -229,7 +201,7 @@ def _parts(found: Counter[str], room: int) -> list[tuple[str, str]]:
         share = min(max(share, 1) if found[word] else share, room - used)
         used += share
         out.append((word, fill * share))
-    return [*out, ("", " " * (room - used))]
+    return [*((word, part) for word, part in out if part), ("", " " * (room - used))]
 
 
 def scores(figures: Overview, size: int) -> list[ListEntry]:
@@ -254,17 +226,19 @@ def stances(figures: Overview, size: int) -> list[ListEntry]:
     for category, shares in figures.stances.items():
         whole = sum(shares.values())
         key = figure("category", category) if whole else ""
-        row = _Row().add(fit(category, 14) + " ", "" if whole else "muted", key)
+        bar: list[Part] = []
         hosts = used = 0
         for stance in STANCES:
             hosts += shares.get(stance, 0)
             end = hosts * room // whole if whole else 0
-            row.add(glyphs.STACK[stance] * (end - used), sign(stance).tone)
+            bar.append((glyphs.STACK[stance] * (end - used), sign(stance).tone))
             used = end
-        row.add(" " * (room - used))
-        for stance in STANCES:
-            row.add(f"  {sign(stance).sign}{shares.get(stance, 0):5,}", sign(stance).tone if whole else "muted")
-        out.append(row.entry(size))
+        counts = (
+            (f"  {sign(stance).sign}{shares.get(stance, 0):5,}", sign(stance).tone if whole else "muted")
+            for stance in STANCES
+        )
+        name = (fit(category, 14) + " ", "" if whole else "muted", key)
+        out.append(entry(" ", name, *bar, " " * (room - used), *counts))
     return out
 
 
@@ -275,11 +249,10 @@ def servers(figures: Overview, size: int) -> list[ListEntry]:
     room = max(min(size - width - 24, 40), 4 if size > width + 25 else 0)
     for name, number in figures.edges.items():
         turned, word = figures.refusing.get(name, 0), name.split(" ")[0]
-        row = _Row().add(fit(name or "none recognised", width) + " ", "", figure("edge", word) if name else "")
-        row.add(glyphs.bar(number, figures.hosts, room)[0].ljust(room), "bar").add(f"{number:7,}")
-        role = "critical" if turned else "muted"
-        row.add(f"{turned:7,}{percent(turned, number):>6}", role, figure("turned", word) if name and turned else "")
-        out.append(row.entry(size))
+        shown = (fit(name or "none recognised", width) + " ", "", figure("edge", word) if name else "")
+        key = figure("turned", word) if name and turned else ""
+        away = (f"{turned:7,}{percent(turned, number):>6}", "critical" if turned else "muted", key)
+        out.append(entry(" ", shown, _bar(number, figures.hosts, room), f"{number:7,}", away))
     return out or [paragraph("No server of these sites is known.", size, "muted")]
 
 
@@ -296,24 +269,20 @@ def lacking(figures: Overview, size: int) -> list[ListEntry]:
 def movers(figures: Overview, changes: Changes, size: int) -> list[ListEntry]:
     """Return how many hosts rose and fell, what contradicts itself, and the hosts that moved most."""
     found = changes.moves
-    row = (
-        _Row()
-        .add(f"{glyphs.RISING} up {found.risen:,}", "good")
-        .add(f"  {glyphs.FALLING} down {found.fallen:,}", "critical")
-    )
+    up, down = f" {glyphs.RISING} up {found.risen:,}", f"  {glyphs.FALLING} down {found.fallen:,}"
     same = "no change" if changes.since or found.unknown else "same or new"
-    out = [row.add(f"  {same} {found.same:,}", "muted").entry(size)]
+    out = [entry((up, "good"), (down, "critical"), (f"  {same} {found.same:,}", "muted"))]
     if found.unknown:
-        out.append(_Row().add(f"{found.unknown:,} without a scan from before", "muted").entry(size))
+        out.append(entry((f" {found.unknown:,} without a scan from before", "muted")))
     if figures.contradictions:
         words = f"{glyphs.DISAGREE} robots.txt and site disagree on {figures.contradictions:,}"
-        out.append(_Row().add(words, "accent", "contradiction").entry(size))
+        out.append(entry(" ", (words, "accent", "contradiction")))
     changed = [surface for surface in surfaces() if any(found.agents.get(surface.slug, ()))]
     for surface in sorted(changed, key=lambda one: -sum(found.agents[one.slug])):
         let_in, shut_out = found.agents[surface.slug]
         name, said = f"{surface.label:<13}{let_in - shut_out:+,d} ", f"{let_in:,} let in, {shut_out:,} turned away"
         said = said if len(name + said) <= size else f"{let_in:,} in, {shut_out:,} out"
-        out.append(_Row().add(name).add(said, "muted").entry(size))
+        out.append(entry(f" {name}", (said, "muted")))
     return out + [_mover(move, size) for move in (*found.up, *found.down)]
 
 
@@ -321,5 +290,6 @@ def _mover(move: Move, size: int) -> ListEntry:
     change = move.after - move.before
     mark, role = (glyphs.RISING, "good") if change > 0 else (glyphs.FALLING, "critical")
     room = max(size - 21, 8)
-    row = _Row().add(f"{mark}{change:+4d}  ", role).add(fit(move.host, room), "", figure("host", move.host))
-    return row.add(f"{move.before} {glyphs.ARROW} {move.after}".rjust(10), "muted").entry(size)
+    host = (fit(move.host, room), "", figure("host", move.host))
+    scores = (f"{move.before} {glyphs.ARROW} {move.after}".rjust(10), "muted")
+    return entry((f" {mark}{change:+4d}  ", role), host, scores)

@@ -48,11 +48,25 @@ class ListEntry(NamedTuple):
 
 Build = Callable[[int], Sequence[ListEntry]]
 """Rows for a width in cells."""
+Part = str | Content | tuple[str, str] | tuple[str, str, str]
+"""Plain text, content, ``(text, role)``, or a figure of a row: ``(text, role, key)``, none for an empty key."""
 
 
-def text(*parts: str | tuple[str, str] | Content) -> Content:
-    """Return the parts side by side: plain text, ``(text, role)``, or content."""
+def text(*parts: Part) -> Content:
+    """Return the parts side by side."""
     return Content.assemble(*((part[0], STYLES[part[1]]) if isinstance(part, tuple) else part for part in parts))
+
+
+def entry(*parts: Part, key: str = "") -> ListEntry:
+    """Return the parts side by side as one row; the width of the list cuts it."""
+    stops: list[Stop] = []
+    place = 0
+    for part in parts:
+        size = len(part[0] if isinstance(part, tuple) else part)
+        if isinstance(part, tuple) and len(part) > 2 and part[2]:
+            stops.append(Stop(part[2], place, place + size))
+        place += size
+    return ListEntry(text(*parts), stops[0].key if stops else key, tuple(stops))
 
 
 def cut(content: Content, size: int) -> Content:
@@ -86,42 +100,42 @@ def edges(name: Content, rest: Content, facts: Sequence[str], size: int) -> Cont
     return spread(text(cut(name, max(room, 17)), rest), right, size)
 
 
-def hang(head: Content, words: str, size: int, role: str = "") -> Content:
+def hang(head: Part, words: str, size: int, role: str = "") -> Content:
     """Return ``words`` wrapped beside ``head``, further rows indented by its width."""
-    indent = head.cell_length
+    indent = text(head).cell_length
     rows = wrap(words, max(size - indent, 8))
     return text(head, (("\n" + " " * indent).join(rows), role))
 
 
-def paragraph(words: str, size: int, role: str = "") -> ListEntry:
-    """Return ``words`` wrapped to ``size`` cells."""
-    return ListEntry(hang(Content(""), words, size, role))
+def paragraph(words: str, size: int, role: str = "", head: Part = "") -> ListEntry:
+    """Return ``words`` wrapped to ``size`` cells beside ``head``."""
+    return entry(hang(head, words, size, role))
 
 
-def term(name: str, size: int, sentence: str = "") -> Content:
-    """Return a term in bold and its sentence, cut to ``size`` cells."""
-    return cut(text(" ", (name, "strong"), "  ", sentence or TERMS.get(name, "")), size)
+def term(name: str, sentence: str = "") -> Content:
+    """Return a term in bold and its sentence."""
+    return text(" ", (name, "strong"), "  ", sentence or TERMS.get(name, ""))
 
 
 def blank() -> ListEntry:
     """Return an empty row."""
-    return ListEntry(Content(" "))
+    return entry(" ")
 
 
 def title(words: str, note: str = "") -> ListEntry:
     """Return a heading between rows."""
-    return ListEntry(text((words, "title"), (f"  {note}", "muted")))
+    return entry((words, "title"), (f"  {note}", "muted"))
 
 
 def rule(words: str, note: str, size: int) -> ListEntry:
     """Return a heading on a line across ``size`` cells."""
     head = text(("── ", "rest"), (words, "title"), (f"  {note} " if note else " ", "muted"))
-    return ListEntry(cut(text(head, ("─" * max(size - head.cell_length, 0), "rest")), size))
+    return entry(head, ("─" * max(size - head.cell_length, 0), "rest"))
 
 
 def in_full(values: Iterable[tuple[str, str]], size: int) -> list[ListEntry]:
     """Return values in full, each under its name."""
-    out = [entry for name, value in values for entry in (blank(), title(name), paragraph(value, size))]
+    out = [line for name, value in values for line in (blank(), title(name), paragraph(value, size))]
     return out[1:]
 
 
@@ -155,9 +169,9 @@ def table(section: Section, size: int) -> list[ListEntry]:
     if section.columns:
         heads = [fit(name, width) for name, width in zip(section.columns, widths, strict=False)]
         more = section.columns[len(widths)] if beside and len(section.columns) > len(widths) else ""
-        out.append(ListEntry(cut(text((" " * margin + "  ".join((*heads, more)), "header")), size)))
+        out.append(entry((" " * margin + "  ".join((*heads, more)), "header")))
     for place, item in enumerate(section.items):
-        out.append(ListEntry(_row(item, widths, size, margin, beside=beside), item.key or f"{section.name} {place}"))
+        out.append(entry(_row(item, widths, size, margin, beside=beside), key=item.key or f"{section.name} {place}"))
     return out
 
 
@@ -176,7 +190,7 @@ def _widths(section: Section, size: int) -> list[int]:
 
 
 def _row(item: Item, widths: Sequence[int], size: int, margin: int, *, beside: bool) -> Content:
-    lead = text(" ", marked(item.word), " ") if item.word else Content(" " * margin)
+    lead = text(" ", marked(item.word), " ") if item.word else text(" " * margin)
     tone = item.tone if item.tone in STYLES else ""
     for place, width in enumerate(widths):
         cell = item.cells[place] if place < len(item.cells) else ""
@@ -184,10 +198,10 @@ def _row(item: Item, widths: Sequence[int], size: int, margin: int, *, beside: b
         role = tone if place and tone not in ("", "muted") and cell.startswith(item.word[:4]) else ""
         lead = text(lead, (cell if last and cells(cell) <= width else fit(cell, width), role), "" if last else "  ")
     if not item.text:
-        return cut(lead, size)
+        return lead
     if beside:
         return hang(lead, item.text, size, "muted" if widths else "")
-    return text(cut(lead, size), "\n", hang(text(" " * margin), item.text, size, "muted"))
+    return text(lead, "\n", hang(" " * margin, item.text, size, "muted"))
 
 
 def folded(items: Iterable[Item], unfolded: frozenset[str]) -> list[Item]:

@@ -20,7 +20,7 @@ from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.text import clean, count, fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.rows import ListEntry, blank, cut, hang, marked, pad, paragraph, spread, text, title
+from aui_tui.tui.rows import ListEntry, blank, entry, marked, pad, paragraph, spread, text, title
 from aui_tui.tui.words import clock
 
 PROBE_LIMIT: Final = 12.0
@@ -106,7 +106,7 @@ class RunningTasks(msgspec.Struct, frozen=True):
     events: tuple[TaskEvent, ...] = ()
     running: bool = True
 
-    def rows(self, size: int) -> list[ListEntry]:
+    def rows(self) -> list[ListEntry]:
         """Return the tasks that have ended, then the steps of the one under way."""
         ended: list[ListEntry] = []
         steps: list[ListEntry] = []
@@ -115,17 +115,16 @@ class RunningTasks(msgspec.Struct, frozen=True):
             label = task_label(event.task)
             if event.state == "ended" and event.result is not None:
                 word = run_of(event.result).word
-                ended.append(ListEntry(text(f"{fit(label, 26)} ", marked(word), (f" {word}", "muted"))))
+                ended.append(entry(f"{fit(label, 26)} ", marked(word), (f" {word}", "muted")))
                 steps, task = [], ""
             elif event.state == "started":
                 task = label
             elif event.state == "step" and event.step is not None:
                 named = f" “{event.step.name}”" if event.step.name else ""
-                words = f"    {event.step.verb} {event.step.role}{named} {event.step.note}"
-                steps.append(ListEntry(cut(text((words, "muted")), size)))
+                steps.append(entry((f"    {event.step.verb} {event.step.role}{named} {event.step.note}", "muted")))
         waiting = task or "The browser is starting; it reads and searches, and sends no form."
-        now = [ListEntry(text((f"{glyphs.WAIT} ", "accent"), waiting)), *steps] if self.running else []
-        return [*ended, *now, ListEntry(text(("esc stops and keeps the results", "muted")))] if self.running else ended
+        now = entry((f"{glyphs.WAIT} ", "accent"), waiting)
+        return [*ended, now, *steps, entry(("esc stops and keeps the results", "muted"))] if self.running else ended
 
 
 # The end of a scan
@@ -197,18 +196,18 @@ def scan_log(report: HostReport, size: int) -> list[ListEntry]:
     """Return the kept exchanges of a scan, chosen by the name of their probe."""
     card, seen = report.card, report.observations
     made = f"{card.scanned_at[:10]} {clock(card.scanned_at)}  {seconds(card.elapsed_ms)} in all, from {card.vantage}"
-    out = [ListEntry(cut(text((made, "muted")), size))]
+    out = [entry((made, "muted"))]
     if seen is None:
         return [*out, blank(), paragraph(unseen(card.host), size)]
     for exchange in seen.exchanges:
         out += _exchange(exchange, size)
-    return out + [ListEntry(hang(text(("! ", "warn")), words, size)) for words in (*seen.warnings, *seen.files.notes)]
+    return out + [paragraph(words, size, head=("! ", "warn")) for words in (*seen.warnings, *seen.files.notes)]
 
 
 def scan_rows(scan: Scan, size: int, now: float) -> list[ListEntry]:
     """Return a scan of this session."""
     tail = scan.words or f"{scan.finished} of {len(scan.probes)} probes {glyphs.DOT} esc cancels"
-    probes = [ListEntry(cut(probe.row(now), size)) for probe in scan.probes.values()]
+    probes = (entry(probe.row(now)) for probe in scan.probes.values())
     return [title(scan.url), *probes, blank(), paragraph(tail, size, "muted")]
 
 
@@ -217,22 +216,23 @@ def _exchange(exchange: Exchange, size: int) -> list[ListEntry]:
     quiet = is_file and exchange.outcome in ("refused", "inconclusive") and exchange.status in (404, 410)
     outcome = exchange.outcome
     sign, role = marked("absent" if quiet else outcome)
-    head = text(
+    head = entry(
         (f"  {sign} ", role),
         f"{fit(labels.name(exchange.name), NAME)} ",
         (f"{exchange.status or 'none':>4}", role),
         (f"{seconds(exchange.elapsed_ms):>9}  {_notes(exchange)}", "muted"),
+        key=exchange.name,
     )
-    out = [ListEntry(cut(head, size), exchange.name)]
+    out = [head]
     if exchange.detail:
-        out.append(ListEntry(hang(text("    "), exchange.detail, size, "muted")))
+        out.append(paragraph(exchange.detail, size, "muted", "    "))
     if exchange.challenge is not None:
         found = exchange.challenge
         words = [labels.vendor(found.vendor).name, "challenge:", found.signal]
         if exchange.another_page:
             words = ["another page than the browser’s:", found.signal]
         words += ["reference", found.reference] if found.reference else []
-        out.append(ListEntry(hang(text("    "), " ".join(words), size, "warn")))
+        out.append(paragraph(" ".join(words), size, "warn", "    "))
     return out
 
 

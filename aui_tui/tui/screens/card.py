@@ -206,7 +206,7 @@ class CardScreen(DashboardScreen[str]):
         if number == SCAN_LOG and scan is not None and scan.state != "done":
             return scan_rows(scan, size, now)
         if number == TASK_RUN and run is not None and run.running and run.host == state.host:
-            return run.rows(size)
+            return run.rows()
         if state.report is not None:
             return cardrows.rows(number, state, state.report, size, now)
         return cardrows.absent(state.host, state.problem, size, self.context.service.can_scan) if state.problem else []
@@ -268,7 +268,7 @@ class CardScreen(DashboardScreen[str]):
         return cardrows.headline(self.state, place, self.app.quota, self._rank, self.context.clock(), size)
 
     def foot_line(self, size: int) -> Content:
-        return cardrows.foot(self.state, self.here.key, size)
+        return cardrows.foot(self.state, self.here.key)
 
     @property
     def scan(self) -> Scan | None:

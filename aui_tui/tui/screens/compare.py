@@ -25,7 +25,7 @@ from aui_tui.tui.bindings import COMPARE
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.export import ExportJob
-from aui_tui.tui.rows import ListEntry, Stop, in_full, paragraph, rule, spread, term, text
+from aui_tui.tui.rows import ListEntry, Part, entry, in_full, paragraph, rule, spread, term, text
 from aui_tui.tui.screens.exchange import opened
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.widgets.listing import RowList
@@ -111,11 +111,11 @@ class CompareScreen(DashboardScreen[None]):
     def foot_line(self, size: int) -> Content:
         row, place = self._here()
         if row is None:
-            return term("disagree", size, "What the sites do not have in common; a shows all lines.")
+            return term("disagree", "What the sites do not have in common; a shows all lines.")
         word, note = row.values[place].text[2:], row.values[place].note
         words = " · ".join(value.text for value in row.values)
         said = f"{TERMS[word][:-1]} ({note})." if note else ""
-        return term(word, size, said) if word in TERMS else term(row.name, size, words)
+        return term(word, said) if word in TERMS else term(row.name, words)
 
     def on_row_list_chosen(self) -> None:
         """Show what is behind the verdict of a site, of any other line what each site says in full."""
@@ -168,7 +168,7 @@ def compare(reports: Sequence[HostReport], size: int, now: float, *, every: bool
     heading = rule(f"{glyphs.DISAGREE} what differs", "", size)
     out = [paragraph(sentence(reports), size, "strong"), heading]
     heads = "".join(fit(_head(report, room), room) + " " for report in reports)
-    out.append(ListEntry(text(" " * (label + 4), (heads, "title"))))
+    out.append(entry(" " * (label + 4), (heads, "title")))
     out += [_row(row, glyphs.DISAGREE, label, room) for row in differ]
     more = "a folds them" if every else "a shows them"
     out.append(rule(f"{glyphs.ALIKE} what is alike: {count(len(alike), 'line')}", more, size))
@@ -197,15 +197,12 @@ def _said(names: str, value: Value) -> str:
 
 
 def _row(row: ComparedLine, mark: str, label: int, room: int) -> ListEntry:
-    shown = [(fit(_in_room(value, room), room), value.tone) for value in row.values]
     role = "accent" if mark == glyphs.DISAGREE else "muted"
-    content = text("  ", (f"{mark} ", role), fit(row.name, label - 1) + " ")
-    stops = []
-    for place, (words, tone) in enumerate(shown):
-        start = len(content.plain)
-        content = text(content, (words, tone), " ")
-        stops.append(Stop(f"{place} {row.name}", start, start + len(words.rstrip())))
-    return ListEntry(content, stops[0].key, tuple(stops))
+    parts: list[Part] = ["  ", (f"{mark} ", role), fit(row.name, label - 1) + " "]
+    for place, value in enumerate(row.values):
+        words = fit(_in_room(value, room), room).rstrip()
+        parts += [(words, value.tone, f"{place} {row.name}"), " " * (room + 1 - cells(words))]
+    return entry(*parts)
 
 
 def _in_room(value: Value, room: int) -> str:

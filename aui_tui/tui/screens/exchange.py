@@ -23,7 +23,7 @@ from aui_tui.tui.bindings import EXCHANGE
 from aui_tui.tui.cardrows import unasked
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.export import ExportJob, file_name
-from aui_tui.tui.rows import ListEntry, blank, cut, hang, in_full, paragraph, rule, spread, term, text
+from aui_tui.tui.rows import ListEntry, blank, entry, in_full, paragraph, rule, spread, term, text
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.widgets.bars import Bar, FindBar, acting
 from aui_tui.tui.widgets.listing import RowList
@@ -109,8 +109,8 @@ class ExchangeScreen(DashboardScreen[None]):
     def foot_line(self, size: int) -> Content:
         row = self._row()
         if row is None:
-            return term("exchange", size, "Kept without bodies, values of cookies and passwords.")
-        return term(row.name, size, EXPLAINED.get(row.name, row.note or "enter shows both values in full."))
+            return term("exchange", "Kept without bodies, values of cookies and passwords.")
+        return term(row.name, EXPLAINED.get(row.name, row.note or "enter shows both values in full."))
 
     def _row(self) -> FieldRow | None:
         key = self.query_one("#exchange", RowList).key
@@ -192,7 +192,7 @@ def side_by_side(found: ComparedExchanges, size: int) -> list[ListEntry]:
     for key in MORE:
         if fields[key]:
             words = f"  {count(len(fields[key]), 'more field')} {_of(key, found, parts[key])}"
-            fields[key] = [ListEntry(cut(text(words, ("   enter lists them", "muted")), size), key)]
+            fields[key] = [entry(words, ("   enter lists them", "muted"), key=key)]
     return [
         *fields["answer"],
         *fields["more answered"],
@@ -202,7 +202,7 @@ def side_by_side(found: ComparedExchanges, size: int) -> list[ListEntry]:
         *fields["asked"],
         *fields["more asked"],
         rule("ask it yourself", "y copies it", size),
-        ListEntry(hang(text("  "), curl(found.right), size, "code")),
+        paragraph(curl(found.right), size, "code", "  "),
     ]
 
 
@@ -236,7 +236,7 @@ def _field(row: FieldRow, number: int, size: int, name: int) -> ListEntry:
     sign = (f"{SIGNS[row.differs]} ", "accent" if row.differs else "muted")
     shown = (fit(left, room) + "  ", role) if both else ""
     note = (f"   {row.note}" if row.note else "", "muted")
-    return ListEntry(cut(text(f"  {fit(row.name, name)} ", shown, sign, (right, role), note), size), str(number))
+    return entry(f"  {fit(row.name, name)} ", shown, sign, (right, role), note, key=str(number))
 
 
 def around_difference(left: str, right: str, room: int) -> tuple[str, str]:
@@ -254,15 +254,15 @@ def _own_part(text: str, other: str) -> str:
 
 def raw(one: Exchange, size: int) -> list[ListEntry]:
     """Return one side as it went over the line, as far as it is kept."""
-    sent, came = text(("> ", "muted")), text(("< ", "muted"))
-    out = [ListEntry(hang(sent, f"GET {one.url}", size, "strong"))]
-    out += [ListEntry(hang(sent, f"{name}: {value}", size)) for name, value in one.request]
+    sent, came = ("> ", "muted"), ("< ", "muted")
+    out = [paragraph(f"GET {one.url}", size, "strong", sent)]
+    out += [paragraph(f"{name}: {value}", size, head=sent) for name, value in one.request]
     if not one.request:
         out.append(paragraph("The fields of this request were not kept; the next scan keeps them.", size, "muted"))
     out.append(blank())
-    out += [ListEntry(hang(came, f"{hop.status} {glyphs.ARROW} {hop.location}", size)) for hop in one.hops]
-    out.append(ListEntry(hang(came, f"{one.http_version} {status_line(one)}".strip(), size, "strong")))
-    return out + [ListEntry(hang(came, f"{name}: {value}", size)) for name, value in one.headers]
+    out += [paragraph(f"{hop.status} {glyphs.ARROW} {hop.location}", size, head=came) for hop in one.hops]
+    out.append(paragraph(f"{one.http_version} {status_line(one)}".strip(), size, "strong", came))
+    return out + [paragraph(f"{name}: {value}", size, head=came) for name, value in one.headers]
 
 
 def page_text(found: ComparedExchanges, size: int) -> list[ListEntry]:
@@ -270,9 +270,7 @@ def page_text(found: ComparedExchanges, size: int) -> list[ListEntry]:
     if not found.text:
         return [paragraph("No text is kept of this answer; the next scan keeps it.", size, "muted")]
     signs = {"=": "  ", "-": "- ", "+": "+ "}
-    return [
-        ListEntry(hang(text((signs[one.side], "accent")), one.text, size, TEXT_ROLES[one.side])) for one in found.text
-    ]
+    return [paragraph(one.text, size, TEXT_ROLES[one.side], (signs[one.side], "accent")) for one in found.text]
 
 
 def whole(row: FieldRow, found: ComparedExchanges, size: int) -> list[ListEntry]:

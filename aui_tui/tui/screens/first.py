@@ -17,7 +17,7 @@ from aui_tui.text import fit
 from aui_tui.tui.bindings import ADDRESS, FIRST
 from aui_tui.tui.context import DEMO, OTHER, attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
-from aui_tui.tui.rows import cut, text
+from aui_tui.tui.rows import term, text
 from aui_tui.tui.screens.windows import AskScreen
 from aui_tui.tui.widgets.bars import Bar, ScanPanel
 
@@ -126,8 +126,8 @@ class FirstScreen(DashboardScreen[None]):
         about.update(Content(words))
         about.set_class(problem, "error")
 
-    def _foot(self, size: int) -> Content:
-        return cut(text(" ", ("address", "strong"), "  ", EXAMPLES), size)
+    def _foot(self, _size: int) -> Content:
+        return term("address", EXAMPLES)
 
     def scanned(self, report: HostReport) -> None:
         """Make room for the card."""

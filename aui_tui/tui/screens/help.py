@@ -15,7 +15,7 @@ from aui_tui.model import query
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS
 from aui_tui.text import fit
 from aui_tui.tui.bindings import HELP, METHOD, live
-from aui_tui.tui.rows import ListEntry, blank, hang, paragraph, text, title
+from aui_tui.tui.rows import ListEntry, blank, entry, paragraph, title
 from aui_tui.tui.screens.windows import Choice, ChooseScreen, ReadScreen
 from aui_tui.tui.widgets.listing import RowList
 
@@ -25,7 +25,7 @@ KEYS: Final = 14
 
 def named(name: str, words: str, size: int, width: int = NAME, role: str = "accent") -> ListEntry:
     """Return a name and the words on it, hanging beside it."""
-    return ListEntry(hang(text((fit(name, width) + " ", role)), words, size))
+    return paragraph(words, size, head=(fit(name, width) + " ", role))
 
 
 def prose(pieces: Sequence[docs.Block], size: int) -> list[ListEntry]:
@@ -39,9 +39,11 @@ def prose(pieces: Sequence[docs.Block], size: int) -> list[ListEntry]:
         if kind in ("title", "heading"):
             out.append(title(words))
         elif kind == "code":
-            out += [ListEntry(text((part, "code"))) for row in words.split("\n") for part in _parts(row, size)]
-        elif kind in ("row", "item"):
-            out.append(named(name, words, size) if kind == "row" else ListEntry(hang(text("- "), words, size)))
+            out += [entry((part, "code")) for row in words.split("\n") for part in _parts(row, size)]
+        elif kind == "row":
+            out.append(named(name, words, size))
+        elif kind == "item":
+            out.append(paragraph(words, size, head="- "))
         else:
             out.append(paragraph(words, size))
     return out
@@ -68,8 +70,8 @@ class HelpScreen(ReadScreen):
         """Return the text laid out to ``size`` cells."""
         out = [paragraph(self._note, size), blank()] if self._note else []
         if self._command:
-            shell = ListEntry(hang(text("  "), self._command, size, "code"))
-            out += [ListEntry(text(("In the shell, the same:", "muted"))), shell, blank()]
+            shell = paragraph(self._command, size, "code", "  ")
+            out += [entry(("In the shell, the same:", "muted")), shell, blank()]
         for heading, entries in self._sections:
             out.append(title(heading))
             out += [named(keys, words, size, KEYS, "key") for keys, words in entries]
@@ -103,7 +105,7 @@ class MethodScreen(ReadScreen):
             out += [paragraph(words, size) for words in section.paragraphs]
             out += [named(name, words, size) for name, words in section.rows]
             out.append(blank())
-        return [*out, ListEntry(text(("In the shell: ", "muted"), (f"aui-tui method {self._method}", "code")))]
+        return [*out, entry(("In the shell: ", "muted"), (f"aui-tui method {self._method}", "code"))]
 
     def action_method(self) -> None:
         names = tuple(METHODS)

@@ -22,11 +22,10 @@ from aui_tui.tui.columns import RANKED, cell
 from aui_tui.tui.context import DEMO, attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.export import ExportJob, list_name
-from aui_tui.tui.rows import cut, text
+from aui_tui.tui.rows import text
 from aui_tui.tui.screens.listparts import (
     chips_line,
     column_foot,
-    command_line,
     empty_text,
     feed_line,
     legend_lines,
@@ -117,20 +116,21 @@ class IndexScreen(DashboardScreen[None]):
         typed, typing = read_line(self.line.value), self.line.has_focus
         problem = self._problem or ("" if typed.open_end and typing else typed.problem)
         if problem:
-            return cut(text(" ", (problem, "critical")), size)
+            return text(" ", (problem, "critical"))
         if typing:
             words = "typing …" if typed.open_end else "enter searches as typed · in the shell: aui-tui help query"
-            return cut(text(" ", (words, "muted")), size)
+            return text(" ", (words, "muted"))
         if self.state.marks:
             return marks_line(self.state.marks, size)
         if self.state.mode == "matrix":
             return Content("\n").join(legend_lines(size))
         if self.table.column is not None:
-            return column_foot(self.table.column, size)
+            return column_foot(self.table.column)
         if self.state.view is not None and self.state.view.notice:
-            return cut(text(" ", (self.state.view.notice, "warn")), size)
-        pane = self.query_one(PreviewPane)
-        return command_line(self.command(), size) if pane.display else row_foot(self.table.row, size)
+            return text(" ", (self.state.view.notice, "warn"))
+        if self.query_one(PreviewPane).display:
+            return text((" this list: ", "muted"), (self.command(), "code"))
+        return row_foot(self.table.row, size)
 
     @property
     def stale(self) -> bool:

@@ -12,10 +12,10 @@ from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import sign
 from aui_tui.model.view import IndexView, Quota, Row
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
-from aui_tui.text import ELLIPSIS, count
+from aui_tui.text import count
 from aui_tui.tui import glyphs
 from aui_tui.tui.columns import Column
-from aui_tui.tui.rows import bar, cut, edges, spread, term, text
+from aui_tui.tui.rows import bar, edges, spread, term, text
 from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.bars import acting
 from aui_tui.tui.words import TERMS, clock, quota_words
@@ -65,7 +65,7 @@ def chips_line(state: ListState, size: int) -> Content:
     short, bare = tuple(SHORT_STANCE[s] for s in STANCES), ("",) * len(STANCES)
     forms = [(STANCES, "Category: ", "   "), (short, "Category: ", " "), (short, "", " "), (bare, "", " ")]
     lines = [_chips(state, view, *form) for form in forms]
-    return next((chips for chips in lines if chips.cell_length <= size), cut(lines[-1], size))
+    return next((chips for chips in lines if chips.cell_length <= size), lines[-1])
 
 
 def _chips(state: ListState, view: IndexView, names: Sequence[str], lead: str, gap: str) -> Content:
@@ -82,11 +82,11 @@ def _chips(state: ListState, view: IndexView, names: Sequence[str], lead: str, g
     return text(*parts, acting(words, "screen.category"), " ")
 
 
-def column_foot(column: Column, size: int) -> Content:
+def column_foot(column: Column) -> Content:
     """Return what a column says, and what can be done with it."""
     keys = "t sorts by it, F counts it." if column.sort else "F counts it."
     words = TERMS.get(column.label.lower()) or TERMS.get(column.key, "")
-    return term(column.label, size, f"{words} {keys}".strip())
+    return term(column.label, f"{words} {keys}".strip())
 
 
 def legend_lines(size: int) -> list[Content]:
@@ -99,7 +99,7 @@ def legend_lines(size: int) -> list[Content]:
     if whole.cell_length <= size:
         return [whole]
     half = max(len(named) // 2, 1)
-    return [cut(text(" ", *part), size) for part in (named[:half], named[half:])]
+    return [text(" ", *part) for part in (named[:half], named[half:])]
 
 
 def row_foot(row: Row | None, size: int) -> Content:
@@ -107,15 +107,10 @@ def row_foot(row: Row | None, size: int) -> Content:
     if row is None:
         return Content("")
     if not row.rank:
-        return term("unreachable", size, row.summary.top_evidence)
+        return term("unreachable", row.summary.top_evidence)
     word, _ = turned_away(row.matrix)
-    found = term(word, size, row.summary.top_evidence)
-    return found if row.summary.top_evidence and not found.plain.endswith(ELLIPSIS) else term(word, size)
-
-
-def command_line(command: str, size: int) -> Content:
-    """Return the shell command that prints the list."""
-    return cut(text((" this list: ", "muted"), (command, "code")), size)
+    found = term(word, row.summary.top_evidence)
+    return found if found.cell_length <= size else term(word)
 
 
 def marks_line(marks: frozenset[str], size: int) -> Content:

@@ -18,14 +18,13 @@ from aui_tui.text import count
 from aui_tui.tui.bindings import OVERVIEW
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
-from aui_tui.tui.figures import FATES_BY_TERM, FOOT, NAMES, legend, narrowed, pane
-from aui_tui.tui.rows import cut, term, text
+from aui_tui.tui.figures import FATES_BY_TERM, FOOT, NAMES, PANES, legend, narrowed, pane
+from aui_tui.tui.rows import term, text
 from aui_tui.tui.screens.windows import AskScreen, Choice, ChooseScreen
 from aui_tui.tui.state import Changes, ListState
 from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.words import day
 
-PANES: Final = 6
 WEEKS_FROM: Final = 150
 """Cells from which the shares of the last weeks have a column."""
 MOVERS: Final = 20
@@ -145,7 +144,7 @@ class OverviewScreen(DashboardScreen[Query | None]):
         head = text(left, (count(self._figures.hosts, "host"), "strong"))
         if not words and head.cell_length + len("".join(facts)) + 3 * len(facts) > size:
             facts.remove("all categories")
-        return cut(text(head, (" · " + " · ".join(facts), "muted")), size)
+        return text(head, (" · " + " · ".join(facts), "muted"))
 
     def _since(self) -> str:
         since = self._changes.since if self._changes is not None else ""
@@ -155,7 +154,7 @@ class OverviewScreen(DashboardScreen[Query | None]):
         kind, _, value = self.here.key.partition(" ")
         name = FOOT.get(kind, "overview")
         fate = value.partition("=")[2]
-        return term(FATES_BY_TERM.get(fate, fate) if kind == "agent" else name, size)
+        return term(FATES_BY_TERM.get(fate, fate) if kind == "agent" else name)
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         """Go back to the list, narrowed to the chosen figure."""

@@ -20,7 +20,7 @@ from aui_tui.tui.columns import every_column
 from aui_tui.tui.context import SETTINGS as NAMES
 from aui_tui.tui.context import sentence
 from aui_tui.tui.dashboard import Dashboard
-from aui_tui.tui.rows import ListEntry, blank, paragraph, text
+from aui_tui.tui.rows import ListEntry, blank, entry, paragraph
 from aui_tui.tui.screens.help import HelpScreen, MethodScreen
 from aui_tui.tui.screens.windows import AskScreen, Choice, ChooseScreen, Dialog, ReadScreen
 from aui_tui.tui.state import CardState, ListState, list_of
@@ -79,7 +79,7 @@ def show_keys(app: Dashboard) -> None:
 
     def rows(size: int) -> list[ListEntry]:
         named = ((glyphs.MARK if name in own else " ", name, row) for name, row in keys_by_id(own))
-        keys = [ListEntry(text(fit(f"{mark} {fit(name, NAME)} {row}", size))) for mark, name, row in named]
+        keys = [entry(f"{mark} {fit(name, NAME)} {row}") for mark, name, row in named]
         return [paragraph(where, size, "muted"), blank(), *keys]
 
     app.push_screen(ReadScreen("Keys", rows))

@@ -31,8 +31,8 @@ class Bar(Widget):
     """One row made by a function of the width."""
 
     DEFAULT_CSS = """
-    Bar { height: 1; width: 1fr; text-wrap: nowrap; link-style: none; link-style-hover: none; link-color: $foreground;
-        link-background-hover: $background 0%; link-color-hover: $foreground; }
+    Bar { height: 1; width: 1fr; text-wrap: nowrap; text-overflow: ellipsis; link-style: none; link-style-hover: none;
+      link-color: $foreground; link-background-hover: $background 0%; link-color-hover: $foreground; }
     """
 
     def __init__(self, layout: Layout, *, id: str | None = None) -> None:  # noqa: A002  # Textual's

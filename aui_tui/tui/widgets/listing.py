@@ -24,6 +24,7 @@ class RowList(OptionList):
     BINDINGS: ClassVar[list[BindingType]] = [*LINES]
     DEFAULT_CSS = """
     RowList { height: 1fr; border: none; padding: 0; background: $background; color: $foreground; overflow-x: hidden;
+      text-wrap: nowrap; text-overflow: ellipsis;
       scrollbar-color: $role-rest; scrollbar-background: $background; scrollbar-size: 0 1;
       scrollbar-gutter: stable; }
     RowList:focus { border: none; background-tint: $foreground 0%; }

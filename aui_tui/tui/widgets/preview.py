@@ -17,7 +17,7 @@ from aui_tui.model.view import HostReport, Row
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.context import Context, attempt, start
-from aui_tui.tui.rows import ListEntry, blank, cut, hang, paragraph, text
+from aui_tui.tui.rows import ListEntry, blank, entry, paragraph, text
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.words import signed
@@ -76,19 +76,18 @@ def preview(row: Row, report: HostReport | None, size: int, now: float) -> list[
     """Return the pane laid out to ``size`` cells; ``report`` is None until it has been read."""
     summary = row.summary
     if report is None:
-        return [ListEntry(_stance(row)), *_facts(summary, size, now), blank(), paragraph(summary.top_evidence, size)]
+        return [entry(_stance(row)), _facts(summary, now), blank(), paragraph(summary.top_evidence, size)]
     from aui_tui.tui import cardrows  # not for the first frame
 
     state = CardState(summary.host).with_report(report)
-    head = ListEntry(hang(text(cardrows.stance(report.card), "  "), cardrows.sentence(report), size, "strong"))
-    strip = [ListEntry(entry.content) for entry in cardrows.strip(report, size, "")]
+    head = paragraph(cardrows.sentence(report), size, "strong", text(cardrows.stance(report.card), "  "))
     change = signed(row.change) if row.rank else ""
-    moved = [ListEntry(text((fit("Change", 9), "muted"), f"{change} since the scan before"))] if change else []
-    past = ListEntry(text((fit("History", 9), "muted"), cardrows.history(report.history, now, 16)))
-    score = ListEntry(cardrows.score(state, size))
-    found = cardrows.evidence(report, size)
-    evidence = [ListEntry(entry.content) for entry in found]
-    return [head, *_facts(summary, size, now), blank(), *strip, blank(), score, *moved, past, blank(), *evidence]
+    moved = [entry((fit("Change", 9), "muted"), f"{change} since the scan before")] if change else []
+    past = entry((fit("History", 9), "muted"), cardrows.history(report.history, now, 16))
+    strip, evidence = cardrows.strip(report, size, ""), cardrows.evidence(report, size)
+    score = entry(cardrows.score(state, size))
+    rows = (head, _facts(summary, now), blank(), *strip, blank(), score, *moved, past, blank(), *evidence)
+    return [entry(line.content) for line in rows]
 
 
 def _stance(row: Row) -> Content:
@@ -99,6 +98,6 @@ def _stance(row: Row) -> Content:
     return text((f"{mark} {summary.stance}", tone), "  ", (labels.score(summary.score, summary.grade), "strong"))
 
 
-def _facts(summary: SiteSummary, size: int, now: float) -> list[ListEntry]:
+def _facts(summary: SiteSummary, now: float) -> ListEntry:
     facts = [summary.name if summary.name != summary.host else "", summary.category, ago(summary.scanned_at, now)]
-    return [ListEntry(cut(text((" · ".join(fact for fact in facts if fact), "muted")), size))]
+    return entry((" · ".join(fact for fact in facts if fact), "muted"))
