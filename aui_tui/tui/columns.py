@@ -54,7 +54,7 @@ WIDEST: Final = 400
 
 RANKED: Final = (
     Column("rank", "#", 4, right=True, sort="rank", drop=6),
-    Column("score", "Score", 6, right=True, sort="score"),
+    Column("score", "Score", 5, right=True, sort="score"),
     Column("change", "Δ", 4, right=True, sort="change", drop=5),
     Column("grade", "G", 1, sort="grade"),
     Column("stance", "Stance", STANCE_WIDTH, sort="stance"),
@@ -130,7 +130,8 @@ def _surfaces(each: int) -> list[Column]:
 
 
 def _need(wanted: Sequence[Column]) -> int:
-    return 1 + sum(column.width + 1 for column in wanted)
+    """Return the cells of the cursor and of the columns with a gap between them."""
+    return sum(column.width + 1 for column in wanted)
 
 
 def _grown(wanted: Sequence[Column], width: int) -> tuple[Column, ...]:
@@ -156,7 +157,7 @@ def _matrix(width: int, rows: int) -> tuple[Column, ...]:
         fixed.remove(min((c for c in fixed if c.drop), key=lambda c: c.drop))
     each = min(max((width - _need(fixed)) // count - 1, 1), WORD_WIDTH + 2)
     labelled = [
-        replace(column, label=str(number) if each < 5 else " ".join((str(number), column.label)))
+        replace(column, label=str(number) if each < 8 else " ".join((str(number), column.label)))
         for number, column in enumerate(_surfaces(each), 1)
     ]
     host = _grown(fixed, width - count * (each + 1))

@@ -13,11 +13,12 @@ from msgspec.structs import replace
 from aui_tui.model.query import Query
 from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import ASCII
-from aui_tui.tui.columns import RANKED, UNREACHABLE
+from aui_tui.text import cells
+from aui_tui.tui.columns import RANKED, UNREACHABLE, Column
 from aui_tui.tui.rows import term
 from aui_tui.tui.screens.exchange import EXPLAINED
 from aui_tui.tui.screens.help import NOTES
-from aui_tui.tui.screens.listparts import feed_line, legend_lines, row_foot
+from aui_tui.tui.screens.listparts import column_foot, feed_line, legend_lines, row_foot
 from aui_tui.tui.widgets.querybar import QueryLine
 from aui_tui.tui.words import TERMS
 
@@ -117,6 +118,27 @@ def test_names_of_the_matrix_stand_whole_where_80_cells_are() -> None:
     names = " ".join(row.plain for row in legend_lines(80))
     assert all(f"{number} {surface.label}" in names for number, surface in enumerate(surfaces(), 1))
     assert len(legend_lines(140)) == 1
+
+
+@pytest.mark.parametrize("column", RANKED, ids=[column.key for column in RANKED])
+def test_the_foot_of_a_column_keeps_the_shell_command_whole(column: Column) -> None:
+    query = "category:retail agent:claude=out agent:chatgpt=in"
+    for command in (
+        "aui-tui index",
+        f"aui-tui index --query '{query}'",
+        f"aui-tui index --query '{query}' --sort -rank",
+    ):
+        shown = column_foot(column, 140, command).plain
+        assert cells(shown) == 140
+        assert shown.startswith(f" {column.label}  ")
+        assert shown.endswith(f"  {command} ")
+    assert "F counts it." in column_foot(column, 140, "aui-tui index").plain
+
+
+async def test_a_wide_query_line_shows_three_terms_whole() -> None:
+    line = "category:retail agent:claude=out agent:chatgpt=in"
+    async with stage(CardService.of(60), WIDE, query=Query.of(line=line)) as pilot:
+        assert line in text_of(pilot)
 
 
 @pytest.mark.parametrize("size", [60, 80, 140])

@@ -39,8 +39,8 @@ EXPLAINED: Final = {
     "Set-Cookie": "Values of cookies are hidden here and in every file.",
     "title": "The title of the page that came back.",
     "page": "The words that can be read without running any script.",
-    "swapped": "A browser's name with the fields of the agent, and the other way round.",
-    "robots.txt": "What robots.txt says to this name, and by which line; ≠ contradicts it.",
+    "swapped": "A browser's name with the agent's fields, and the other way round.",
+    "robots.txt": "What robots.txt says to this name, by its line; ≠ contradicts it.",
     "wall": "What makes this answer a challenge page, a test for humans.",
     "reference": "Quote this id to the vendor: with it they find this very request.",
 }

@@ -124,13 +124,14 @@ class IndexScreen(DashboardScreen[None]):
             return marks_line(self.state.marks, size)
         if self.state.mode == "matrix":
             return Content("\n").join(legend_lines(size))
-        if self.table.column is not None:
-            return column_foot(self.table.column)
-        if self.state.view is not None and self.state.view.notice:
+        column = self.table.column
+        if column is None and self.state.view is not None and self.state.view.notice:
             return text(" ", (self.state.view.notice, "warn"))
-        if self.query_one(PreviewPane).display:
-            return text((" this list: ", "muted"), (self.command(), "code"))
-        return row_foot(self.table.row, size)
+        if column is None and self.query_one(PreviewPane).display:  # which says of the row what the foot would
+            column = self.table.sorted_column
+        if column is None:
+            return row_foot(self.table.row, size)
+        return column_foot(column, size, self.command() if self.has_class("-wide") else "")
 
     @property
     def stale(self) -> bool:

@@ -82,11 +82,14 @@ def _chips(state: ListState, view: IndexView, names: Sequence[str], lead: str, g
     return text(*parts, acting(words, "screen.category"), " ")
 
 
-def column_foot(column: Column) -> Content:
-    """Return what a column says, and what can be done with it."""
+def column_foot(column: Column, size: int, command: str = "") -> Content:
+    """Return what a column says and what can be done with it; at the right the shell command that prints the list."""
     keys = "t sorts by it, F counts it." if column.sort else "F counts it."
     words = TERMS.get(column.label.lower()) or TERMS.get(column.key, "")
-    return term(column.label, f"{words} {keys}".strip())
+    right = text("  ", (command, "code"), " ") if command else Content("")
+    forms = [term(column.label, form.strip()) for form in (f"{words} {keys}", words)]
+    fits = (form for form in forms if form.cell_length + right.cell_length <= size)
+    return spread(next(fits, forms[-1]), right, size)
 
 
 def legend_lines(size: int) -> list[Content]:

@@ -103,7 +103,7 @@ def choices(text: str) -> tuple[Completion, ...]:
     return tuple(Completion(head + sign + line, words, meaning) for line, words, meaning in offered)
 
 
-ROOM: Final = 15
+ROOM: Final = 16
 """Cells of a choice's own words."""
 WIDTH: Final = 42
 """Cells of a choice."""
