@@ -35,6 +35,14 @@ _REASONS: Final = {
 }
 
 
+def user_path(name: str) -> Path:
+    """Return the path that the user wrote as ``name``. Raises ConfigError where the home of ``~`` is not known."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        raise ConfigError(f"{clean(name, 200)}: that home folder is not known; write the whole path.") from None
+
+
 @contextmanager
 def reading(name: str) -> Iterator[BinaryIO]:
     """Open the file ``name`` for reading while the block runs. Raises ConfigError.
@@ -43,7 +51,7 @@ def reading(name: str) -> Iterator[BinaryIO]:
     """
     piped = name == STDIN
     try:
-        file = open(0, "rb", closefd=False) if piped else Path(name).expanduser().open("rb")  # noqa: SIM115
+        file = open(0, "rb", closefd=False) if piped else user_path(name).open("rb")  # noqa: SIM115
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(f"Cannot read {clean(name, 200)}: {clean(reason, 200)}.") from None

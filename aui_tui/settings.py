@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -17,7 +18,7 @@ from typing import Annotated, Any, Final, Literal, get_type_hints
 import msgspec
 
 from aui_tui.errors import DEBUG, BadValue, ConfigError
-from aui_tui.files import replace
+from aui_tui.files import replace, user_path
 from aui_tui.model.decoding import sentence
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS
 from aui_tui.model.vocabulary import choose, nearest
@@ -245,8 +246,8 @@ def _place(
         if not text.strip() or "\0" in text:
             raise ConfigError(f"{origins[name]} must be the path of a file or folder.")
         try:
-            return Path(text).expanduser().absolute()
-        except (RuntimeError, OSError) as error:
+            return user_path(text).absolute()
+        except OSError as error:
             raise ConfigError(f"{origins[name]}: {clean(str(error), 200)}.") from None
     checkout = checkout_root() if name == "data_dir" else None
     if checkout is not None:
@@ -255,9 +256,15 @@ def _place(
     import platformdirs
 
     origins[name] = "default"
-    if name == "data_dir":
-        return platformdirs.user_data_path(APP, appauthor=False)
-    return platformdirs.user_config_path(APP, appauthor=False) / "config.toml"
+    with suppress(RuntimeError):  # newer releases raise it, older ones leave the ~ in the path
+        usual = platformdirs.PlatformDirs(APP, appauthor=False)
+        found = usual.user_data_path if name == "data_dir" else usual.user_config_path / "config.toml"
+        if found.is_absolute():
+            return found
+    raise ConfigError(
+        "No home folder is known for this user; set HOME, or name the data folder and the settings file by "
+        f"{HOME_VARIABLE} and {CONFIG_VARIABLE}."
+    )
 
 
 def checkout_root() -> Path | None:

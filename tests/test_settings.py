@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,20 @@ def test_settings_file_that_is_not_named_may_be_absent(tmp_path: Path, monkeypat
     found = load({}, {})
     assert found.config_file.name == "config.toml"
     assert not found.config_file.exists()
+
+
+def test_a_user_without_a_home_names_the_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name == "HOME" or name.startswith("XDG_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(os, "getuid", lambda: 54_321)
+    monkeypatch.chdir(tmp_path)
+    named = {"AUI_TUI_HOME": str(tmp_path / "data"), "AUI_TUI_CONFIG": os.devnull}
+    assert load({}, named).data_dir == tmp_path / "data"
+    with pytest.raises(ConfigError, match=r"No home folder is known.* by AUI_TUI_HOME and AUI_TUI_CONFIG"):
+        load({}, {})
+    with pytest.raises(ConfigError, match="~nobody-of-this-name/x: that home folder is not known"):
+        load({"data_dir": "~nobody-of-this-name/x"}, named)
+    assert not list(tmp_path.iterdir())
 
 
 def test_data_folder_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

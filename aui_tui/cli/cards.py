@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -18,6 +17,7 @@ from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import opened, report_of
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import AuiError, BadValue, ConfigError, RecordError
+from aui_tui.files import user_path
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations
 from aui_tui.model.view import HostReport
@@ -208,7 +208,7 @@ def plan(
     wanted = choose("goal", grade, (*GRADES, "a score from 0 to 100")) if grade and score is None else ""
     kept = _report(run, host, method)
     found, site = plan_for(kept, grade=wanted, score=score, with_claims=run.settings.with_claims, **_advice(run, host))
-    written = write_files(found, Path(folder).expanduser(), site, force=replace) if folder else []
+    written = write_files(found, user_path(folder), site, force=replace) if folder else []
     paint = Paint.for_output(ascii_only=run.settings.ascii)
     emit([plan_json(found, site)] if as_json else (f"{paint.plain(line)}\n" for line in lines(found)), None)
     for path in () if run.quiet else written:

@@ -18,7 +18,7 @@ from aui_tui.cli import streams
 from aui_tui.cli.run import UNEXPECTED, Run
 from aui_tui.cli.sources import service_of
 from aui_tui.errors import ConfigError
-from aui_tui.files import create
+from aui_tui.files import create, user_path
 from aui_tui.index.folder import places
 from aui_tui.model.query import Query
 from aui_tui.model.registry import starter as known
@@ -157,7 +157,7 @@ def _file_of(text: str) -> Path:
     """Return the file that the user named. Raises ConfigError when it cannot be one."""
     if not text.strip() or "\0" in text:
         raise ConfigError("Name a file to write.")
-    return Path(text.strip()).expanduser()
+    return user_path(text.strip())
 
 
 def _preferences(run: Run, service: Service) -> Preferences:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -14,7 +13,7 @@ from msgspec.structs import replace
 from aui_tui.cli import sources, streams
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, NeverScanned
-from aui_tui.files import STDIN
+from aui_tui.files import STDIN, user_path
 from aui_tui.model.card import ReportCard
 from aui_tui.model.registry import Agent, registry
 from aui_tui.model.view import HostReport
@@ -50,7 +49,7 @@ class Gating:
         asked = {name: params[name] for name in OPTIONS}
         gates = Gates.of(**asked, no_regress=params["no_regress"] is not None)
         baseline, first_run = params["no_regress"] or "", run.settings.first_run
-        missing = first_run == PASS and baseline != STDIN and not Path(baseline).expanduser().exists()
+        missing = first_run == PASS and baseline != STDIN and not user_path(baseline).exists()
         cards = () if missing or baseline in ("", LAST) else sources.read(baseline)
         return cls(gates, baseline, cards, first_run)
 

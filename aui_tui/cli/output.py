@@ -15,7 +15,7 @@ from aui_tui.cli.options import one_of
 from aui_tui.cli.run import Run
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, ConfigError
-from aui_tui.files import check_place, replace
+from aui_tui.files import check_place, replace, user_path
 from aui_tui.model.codec import Keys, encode_card
 from aui_tui.model.vocabulary import choose
 from aui_tui.report.formats import CARD_FORMATS, HostResult, Refusal, format_of, write_cards
@@ -62,7 +62,7 @@ def path_of(text: str) -> Path | None:
         raise ConfigError("--output must be the path of a file.")
     if not text or text == "-":
         return None
-    path = Path(text).expanduser()
+    path = user_path(text)
     check_place(path)
     return path
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError, InvalidHost
+from aui_tui.files import user_path
 from aui_tui.settings import SiteSettings
 from aui_tui.text import clean
 
@@ -88,7 +88,7 @@ def site_of(run: Run, url: str) -> SiteSettings | None:
 def _readable(path: str) -> str:
     import ssl
 
-    path = os.path.expanduser(path)  # noqa: PTH111 - OpenSSL takes text
+    path = str(user_path(path))
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=path)
     except ssl.SSLError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -15,7 +14,7 @@ from aui_tui.cli.progress import step_words
 from aui_tui.cli.sources import opened
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, NoTasks
-from aui_tui.files import create
+from aui_tui.files import create, user_path
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TaskReport, TaskResult, run_of, runs_of, sent_words, summary, task_label
 from aui_tui.text import clean, count, fit
@@ -101,7 +100,7 @@ def tasks(
         text = "\n".join(report_lines(name, report, Paint(width=100))) + "\n"
         files = {"transcript.txt": text.encode(), "transcript.json": record}
         for file, data in (files | {f"{task}.png": image for task, image in images.items()}).items():
-            create(Path(write).expanduser() / file, [data], force=True)
+            create(user_path(write) / file, [data], force=True)
         pictures = count(len(images), "picture")
         streams.say(f"Wrote transcript.txt, transcript.json and {pictures} to {clean(write, 200)}.")
     elif as_json:

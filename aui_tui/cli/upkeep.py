@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,6 +16,7 @@ from aui_tui.cli.progress import bar
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import local, local_of, only_local, read_bytes, reading
 from aui_tui.errors import AuiError
+from aui_tui.files import user_path
 from aui_tui.index.folder import damaged
 from aui_tui.index.reports import Reports
 from aui_tui.model.vocabulary import choose
@@ -105,7 +105,7 @@ def backup(
 
     with _opened_index(run) as reports:
         with bar("Copying", quiet=run.quiet) as progress:
-            size = copied(reports, Path(file).expanduser(), overwrite=replace, progress=progress)
+            size = copied(reports, user_path(file), overwrite=replace, progress=progress)
         if as_json:
             report(as_json, {"file": clean(file, 4096), "bytes": size}, ())
         else:

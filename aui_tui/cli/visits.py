@@ -20,7 +20,7 @@ from aui_tui.cli.reach import policy_of
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import local, only_local
 from aui_tui.cli.streams import Paint
-from aui_tui.errors import BadValue, ConfigError, NeverScanned, NoVisits
+from aui_tui.errors import BadValue, ConfigError, NeverScanned, NoVisits, Unavailable
 from aui_tui.index.folder import places
 from aui_tui.model.card import ReportCard
 from aui_tui.model.visits import Visits
@@ -165,7 +165,13 @@ def _beside_card(run: Run, host: str, record: Visits | None) -> tuple[Visits | N
 
     async def work() -> tuple[Visits | None, ReportCard | None]:
         async with local(run) as service:
-            kept = await service.visits(host) if record is None else await service.keep_visits(record)
+            try:
+                kept = await service.visits(host) if record is None else await service.keep_visits(record)
+            except Unavailable as error:
+                if record is None:
+                    raise
+                streams.say(f"These figures are not saved. {error}")
+                kept = record
             try:
                 return kept, (await service.site(host)).card
             except NeverScanned:

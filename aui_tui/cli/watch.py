@@ -22,6 +22,7 @@ from aui_tui.cli.run import Run, fail
 from aui_tui.cli.scan import scan_one
 from aui_tui.cli.sources import opened
 from aui_tui.errors import AuiError, BadValue, ConfigError
+from aui_tui.files import user_path
 from aui_tui.model import labels
 from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import encode_card
@@ -85,7 +86,7 @@ def watch(
     access = policy_of(run, allow_private=allow_private, connect_to=connect_to)
     asked = ScanOptions(force=True, method=method)
     seconds = interval(every) if every else 0.0
-    path = Path(folder).expanduser() if folder else None
+    path = user_path(folder) if folder else None
     before = snapshot(path) if path else {}
 
     async def work(before: Snapshot) -> int:

@@ -135,7 +135,7 @@ def available() -> str:
 def _own_browsers() -> bool:
     """Say whether Playwright has installed a Chromium of its own."""
     named = os.environ.get("PLAYWRIGHT_BROWSERS_PATH", "")
-    home = Path.home()
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - pathlib raises where no home is known
     folders = [Path(named)] if named else [home / ".cache/ms-playwright", home / "Library/Caches/ms-playwright"]
     return any(folder.is_dir() and any(folder.glob("chromium*")) for folder in folders)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import resource
 from io import StringIO
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from aui_tui.cli import gating
 from tests.cards import WALLED
-from tests.cli.runner import aui, here
+from tests.cli.runner import aui, here, start
 from tests.cli.stored import fill
 from tests.visits.records import visitor, visits
 
@@ -87,6 +88,20 @@ def test_figures_are_kept_beside_the_card_and_forgotten_with_it(tmp_path: Path, 
     assert "198.51.100" not in (tmp_path / "data" / "index.db").read_bytes().decode("latin-1")
     assert aui(tmp_path, "forget", "tickets.example").code == 0
     assert aui(tmp_path, "visits", "--host", "tickets.example").code == 3
+
+
+@pytest.mark.ci
+def test_figures_that_cannot_be_kept_are_printed_and_said_not_to_be_saved(tmp_path: Path, served: str) -> None:
+    fill(tmp_path, (WALLED,))
+
+    def no_more_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    with start(tmp_path, "visits", served, "--host", WALLED.host, "--json", preexec_fn=no_more_room) as process:
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert json.loads(out)["agent_lines"] == 100
+    assert "These figures are not saved. Nothing can be saved" in err
 
 
 def test_plain_sentences(tmp_path: Path, served: str) -> None:
