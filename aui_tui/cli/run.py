@@ -121,6 +121,9 @@ def _exit_code(work: Callable[[], int], arguments: Sequence[str]) -> int:
         what = f" {clean(str(error.filename), 200)}" if error.filename else ""
         streams.fail(f"The system refused{what}: {error.strerror or error}.", "System error", ConfigError.exit_code)
         return ConfigError.exit_code
+    except MemoryError:
+        streams.fail("The system refused: there is not enough memory.", "System error", ConfigError.exit_code)
+        return ConfigError.exit_code
     except Exception as error:  # a traceback is of no use to most users: AUI_TUI_DEBUG shows it
         if os.environ.get(DEBUG):
             traceback.print_exc()

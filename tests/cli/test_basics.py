@@ -114,6 +114,15 @@ def test_unexpected_error_is_one_sentence_and_a_traceback_only_on_request(
     assert "Traceback" in shown.err
 
 
+def test_a_lack_of_memory_is_no_fault_to_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def greedy(*_: object) -> bytes:
+        return b"x" * (1 << 62)
+
+    monkeypatch.setattr("aui_tui.cli.about.places", greedy)
+    done = here(tmp_path, "paths")
+    assert (done.code, done.sentence) == (2, "aui-tui: The system refused: there is not enough memory.")
+
+
 def test_ctrl_c_while_modules_load_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(arguments: object) -> int:
         raise KeyboardInterrupt
