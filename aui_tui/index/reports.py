@@ -147,9 +147,9 @@ class Reports:
         _keep(db, site, scan)
         oldest = round(self._clock() * 1000) - KEEP_ALL_MS
         db.execute(
-            "DELETE FROM scan WHERE site = ?1 AND at < ?2 AND at <> ?3 AND at NOT IN "
-            "(SELECT max(at) FROM scan WHERE site = ?1 AND at < ?2 GROUP BY at / ?4)",
-            (site, oldest, latest if cards else at, WEEK_MS),
+            "DELETE FROM scan WHERE site = :site AND at < :oldest AND at <> :shown AND at NOT IN "
+            "(SELECT max(at) FROM scan WHERE site = :site AND at < :oldest GROUP BY at / :week)",
+            {"site": site, "oldest": oldest, "shown": latest if cards else at, "week": WEEK_MS},
         )
         chosen = _latest(db, site)
         if chosen == at:
@@ -418,9 +418,10 @@ def _latest(db: sqlite3.Connection, site: int) -> int:
 def _compare(db: sqlite3.Connection, site: int, latest: int) -> None:
     """Write the number of kept scans and the change of the score since the scan before, under the same method."""
     db.execute(
-        "UPDATE site SET scans = (SELECT count(*) FROM scan WHERE site = ?1), change = ("
-        f"SELECT {figures.AFTER} - {figures.BEFORE} FROM scan AS now, scan AS past WHERE now.site = ?1 AND now.at = ?2 "
-        "AND past.site = ?1 AND past.at = (SELECT max(at) FROM scan WHERE site = ?1 AND at < ?2 AND dead = 0) "
-        f"AND {figures.COMPARABLE}) WHERE id = ?1",
-        (site, latest),
+        "UPDATE site SET scans = (SELECT count(*) FROM scan WHERE site = :site), change = ("
+        f"SELECT {figures.AFTER} - {figures.BEFORE} FROM scan AS now, scan AS past WHERE now.site = :site "
+        "AND now.at = :at AND past.site = :site AND past.at = "
+        "(SELECT max(at) FROM scan WHERE site = :site AND at < :at AND dead = 0) "
+        f"AND {figures.COMPARABLE}) WHERE id = :site",
+        {"site": site, "at": latest},
     )

@@ -160,4 +160,6 @@ def address_of(listener: socket.socket) -> str:
 
 
 def _reason(error: Exception) -> str:
+    if isinstance(error, UnicodeError):  # its words differ from Python to Python
+        return "no host can have that name"
     return clean((getattr(error, "strerror", None) or str(error)).rstrip("."), 120).lower()

@@ -101,7 +101,7 @@ USAGE = [
     ("web --host 0.0.0.0 --port 0", "AUI_TUI_BASE_URL"),
     ("AUI_TUI_BASE_URL=ftp://x/y web", "must be an address"),
     ("serve --host 'no such host'", "Cannot listen on no such host"),
-    (f"serve --host {'x' * 300}", "xxx… port 8600: encoding with 'idna' codec failed"),
+    (f"serve --host {'x' * 300}", "xxx… port 8600: no host can have that name."),
     (f"crawl {'x' * 300}", "The system refused xxx"),
     (f"visits {'x' * 300}", "The system refused xxx"),
     ("AUI_TUI_BASE_URL=index.example serve --port 0", "AUI_TUI_BASE_URL must be an address"),

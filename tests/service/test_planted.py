@@ -8,9 +8,8 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -18,6 +17,7 @@ import pytest
 
 from aui_tui.process import command
 from tests.cli.runner import ROOT
+from tests.service.waiting import eventually
 
 PLANTED = (
     *("multiprocessing", "textual", "rich", "msgspec", "httpx", "httpcore", "starlette", "uvicorn", "selectolax"),
@@ -81,13 +81,14 @@ def test_a_large_log_is_read_without_them(planted: Path) -> None:
 def test_several_server_processes_start_without_them(planted: Path) -> None:
     with started(planted, "serve", "--workers", "2", "--port", "0") as process:
         address = address_in(process)
-        for _ in range(100):
-            try:
-                status = httpx.get(f"{address}/healthz", trust_env=False).status_code
-                break
-            except httpx.TransportError:
-                time.sleep(0.1)
-        assert (status, ran(planted)) == (200, "")
+
+        def answers() -> bool:
+            with suppress(httpx.TransportError):
+                return httpx.get(f"{address}/healthz", trust_env=False).status_code == 200
+            return False
+
+        eventually(answers, 90)
+    assert ran(planted) == ""
 
 
 def test_the_dashboard_in_a_browser_starts_without_them(planted: Path) -> None:
