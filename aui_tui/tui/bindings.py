@@ -43,13 +43,13 @@ def _table(place: str, *keys: Binding) -> tuple[Binding, ...]:
     return TABLES[place]
 
 
-def _moves(step: str, one: str, page: str = "pagedown") -> tuple[Binding, ...]:
+def _moves(step: str, one: str) -> tuple[Binding, ...]:
     """Return the keys that move through a list; ``one``: what its lines are called."""
     return (
         _key("up,k", f"{step}(-1)", "up", "Up", f"One {one} up", show=False),
         _key("down,j", f"{step}(1)", "down", "Down", f"One {one} down", show=False),
         _key("pageup", "page(-1)", "page-up", "Page up", "One page up", show=False),
-        _key(page, "page(1)", "page-down", "Page down", "One page down", show=False),
+        _key("pagedown", "page(1)", "page-down", "Page down", "One page down", show=False),
         _key("home,g", "jump(0)", "top", "First", f"First {one}", show=False),
         _key("end,G", "jump(-1)", "bottom", "Last", f"Last {one}", show=False),
     )
@@ -92,8 +92,7 @@ INDEX: Final = _table(
     _key("Y", "copy('row')", "copy-more", "Copy row", "Copy the row, values parted by tabs", show=False),
     _key("a", "tasks", "tasks", "Tasks", "Run the tasks on the host in a browser", show=False),
     _key("C", "app.window('columns')", "columns", "Columns", "Choose the columns of the list", show=False),
-    _key("W", "starter", "starter", "Known sites", "Scan the packaged list of known sites", show=False),
-    _key("D", "demo", "demo", "Demo", "Leave for the demo, a small web on this machine", show=False),
+
     _key("S", "ask_scan", "scan-address", "Scan address", "Type an address and scan it", show=False),
     _key("o", "browse", "browse", "Site", "Open the site itself; over ssh its address is copied", show=False),
     _key("J", "scroll_preview(3)", "preview-down", "Preview down", "Scroll the preview down", show=False),
@@ -156,6 +155,7 @@ CARD: Final = _table(
     _key("6", "pane(6)", "pane-6", "Tasks", "What an assistant could get done", show=False),
     _key("7", "pane(7)", "pane-7", "Visits", "What access logs say of real agents", show=False),
     _key("C", "crawlers", "columns", "Crawlers", "Add the crawlers to the agents, or leave them out", show=False),
+    _key("space", "tick", "what-if", "What if", "Suppose the chosen fix done, and see the score", show=False),
     _key("tab", "next_pane(1)", "pane-next", "Next pane", show=False),
     _key("shift+tab", "next_pane(-1)", "pane-previous", "Previous pane", show=False),
     _key("slash", "find", "find", "Find", "Find words in this pane", show=False),
@@ -193,14 +193,10 @@ EXCHANGE: Final = _table(
     _key("slash", "find", "find", "Find", "Find words in what is shown", show=False),
 )  # fmt: skip
 
-FIXES: Final = _table(
-    "fixes",
-    _key("space", "screen.tick", "what-if", "What if", "Suppose the chosen fix done, and see the score", show=False),
-)
 
 LINES: Final = _table(
     "pane",
-    *_moves("step", "line, fix or figure", "pagedown,space"),
+    *_moves("step", "line, fix or figure"),
     _key("enter", "select", "figure", "Open", "Show what is behind the row or figure under the cursor"),
     _key("left", "side(-1)", "figure-left", "Left", "Figure at the left", show=False),
     _key("right", "side(1)", "figure-right", "Right", "Figure at the right", show=False),
@@ -208,9 +204,8 @@ LINES: Final = _table(
 
 CLOSE: Final = _table(
     "window",
-
     _key("escape,question_mark,q", "close", "close", "Close", display="esc"),
-)  # fmt: skip
+)
 
 HELP: Final = _table(
     "help",
@@ -231,37 +226,20 @@ FIRST: Final = _table(
     "first screen",
     _key("escape", "back", "first-back", "Leave the line", "Leave the line: then other keys work", display="esc"),
     _key("up,shift+tab", "away", "first-up", "Up", "Back to the address", show=False, first=True),
-    _key("slash,u", "list", "first-list", "List", "Go to the list, empty as it is", show=False),
+    _key("slash,u", "dismiss", "first-list", "List", "Go to the list, empty as it is", show=False),
 )
-
-CHOOSE: Final = _table(
-    "choice",
-    _key("escape", "close", "choose-cancel", "Cancel", display="esc"),
-)
-
-SETTINGS: Final = _table(
-    "settings",
-    *(_key(str(n), f"take({n})", f"setting-{n}", "Change", "The setting with that digit", show=False)
-      for n in range(1, 7)),
-)  # fmt: skip
 
 CHOOSE_MANY: Final = _table(
     "columns",
-    _key("escape", "close", "columns-cancel", "Cancel", display="esc"),
     _key("enter", "accept", "columns-accept", "Show", first=True),
     _key("space", "mark", "columns-mark", "Mark", first=True),
 )
 
 VIEWS: Final = _table(
     "saved lists",
-    _key("escape", "close", "views-close", "Cancel", display="esc"),
     _key("delete,ctrl+d", "forget", "views-forget", "Forget", "Forget the list under the cursor", first=True),
 )
 
-HISTOGRAM: Final = _table(
-    "histogram",
-    _key("escape,backspace,F,q", "close", "histogram-close", "Close", display="esc"),
-)
 
 APP: Final = _table(
     "everywhere",
@@ -341,9 +319,7 @@ def live(screen: Screen[Any]) -> list[Live]:
     return [found[name] for name in dict.fromkeys(order) if name in found]
 
 
-MODAL: Final = frozenset(
-    {"window", "choice", "settings", "search", "find", "address", "columns", "saved lists", "histogram"}
-)
+MODAL: Final = frozenset({"window", "search", "find", "address", "columns", "saved lists"})
 """Places where the keys of everywhere do not work."""
 MODIFIERS: Final = frozenset({"ctrl", "shift", "alt", "super"})
 

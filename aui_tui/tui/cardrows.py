@@ -448,7 +448,7 @@ WIDE: Final = 110
 """Cells from which on a line holds the rest."""
 
 
-def headline(state: CardState, place: Place | None, quota: Quota | None, rank: int, now: float, size: int) -> Content:
+def headline(state: CardState, place: Place | None, quota: Quota | None, now: float, size: int) -> Content:
     """Return the host at the left; place in the list, age and quota at the right as far as they fit."""
     report, wide = state.report, size >= WIDE
     if report is None:
@@ -461,7 +461,7 @@ def headline(state: CardState, place: Place | None, quota: Quota | None, rank: i
         facts.append(f"{place.number:,} of {place.total:,} {place.filters if wide else ''}".strip())
     facts += ["" if state.at else f"scanned {ago(card.scanned_at, now)}", quota_words(quota, full=size >= 140)]
     score = "" if wide or card.unreachable else f"  {labels.score(card.score, card.grade)}"
-    rest = text((score, "strong"), what_if(state, rank))
+    rest = text((score, "strong"), what_if(state))
     change = change_words(report, now)
     if change and wide:
         rest = text(rest, "  ", (change, "good" if change.startswith("+") else "critical"))
@@ -477,8 +477,8 @@ def headline(state: CardState, place: Place | None, quota: Quota | None, rank: i
     return edges(name, rest, facts, size)
 
 
-def what_if(state: CardState, rank: int) -> Content:
-    """Return score, grade, a changed stance and the rank that the marked fixes would give; nothing without any."""
+def what_if(state: CardState) -> Content:
+    """Return score, grade and a changed stance that the marked fixes would give; nothing without any."""
     report, reached = state.report, state.reached
     if not state.done or report is None:
         return Content("")
@@ -489,9 +489,7 @@ def what_if(state: CardState, rank: int) -> Content:
     if reached.stance != report.card.stance:
         sign, tone = marked(reached.stance)
         out = text(out, (f" {sign} {reached.stance}", tone))
-    if state.done & asked_for(report.card):
-        out = text(out, f" {GRANTED}")
-    return text(out, (f" rank {rank:,}", "accent")) if rank else out
+    return text(out, f" {GRANTED}") if state.done & asked_for(report.card) else out
 
 
 def what_if_foot(state: CardState) -> str:

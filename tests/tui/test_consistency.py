@@ -132,7 +132,7 @@ def test_a_card_without_a_grade_says_so_wherever_its_letter_would_stand() -> Non
     state = CardState(card.host).with_report(HostReport(card=card))
     assert "no grade: less than half measured" in cardrows.score(state, 100).plain
     done = replace(state, done=frozenset({state.fixes[0].k}), reached=Standing(82, "B", card.stance))
-    assert cardrows.what_if(done, 0).plain.strip().startswith("→ 82 no grade")
+    assert cardrows.what_if(done).plain.strip().startswith("→ 82 no grade")
     compared = next(
         line
         for line in lines([HostReport(card=one) for one in (card, make_card(4))], NOW.timestamp())
@@ -154,7 +154,7 @@ def test_what_if_promises_nothing_that_somebody_else_decides() -> None:
     card = grade_card(replace(half_open(), edge="shopify"))
     state = CardState(card.host).with_report(HostReport(card=card))
     done = replace(state, done=frozenset({"wba"}), reached=Standing(score_after(card, "wba") or 0, "D", "Open"))
-    assert cardrows.what_if(done, 0).plain.endswith(" if granted")
+    assert cardrows.what_if(done).plain.endswith(" if granted")
     assert cardrows.what_if_foot(done) == f"what if 1 fix: {gain(card, 'wba')}"
 
 

@@ -232,7 +232,10 @@ async def test_an_empty_index_has_three_doors(tmp_path: Path) -> None:
         await until(lambda: "known sites: 1 of 230" in text_of(pilot))
         await pilot.press("escape")
         await until(lambda: "known sites" not in text_of(pilot).splitlines()[0])
-        await pilot.press("D")
+        await press(pilot, "escape")
+        assert "Can AI assistants get into your site?" in text_of(pilot), "esc goes back from the empty list"
+        await press(pilot, "escape")
+        await pilot.press("enter")
     assert app.return_value == DEMO
 
 

@@ -17,12 +17,9 @@ from textual.widgets import Static
 from aui_tui.model import labels
 from aui_tui.model.codec import encode_card
 from aui_tui.model.labels import ago
-from aui_tui.model.points import Standing
-from aui_tui.model.query import Query
 from aui_tui.model.view import HistoryPoint, HostReport, Quota, Window
 from aui_tui.tui import cardrows, glyphs
 from aui_tui.tui.bindings import CARD
-from aui_tui.tui.bindings import FIXES as FIX_KEYS
 from aui_tui.tui.cardrows import AGENTS, EVIDENCE, FIXES, NUMBERS, SCAN_LOG, SUMMARY, TASK_RUN, VISITS, Place
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
@@ -36,18 +33,14 @@ from aui_tui.tui.widgets.bars import Bar, FindBar, ScanPanel
 from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.words import day
 
-OF_CARD: Final = frozenset({"copy", "export", "changes", "ledger", "method", "history", "find", "crawlers", "zoom"})
+OF_CARD: Final = frozenset(
+    {"copy", "export", "changes", "ledger", "method", "history", "find", "crawlers", "zoom", "tick"}
+)
 """Actions that there must be a card for."""
 OPENS: Final = {AGENTS: "Exchange", FIXES: "What if", SCAN_LOG: "Exchange"}
 """What enter does in the panes where it does not show the whole row."""
 COLUMNS: Final = ((SUMMARY, AGENTS, EVIDENCE, SCAN_LOG), (FIXES, TASK_RUN, VISITS))
 """The panes from top to bottom in the two columns of a wide screen."""
-
-
-class FixList(RowList):
-    """The fixes, each of which may be supposed done."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*FIX_KEYS]
 
 
 class CardScreen(DashboardScreen[str]):
@@ -104,7 +97,6 @@ class CardScreen(DashboardScreen[str]):
         self._window = window
         self._index = index
         self._words = words
-        self._rank = 0
         self._zoomed = False
 
     def inside(self) -> ComposeResult:
@@ -120,8 +112,7 @@ class CardScreen(DashboardScreen[str]):
             for number, column in enumerate(COLUMNS):
                 with Vertical(id=f"column-{number}", classes="column"):
                     for place in column:
-                        kind = FixList if place == FIXES else RowList
-                        yield kind(opens=OPENS.get(place, "Whole row"), id=f"pane-{place}", classes="pane")
+                        yield RowList(opens=OPENS.get(place, "Whole row"), id=f"pane-{place}", classes="pane")
                         if place == AGENTS:
                             yield Static(id="why", classes="pane", markup=False)
         yield FindBar()
@@ -265,7 +256,7 @@ class CardScreen(DashboardScreen[str]):
 
     def title_line(self, size: int) -> Content:
         place = Place(self._index + 1, len(self._window), self._words) if self._window is not None else None
-        return cardrows.headline(self.state, place, self.app.quota, self._rank, self.context.clock(), size)
+        return cardrows.headline(self.state, place, self.app.quota, self.context.clock(), size)
 
     def foot_line(self, size: int) -> Content:
         return cardrows.foot(self.state, self.here.key)
@@ -289,7 +280,6 @@ class CardScreen(DashboardScreen[str]):
 
     def _ask_standing(self) -> None:
         state = self.state
-        self._rank = 0
         if state.done and state.report is not None:
             start(self, "what-if", self._marked_standing, state.host, state.done, state.report.card.method, state.at)
 
@@ -299,17 +289,7 @@ class CardScreen(DashboardScreen[str]):
         if standing is None:
             self.app.notice(problem, "error")
             self.become(replace(self.state, done=frozenset()))
-            return
-        self.reach(done, standing, 0)
-        better = Query.of(line=f"score:>{standing.score}")
-        view, _ = await attempt(service.index(better))
-        if view is not None:
-            self.reach(done, standing, len(view.ranked) + 1)
-
-    def reach(self, done: frozenset[str], standing: Standing, rank: int) -> None:
-        """Show where the site would stand with the fixes ``done``, unless others are marked meanwhile."""
-        if done == self.state.done:
-            self._rank = rank
+        elif done == self.state.done:
             self.become(replace(self.state, reached=standing))
 
     # Panes
@@ -319,6 +299,8 @@ class CardScreen(DashboardScreen[str]):
             return "There is no card of this host yet."
         if action == "crawlers" and self.state.pane != AGENTS:
             return "C adds the crawlers in the pane of agents: 2 goes there."
+        if action == "tick" and self.state.pane != FIXES:
+            return "space supposes a fix done in the pane of fixes: 4 goes there."
         if action == "zoom" and not self.has_class("-wide"):
             return "A pane has the whole screen already, as long as it is narrower than 110 columns."
         if action == "walk" and self._window is None:
@@ -443,7 +425,6 @@ class CardScreen(DashboardScreen[str]):
             self.app.notice(f"This is the {'last' if step > 0 else 'first'} host of the list.")
             return
         self._index = place
-        self._rank = 0
         self.state = self.state.to_host(rows[0].summary.host)
         self.read()
 

@@ -187,8 +187,5 @@ class FirstScreen(DashboardScreen[None]):
         else:
             self.action_away()
 
-    def action_list(self) -> None:
-        self.dismiss()
-
     def command(self) -> str:
         return "aui-tui scan " + (self.query_one(AddressInput).value.strip() or "example.com")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import ClassVar, Final
+from typing import Final
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.content import Content
 
 from aui_tui.model.query import CHANGES, NEW, Query
@@ -16,7 +15,6 @@ from aui_tui.model.registry import surfaces
 from aui_tui.model.view import PAGE, Row
 from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES
 from aui_tui.text import count
-from aui_tui.tui.bindings import HISTOGRAM
 from aui_tui.tui.columns import RANKED, Column, cell
 from aui_tui.tui.context import Context, attempt, start
 from aui_tui.tui.figures import COUNTED, bar_row, decade, figure, narrowed, of_agent
@@ -42,7 +40,6 @@ Value = tuple[str, int, str]
 class HistogramScreen(Dialog[Query | None]):
     """Counts the values of one column of the list; answers with the query narrowed to the chosen one."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*HISTOGRAM]
     AUTO_FOCUS = "RowList"
 
     def __init__(self, context: Context, query: Query, column: Column) -> None:

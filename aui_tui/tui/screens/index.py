@@ -19,7 +19,7 @@ from aui_tui.model.view import HostReport, IndexView, Quota
 from aui_tui.model.vocabulary import CATEGORIES
 from aui_tui.tui.bindings import INDEX
 from aui_tui.tui.columns import RANKED, cell
-from aui_tui.tui.context import DEMO, attempt, start
+from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.export import ExportJob, list_name
 from aui_tui.tui.rows import text
@@ -351,9 +351,7 @@ class IndexScreen(DashboardScreen[None]):
             return "In the Matrix the digits sort by an assistant; m goes back to the list."
         if action in ("preview", "scroll_preview") and not self.has_class("-wide"):
             return "The preview needs a screen of 110 columns."
-        there = {"starter": self.context.starter is not None, "demo": self.context.demo}.get(action, True)
-        if action in ("starter", "demo") and not (there and self._is_empty and not self._feeding):
-            return "The demo and the known sites are for an empty index; S scans an address."
+
         return super().why_not(action)
 
     def action_search(self) -> None:
@@ -424,12 +422,6 @@ class IndexScreen(DashboardScreen[None]):
         other = column is not None and column.sort not in ("", self.state.query.sort)
         self.become(self.state.sorted_by(column.sort) if column is not None and other else self.state.turned())
 
-    def action_starter(self) -> None:
-        self.app.fill_from(self.context.starter)
-
-    def action_demo(self) -> None:
-        self.app.exit(DEMO)
-
     def action_histogram(self) -> None:
         from aui_tui.tui.screens.histogram import HistogramScreen
 
@@ -468,6 +460,8 @@ class IndexScreen(DashboardScreen[None]):
             found = state or self.state
             self.line.value = found.query.line
             self.become(found)
+        elif self._is_empty and self.context.service.can_scan:
+            self._offer_first()
         else:
             self.app.notice("This is the whole list; q leaves the dashboard.")
 

@@ -15,10 +15,9 @@ from textual.widgets.option_list import Option
 from aui_tui.errors import AuiError
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.bindings import CHOOSE_MANY, SETTINGS, TABLES, VIEWS, written
+from aui_tui.tui.bindings import CHOOSE_MANY, TABLES, VIEWS, written
 from aui_tui.tui.columns import every_column
-from aui_tui.tui.context import SETTINGS as NAMES
-from aui_tui.tui.context import sentence
+from aui_tui.tui.context import SETTINGS, sentence
 from aui_tui.tui.dashboard import Dashboard
 from aui_tui.tui.rows import ListEntry, blank, entry, paragraph
 from aui_tui.tui.screens.help import HelpScreen, MethodScreen
@@ -26,15 +25,6 @@ from aui_tui.tui.screens.windows import AskScreen, Choice, ChooseScreen, Dialog,
 from aui_tui.tui.state import CardState, ListState, list_of
 
 NAME: Final = 18
-
-
-class SettingsScreen(ChooseScreen):
-    """Answers with the setting to change, the one under the cursor or the one with the digit that is pressed."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*SETTINGS]
-
-    def action_take(self, number: int) -> None:
-        self.dismiss(self.choices[number - 1].value)
 
 
 def show_settings(app: Dashboard) -> None:
@@ -48,10 +38,9 @@ def show_settings(app: Dashboard) -> None:
         f"{len(kept.keys)} own" if kept.keys else "usual",
         f"{len(kept.views)}",
     )
-    named = zip(NAMES.items(), notes, strict=True)
-    choices = [Choice(name, f"{n} {words}", note) for n, ((name, words), note) in enumerate(named, 1)]
+    choices = [Choice(name, words, note) for (name, words), note in zip(SETTINGS.items(), notes, strict=True)]
     where = f"Remembered in {kept.path}" if kept.write is not None else "Nothing is remembered here."
-    app.push_screen(SettingsScreen("Settings", choices, hint=where), lambda name: change_setting(app, name))
+    app.push_screen(ChooseScreen("Settings", choices, hint=where), lambda name: change_setting(app, name))
 
 
 def change_setting(app: Dashboard, name: str | None) -> None:

@@ -14,7 +14,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from aui_tui.text import fit
-from aui_tui.tui.bindings import CHOOSE, CLOSE
+from aui_tui.tui.bindings import CLOSE
 from aui_tui.tui.rows import Build
 from aui_tui.tui.widgets.listing import RowList
 
@@ -22,6 +22,7 @@ from aui_tui.tui.widgets.listing import RowList
 class Dialog(ModalScreen[ScreenResultType]):
     """A frame around what ``inside`` yields, with a title above and its keys below."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [*CLOSE]
     DEFAULT_CSS = """
     .window { width: 76; max-width: 96%; height: auto; max-height: 90%; background: $surface; border: round $primary;
       border-title-color: $primary; padding: 0 1; }
@@ -58,8 +59,6 @@ class Dialog(ModalScreen[ScreenResultType]):
 
 class AskScreen(Dialog[str | None]):
     """Answers with what was typed, None when the user leaves."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*CHOOSE]
 
     def __init__(
         self,
@@ -123,8 +122,6 @@ class ChooseScreen(Dialog[str | None]):
     ``question`` stands above the choices, ``hint`` below; ``try_out`` is given each value that the cursor comes to.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [*CHOOSE]
-
     def __init__(
         self,
         title: str,
@@ -170,8 +167,6 @@ def confirm(question: str, yes: str, no: str) -> ChooseScreen:
 
 class ReadScreen(Dialog[None]):
     """Shows rows of text."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*CLOSE]
 
     def __init__(self, title: str, build: Build, keys: str = "esc closes") -> None:
         super().__init__(title, keys)
