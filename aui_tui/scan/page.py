@@ -21,7 +21,8 @@ from aui_tui.text import tidy
 
 _BEGINNING: Final = 1 << 12
 """Octets of an answer without a type in which tags make it HTML."""
-_MARKUP_TYPES: Final = (*HTML_TYPES, "text/xml", "application/xml")
+_XML_TYPES: Final = ("application/xhtml+xml", "text/xml", "application/xml")
+_MARKUP_TYPES: Final = (*HTML_TYPES, *_XML_TYPES)
 _TEXT_TYPES: Final = ("json", "xml", "markdown", "javascript")
 _MARKUP: Final = re.compile(rb"<[!a-zA-Z]")
 _ADDRESS: Final = re.compile(r"\]\([^()\s]{0,2000}+\)|https?://[^\s<>\"')]{0,2000}+", re.IGNORECASE)
@@ -76,9 +77,8 @@ def read(body: bytes, content_type: str = "") -> PageFacts:
         return PageFacts(problem="it is empty")
     if kind not in _MARKUP_TYPES and (kind or not _MARKUP.search(body[:_BEGINNING])):
         return PageFacts(problem=f"it is {kind or 'plain text'}, not a page")
-    html = charset.to_utf8(body, content_type)
-    walk = _walked(html)
-    return walk.facts() if isinstance(walk, _Walk) else PageFacts(title=markup.title(html), problem=walk)
+    walk = _walked(body, content_type)
+    return walk.facts() if isinstance(walk, _Walk) else PageFacts(title=title(body, content_type), problem=walk)
 
 
 def text(body: bytes, content_type: str = "") -> PageText:
@@ -91,14 +91,17 @@ def text(body: bytes, content_type: str = "") -> PageText:
         return PageText(acts=True, problem=f"it is not text but {kind}")
     if kind not in _MARKUP_TYPES and (kind or not _MARKUP.search(body[:_BEGINNING])):
         return of_text(_ADDRESS.sub(" ", charset.decode(body, content_type)))
-    walk = _walked(charset.to_utf8(body, content_type))
+    walk = _walked(body, content_type)
     if not isinstance(walk, _Walk):
         return PageText(acts=True, problem=walk)
     return of_text(" ".join(walk.texts), acts=walk.scripts > 0 or walk.offers or walk.headed or walk.links > 0)
 
 
-def _walked(html: bytes) -> _Walk | str:
+def _walked(body: bytes, content_type: str) -> _Walk | str:
     """Return the walk over the tree of a page, or why there is none."""
+    html = charset.to_utf8(body, content_type)
+    if media_type(content_type) in _XML_TYPES:
+        html = markup.close_empty(html)
     problem = markup.parser_risk(html)
     if problem:
         return problem

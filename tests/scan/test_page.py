@@ -85,6 +85,26 @@ def test_forms_are_counted_and_those_with_an_unlabelled_control(html: str, forms
     assert (facts.semantic.forms, facts.forms_unlabelled) == (forms, unlabelled)
 
 
+EMPTY_ELEMENTS = b"""<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head>
+<title>T</title><meta charset="utf-8"/><script src="a.js?x=1>2" async="async"/>
+<script type="application/ld+json">{"@type": "Shop", "html": "<b/>"}</script></head>
+<body><div hidden="hidden"/><main><br/><p>Text</p><textarea aria-label="a"/><nav/></main></body></html>"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"),
+    [
+        ("application/xhtml+xml; charset=utf-8", (1, 0, 1, 1, 1)),
+        ("text/xml", (1, 0, 1, 1, 1)),
+        ("text/html", (0, 0, 0, 0, 1)),
+    ],
+)
+def test_an_element_that_closes_itself_is_empty_in_xhtml_alone(kind: str, found: tuple[int, ...]) -> None:
+    facts = page.read(EMPTY_ELEMENTS, kind)
+    landmarks = facts.semantic
+    assert (facts.jsonld, facts.jsonld_broken, landmarks.main, landmarks.nav, landmarks.aria) == found
+
+
 def test_json_ld_blocks_are_counted_and_those_that_are_broken() -> None:
     block = b"<script type=application/ld+json>%s</script>"
     odd = b"<script type=' Application/LD+JSON ; charset=utf-8'>{}</script>"
