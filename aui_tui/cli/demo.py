@@ -69,5 +69,4 @@ def _say_step(host: str, event: TaskEvent) -> None:
 
 
 def _say_score(card: ReportCard) -> None:
-    score = "unreachable" if card.unreachable else f"{card.score}, {labels.grade(card.grade)}, {card.stance}"
-    streams.say(f"{card.host}: {score}")
+    streams.say(f"{card.host}: {labels.result(card)}")

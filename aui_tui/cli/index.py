@@ -77,8 +77,8 @@ def list_sentences(view: IndexView, *, limit: int = 0) -> Iterator[str]:
         out = f"{', '.join(names)}: {word}" if names else "every assistant that was asked gets in"
         when = labels.span(age(summary.scanned_at, time.time()))
         yield (
-            f"{row.rank}. {summary.host}: {summary.score} of 100{moved}, {labels.grade(summary.grade)}, "
-            f"{summary.stance}. {out[:1].upper()}{out[1:]}. {summary.category}. Scanned {when} ago."
+            f"{row.rank}. {summary.host}: {labels.standing(summary.score, summary.grade, summary.stance)}{moved}. "
+            f"{out[:1].upper()}{out[1:]}. {summary.category}. Scanned {when} ago."
         )
     for row in rows(view.unreachable, limit):
         yield f"Unreachable: {row.summary.host}. {row.summary.top_evidence}"

@@ -158,8 +158,7 @@ def lines(why: str, before: ReportCard | None, card: ReportCard) -> Iterator[str
     """Yield what a scan found: the first one its result, a later one what changed."""
     yield f"{time.strftime('%H:%M:%S')}  {why}"
     if before is None:
-        state = "unreachable" if card.unreachable else f"score {card.score}, {labels.grade(card.grade)}, {card.stance}"
-        yield f"{card.host}: {state}"
+        yield f"{card.host}: {labels.result(card)}"
         yield card.top_evidence
     else:
         yield from text_lines(diff(before, card), deterministic=True)

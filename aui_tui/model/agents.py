@@ -37,6 +37,8 @@ IN, PART, TOLD_NO, UNCLEAR, UNTESTED = "in", "part", "told no", "unclear", "not 
 WORST_FIRST: Final = (REFUSED, CHALLENGED, TOLD_NO, UNCLEAR, PART, IN, UNTESTED)
 SHUT: Final = frozenset({REFUSED, CHALLENGED, TOLD_NO})
 """Words for an assistant that does not get the page."""
+RANK: Final = MappingProxyType({IN: 2, PART: 1} | dict.fromkeys(SHUT, 0))
+"""How well a word serves an assistant; where nothing is known there is no rank."""
 WORDS: Final = MappingProxyType(
     {
         "allowed": IN,
@@ -106,6 +108,12 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     rules: bool = True
 
     @property
+    def brief(self) -> str:
+        """The verdict where no reason stands beside it: of an assistant that nobody asked, how it was found."""
+        unasked = self.verdict == UNTESTED or (self.verdict == IN and self.source == "robots")
+        return self.reason if unasked else self.verdict
+
+    @property
     def why(self) -> str:
         """The reason, and that robots.txt says otherwise."""
         if not self.disagree or self.verdict == TOLD_NO:
@@ -125,14 +133,6 @@ def word_of(verdict: str, source: str = "", outcome: str = "") -> str:
     if verdict == "untested" and source == "none":
         return UNTESTED
     return REFUSED if verdict == "walled" and outcome == REFUSED else WORDS.get(verdict, UNCLEAR)
-
-
-def said(verdict: str, source: str = "") -> str:
-    """Return a verdict of the records as people read it where no reason stands beside it."""
-    if verdict == "allowed-robots":
-        return "not asked; allowed by robots.txt"
-    word = word_of(verdict, source)
-    return "needs a browser (--tasks)" if word == UNTESTED else word
 
 
 def gets_in(verdict: str) -> bool | None:

@@ -89,6 +89,16 @@ def score(points: int, letter: str) -> str:
     return f"{points} {grade(letter).removeprefix('grade ')}"
 
 
+def standing(points: int, letter: str, stance: str) -> str:
+    """Return where a site stands, such as ``score 80, grade B, Open``."""
+    return f"score {points}, {grade(letter)}, {stance}"
+
+
+def result(card: ReportCard) -> str:
+    """Return where the site of ``card`` stands; one that could not be reached has no score, grade or stance."""
+    return "unreachable" if card.unreachable else standing(card.score, card.grade, card.stance)
+
+
 def name(key: str) -> str:
     """Return what an assistant, an agent or a probe is called, by its key in a record; a foreign key as it is."""
     known = surface_called(key) or registry().agent(key)

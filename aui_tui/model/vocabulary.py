@@ -34,10 +34,6 @@ it is refused."""
 TURNED_AWAY: Final = ("blocked", "walled", UNANSWERED)
 """Verdicts by what the site answered; ``disallowed`` is what robots.txt says."""
 CRAWLER_POLICIES: Final = ("unlisted", "blocked", "partial", "allowed")
-VERDICT_RANK: Final = MappingProxyType(
-    {"allowed": 2, "allowed-robots": 2, "partial": 1, "blocked": 0, "disallowed": 0, "walled": 0, UNANSWERED: 0}
-)
-"""How well a verdict serves an agent; ``untested`` and unknown words have no rank."""
 POLICY_RANK: Final = MappingProxyType({"allowed": 2, "unlisted": 2, "partial": 1, "blocked": 0})
 STANCE_RANK: Final = MappingProxyType({"Open": 2, "Selective": 1, "Walled": 0})
 SEVERITIES: Final = ("critical", "warn", "good")

@@ -14,13 +14,12 @@ from msgspec.structs import replace
 from aui_tui.checks import BY_FIX
 from aui_tui.errors import Unavailable
 from aui_tui.model import labels, points
-from aui_tui.model.agents import said, verdicts
+from aui_tui.model.agents import RANK, Outcome, each, verdicts
 from aui_tui.model.card import QUOTE, Evidence, ReportCard
 from aui_tui.model.methods import METHODS, grade_of
 from aui_tui.model.observations import INCONCLUSIVE, SERVED
-from aui_tui.model.registry import surface_called
 from aui_tui.model.view import HostReport
-from aui_tui.model.vocabulary import NO_GRADE, POLICY_RANK, VERDICT_RANK
+from aui_tui.model.vocabulary import NO_GRADE, POLICY_RANK
 from aui_tui.report.markdown import escape
 
 FINDINGS: Final = ("critical", "warn")
@@ -32,7 +31,7 @@ FACTS: Final = (
     ("agents_partial", "Agents with path rules", -1, "robots"),
     ("wildcard_block", "Wildcard block in robots.txt", -1, "robots"),
     ("robots_status", "Status of robots.txt", 0, "robots"),
-    ("robots_ua_rules", "User agents that robots.txt names", 0, ""),
+    ("robots_ua_rules", "User agents that robots.txt names", 0, "robots"),
     ("content_signal", "Content-Signal line", 1, "signal"),
     ("noscript_shell", "Empty without scripts", -1, "ssr"),
     ("semantic.main", "main landmarks", 1, "landmarks"),
@@ -40,23 +39,27 @@ FACTS: Final = (
     ("semantic.aria", "ARIA labels", 1, "landmarks"),
     ("semantic.forms", "Forms", 0, "landmarks"),
     ("jsonld", "JSON-LD blocks", 1, "jsonld"),
-    ("crawlers_blocked", "Crawlers blocked (not scored)", 0, ""),
+    ("crawlers_blocked", "Crawlers blocked (not scored)", 0, "robots"),
     ("human_status", "Status for a browser", 0, ""),
     ("human_challenged", "Challenge for a browser", -1, ""),
-    ("human_title", "Page title", 0, ""),
+    ("human_title", "Page title", 0, "ssr"),
     ("edge", "Served by", 0, ""),
     ("category", "Category", 0, ""),
-    ("name", "Name", 0, ""),
+    ("name", "Name", 0, "ssr"),
     ("vantage", "Vantage", 0, ""),
 )
 """Plain fields: path, label, which way is better (1 more or true, -1 less or false, 0 neither), component."""
+
+
+ANSWERS: Final = ("robots_status", "human_status")
+"""Plain fields that every scan measures."""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
     """One field that differs.
 
     ``field``: path in the record (``matrix.claude``). ``before``, ``after``: the values in the words of the
-    record, and of an agent that is refused without an answer UNANSWERED.
+    record, and of an agent that is refused without an answer UNANSWERED; ``shown``: the same in the words of a card.
     ``direction``: 1 better for agents, -1 worse, 0 neither. ``points`` moved in the pillar called ``pillar``, 0 when
     none or unknown. ``component``: what a change of this field may have moved points of, empty for nothing.
     """
@@ -69,13 +72,17 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     points: int = 0
     pillar: str = ""
     component: str = ""
+    shown: tuple[str, str] | None = None
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The values before and after in words."""
+        return self.shown or (self.before, self.after)
 
     def words(self) -> str:
         """Return the change as one line, such as ``Claude: refused -> in, +6 Access``."""
-        kind = self.field.partition(".")[0]
-        shown = said if kind == "matrix" else labels.policy if kind in ("ua_policy", "crawler_policy") else str
         moved = f", {self.points:+d} {self.pillar}" if self.points else ""
-        return f"{self.label}: {shown(self.before)} -> {shown(self.after)}{moved}"
+        return f"{self.label}: {' -> '.join(self.sides)}{moved}"
 
 
 class Diff(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,20 +102,19 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def same(self) -> bool:
         """True when nothing that a card measures has changed."""
-        measured = attrgetter("score", "grade", "stance", "method")
-        return not (self.changes or self.new or self.resolved) and measured(self.before) == measured(self.after)
+        standing = [(card.method, labels.result(card)) for card in (self.before, self.after)]
+        return not (self.changes or self.new or self.resolved) and standing[0] == standing[1]
 
     def headline(self) -> str:
         """Return score, grade and stance as one line, such as ``score 59 -> 67, grade F -> D, Walled -> Open``."""
-        return f"score {self._moved('score')}, {labels.grade(self._moved('grade'))}, {self._moved('stance')}"
+        sides = [labels.result(card) for card in (self.before, self.after)]
+        if self.before.unreachable or self.after.unreachable:
+            return _moved(*sides)
+        return ", ".join(map(_moved, *(side.split(", ") for side in sides)))
 
     def title(self) -> str:
         """Return the host, or both hosts."""
-        return self._moved("host")
-
-    def _moved(self, name: str) -> str:
-        old, now = getattr(self.before, name), getattr(self.after, name)
-        return str(now) if old == now else f"{old} -> {now}"
+        return _moved(self.before.host, self.after.host)
 
     def lists(self) -> dict[str, list[str]]:
         """Return the changes by which way they go, then the findings, as lines under their titles."""
@@ -122,9 +128,22 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
         return {title: lines for title, lines in found.items() if lines}
 
 
+def _moved(old: str, now: str) -> str:
+    """Return two texts as one: the same once, else without the word that both begin with."""
+    return now if old == now else f"{old} -> {now.removeprefix(old.partition(' ')[0] + ' ')}"
+
+
 def diff(before: ReportCard, after: ReportCard) -> Diff:
-    """Return what changed from ``before`` to ``after``, two cards of one site or of two."""
-    changes = [change for change in _fields(before, after) if change.before != change.after]
+    """Return what changed from ``before`` to ``after``, two cards of one site or of two.
+
+    What one of the two scans did not measure is not compared.
+    """
+    unknown = _unmeasured(before) | _unmeasured(after)
+    changes = [
+        change
+        for change in _fields(before, after, unknown)
+        if change.sides[0] != change.sides[1] and (change.component not in unknown or change.field in ANSWERS)
+    ]
     note = points.uneven(before, after)
     if before.method != after.method:
         methods = f"{before.method}, {after.method}"
@@ -148,6 +167,15 @@ def before(report: HostReport) -> ReportCard:
     return report.previous
 
 
+def _unmeasured(card: ReportCard) -> frozenset[str]:
+    """Return the components of which the scan of ``card`` cannot say anything."""
+    if card.unreachable:
+        return frozenset(BY_FIX)
+    entries = () if card.ledger is UNSET else card.ledger.entries
+    rules = ("robots", "signal") if not 200 <= card.robots_status <= 499 else ()
+    return frozenset((*rules, *(entry.component for entry in entries if not entry.measured)))
+
+
 def _ranked(rank: Mapping[str, int], before: str, after: str) -> int:
     known = before in rank and after in rank
     return (rank[after] > rank[before]) - (rank[after] < rank[before]) if known else 0
@@ -159,22 +187,27 @@ def _pairs(old: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str
     yield from ((key, earlier, later) for earlier, (key, later) in zip(was, now.items(), strict=False))
 
 
-def _fields(before: ReportCard, after: ReportCard) -> Iterator[Change]:
-    """Yield every field that both cards have, in the order of the record, changed or not."""
+def _fields(before: ReportCard, after: ReportCard, unknown: frozenset[str]) -> Iterator[Change]:
+    """Yield every field that both cards have, in the order of the record, changed or not.
+
+    ``unknown``: components that were not measured in one of the scans.
+    """
+    unfair = {check.pillar[after.method] for fix, check in BY_FIX.items() if fix in unknown}
     for key, now in after.pillars.items() if before.method == after.method else ():
-        yield _plain(f"pillars.{key}", labels.pillar(after.method, key), 1, before.pillars.get(key), now)
-    for key, old, now in _pairs(verdicts(before), verdicts(after)):
-        surface = surface_called(key)
+        if key not in unfair:
+            yield _plain(f"pillars.{key}", labels.pillar(after.method, key), 1, before.pillars.get(key), now)
+    for key, (old, was), (now, is_now) in _pairs(_assistants(before), _assistants(after)):
         yield Change(
             field=f"matrix.{key}",
             label=labels.name(key),
             before=old,
             after=now,
-            direction=_ranked(VERDICT_RANK, old, now),
-            component="wba" if surface is not None and surface.live else "",
+            direction=_ranked(RANK, was.verdict, is_now.verdict),
+            component="wba" if is_now.probe else "",
+            shown=(was.brief, is_now.brief),
         )
     for key, old, now in _pairs(before.agent_access, after.agent_access):
-        unclear = INCONCLUSIVE in (old.outcome, now.outcome)
+        unclear = INCONCLUSIVE in (old.outcome, now.outcome) or before.unreachable or after.unreachable
         yield Change(
             field=f"agent_access.{key}",
             label=f"Answer to {key}",
@@ -186,9 +219,9 @@ def _fields(before: ReportCard, after: ReportCard) -> Iterator[Change]:
         ("ua_policy", POLICY_RANK, " in robots.txt"),
         ("crawler_policy", {}, " in robots.txt (crawler, not scored)"),
     ):
-        for key, old, now in _pairs(getattr(before, field), getattr(after, field)):
-            way = _ranked(rank, old, now)
-            yield Change(field=f"{field}.{key}", label=key + suffix, before=old, after=now, direction=way)
+        for key, old, now in () if "robots" in unknown else _pairs(getattr(before, field), getattr(after, field)):
+            way, shown = _ranked(rank, old, now), (labels.policy(old), labels.policy(now))
+            yield Change(field=f"{field}.{key}", label=key + suffix, before=old, after=now, direction=way, shown=shown)
     for field, label, better, component in FACTS:
         value = attrgetter(field)
         yield _plain(field, label, better, value(before), value(after), component)
@@ -200,8 +233,14 @@ def _fields(before: ReportCard, after: ReportCard) -> Iterator[Change]:
             before=was,
             after=is_now,
             direction=1 if is_now == "found" else -1,
-            component="llms" if name == "llms.txt" else "",
+            component="llms" if name == "llms.txt" else "front-door",
         )
+
+
+def _assistants(card: ReportCard) -> dict[str, tuple[str, Outcome]]:
+    """Return the verdict of the record and the outcome of each assistant."""
+    found = zip(verdicts(card).items(), each(card), strict=False)
+    return {key: (verdict, outcome) for (key, verdict), outcome in found}
 
 
 def _plain(field: str, label: str, better: int, old: Any, now: Any, component: str = "") -> Change:
@@ -219,13 +258,17 @@ def _word(value: object) -> str:
 
 
 def _findings_only_in(card: ReportCard, other: ReportCard) -> tuple[Evidence, ...]:
+    """Return the findings of ``card`` that the scan of ``other`` would have found, and did not."""
+    if other.unreachable and not card.unreachable:
+        return ()
+    unknown = _unmeasured(other)
     left = Counter((item.t, item.text) for item in other.evidence)
     found = []
     for finding in card.findings:
         known = finding.severity, finding.text
         if left[known]:
             left[known] -= 1
-        elif finding.severity in FINDINGS and finding.id != QUOTE:
+        elif finding.severity in FINDINGS and finding.id != QUOTE and finding.fix not in unknown:
             found.append(Evidence(*known))
     return tuple(found)
 
@@ -310,12 +353,16 @@ def markdown_lines(found: Diff, *, deterministic: bool = False) -> Iterator[str]
 def members(found: Diff, *, deterministic: bool = False) -> dict[str, Any]:
     """Return the difference as the members of a JSON object."""
     names = ("host", "method", "score", "grade", "stance", *(() if deterministic else ("scanned_at",)))
-    sides = {side: {name: getattr(getattr(found, side), name) for name in names} for side in ("before", "after")}
-    for shown in sides.values():
-        shown["grade"] = None if shown["grade"] == NO_GRADE else shown["grade"]
+    sides = {}
+    for side, card in (("before", found.before), ("after", found.after)):
+        sides[side] = {name: getattr(card, name) for name in names}
+        if card.unreachable:
+            sides[side] |= dict.fromkeys(("score", "grade", "stance"))
+        elif card.grade == NO_GRADE:
+            sides[side]["grade"] = None
     changes: list[dict[str, Any]] = msgspec.to_builtins(found.changes)
     for change, shown in zip(found.changes, changes, strict=True):
-        del shown["component"]
+        del shown["component"], shown["shown"]
         shown |= {"direction": {1: "better", -1: "worse", 0: "neutral"}[change.direction], "text": change.words()}
     findings: dict[str, Any] = msgspec.to_builtins({"new": found.new, "resolved": found.resolved})
     return {**sides, "same": found.same, "note": found.note, "changes": changes, **findings}

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from aui_tui.errors import BadValue
 from aui_tui.model import labels, points
-from aui_tui.model.agents import SHUT, UNCLEAR, UNTESTED, each, said
+from aui_tui.model.agents import RANK, SHUT, UNCLEAR, UNTESTED, each
 from aui_tui.model.card import Finding, ReportCard
 from aui_tui.model.codec import names_of
 from aui_tui.model.methods import FLOORS, grade_of, round_half_up
@@ -23,7 +23,6 @@ from aui_tui.model.vocabulary import (
     SEVERITIES,
     STANCE_RANK,
     STANCES,
-    VERDICT_RANK,
     choose,
 )
 from aui_tui.text import count
@@ -360,14 +359,14 @@ def _lost(
     card: ReportCard, baseline: ReportCard, seen: Observations | None, gate: str, *, compare_tasks: bool
 ) -> Iterator[Failure]:
     """Yield a failure for each assistant and each agent of robots.txt that gets less than before."""
-    for one, old in zip(each(card, seen), baseline.matrix.values(), strict=False):
-        rank, was = 0 if one.verdict in SHUT else VERDICT_RANK.get(card.matrix[one.keys[0]]), VERDICT_RANK.get(old, 0)
+    for one, before in zip(each(card, seen), each(baseline), strict=False):
+        rank, was = RANK.get(one.verdict), RANK.get(before.verdict, 0)
         if not compare_tasks and one.source == "none":
             continue  # a run of the tasks alone judges it
         if rank is None and was:
-            yield _unclear(gate, f"{one.names[0]}: was {said(old)} and is unclear now.")
+            yield _unclear(gate, f"{one.names[0]}: was {before.verdict} and is unclear now.")
         elif rank is not None and rank < was:
-            yield _failed(gate, f"{one.names[0]}: went from {said(old)} to {one.verdict}.")
+            yield _failed(gate, f"{one.names[0]}: went from {before.verdict} to {one.verdict}.")
     for (key, now), old in zip(card.ua_policy.items(), baseline.ua_policy.values(), strict=False):
         if POLICY_RANK.get(now, 2) < POLICY_RANK.get(old, 0):
             yield _failed(gate, f"robots.txt: {key} went from {labels.policy(old)} to {labels.policy(now)}.")

@@ -199,7 +199,7 @@ def _steps(card: ReportCard, fixes: list[Recommendation], asked: frozenset[str],
 
 def lines(found: Plan) -> Iterator[str]:
     """Yield the plan as plain text."""
-    yield f"{found.host}: score {found.score}, {labels.grade(found.grade)}, {found.stance}; goal {found.goal}"
+    yield f"{found.host}: {labels.standing(found.score, found.grade, found.stance)}; goal {found.goal}"
     yield from _if_thin(found)
     if not found.steps:
         yield "The goal is reached already." if found.reached else "No fix gains points here."
@@ -336,10 +336,9 @@ def write_files(found: Plan, folder: Path, site: Site, *, force: bool = False) -
 
 def readme(found: Plan, site: Site) -> Iterator[str]:
     """Yield the lines of a text in Markdown: which file goes where, why, and how to check it."""
-    score, grade, stance = found.after
     yield from (f"# Fixes for {escape(site.hostname)}", "")
-    after = f" before, {score} ({labels.grade(grade)}, {stance}) after" if found.graded else ""
-    yield f"Score {found.score} ({labels.grade(found.grade)}, {found.stance}){after}."
+    after = f"; afterwards {labels.standing(*found.after)}" if found.graded else ""
+    yield f"Now {labels.standing(found.score, found.grade, found.stance)}{after}."
     yield from _if_thin(found)
     yield from _together(found)
     if site.is_local:

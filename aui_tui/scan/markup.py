@@ -256,7 +256,7 @@ def open_shadow_roots(page: bytes) -> bytes:
 
 def close_empty(page: bytes) -> bytes:
     """Return an XML page with an end tag for each ``<script/>`` or ``<div/>``: a parser of HTML reads on in those."""
-    pieces = []
+    pieces: list[bytes] = []
     at = 0
     for name, closing, _, end, _ in tags(page, raw=frozenset()):
         if not closing and page.endswith(b"/>", at, end) and name not in _VOID:

@@ -17,7 +17,6 @@ from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED, Exchange, P
 from aui_tui.model.points import comparable
 from aui_tui.model.tasks import TaskEvent, run_of, task_label
 from aui_tui.model.view import HostReport
-from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.text import clean, count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.rows import ListEntry, blank, entry, marked, pad, paragraph, spread, text, title
@@ -138,8 +137,7 @@ def ended_words(scan: Scan, error: str, before: ReportCard | None = None) -> tup
     card = report.card
     if card.unreachable:
         return "done", f"{card.host} could not be reached: {card.top_evidence}"
-    grade = ", no grade," if card.grade == NO_GRADE else f" {card.grade}"
-    result = f"{card.host}: {card.score}{grade} {card.stance}."
+    result = f"{card.host}: {labels.result(card)}."
     if report.source == "cache":
         return "done", f"{result} Answer {labels.dated(report.age)}. f asks the site again."
     if before is None or before.unreachable:

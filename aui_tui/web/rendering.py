@@ -15,7 +15,7 @@ from aui_tui import __version__, docs
 from aui_tui.model import agents, labels
 from aui_tui.model.card import of_surfaces, site_url
 from aui_tui.model.signs import sign
-from aui_tui.model.vocabulary import NO_GRADE, VERDICT_RANK
+from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import page as pictures
 from aui_tui.report.sections import sections
 from aui_tui.text import count
@@ -67,7 +67,7 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         record_path=lambda kind, host: f"{root}/api/{kind}/{_segment(host)}.json",
         badge_path=lambda host: f"{root}/badge/{_segment(host)}.svg",
         badge_url=lambda host: f"{base}/badge/{_segment(host)}.svg",
-        served=lambda matrix: sum(VERDICT_RANK.get(verdict, 0) > 0 for verdict in matrix.values()),
+        served=lambda matrix: sum(agents.gets_in(verdict) is True for verdict in matrix.values()),
         tested=lambda matrix: sum(verdict != "untested" for verdict in matrix.values()),
         sections=sections,
         words=_words,

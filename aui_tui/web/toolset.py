@@ -99,7 +99,7 @@ class Tools:
         lines = [f"{len(view.ranked)} ranked, {len(view.unreachable)} unreachable; next_offset {further}"]
         for row in ranked:
             seen = row.summary
-            lines.append(f"{row.rank}. {seen.host} {seen.score}, {labels.grade(seen.grade)}, {seen.stance}")
+            lines.append(f"{row.rank}. {seen.host}: {labels.standing(seen.score, seen.grade, seen.stance)}")
         lines += [f"unreachable: {row.summary.host}" for row in unreachable]
         return CallToolResult(content=[TextContent(type="text", text="\n".join(lines))], structured_content=found)
 

@@ -30,7 +30,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (f"site {HOST}", "-> 100, no grade: less than half"),
         (f"site {HOST} --details", "-> 100, no grade."),
         (f"site {HOST} --format html", "no grade"),
-        ("index --text", "100 of 100, no grade, "),
+        ("index --text", "score 100, no grade, "),
         ("index --overview", "no grade      1  100 %"),
         ("index --overview --text", "Grade no grade: 1 host"),
         (f"plan {HOST}", "score 100, no grade, "),

@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from aui_tui.checks.scoring import grade_card
+from aui_tui.model import labels
 from aui_tui.model.card import AgentAccess, Evidence
 from aui_tui.model.methods import V02
 from aui_tui.report.diff import FORMATS, diff, write
@@ -137,3 +138,50 @@ def test_what_limits_the_comparison_is_said(form: str) -> None:
 def test_an_agent_that_is_left_without_an_answer_gets_worse() -> None:
     before, after = grade_card(situations.open_rich()), grade_card(situations.dropped())
     assert "Claude: in -> refused" in diff(before, after).lists()["Worse"]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_of_a_scan_that_measured_nothing_nothing_is_compared(form: str) -> None:
+    """What the record of an unreachable site holds because of its shape is not said of it."""
+    up, down = grade_card(situations.open_rich()), grade_card(situations.down())
+    there, back = text(form, diff(up, down)), text(form, diff(down, up))
+    if form == "json":
+        assert [json.loads(there)["after"][name] for name in ("score", "grade", "stance")] == [None] * 3
+        assert json.loads(back)["after"]["score"] == up.score
+    else:
+        assert f"{labels.result(up)} -> unreachable" in there.replace("&gt;", ">").replace("\\", "")
+        assert f"unreachable -> {labels.result(up)}" in back.replace("&gt;", ">").replace("\\", "")
+    for found in (diff(up, down), diff(down, up)):
+        assert {change.field.partition(".")[0] for change in found.changes} <= {
+            *("matrix", "agent_access", "human_status", "robots_status", "human_challenged", "edge"),
+        }
+        assert not any(change.direction or change.points for change in found.changes)
+    assert [item.text for item in diff(up, down).new] == [down.top_evidence]
+    assert [item.text for item in diff(down, up).resolved] == [down.top_evidence]
+    assert not diff(up, down).resolved
+    assert not diff(down, up).new
+
+
+def test_what_was_not_measured_is_neither_better_nor_worse() -> None:
+    told, failed = grade_card(situations.robots_all()), grade_card(situations.robots_down())
+    found = diff(told, failed)
+    assert "Status of robots.txt: 200 -> 503" in "\n".join(change.words() for change in found.changes)
+    fields = [change.field for change in found.changes]
+    assert not [
+        field for field in fields if field.startswith(("ua_policy", "crawler", "agents_", "wildcard", "content_"))
+    ]
+    assert not [item for item in found.resolved if "disallows" in item.text or "Content-Signal" in item.text]
+
+
+def test_a_change_of_the_record_that_cards_do_not_show_is_none() -> None:
+    refused, dropped = grade_card(situations.open_rich()), grade_card(situations.dropped())
+    access = {**dropped.agent_access, "Claude-User": AgentAccess(403, False, "")}
+    refused = replace(dropped, agent_access=access, matrix={**dropped.matrix, "claude": "blocked"})
+    assert [change.words() for change in diff(refused, dropped).changes] == ["Answer to Claude-User: 403 -> no answer"]
+
+
+def test_tasks_settle_what_no_scan_without_a_browser_knows() -> None:
+    before = grade_card(situations.open_rich())
+    after = replace(before, matrix={**before.matrix, "chatgpt_agent": "allowed"})
+    (change,) = diff(before, after).changes
+    assert change.words() == "ChatGPT agent: needs a browser (--tasks) -> in"

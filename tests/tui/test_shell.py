@@ -90,7 +90,7 @@ def test_the_list_and_its_figures_as_plain_sentences(home: Path) -> None:
     done = here(home, "index", "--text")
     lines = done.out.splitlines()
     assert lines[0].endswith("unreachable.")
-    assert any(line.startswith("1. ") and " of 100" in line and "Scanned " in line for line in lines)
+    assert any(line.startswith("1. ") and ": score " in line and "Scanned " in line for line in lines)
     assert not set("│╭█▓░◉◍◌✓✗") & set(done.out)
     figures = here(home, "index", "--overview", "--text").out
     assert re.search(r"^Grade A: \d+ hosts?, \d+ %\.$", figures, re.MULTILINE)
