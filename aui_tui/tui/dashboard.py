@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Awaitable, Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from shlex import quote
 from typing import Any, Final, NamedTuple, cast
@@ -35,7 +36,7 @@ from aui_tui.tui.export import ExportJob, already_there, hint
 from aui_tui.tui.glyphs import CRITICAL, WARN
 from aui_tui.tui.scans import RunningTasks, Scan, ended_words
 from aui_tui.tui.screens.windows import AskScreen, confirm
-from aui_tui.tui.themes import ROLES, first, hard_to_read, packaged
+from aui_tui.tui.themes import ROLES, first, hard_to_read, load, packaged
 from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.words import local_time, with_keys
 
@@ -76,7 +77,7 @@ class Dashboard(App[Any]):
 
         Raises ConfigError for an unknown name.
         """
-        loaded, name = first((packaged(), *folders), theme, no_color=no_color)
+        loaded, name = first(folders, theme, no_color=no_color)
         self._themes, self.theme_problems, self.chosen_theme = loaded.themes, loaded.problems, name
         self.set_reactive(App.theme, name)  # before Textual begins, or it reads its style sheets twice
         super().__init__()
@@ -125,10 +126,14 @@ class Dashboard(App[Any]):
 
     # Themes
 
-    @property
+    @cached_property
     def available_themes(self) -> dict[str, Theme]:
         """The themes by name, ours and the user's alone."""
-        return self._themes
+        return {**load((packaged(),)).themes, **self._themes}
+
+    def get_theme(self, theme_name: str) -> Theme | None:
+        """Return the theme of that name."""
+        return self._themes.get(theme_name) or self.available_themes.get(theme_name)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return colours for the roles under a theme that has none."""
@@ -145,7 +150,7 @@ class Dashboard(App[Any]):
 
     def check_contrast(self) -> None:
         """Say when the theme that was chosen has text that is hard to read."""
-        words = hard_to_read(self.available_themes[self.chosen_theme])
+        words = hard_to_read(self.current_theme)
         if words:
             self.notice(words, "warning")
 

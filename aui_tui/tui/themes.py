@@ -77,8 +77,8 @@ def packaged() -> Path:
     return inside if inside.is_dir() else package.parent / "themes"
 
 
-def load(folders: Iterable[Path]) -> LoadedThemes:
-    """Return every theme of the folders, later ones replacing earlier ones of the same name.
+def load(folders: Iterable[Path], only: str = "") -> LoadedThemes:
+    """Return every theme of the folders, later ones replacing earlier ones of the same name; or that in ``only``.toml.
 
     Nothing is raised: what is wrong with a file is reported with file, key and reason.
     """
@@ -87,6 +87,8 @@ def load(folders: Iterable[Path]) -> LoadedThemes:
     for folder in folders:
         here: dict[str, str] = {}
         for path in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
+            if only not in ("", path.stem):
+                continue
             theme, wrong = _read(path)
             if theme is not None and here.setdefault(theme.name, path.name) != path.name:
                 wrong = [f"name: {here[theme.name]} has the name {theme.name} already."]
@@ -146,16 +148,19 @@ def hard_to_read(theme: Theme) -> str:
 
 
 def first(folders: Iterable[Path], name: str, *, no_color: bool) -> tuple[LoadedThemes, str]:
-    """Return all themes and the name of the one to start with; an empty ``name`` is the default: see :func:`default`.
+    """Return the themes of ``folders``, the one to start with and its name; an empty ``name``: see :func:`default`.
 
+    Of the packaged themes, whose files have their names, only that one is read: the first frame waits for no other.
     Raises ConfigError naming the nearest theme when there is none of that name, and what is wrong with the files that
     could not be used.
     """
     wanted = name or default(os.environ, no_color=no_color)
     loaded = load(folders)
-    if wanted in loaded.themes:
-        return loaded, wanted
-    hint = nearest(wanted, loaded.themes) or f"there are: {', '.join(sorted(loaded.themes))}."
+    themes = {**load((packaged(),), only=wanted).themes, **loaded.themes}
+    if wanted in themes:
+        return LoadedThemes(themes, loaded.problems), wanted
+    names = sorted({*load((packaged(),)).themes, *themes})
+    hint = nearest(wanted, names) or f"there are: {', '.join(names)}."
     faults = [UNUSABLE, *loaded.problems] if loaded.problems else []
     raise ConfigError(" ".join((f"Unknown theme {clean(wanted, 60)!r};", hint, *faults)))
 
