@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 from textual.binding import Binding
@@ -15,6 +15,8 @@ from textual.screen import Screen
 from aui_tui.errors import ConfigError
 from aui_tui.model.vocabulary import nearest
 from aui_tui.text import clean
+
+Key = partial[Binding]
 
 
 def _key(
@@ -27,23 +29,25 @@ def _key(
     show: bool = True,
     display: str = "",
     first: bool = False,
-) -> Binding:
-    """Return a key; ``first``: it acts before the widget with the focus sees it."""
+) -> Key:
+    """Return a key without its group; ``first``: it acts before the widget with the focus sees it."""
     about, shown = more or description, display or None
-    return Binding(key, action, description, id=name, tooltip=about, show=show, key_display=shown, priority=first)
+    keys = partial(Binding, key, action, description, id=name, tooltip=about)
+    return partial(keys, show=show, key_display=shown, priority=first)
 
 
 TABLES: Final[dict[str, tuple[Binding, ...]]] = {}
 """Every table by the place where it works. Keys of ``everywhere`` work in all others too."""
 
 
-def _table(place: str, *keys: Binding) -> tuple[Binding, ...]:
+def _table(place: str, *keys: Key) -> tuple[Binding, ...]:
     """Return the keys of ``place``, which is the group of each."""
-    TABLES[place] = tuple(replace(key, group=Binding.Group(place)) for key in keys)
+    group = Binding.Group(place)
+    TABLES[place] = tuple(key(group=group) for key in keys)
     return TABLES[place]
 
 
-def _moves(step: str, one: str) -> tuple[Binding, ...]:
+def _moves(step: str, one: str) -> tuple[Key, ...]:
     """Return the keys that move through a list; ``one``: what its lines are called."""
     return (
         _key("up,k", f"{step}(-1)", "up", "Up", f"One {one} up", show=False),

@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from shlex import quote
@@ -35,7 +35,6 @@ from aui_tui.tui.context import Context, attempt, run_concurrently, sentence, st
 from aui_tui.tui.export import ExportJob, already_there, hint
 from aui_tui.tui.glyphs import CRITICAL, WARN
 from aui_tui.tui.scans import RunningTasks, Scan, ended_words
-from aui_tui.tui.screens.windows import AskScreen, confirm
 from aui_tui.tui.themes import ROLES, first, hard_to_read, load, packaged
 from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.words import local_time, with_keys
@@ -99,6 +98,30 @@ class Dashboard(App[Any]):
         sign = {"error": CRITICAL, "warning": WARN}.get(severity, "")
         words = f"{sign} {with_keys(clean(words, 400))}".strip()
         self.notify(words, severity=severity, markup=False, timeout=SHOWN_FOR[severity])
+
+    def confirm(self, question: str, yes: str, no: str, then: Callable[[], None]) -> None:
+        """Ask a question, and do ``then`` when the answer is ``yes``."""
+        from aui_tui.tui.screens.windows import Choice, ChooseScreen
+
+        window = ChooseScreen("", [Choice("yes", yes), Choice("", no)], question=question)
+        self.push_screen(window, lambda answer: then() if answer else None)
+
+    def ask(
+        self,
+        title: str,
+        hint: str,
+        then: Callable[[str], None],
+        *,
+        value: str = "",
+        example: str = "",
+        problem: str = "",
+        doubt: Callable[[str], str] | None = None,
+    ) -> None:
+        """Ask for a line of text, as :class:`AskScreen`, and do ``then`` with it unless the user leaves."""
+        from aui_tui.tui.screens.windows import AskScreen
+
+        window = AskScreen(title, hint, value, example, problem=problem, doubt=doubt)
+        self.push_screen(window, lambda text: then(text) if text else None)
 
     def copy(self, text: str, what: str) -> None:
         """Put ``text`` on the clipboard of the terminal (OSC 52); ``what`` names it."""
@@ -229,15 +252,14 @@ class Dashboard(App[Any]):
             self.notice("This host is being scanned already.")
             return
 
-        def begin(answer: str | None) -> None:
-            if answer:
-                self._begin(Scan(url, listed=listed, page=self.screen), force=force)
+        def begin() -> None:
+            self._begin(Scan(url, listed=listed, page=self.screen), force=force)
 
         if force and self.quota is not None and 0 < self.quota.left <= LAST:
             title = f"{count(self.quota.left, 'scan is', 'scans are')} left this hour. Scan again?"
-            self.push_screen(confirm(title, f"Scan ({self.quota.left} left)", "Cancel"), begin)
+            self.confirm(title, f"Scan ({self.quota.left} left)", "Cancel", begin)
         else:
-            begin("yes")
+            begin()
 
     def scan_many(self, hosts: tuple[str, ...], *, force: bool) -> None:
         """Scan several hosts of the index, a few at a time, as far as the quota reaches."""
@@ -246,8 +268,8 @@ class Dashboard(App[Any]):
     def ask_address(self, text: str = "", problem: str = "") -> None:
         """Ask for an address and scan it; ``text`` was typed before and ``problem`` says what was wrong with it."""
         words = "A host or an http(s) address. enter scans and opens its card, esc leaves."
-        window = AskScreen("Scan an address", words, text, "example.com, localhost:8000", problem=problem)
-        self.push_screen(window, lambda typed: self.scan(typed) if typed else None)
+        example = "example.com, localhost:8000"
+        self.ask("Scan an address", words, self.scan, value=text, example=example, problem=problem)
 
     def _begin(self, scan: Scan, *, force: bool) -> Worker[None]:
         options = ["--force"] if force else []
@@ -332,13 +354,12 @@ class Dashboard(App[Any]):
         """Offer to scan a host of the user's own without the limit of the hour until the program ends."""
         service = self.context.service
 
-        def lift(answer: str | None) -> None:
-            if answer:
-                service.lift_limit(scan.url)
-                self._begin(Scan(scan.url, listed=scan.listed, page=scan.page), force=True)
+        def lift() -> None:
+            service.lift_limit(scan.url)
+            self._begin(Scan(scan.url, listed=scan.listed, page=scan.page), force=True)
 
         title = f"All scans of this hour are used. {scan.url} is your own"
-        self.push_screen(confirm(title, "Scan it without the limit", "Cancel"), lift)
+        self.confirm(title, "Scan it without the limit", "Cancel", lift)
 
     # The tasks
 
@@ -392,13 +413,13 @@ class Dashboard(App[Any]):
     def export(self, job: ExportJob) -> None:
         """Ask where to, have ``job`` written, and say what was."""
 
-        def write(path: str | None) -> None:
-            if path and self.context.exporter is not None:
+        def write(path: str) -> None:
+            if self.context.exporter is not None:
                 wanted = replace(job, path=path, replace=bool(already_there(path)))
                 self.did(wanted.command())
                 run_concurrently(self, "export", self._report, self.context.exporter(wanted))
 
-        self.push_screen(AskScreen(f"Write the {job.kind}", hint(job.kind), job.path, doubt=already_there), write)
+        self.ask(f"Write the {job.kind}", hint(job.kind), write, value=job.path, doubt=already_there)
 
     async def _report(self, work: Awaitable[str]) -> None:
         """Say what came of ``work``, and have the screens read again what they show."""
@@ -414,13 +435,12 @@ class Dashboard(App[Any]):
             return
         reader = read
 
-        def chosen(path: str | None) -> None:
-            if path:
-                self.did(f"aui-tui visits {quote(path)} --host {quote(host)}")
-                run_concurrently(self, "visits", self._report, reader(host, path))
+        def chosen(path: str) -> None:
+            self.did(f"aui-tui visits {quote(path)} --host {quote(host)}")
+            run_concurrently(self, "visits", self._report, reader(host, path))
 
         words = f"An access log that {host} wrote: nginx, Apache, Caddy, Traefik or a CDN, also compressed."
-        self.push_screen(AskScreen("Read an access log", words, "", "/var/log/nginx/access.log"), chosen)
+        self.ask("Read an access log", words, chosen, example="/var/log/nginx/access.log")
 
 
 class DashboardScreen(Screen[ScreenResultType]):

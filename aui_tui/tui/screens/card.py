@@ -29,7 +29,8 @@ from aui_tui.tui.scans import RunningTasks, Scan, scan_rows
 from aui_tui.tui.screens.exchange import opened
 from aui_tui.tui.screens.windows import Choice, ChooseScreen, ReadScreen
 from aui_tui.tui.state import CardState
-from aui_tui.tui.widgets.bars import Bar, FindBar, ScanPanel
+from aui_tui.tui.widgets.bars import Bar, ScanPanel
+from aui_tui.tui.widgets.find import FindBar
 from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.words import day
 

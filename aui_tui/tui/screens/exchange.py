@@ -25,7 +25,8 @@ from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.export import ExportJob, file_name
 from aui_tui.tui.rows import ListEntry, blank, entry, in_full, paragraph, rule, spread, term, text
 from aui_tui.tui.screens.windows import ReadScreen
-from aui_tui.tui.widgets.bars import Bar, FindBar, acting
+from aui_tui.tui.widgets.bars import Bar, acting
+from aui_tui.tui.widgets.find import FindBar
 from aui_tui.tui.widgets.listing import RowList
 
 SIDES: Final = ("both", "left", "right", "text")

@@ -18,7 +18,6 @@ from aui_tui.tui.bindings import ADDRESS, FIRST
 from aui_tui.tui.context import DEMO, OTHER, attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.rows import term, text
-from aui_tui.tui.screens.windows import AskScreen
 from aui_tui.tui.widgets.bars import Bar, ScanPanel
 
 QUESTION: Final = "Can AI assistants get into your site?"
@@ -164,10 +163,10 @@ class FirstScreen(DashboardScreen[None]):
 
     def _ask_source(self) -> None:
         hint = "The address of an index that somebody publishes, or a file that was exported."
-        self.app.push_screen(AskScreen("Another index", hint, "", "https://index.example"), self._open_source)
+        self.app.ask("Another index", hint, self._open_source, example="https://index.example")
 
-    def _open_source(self, address: str | None) -> None:
-        if address and self.context.open_source is not None:
+    def _open_source(self, address: str) -> None:
+        if self.context.open_source is not None:
             self.context.open_source(address)
             self.app.exit(OTHER)
 

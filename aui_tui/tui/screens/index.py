@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import ExitStack, suppress
+from functools import partial
 from typing import ClassVar, Final
 
 from msgspec.structs import replace
@@ -33,7 +34,6 @@ from aui_tui.tui.screens.listparts import (
     row_foot,
     title_line,
 )
-from aui_tui.tui.screens.windows import Choice, ChooseScreen, confirm
 from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.bars import Bar, ScanPanel
 from aui_tui.tui.widgets.hosttable import HostTable
@@ -363,6 +363,8 @@ class IndexScreen(DashboardScreen[None]):
         self.become(self.state.asking(stance="" if stance == self.state.query.stance else stance))
 
     def action_category(self) -> None:
+        from aui_tui.tui.screens.windows import Choice, ChooseScreen
+
         view = self.state.view
         if view is None:
             return
@@ -492,8 +494,8 @@ class IndexScreen(DashboardScreen[None]):
     def action_scan(self, force: bool) -> None:
         if len(self.state.marks) > 1:
             hosts = tuple(sorted(self.state.marks))
-            window = confirm(f"Scan {len(hosts)} marked hosts?", "Scan them", "Leave them")
-            self.app.push_screen(window, lambda yes: self.app.scan_many(hosts, force=force) if yes else None)
+            scan = partial(self.app.scan_many, hosts, force=force)
+            self.app.confirm(f"Scan {len(hosts)} marked hosts?", "Scan them", "Leave them", scan)
         elif self.host():
             self.app.scan(self.host(), force=force, listed=True)
         else:

@@ -20,7 +20,7 @@ from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.figures import FATES_BY_TERM, FOOT, NAMES, PANES, legend, narrowed, pane
 from aui_tui.tui.rows import term, text
-from aui_tui.tui.screens.windows import AskScreen, Choice, ChooseScreen
+from aui_tui.tui.screens.windows import Choice, ChooseScreen
 from aui_tui.tui.state import Changes, ListState
 from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.words import day
@@ -194,7 +194,7 @@ class OverviewScreen(DashboardScreen[Query | None]):
     def _count_since(self, since: str | None) -> None:
         if since == "?":
             hint = "A day (UTC), such as 2026-11-15. Each host is compared with its last scan up to that day."
-            self.app.push_screen(AskScreen("Changes since", hint, "", "2026-11-15"), self._count_since)
+            self.app.ask("Changes since", hint, self._count_since, example="2026-11-15")
         elif since is not None:
             start(self, "overview", self._read, "" if since == "-" else since)
 

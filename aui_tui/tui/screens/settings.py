@@ -21,7 +21,7 @@ from aui_tui.tui.context import SETTINGS, sentence
 from aui_tui.tui.dashboard import Dashboard
 from aui_tui.tui.rows import ListEntry, blank, entry, paragraph
 from aui_tui.tui.screens.help import HelpScreen, MethodScreen
-from aui_tui.tui.screens.windows import AskScreen, Choice, ChooseScreen, Dialog, ReadScreen
+from aui_tui.tui.screens.windows import Choice, ChooseScreen, Dialog, ReadScreen
 from aui_tui.tui.state import CardState, ListState, list_of
 
 NAME: Final = 18
@@ -174,14 +174,14 @@ def choose_view(app: Dashboard, name: str | None) -> None:
             app.show_list(found.query, matrix=found.matrix, unreachable=found.unreachable)
     elif isinstance(getattr(app.screen, "state", None), ListState):
         words = "A name keeps the list on show; V and enter bring it back."
-        app.push_screen(AskScreen("Saved lists", words, "", "a name"), lambda given: save_view(app, given))
+        app.ask("Saved lists", words, partial(save_view, app), example="a name")
     else:
         app.notice("Only a list can be saved; esc goes back to it.", "warning")
 
 
-def save_view(app: Dashboard, name: str | None) -> None:
+def save_view(app: Dashboard, name: str) -> None:
     """Save the list on show under ``name``, in the place of another of that name."""
-    state, name = getattr(app.screen, "state", None), (name or "").lstrip("+-").strip()[:60]
+    state, name = getattr(app.screen, "state", None), name.lstrip("+-").strip()[:60]
     if name and isinstance(state, ListState):
         preferences = app.context.preferences
         preferences.views = {name: state.saved(), **{k: v for k, v in preferences.views.items() if k != name}}

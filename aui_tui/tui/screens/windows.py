@@ -160,11 +160,6 @@ class ChooseScreen(Dialog[str | None]):
         self.dismiss(self.choices[event.option_index].value)
 
 
-def confirm(question: str, yes: str, no: str) -> ChooseScreen:
-    """Return a window that answers ``yes`` or an empty string."""
-    return ChooseScreen("", [Choice("yes", yes), Choice("", no)], question=question)
-
-
 class ReadScreen(Dialog[None]):
     """Shows rows of text."""
 

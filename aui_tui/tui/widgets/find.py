@@ -1,0 +1,98 @@
+"""The line that seeks words in a pane."""
+
+from __future__ import annotations
+
+from typing import ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import Input
+
+from aui_tui.text import count
+from aui_tui.tui.bindings import FIND
+from aui_tui.tui.rows import text
+from aui_tui.tui.widgets.bars import Bar
+from aui_tui.tui.widgets.listing import RowList
+
+
+class FindLine(Input):
+    """What is sought in a pane."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*FIND]
+
+    def action_step(self, step: int) -> None:
+        cast("FindBar", self.parent).step(step)
+
+    def action_leave(self) -> None:
+        cast("FindBar", self.parent).leave()
+
+
+class FindBar(Horizontal):
+    """Seeks words in a listing and says how many rows have them; hidden while nothing is sought."""
+
+    DEFAULT_CSS = """
+    FindBar { height: 1; display: none; background: $panel; }
+    FindBar.-open { display: block; }
+    FindBar Bar { background: $panel; }
+    FindLine { width: 30; height: 1; border: none; padding: 0 1; background: $surface; color: $foreground; }
+    FindLine:focus { background-tint: $foreground 0%; }
+    .-tiny FindLine { width: 22; }
+    """
+    SCOPED_CSS = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pane: RowList | None = None
+        self._found: list[int] = []
+        self._place = 0
+
+    def compose(self) -> ComposeResult:
+        yield FindLine(placeholder="find in this pane", compact=True, max_length=100, select_on_focus=False)
+        yield Bar(self._count)
+
+    def _count(self, _size: int) -> Content:
+        if not self.query_one(FindLine).value:
+            return Content("")
+        if not self._found:
+            return text(("nothing found", "warn"))
+        many = len(self._found)
+        words = f"{self._place + 1} of {count(many, 'line')}" if many > 1 else "1 line"
+        return text((words, "muted"))
+
+    def open(self, pane: RowList) -> None:
+        """Seek in ``pane``."""
+        self.close()
+        self._pane = pane
+        self.add_class("-open")
+        self.query_one(FindLine).focus()
+
+    def close(self) -> None:
+        """Seek no longer; the marks go."""
+        if self._pane is not None:
+            self._pane.find("")
+            self._pane = None
+            self.query_one(FindLine).value = ""
+            self.remove_class("-open")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Find as the user types."""
+        event.stop()
+        self._found = self._pane.find(event.value) if self._pane is not None else []
+        self._place = 0
+        self.step(0)
+
+    def step(self, step: int) -> None:
+        """Go to the next row found (1) or the one before (-1)."""
+        if self._pane is not None and self._found:
+            self._place = (self._place + step) % len(self._found)
+            self._pane.scroll_to_row(self._found[self._place])
+        self.query_one(Bar).refresh()
+
+    def leave(self) -> None:
+        """Go back to the pane."""
+        pane = self._pane
+        self.close()
+        if pane is not None:
+            pane.focus()
