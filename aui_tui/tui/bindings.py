@@ -23,17 +23,21 @@ def _key(
     key: str,
     action: str,
     name: str,
-    description: str,
-    more: str = "",
+    about: str,
+    foot: str = "",
     *,
-    show: bool = True,
+    title: str = "",
     display: str = "",
     first: bool = False,
 ) -> Key:
-    """Return a key without its group; ``first``: it acts before the widget with the focus sees it."""
-    about, shown = more or description, display or None
-    keys = partial(Binding, key, action, description, id=name, tooltip=about)
-    return partial(keys, show=show, key_display=shown, priority=first)
+    """Return a key without its group; it has a place in the line of keys where it has a word for the ``foot``.
+
+    ``title``: its name in the palette, where that is neither the word nor the id. ``first``: it acts before the widget
+    with the focus sees it.
+    """
+    words = foot or title or name.replace("-", " ").capitalize()
+    keys = partial(Binding, key, action, words, id=name, tooltip=about)
+    return partial(keys, show=bool(foot), key_display=display or None, priority=first)
 
 
 TABLES: Final[dict[str, tuple[Binding, ...]]] = {}
@@ -50,220 +54,209 @@ def _table(place: str, *keys: Key) -> tuple[Binding, ...]:
 def _moves(step: str, one: str) -> tuple[Key, ...]:
     """Return the keys that move through a list; ``one``: what its lines are called."""
     return (
-        _key("up,k", f"{step}(-1)", "up", "Up", f"One {one} up", show=False),
-        _key("down,j", f"{step}(1)", "down", "Down", f"One {one} down", show=False),
-        _key("pageup", "page(-1)", "page-up", "Page up", "One page up", show=False),
-        _key("pagedown", "page(1)", "page-down", "Page down", "One page down", show=False),
-        _key("home,g", "jump(0)", "top", "First", f"First {one}", show=False),
-        _key("end,G", "jump(-1)", "bottom", "Last", f"Last {one}", show=False),
+        _key("up,k", f"{step}(-1)", "up", f"One {one} up"),
+        _key("down,j", f"{step}(1)", "down", f"One {one} down"),
+        _key("pageup", "page(-1)", "page-up", "One page up"),
+        _key("pagedown", "page(1)", "page-down", "One page down"),
+        _key("home,g", "jump(0)", "top", f"First {one}"),
+        _key("end,G", "jump(-1)", "bottom", f"Last {one}"),
     )
 
 
 TABLE: Final = _table(
     "list",
-    _key("enter", "open", "open", "Open", "Open the report card of the host under the cursor"),
+    _key("enter", "open", "open", "Open the report card of the host under the cursor", "Open"),
     *_moves("move", "row"),
-    _key("left", "column(-1)", "column-left", "Column left", "Column at the left", show=False),
-    _key("right", "column(1)", "column-right", "Column right", "Column at the right", show=False),
+    _key("left", "column(-1)", "column-left", "Column at the left"),
+    _key("right", "column(1)", "column-right", "Column at the right"),
 )
 
 INDEX: Final = _table(
     "index",
 
-    _key("slash", "search", "search", "Query", "Filter as you type: text and terms such as stance:walled"),
-    _key("1", "stance('Open')", "stance-open", "Stance", "Only Open hosts, or all again", display="1-3"),
-    _key("2", "stance('Selective')", "stance-selective", "Selective", "Only Selective hosts, or all", show=False),
-    _key("3", "stance('Walled')", "stance-walled", "Walled", "Only Walled hosts, or all again", show=False),
-    _key("0", "stance('')", "stance-all", "All stances", "Hosts of every stance", show=False),
-    *(_key(str(n), f"surface({n})", f"surface-{n}", "Assistant", "Sort by the assistant with that digit",
-           show=n == 1, display="1-8" if n == 1 else "") for n in range(1, 9)),
-    _key("c", "category", "category", "Category", "Choose a category, each with its number of hosts"),
-    _key("t", "turn", "sort-turn", "Sort", "Order by the column under the cursor, or turn the order round",
-         display="←→ t"),
-    _key("less_than_sign", "sort(-1)", "sort-left", "Sort left", "Sort by the column to the left", show=False),
-    _key("greater_than_sign", "sort(1)", "sort-right", "Sort right", "Sort by the column to the right", show=False),
-    _key("F", "histogram", "histogram", "Count", "Count the values of a column; enter filters by one"),
-    _key("space", "mark", "mark", "Mark", "Mark the host, to compare, scan or write several"),
-    _key("equals_sign", "compare", "compare", "Compare", "The marked hosts side by side"),
-    _key("V", "app.window('views')", "views", "Lists", "Show a saved list, or save this one"),
-    _key("v", "overview", "overview", "Overview", "Who gets in, scores, stances per category, what sites lack most"),
-    _key("x", "export", "export", "Write", "Write the list, or the marked hosts of it, to a file"),
-    _key("s", "scan(False)", "scan", "Scan", "Scan the host under the cursor; the answer may be up to 24 h old"),
-    _key("f", "scan(True)", "scan-force", "Ask again", "Ask the site again, whatever answer is kept; costs one"),
-    _key("m", "matrix", "matrix", "Matrix", "Who gets in, one column per assistant; then 1 to 8 sort by one"),
-    _key("u", "other_list", "other-list", "Unreachable", "Switch between the two lists"),
-    _key("y", "copy('host')", "copy", "Copy", "Copy the host name"),
-    _key("Y", "copy('row')", "copy-more", "Copy row", "Copy the row, values parted by tabs", show=False),
-    _key("a", "tasks", "tasks", "Tasks", "Run the tasks on the host in a browser", show=False),
-    _key("C", "app.window('columns')", "columns", "Columns", "Choose the columns of the list", show=False),
-
-    _key("S", "ask_scan", "scan-address", "Scan address", "Type an address and scan it", show=False),
-    _key("o", "browse", "browse", "Site", "Open the site itself; over ssh its address is copied", show=False),
-    _key("J", "scroll_preview(3)", "preview-down", "Preview down", "Scroll the preview down", show=False),
-    _key("K", "scroll_preview(-3)", "preview-up", "Preview up", "Scroll the preview up", show=False),
-    _key("plus", "preview", "zoom", "Preview", "Show or hide the preview", show=False),
-    _key("r", "reload", "reload", "Reload", "Read the list again; cursor and filters stay", show=False),
-    _key("escape,backspace", "back", "back", "Back", "Stop the scan, else clear the search, else the filters",
-         show=False, display="esc"),
+    _key("slash", "search", "search", "Filter as you type: text and terms such as stance:walled", "Query"),
+    _key("1", "stance('Open')", "stance-open", "Only Open hosts, or all again", "Stance", display="1-3"),
+    _key("2", "stance('Selective')", "stance-selective", "Only Selective hosts, or all"),
+    _key("3", "stance('Walled')", "stance-walled", "Only Walled hosts, or all again"),
+    _key("0", "stance('')", "stance-all", "Hosts of every stance"),
+    *(_key(str(n), f"surface({n})", f"surface-{n}", "Sort by the assistant with that digit",
+           "Assistant" * (n == 1), display="1-8" * (n == 1)) for n in range(1, 9)),
+    _key("c", "category", "category", "Choose a category, each with its number of hosts", "Category"),
+    _key("t", "turn", "sort-turn", "Order by the column under the cursor, or turn it round", "Sort", display="←→ t"),
+    _key("less_than_sign", "sort(-1)", "sort-left", "Sort by the column to the left"),
+    _key("greater_than_sign", "sort(1)", "sort-right", "Sort by the column to the right"),
+    _key("F", "histogram", "histogram", "Count the values of a column; enter filters by one", "Count"),
+    _key("space", "mark", "mark", "Mark the host, to compare, scan or write several", "Mark"),
+    _key("equals_sign", "compare", "compare", "The marked hosts side by side", "Compare"),
+    _key("V", "app.window('views')", "views", "Show a saved list, or save this one", "Lists"),
+    _key("v", "overview", "overview", "Who gets in, scores, stances per category, what sites lack most", "Overview"),
+    _key("x", "export", "export", "Write the list, or the marked hosts of it, to a file", "Write"),
+    _key("s", "scan(False)", "scan", "Scan the host under the cursor; the answer may be up to 24 h old", "Scan"),
+    _key("f", "scan(True)", "scan-force", "Ask the site again, whatever answer is kept; costs one", "Ask again"),
+    _key("m", "matrix", "matrix", "Who gets in, one column per assistant; then 1 to 8 sort by one", "Matrix"),
+    _key("u", "other_list", "other-list", "Switch between the two lists", "Unreachable"),
+    _key("y", "copy('host')", "copy", "Copy the host name", "Copy"),
+    _key("Y", "copy('row')", "copy-more", "Copy the row, values parted by tabs", title="Copy row"),
+    _key("a", "tasks", "tasks", "Run the tasks on the host in a browser"),
+    _key("C", "app.window('columns')", "columns", "Choose the columns of the list"),
+    _key("S", "ask_scan", "scan-address", "Type an address and scan it"),
+    _key("o", "browse", "browse", "Open the site itself; over ssh its address is copied", title="Site"),
+    _key("J", "scroll_preview(3)", "preview-down", "Scroll the preview down"),
+    _key("K", "scroll_preview(-3)", "preview-up", "Scroll the preview up"),
+    _key("plus", "preview", "zoom", "Show or hide the preview", title="Preview"),
+    _key("r", "reload", "reload", "Read the list again; cursor and filters stay"),
+    _key("escape,backspace", "back", "back", "Stop the scan, else clear the search, else the filters", display="esc"),
 )  # fmt: skip
 
 OVERVIEW: Final = _table(
     "overview",
 
-    *(_key(str(n), f"pane({n})", f"figures-{n}", "Pane", "To the pane with that digit",
-           show=n == 1, display="1-6" if n == 1 else "") for n in range(1, 7)),
-    _key("plus", "zoom", "zoom", "Zoom", "Give the whole screen to one pane, or back", show=False),
-    _key("tab", "turn(1)", "figures-next", "Next pane", show=False),
-    _key("shift+tab", "turn(-1)", "figures-previous", "Previous pane", show=False),
-    _key("y", "copy", "copy", "Copy", "Copy the row under the cursor", show=False),
-    _key("d", "since", "figures-since", "Since", "Choose the day from which changes are counted"),
-    _key("escape,backspace,v", "dismiss", "overview-back", "Back", "Back to the list", display="esc"),
+    *(_key(str(n), f"pane({n})", f"figures-{n}", "To the pane with that digit",
+           "Pane" * (n == 1), display="1-6" * (n == 1)) for n in range(1, 7)),
+    _key("plus", "zoom", "zoom", "Give the whole screen to one pane, or back"),
+    _key("tab", "turn(1)", "figures-next", "Next pane"),
+    _key("shift+tab", "turn(-1)", "figures-previous", "Previous pane"),
+    _key("y", "copy", "copy", "Copy the row under the cursor"),
+    _key("d", "since", "figures-since", "Choose the day from which changes are counted", "Since"),
+    _key("escape,backspace,v", "dismiss", "overview-back", "Back to the list", "Back", display="esc"),
 )  # fmt: skip
 
 COMPARE: Final = _table(
     "comparison",
 
-    _key("right", "site(1)", "figure-right", "Site", "To the site at the right", display="←→", first=True),
-    _key("left", "site(-1)", "figure-left", "Left", "To the site at the left", show=False, first=True),
-    _key("a", "every", "compare-all", "All lines", "Show the lines that are alike too, or fold them"),
-    _key("y", "copy", "copy", "Copy", "Copy the row under the cursor"),
-    _key("x", "export", "export", "Write", "Write the hosts to a file"),
-    _key("o", "browse", "browse", "Site", "Open the site itself; over ssh its address is copied"),
-    _key("escape,backspace,equals_sign", "dismiss", "compare-back", "Back", "Back to the list", display="esc"),
+    _key("right", "site(1)", "figure-right", "To the site at the right", "Site", display="←→", first=True),
+    _key("left", "site(-1)", "figure-left", "To the site at the left", first=True),
+    _key("a", "every", "compare-all", "Show the lines that are alike too, or fold them", "All lines"),
+    _key("y", "copy", "copy", "Copy the row under the cursor", "Copy"),
+    _key("x", "export", "export", "Write the hosts to a file", "Write"),
+    _key("o", "browse", "browse", "Open the site itself; over ssh its address is copied", "Site"),
+    _key("escape,backspace,equals_sign", "dismiss", "compare-back", "Back to the list", "Back", display="esc"),
 )  # fmt: skip
 
 QUERY: Final = _table(
     "search",
-    _key("escape", "leave(False)", "query-cancel", "Cancel", "Leave the query as it was before", display="esc"),
-    _key("enter", "leave(True)", "query-keep", "List", "Keep the query and go to the list"),
-    _key("down", "step(1)", "query-next", "Choose", "Next choice of the drop-down", display="↑↓"),
-    _key("up", "step(-1)", "query-previous", "Choice before", "Choice before", show=False),
-    _key("tab", "complete", "query-complete", "Take", "Take the choice under the cursor"),
+    _key("escape", "leave(False)", "query-cancel", "Leave the query as it was before", "Cancel", display="esc"),
+    _key("enter", "leave(True)", "query-keep", "Keep the query and go to the list", "List"),
+    _key("down", "step(1)", "query-next", "Next choice of the drop-down", "Choose", display="↑↓"),
+    _key("up", "step(-1)", "query-previous", "Choice before"),
+    _key("tab", "complete", "query-complete", "Take the choice under the cursor", "Take"),
 )
 
 FIND: Final = _table(
     "find",
-    _key("escape", "leave", "find-close", "Close", "Back to the pane; the marks go", display="esc"),
-    _key("enter,down", "step(1)", "find-next", "Next", "Next line found", display="enter"),
-    _key("up", "step(-1)", "find-previous", "Previous", "Line found before"),
+    _key("escape", "leave", "find-close", "Back to the pane; the marks go", "Close", display="esc"),
+    _key("enter,down", "step(1)", "find-next", "Next line found", "Next", display="enter"),
+    _key("up", "step(-1)", "find-previous", "Line found before", "Previous"),
 )
 
 CARD: Final = _table(
     "report card",
 
-    _key("1", "pane(1)", "pane-1", "Pane", "Summary, or the ledger", display="1-7"),
-    _key("2", "pane(2)", "pane-2", "Agents", "Agents and crawlers", show=False),
-    _key("3", "pane(3)", "pane-3", "Evidence", "Evidence, or what changed", show=False),
-    _key("4", "pane(4)", "pane-4", "Fixes", "Fixes and their snippets", show=False),
-    _key("5", "pane(5)", "pane-5", "Log", "Every request of the last scan", show=False),
-    _key("6", "pane(6)", "pane-6", "Tasks", "What an assistant could get done", show=False),
-    _key("7", "pane(7)", "pane-7", "Visits", "What access logs say of real agents", show=False),
-    _key("C", "crawlers", "columns", "Crawlers", "Add the crawlers to the agents, or leave them out", show=False),
-    _key("space", "tick", "what-if", "What if", "Suppose the chosen fix done, and see the score", show=False),
-    _key("tab", "next_pane(1)", "pane-next", "Next pane", show=False),
-    _key("shift+tab", "next_pane(-1)", "pane-previous", "Previous pane", show=False),
-    _key("slash", "find", "find", "Find", "Find words in this pane", show=False),
-    _key("n", "walk(1)", "next", "Site", "Next host of the list", display="n/p"),
-    _key("p", "walk(-1)", "previous", "Previous", "Previous host of the list", show=False),
-    _key("s", "scan(False)", "scan", "Scan", "Scan this host; the answer may be up to 24 h old"),
-    _key("a", "tasks", "tasks", "Tasks", "Run the tasks on this host in a browser on this machine"),
-    _key("y", "copy('fix')", "copy", "Copy", "Copy the snippet of the chosen fix"),
-    _key("x", "export", "export", "Write", "Write the card, or the chosen snippet, to a file"),
-    _key("d", "changes", "changes", "Changes", "What changed since the scan before, or the evidence again"),
-    _key("l", "ledger", "ledger", "Ledger", "How the score came about, point by point"),
-    _key("f", "scan(True)", "scan-force", "Ask again", "Ask the site again, whatever answer is kept; costs one"),
-    _key("plus", "zoom", "zoom", "Zoom", "Give the whole screen to one pane, or back"),
-    _key("o", "browse", "browse", "Site", "Open the site itself; over ssh its address is copied", show=False),
-    _key("M", "method", "method", "Other method", "Grade the same observations under the other method"),
-    _key("D", "history('compare')", "changes-since", "Changes since", "Compare with an earlier scan", show=False),
-    _key("h", "history('show')", "history", "History", "Show an earlier scan", show=False),
-    _key("Y", "copy('card')", "copy-more", "Copy card", "Copy the whole card as JSON", show=False),
-    _key("r", "reload", "reload", "Reload", "Read the card again", show=False),
-    _key("escape,backspace", "back", "back", "Back", "Stop the scan of this host, else back to the list",
-         show=False, display="esc"),
+    _key("1", "pane(1)", "pane-1", "Summary, or the ledger", "Pane", display="1-7"),
+    _key("2", "pane(2)", "pane-2", "Agents and crawlers", title="Agents"),
+    _key("3", "pane(3)", "pane-3", "Evidence, or what changed", title="Evidence"),
+    _key("4", "pane(4)", "pane-4", "Fixes and their snippets", title="Fixes"),
+    _key("5", "pane(5)", "pane-5", "Every request of the last scan", title="Log"),
+    _key("6", "pane(6)", "pane-6", "What an assistant could get done", title="Tasks"),
+    _key("7", "pane(7)", "pane-7", "What access logs say of real agents", title="Visits"),
+    _key("C", "crawlers", "columns", "Add the crawlers to the agents, or leave them out", title="Crawlers"),
+    _key("space", "tick", "what-if", "Suppose the chosen fix done, and see the score"),
+    _key("tab", "next_pane(1)", "pane-next", "Next pane"),
+    _key("shift+tab", "next_pane(-1)", "pane-previous", "Previous pane"),
+    _key("slash", "find", "find", "Find words in this pane"),
+    _key("n", "walk(1)", "next", "Next host of the list", "Site", display="n/p"),
+    _key("p", "walk(-1)", "previous", "Previous host of the list"),
+    _key("s", "scan(False)", "scan", "Scan this host; the answer may be up to 24 h old", "Scan"),
+    _key("a", "tasks", "tasks", "Run the tasks on this host in a browser on this machine", "Tasks"),
+    _key("y", "copy('fix')", "copy", "Copy the snippet of the chosen fix", "Copy"),
+    _key("x", "export", "export", "Write the card, or the chosen snippet, to a file", "Write"),
+    _key("d", "changes", "changes", "What changed since the scan before, or the evidence again", "Changes"),
+    _key("l", "ledger", "ledger", "How the score came about, point by point", "Ledger"),
+    _key("f", "scan(True)", "scan-force", "Ask the site again, whatever answer is kept; costs one", "Ask again"),
+    _key("plus", "zoom", "zoom", "Give the whole screen to one pane, or back", "Zoom"),
+    _key("o", "browse", "browse", "Open the site itself; over ssh its address is copied", title="Site"),
+    _key("M", "method", "method", "Grade the same observations under the other method", "Other method"),
+    _key("D", "history('compare')", "changes-since", "Compare with an earlier scan"),
+    _key("h", "history('show')", "history", "Show an earlier scan"),
+    _key("Y", "copy('card')", "copy-more", "Copy the whole card as JSON", title="Copy card"),
+    _key("r", "reload", "reload", "Read the card again"),
+    _key("escape,backspace", "back", "back", "Stop the scan of this host, else back to the list", display="esc"),
 )  # fmt: skip
 
 EXCHANGE: Final = _table(
     "exchange",
 
-    _key("tab", "turn(1)", "side-next", "Side", "Both sides, one side raw, the text", first=True),
-    _key("shift+tab", "turn(-1)", "side-previous", "Side before", show=False, first=True),
-    _key("n", "walk(1)", "next", "Agent", "Next agent or file", display="n/p"),
-    _key("p", "walk(-1)", "previous", "Previous", "Previous agent or file", show=False),
-    _key("y", "copy('curl')", "copy", "Copy curl", "Copy a command that asks the same, without secrets"),
-    _key("Y", "copy('both')", "copy-more", "All", "Copy both sides as text"),
-    _key("x", "export", "export", "Write", "Write both sides to a file"),
-    _key("escape,backspace", "dismiss", "exchange-back", "Back", "Back to the card", display="esc"),
-    _key("slash", "find", "find", "Find", "Find words in what is shown", show=False),
+    _key("tab", "turn(1)", "side-next", "Both sides, one side raw, the text", "Side", first=True),
+    _key("shift+tab", "turn(-1)", "side-previous", "Side before", first=True),
+    _key("n", "walk(1)", "next", "Next agent or file", "Agent", display="n/p"),
+    _key("p", "walk(-1)", "previous", "Previous agent or file"),
+    _key("y", "copy('curl')", "copy", "Copy a command that asks the same, without secrets", "Copy curl"),
+    _key("Y", "copy('both')", "copy-more", "Copy both sides as text", "All"),
+    _key("x", "export", "export", "Write both sides to a file", "Write"),
+    _key("escape,backspace", "dismiss", "exchange-back", "Back to the card", "Back", display="esc"),
+    _key("slash", "find", "find", "Find words in what is shown"),
 )  # fmt: skip
 
 
 LINES: Final = _table(
     "pane",
     *_moves("step", "line, fix or figure"),
-    _key("enter", "select", "figure", "Open", "Show what is behind the row or figure under the cursor"),
-    _key("left", "side(-1)", "figure-left", "Left", "Figure at the left", show=False),
-    _key("right", "side(1)", "figure-right", "Right", "Figure at the right", show=False),
+    _key("enter", "select", "figure", "Show what is behind the row or figure under the cursor", "Open"),
+    _key("left", "side(-1)", "figure-left", "Figure at the left"),
+    _key("right", "side(1)", "figure-right", "Figure at the right"),
 )
 
 CLOSE: Final = _table(
     "window",
-    _key("escape,question_mark,q", "close", "close", "Close", display="esc"),
+    _key("escape,question_mark,q", "close", "close", "Close", "Close", display="esc"),
 )
 
 HELP: Final = _table(
     "help",
-    _key("t", "topics", "help-topics", "Topics", "Read the documentation, topic by topic"),
+    _key("t", "topics", "help-topics", "Read the documentation, topic by topic", "Topics"),
 )
 
 METHOD: Final = _table(
     "method",
-    _key("M,m", "method", "method-other", "Other method", "Turn to the other method"),
+    _key("M,m", "method", "method-other", "Turn to the other method", "Other method"),
 )
 
 ADDRESS: Final = _table(
     "address",
-    _key("down,tab", "away(1)", "address-down", "Choose", "The other ways to a first list", display="↑↓"),
+    _key("down,tab", "away(1)", "address-down", "The other ways to a first list", "Choose", display="↑↓"),
 )
 
 FIRST: Final = _table(
     "first screen",
-    _key("escape", "back", "first-back", "Leave the line", "Leave the line: then other keys work", display="esc"),
-    _key("up,shift+tab", "away", "first-up", "Up", "Back to the address", show=False, first=True),
-    _key("slash,u", "dismiss", "first-list", "List", "Go to the list, empty as it is", show=False),
+    _key("escape", "back", "first-back", "Leave the line: then other keys work", "Leave the line", display="esc"),
+    _key("up,shift+tab", "away", "first-up", "Back to the address", first=True),
+    _key("slash,u", "dismiss", "first-list", "Go to the list, empty as it is"),
 )
 
 CHOOSE_MANY: Final = _table(
     "columns",
-    _key("enter", "accept", "columns-accept", "Show", first=True),
-    _key("space", "mark", "columns-mark", "Mark", first=True),
+    _key("enter", "accept", "columns-accept", "Show", "Show", first=True),
+    _key("space", "mark", "columns-mark", "Mark", "Mark", first=True),
 )
 
 VIEWS: Final = _table(
     "saved lists",
-    _key("delete,ctrl+d", "forget", "views-forget", "Forget", "Forget the list under the cursor", first=True),
+    _key("delete,ctrl+d", "forget", "views-forget", "Forget the list under the cursor", "Forget", first=True),
 )
 
 
 APP: Final = _table(
     "everywhere",
     _key(
-        "question_mark", "window('help')", "help", "Help", "Keys that work here, and the command that prints the same"
+        "question_mark", "window('help')", "help", "Keys that work here, and the command that prints the same", "Help"
     ),
-    _key("ctrl+p", "command_palette", "palette", "Commands", "Find a command, a host, a list or a theme", show=False),
-    _key("e", "window('method')", "explain", "Method", "How a score comes about, in words", show=False),
-    _key("T", "window('theme')", "themes", "Themes", "Choose a theme; the screen shows each as you go", show=False),
-    _key(
-        "comma",
-        "window('settings')",
-        "settings",
-        "Settings",
-        "Theme, columns, keys, saved lists, their file",
-        show=False,
-    ),
-    _key("L", "window('log')", "actions", "Actions", "What was done here; enter copies its command line", show=False),
-    _key("ctrl+z", "suspend_process", "suspend", "Suspend", "Back to the shell; fg comes back here", show=False),
-    _key("q,ctrl+q", "quit", "quit", "Quit", "Leave the dashboard", show=False, display="q"),
+    _key("ctrl+p", "command_palette", "palette", "Find a command, a host, a list or a theme"),
+    _key("e", "window('method')", "explain", "How a score comes about, in words", title="Method"),
+    _key("T", "window('theme')", "themes", "Choose a theme; the screen shows each as you go"),
+    _key("comma", "window('settings')", "settings", "Theme, columns, keys, saved lists, their file"),
+    _key("L", "window('log')", "actions", "What was done here; enter copies its command line"),
+    _key("ctrl+z", "suspend_process", "suspend", "Back to the shell; fg comes back here"),
+    _key("q,ctrl+q", "quit", "quit", "Leave the dashboard", display="q"),
 )
 
 ON_ANSWER: Final = frozenset(
