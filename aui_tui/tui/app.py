@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 from textual.command import CommandPalette
 from textual.filter import LineFilter
 from textual.screen import Screen
@@ -49,7 +49,7 @@ class AuiApp(Dashboard):
 
     CSS_PATH = "app.tcss"
     TITLE = "aui-tui"
-    BINDINGS: ClassVar[list[BindingType]] = [*APP]
+    BINDINGS = APP
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (66, "-narrow"), (110, "-wide")]  # noqa: RUF012  # declared by Textual
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette}
 

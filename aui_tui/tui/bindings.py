@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.keys import Keys
 from textual.screen import Screen
@@ -44,11 +44,11 @@ TABLES: Final[dict[str, tuple[Binding, ...]]] = {}
 """Every table by the place where it works. Keys of ``everywhere`` work in all others too."""
 
 
-def _table(place: str, *keys: Key) -> tuple[Binding, ...]:
+def _table(place: str, *keys: Key) -> list[BindingType]:
     """Return the keys of ``place``, which is the group of each."""
     group = Binding.Group(place)
     TABLES[place] = tuple(key(group=group) for key in keys)
-    return TABLES[place]
+    return [*TABLES[place]]
 
 
 def _moves(step: str, one: str) -> tuple[Key, ...]:
@@ -382,7 +382,7 @@ def _clashes(changes: Mapping[str, str]) -> list[str]:
         if place == "everywhere":
             continue
         seen: dict[str, str] = {}
-        for binding in (*table, *(() if place in MODAL else APP)):
+        for binding in (*table, *(() if place in MODAL else TABLES["everywhere"])):
             name = binding.id or ""
             for key in changes.get(name, binding.key).split(","):
                 other = seen.setdefault(key, name)

@@ -15,7 +15,7 @@ from aui_tui.model.view import Facets, IndexView
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.service.local import LocalService
 from aui_tui.tui.app import AuiApp
-from aui_tui.tui.bindings import FIRST, checked
+from aui_tui.tui.bindings import TABLES, checked
 from aui_tui.tui.context import Context, Preferences
 from aui_tui.tui.rows import STYLES
 from aui_tui.tui.screens.card import CardScreen
@@ -565,7 +565,7 @@ async def test_arrows_choose_in_the_drop_down_and_the_first_esc_closes_it() -> N
 async def test_a_key_meant_for_another_screen_finds_one_without_its_widgets() -> None:
     async with stage(CardService()) as pilot:
         complete = pilot.app.push_screen(FirstScreen())
-        for binding in FIRST:
+        for binding in TABLES["first screen"]:
             await pilot.app.run_action(binding.action, pilot.app.screen)
         await complete
         await shows(pilot, "Can AI assistants get into your site?")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container, Horizontal, Vertical
 from textual.content import Content
 from textual.screen import Screen
@@ -50,7 +49,7 @@ class CardScreen(DashboardScreen[str]):
     ``window`` is the list that the card was opened from, ``index`` its place there, ``words`` the list's filters.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [*CARD]
+    BINDINGS = CARD
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-low"), (23, "-high")]  # noqa: RUF012  # declared by Textual
     AUTO_FOCUS = ""
     DEFAULT_CSS = """

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from shlex import quote
-from typing import ClassVar, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.content import Content
 
 from aui_tui.model import agents, labels
@@ -55,7 +54,7 @@ class ComparedLine(NamedTuple):
 class CompareScreen(DashboardScreen[None]):
     """Reads the cards of ``hosts`` one after another and shows those that are there."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*COMPARE]
+    BINDINGS = COMPARE
     AUTO_FOCUS = "RowList"
 
     def __init__(self, hosts: tuple[str, ...]) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from shlex import quote
-from typing import ClassVar, Final
+from typing import Final
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.content import Content
 from textual.screen import Screen
 
@@ -51,7 +50,7 @@ EXPLAINED: Final = {
 class ExchangeScreen(DashboardScreen[None]):
     """Shows the exchange called ``name`` of one scan beside the browser's."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*EXCHANGE]
+    BINDINGS = EXCHANGE
     AUTO_FOCUS = "RowList"
 
     def __init__(self, report: HostReport, seen: Observations, name: str) -> None:

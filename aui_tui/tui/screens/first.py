@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar, Final
+from typing import Final
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
@@ -43,7 +42,7 @@ def keys_line() -> Content:
 class AddressInput(Input):
     """An address to scan."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*ADDRESS]
+    BINDINGS = ADDRESS
 
     def action_away(self, step: int) -> None:
         if self.screen.query(OptionList):
@@ -53,7 +52,7 @@ class AddressInput(Input):
 class FirstScreen(DashboardScreen[None]):
     """Lies over an empty list until something fills it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*FIRST]
+    BINDINGS = FIRST
     AUTO_FOCUS = "AddressInput"
     DEFAULT_CSS = """
     #first { height: 1fr; padding: 2 3; }

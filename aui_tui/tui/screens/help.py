@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
-from textual.binding import BindingType
 from textual.screen import Screen
 
 from aui_tui import docs
@@ -57,7 +56,7 @@ def _parts(row: str, size: int) -> list[str]:
 class HelpScreen(ReadScreen):
     """Shows the keys that work on ``screen``, what it shows, and the command that prints the same."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*HELP]
+    BINDINGS = HELP
 
     def __init__(self, screen: Screen[Any]) -> None:
         super().__init__("Help", self.rows, "t topics · esc closes")
@@ -91,7 +90,7 @@ class HelpScreen(ReadScreen):
 class MethodScreen(ReadScreen):
     """Shows the explanation of ``method``, of the usual one for a name that is unknown; a key turns to the other."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*METHOD]
+    BINDINGS = METHOD
 
     def __init__(self, method: str) -> None:
         super().__init__("Method", self.rows, "M other method · esc closes")

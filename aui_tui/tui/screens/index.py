@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import ClassVar, Final
+from typing import Final
 
 from msgspec.structs import replace
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
@@ -53,7 +52,7 @@ FIRST: Final = 0.25
 class IndexScreen(DashboardScreen[None]):
     """Shows a :class:`ListState`; every key makes another state, a state with another query asks the service."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*INDEX]
+    BINDINGS = INDEX
     AUTO_FOCUS = "HostTable"
 
     def __init__(self, query: Query, *, offer: bool = True, classes: str = "") -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import partial
-from typing import ClassVar, Final
+from typing import Final
 
 from msgspec.structs import replace as with_fields
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
 
@@ -38,7 +37,7 @@ AGO: Final = (1, 7, 30, 90)
 class OverviewScreen(DashboardScreen[Query | None]):
     """Answers with a narrower query when a figure was chosen, else None."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*OVERVIEW]
+    BINDINGS = OVERVIEW
     AUTO_FOCUS = "#figures-1"
     DEFAULT_CSS = """
     OverviewScreen #figures { layout: vertical; overflow-y: auto; padding: 0 1; scrollbar-size-vertical: 1;

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import ClassVar, Final
+from typing import Final
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
@@ -92,7 +91,7 @@ def keys_by_id(own: Mapping[str, str]) -> list[tuple[str, str]]:
 class ColumnsScreen(Dialog[tuple[str, ...] | None]):
     """Answers with the keys of the columns that are marked, in their order; none for the usual ones."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*CHOOSE_MANY]
+    BINDINGS = CHOOSE_MANY
 
     def __init__(self, chosen: Sequence[str]) -> None:
         super().__init__("Columns", "space marks · enter shows them")
@@ -136,7 +135,7 @@ def show_columns(app: Dashboard) -> None:
 class ViewsScreen(ChooseScreen):
     """Answers with the name of a saved list, ``+`` to save the one on show, or ``-`` and the name of one to forget."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*VIEWS]
+    BINDINGS = VIEWS
 
     def action_forget(self) -> None:
         place = self.query_one(OptionList).highlighted

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen, ScreenResultType
@@ -22,7 +21,7 @@ from aui_tui.tui.widgets.listing import RowList
 class Dialog(ModalScreen[ScreenResultType]):
     """A frame around what ``inside`` yields, with a title above and its keys below."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*CLOSE]
+    BINDINGS = CLOSE
     DEFAULT_CSS = """
     .window { width: 76; max-width: 96%; height: auto; max-height: 90%; background: $surface; border: round $primary;
       border-title-color: $primary; padding: 0 1; }

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, cast
+from typing import cast
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Input
@@ -20,7 +19,7 @@ from aui_tui.tui.widgets.listing import RowList
 class FindLine(Input):
     """What is sought in a pane."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*FIND]
+    BINDINGS = FIND
 
     def action_step(self, step: int) -> None:
         cast("FindBar", self.parent).step(step)

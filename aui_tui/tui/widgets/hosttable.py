@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Final
+from typing import Final
 
 from rich.segment import Segment
 from textual import events
-from textual.binding import BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
@@ -34,7 +33,7 @@ class HostTable(ScrollView, can_focus=True):
     DEFAULT_CSS = """
     HostTable { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [*TABLE]
+    BINDINGS = TABLE
 
     class Moved(Message):
         """The cursor stands on another row, or on none in an empty list."""

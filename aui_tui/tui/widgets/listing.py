@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
 
-from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -21,7 +19,7 @@ from aui_tui.tui.rows import STYLES, Build, ListEntry, found_in
 class RowList(OptionList):
     """Rows of a function of the width. The chosen row is known by its key, so that it stays when rows change."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*LINES]
+    BINDINGS = LINES
     DEFAULT_CSS = """
     RowList { height: 1fr; border: none; padding: 0; background: $background; color: $foreground; overflow-x: hidden;
       text-wrap: nowrap; text-overflow: ellipsis;

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import ClassVar, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from rich.highlighter import Highlighter
 from rich.text import Text
-from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
@@ -165,7 +164,7 @@ class DropDown(OptionList):
 class QueryLine(Input):
     """An input of one line without a frame."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*QUERY]
+    BINDINGS = QUERY
     virtual_size: Reactive[Size] = Reactive(Size(0, 0))
     """Its width comes from the style sheet, so a letter, unlike Textual's own, does not lay out the screen again."""
 
