@@ -12,14 +12,13 @@ from textual.content import Content
 from aui_tui.errors import BadValue
 from aui_tui.model import labels
 from aui_tui.model.query import Query
-from aui_tui.model.registry import surfaces
 from aui_tui.model.view import Row
 from aui_tui.tui.bindings import live
-from aui_tui.tui.context import SETTINGS, attempt
+from aui_tui.tui.context import attempt
 from aui_tui.tui.dashboard import Dashboard
 from aui_tui.tui.rows import paragraph
 from aui_tui.tui.screens.card import open_card
-from aui_tui.tui.screens.settings import change_setting, choose_view
+from aui_tui.tui.screens.settings import SETTINGS, choose_view
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.state import CardState
 from aui_tui.tui.words import TERMS
@@ -41,22 +40,6 @@ class PaletteCommand(NamedTuple):
     run: Callable[[], object]
 
 
-def views() -> Iterator[tuple[str, Query]]:
-    """Yield the lists worth a name, one per surface of the matrix among them."""
-    yield "All hosts", Query()
-    for stance in ("Open", "Selective", "Walled"):
-        yield f"{stance} hosts", Query.of(stance=stance)
-    yield "robots.txt says yes, the site says no", Query.of(line="contradiction:out")
-    yield "robots.txt says no, the site says yes", Query.of(line="contradiction:in")
-    yield "Scanned within a week", Query.of(line="fresh:<7d")
-    yield "Not scanned for a month", Query.of(line="fresh:>30d")
-    yield "Failing grades", Query.of(line="grade:f")
-    yield "Fallen since the last scan", Query.of(sort="change", descending=True)
-    for surface in surfaces():
-        if surface.source != "none":
-            yield f"Who shuts out {surface.label}?", Query.of(sort=f"matrix.{surface.slug}", descending=True)
-
-
 class Palette(Provider):
     """Finds commands by title, words by their meaning too, and hosts by a part of their name."""
 
@@ -69,17 +52,14 @@ class Palette(Provider):
                 yield PaletteCommand(
                     one.binding.description, words, partial(app.run_action, one.binding.action, one.node)
                 )
-        for name, title in SETTINGS.items():
-            yield PaletteCommand(f"Setting {title}", "settings", partial(change_setting, app, name))
+        for setting in SETTINGS.values():
+            yield PaletteCommand(f"Setting {setting.title}", "settings", partial(setting.change, app))
         state = getattr(screen, "state", None)
         if isinstance(state, CardState):
             words = "what the real agents got, beside this card"
             yield PaletteCommand("Read an access log", words, partial(app.ask_visits, state.host))
         for name in app.context.preferences.views:
             yield PaletteCommand(f"List {name}", "saved list", partial(choose_view, app, name))
-        for title, query in views():
-            matrix = query.sort.startswith("matrix.")
-            yield PaletteCommand(title, "list", partial(app.show_list, query, matrix=matrix))
         for name in sorted(app.available_themes):
             yield PaletteCommand(f"Theme {name}", "theme", partial(app.choose_theme, name))
 

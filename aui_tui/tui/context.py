@@ -22,17 +22,6 @@ from aui_tui.tui.export import Exporter
 T = TypeVar("T")
 
 
-SETTINGS: Final = {
-    "theme": "Theme",
-    "ascii": "ASCII characters only",
-    "mouse": "Mouse",
-    "columns": "Columns of the list",
-    "keys": "Keys",
-    "views": "Saved lists",
-}
-"""What can be set in the dashboard, by name."""
-
-
 class Preferences(msgspec.Struct):
     """What the user chose before, and what remembers a choice.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from textual.app import ComposeResult
 from textual.content import Content
@@ -16,9 +16,9 @@ from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import CHOOSE_MANY, TABLES, VIEWS, written
 from aui_tui.tui.columns import every_column
-from aui_tui.tui.context import SETTINGS, sentence
+from aui_tui.tui.context import sentence
 from aui_tui.tui.dashboard import Dashboard
-from aui_tui.tui.rows import ListEntry, blank, entry, paragraph
+from aui_tui.tui.rows import ListEntry, blank, entry, paragraph, title
 from aui_tui.tui.screens.help import HelpScreen, MethodScreen
 from aui_tui.tui.screens.windows import Choice, ChooseScreen, Dialog, ReadScreen
 from aui_tui.tui.state import CardState, ListState, list_of
@@ -29,29 +29,21 @@ NAME: Final = 18
 def show_settings(app: Dashboard) -> None:
     """Show the settings and where they are remembered."""
     kept = app.context.preferences
-    notes = (
-        app.chosen_theme,
-        "yes" if kept.ascii else "no",
-        "yes" if kept.mouse else "no",
-        f"{len(kept.columns)}" if kept.columns else "usual",
-        f"{len(kept.keys)} own" if kept.keys else "usual",
-        f"{len(kept.views)}",
-    )
-    choices = [Choice(name, words, note) for (name, words), note in zip(SETTINGS.items(), notes, strict=True)]
+    choices = [Choice(name, setting.title, setting.note(app)) for name, setting in SETTINGS.items()]
     where = f"Remembered in {kept.path}" if kept.write is not None else "Nothing is remembered here."
-    app.push_screen(ChooseScreen("Settings", choices, hint=where), lambda name: change_setting(app, name))
+    window = ChooseScreen("Settings", choices, hint=where)
+    app.push_screen(window, lambda name: SETTINGS[name].change(app) if name else None)
 
 
-def change_setting(app: Dashboard, name: str | None) -> None:
-    """Change one of the settings, or ask how."""
-    kept = app.context.preferences
-    if name in ("ascii", "mouse"):
-        value = not getattr(kept, name)
-        setattr(kept, name, value)
-        words = {"ascii": "ASCII characters only", "mouse": "The mouse"}[name]
-        app.remember(name, value=value, what=f"{words}: {'yes' if value else 'no'}, from the next start.")
-    elif name:
-        WINDOWS[name](app)
+def turn(name: str, app: Dashboard) -> None:
+    """Turn a setting on or off."""
+    value = not getattr(app.context.preferences, name)
+    setattr(app.context.preferences, name, value)
+    app.remember(name, value=value, what=f"{SETTINGS[name].title}: {_yes_no(name, app)}, from the next start.")
+
+
+def _yes_no(name: str, app: Dashboard) -> str:
+    return "yes" if getattr(app.context.preferences, name) else "no"
 
 
 def show_themes(app: Dashboard) -> None:
@@ -66,26 +58,17 @@ def show_keys(app: Dashboard) -> None:
     where = f'To change one, write its name under [keys] in {path}, such as scan = "n".' if path else ""
 
     def rows(size: int) -> list[ListEntry]:
-        named = ((glyphs.MARK if name in own else " ", name, row) for name, row in keys_by_id(own))
-        keys = [entry(f"{mark} {fit(name, NAME)} {row}") for mark, name, row in named]
-        return [paragraph(where, size, "muted"), blank(), *keys]
+        out = [paragraph(where, size, "muted")]
+        for place, table in TABLES.items():
+            out += [blank(), title(place.capitalize())]
+            for binding in table:
+                name = binding.id or ""
+                keys = " ".join(written(key) for key in own.get(name, binding.key).split(","))
+                mark = glyphs.MARK if name in own else " "
+                out.append(entry(f"{mark} {fit(name, NAME)} {fit(keys, 12)} {binding.tooltip}"))
+        return out
 
     app.push_screen(ReadScreen("Keys", rows))
-
-
-def keys_by_id(own: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return keys, place and meaning of every id in one line."""
-    found: dict[str, tuple[str, list[str], str]] = {}
-    for place, table in TABLES.items():
-        for binding in table:
-            name = binding.id or ""
-            keys = " ".join(written(key) for key in own.get(name, binding.key).split(","))
-            places = found.setdefault(name, (keys, [], binding.tooltip or binding.description))[1]
-            if place not in places:
-                places.append(place)
-    return [
-        (name, f"{fit(keys, 12)} {fit(', '.join(places), 14)} {words}") for name, (keys, places, words) in found.items()
-    ]
 
 
 class ColumnsScreen(Dialog[tuple[str, ...] | None]):
@@ -204,14 +187,33 @@ def show_method(app: Dashboard) -> None:
     app.push_screen(MethodScreen(report.card.method if report is not None else ""))
 
 
+class Setting(NamedTuple):
+    """What can be set here: its title, what it is now, and what changes it."""
+
+    title: str
+    note: Callable[[Dashboard], str]
+    change: Callable[[Dashboard], None]
+
+
+def _number(name: str, app: Dashboard) -> str:
+    return str(len(getattr(app.context.preferences, name)) or "usual")
+
+
+SETTINGS: Final = {
+    "theme": Setting("Theme", lambda app: app.chosen_theme, show_themes),
+    "ascii": Setting("ASCII characters only", partial(_yes_no, "ascii"), partial(turn, "ascii")),
+    "mouse": Setting("Mouse", partial(_yes_no, "mouse"), partial(turn, "mouse")),
+    "columns": Setting("Columns of the list", partial(_number, "columns"), show_columns),
+    "keys": Setting("Keys", partial(_number, "keys"), show_keys),
+    "views": Setting("Saved lists", lambda app: str(len(app.context.preferences.views)), show_views),
+}
 WINDOWS: Final[dict[str, Callable[[Dashboard], object]]] = {
     "help": lambda app: app.push_screen(HelpScreen(app.screen)),
     "method": show_method,
     "settings": show_settings,
     "theme": show_themes,
     "columns": show_columns,
-    "keys": show_keys,
     "views": show_views,
     "log": show_log,
 }
-"""What opens each window that a key of everywhere, a setting, or the palette asks for by name."""
+"""What opens each window that a key asks for by name."""
