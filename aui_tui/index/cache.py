@@ -91,13 +91,12 @@ class Entries:
 class CacheFile:
     """The diskcache in ``path``: JSON values by key, to be lost without harm.
 
-    No thread keeps it open between two uses; never to be called on an event loop. ``clock`` gives epoch seconds.
-    ``warnings`` holds sentences for the user, such as that a damaged file was set aside.
+    No thread keeps it open between two uses; never to be called on an event loop. ``warnings`` holds
+    sentences for the user, such as that a damaged file was set aside.
     """
 
-    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path / "cache.db"
-        self.clock = clock
         self.warnings: list[str] = []
         self._guard = threading.Lock()
         self._cache: Any = None
@@ -155,7 +154,7 @@ class CacheFile:
 
     def _set_aside(self) -> None:
         self._cache = None
-        aside = folder.set_aside(self.path, clock=self.clock)
+        aside = folder.set_aside(self.path)
         name = clean(self.path.parent.name)
         self.warnings.append(f"The cache {name} was damaged; it was set aside as {clean(aside.name)}.")
 
@@ -191,7 +190,7 @@ class ScanCache:
             seen = decode_observations(entry["observations"].encode())
         except (Unavailable, RecordError, TypeError, LookupError, AttributeError):
             return None
-        age = self._file.clock() - epoch_ms(card.scanned_at) / 1000
+        age = time.time() - epoch_ms(card.scanned_at) / 1000
         if seen.host != host or not -FUTURE <= age < life_of(card):
             return None
         return HostReport(card=card, observations=seen, source="cache", age=max(age, 0.0))
@@ -283,7 +282,7 @@ class Leases:
                     entries.delete(lease.key)
 
     def _keep(self, entries: Entries, lease: Lease) -> None:
-        end = self._file.clock() + LEASE_LIFE
+        end = time.time() + LEASE_LIFE
         row = {"owner": lease.owner, "end": end, "place": self._place, "pid": os.getpid()}
         entries.set(lease.key, row, LEASE_LIFE)
 
@@ -294,7 +293,7 @@ class Leases:
             return True
         if found.get("place") == self._place and has_ended(found.get("pid")):
             return True
-        end, now = found.get("end"), self._file.clock()
+        end, now = found.get("end"), time.time()
         return not (isinstance(end, int | float) and now < end <= now + LEASE_LIFE)
 
 
@@ -337,7 +336,7 @@ class QuotaStore:
 
         Returns False when the file could not be used and the scan counts in this process alone.
         """
-        now = self._file.clock()
+        now = time.time()
         before, saved = self._change(client, lambda times: [*times, now] if len(times) < LIMIT else times)
         if len(before) >= LIMIT:
             raise limited(before[-LIMIT] + WINDOW, now)
@@ -376,7 +375,7 @@ class QuotaStore:
 
     def _times(self, client: str, kept: Any) -> list[float]:
         """Return the times still in the window, in the file and in memory, oldest first, none in the future."""
-        now = self._file.clock()
+        now = time.time()
         found = [*(kept if isinstance(kept, list) else ()), *self._unsaved.get(client, ())]
         times = [min(float(t), now) for t in found if isinstance(t, int | float)]
         return sorted(t for t in times if now - t < WINDOW)

@@ -61,13 +61,11 @@ class Database:
     file is no index, or belongs to a newer program. A file that another process keeps locked is opened at a later use.
     """
 
-    def __init__(self, path: Path, *, busy: float = BUSY, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         self.warnings: list[str] = []
         self.generation = 0
         """Grows when the file is started again: nothing that was kept of the old one holds."""
-        self._busy = busy
-        self._clock = clock
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
         self._lock = threading.RLock()
@@ -207,7 +205,7 @@ class Database:
             return
         if self.read_only:
             raise Unavailable(f"The index {clean(self.path.name)} is damaged, and read-only for this user.")
-        aside = folder.set_aside(self.path, clock=self._clock)
+        aside = folder.set_aside(self.path)
         self.warnings.append(
             f"The index {clean(self.path.name)} was damaged: it was set aside as {clean(aside.name)} and a new one was "
             "started; a backup can take its place."
@@ -217,7 +215,7 @@ class Database:
     def _connect(self, mode: str = "") -> sqlite3.Connection:
         name = f"file:{quote(str(self.path))}{f'?{mode}' if mode else ''}"
         connection = sqlite3.connect(
-            name, timeout=self._busy, isolation_level=None, check_same_thread=False, cached_statements=256, uri=True
+            name, timeout=BUSY, isolation_level=None, check_same_thread=False, cached_statements=256, uri=True
         )
         try:
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
@@ -225,8 +223,7 @@ class Database:
             connection.execute(f"PRAGMA hard_heap_limit = {MEMORY}")
             connection.execute(f"PRAGMA cache_size = -{CACHED}")
             connection.execute("PRAGMA temp_store = 2")  # a million hosts are put in order in 50 MB
-            clock = self._clock  # a function that held this object would keep it for ever
-            connection.create_function("now_ms", 0, lambda: round(clock() * 1000), deterministic=True)
+            connection.create_function("now_ms", 0, lambda: round(time.time() * 1000), deterministic=True)
         except BaseException:  # ctrl+c too
             connection.close()
             raise

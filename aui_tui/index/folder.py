@@ -6,7 +6,6 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -69,12 +68,12 @@ def _narrow(folder: Path) -> None:
         folder.chmod(MODE)
 
 
-def set_aside(path: Path, *, clock: Callable[[], float] = time.time) -> Path:
+def set_aside(path: Path) -> Path:
     """Rename the database at ``path`` and its side files with a time stamp; return the new path of the database.
 
     ``index.db`` becomes ``index.damaged-20260725T101500Z.db``. Raises OSError when renaming fails.
     """
-    moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(clock()))
+    moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(time.time()))
     target = path.with_name(f"{path.stem}.damaged-{moment}{path.suffix}")
     while target.exists():
         target = path.with_name(f"{path.stem}.damaged-{moment}-{os.urandom(2).hex()}{path.suffix}")

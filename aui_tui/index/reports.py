@@ -16,7 +16,7 @@ import msgspec
 
 from aui_tui.errors import NeverScanned, NoCard, RecordError
 from aui_tui.index import blobs, figures
-from aui_tui.index.database import BUSY, Database
+from aui_tui.index.database import Database
 from aui_tui.index.lists import FILLED, NO_FACETS, RARE, IdWindow, facets, find_hosts, read_rows, unused
 from aui_tui.index.rows import COLUMNS, Packed, columns_of, search_text
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
@@ -72,10 +72,9 @@ class Reports:
     called from any thread; reading waits for no writer. A damaged file is set aside and a new one begun.
     """
 
-    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time, busy: float = BUSY) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.database = Database(path, clock=clock, busy=busy)
-        self._clock = clock
+        self.database = Database(path)
         self._word = os.urandom(6).hex()
         self._unused_of_all: tuple[tuple[int, int], frozenset[str]] = (-1, 0), frozenset()
 
@@ -145,7 +144,7 @@ class Reports:
         if not cards:
             db.execute("DELETE FROM scan WHERE site = ?", (site,))
         _keep(db, site, scan)
-        oldest = round(self._clock() * 1000) - KEEP_ALL_MS
+        oldest = round(time.time() * 1000) - KEEP_ALL_MS
         db.execute(
             "DELETE FROM scan WHERE site = :site AND at < :oldest AND at <> :shown AND at NOT IN "
             "(SELECT max(at) FROM scan WHERE site = :site AND at < :oldest GROUP BY at / :week)",
@@ -323,7 +322,7 @@ class Reports:
         newest: int | None = db.execute("SELECT max(at) FROM site WHERE typeof(at) = 'integer'").fetchone()[0]
         return IndexView(
             query=query,
-            scanned_at=stamp(self._clock() if newest is None else newest / 1000),
+            scanned_at=stamp(time.time() if newest is None else newest / 1000),
             ranked=IdWindow(self.database.reader, ranked, ranks),
             unreachable=IdWindow(self.database.reader, unreachable, ranks),
             facets=counted or NO_FACETS,
@@ -361,7 +360,7 @@ class Reports:
     def weeks(self, query: Query) -> dict[str, tuple[int, ...]]:
         """Return ``Moves.weeks`` for the ranked hosts of ``query``; empty where too many scans count."""
         with self.database.reading() as db:
-            return figures.weeks(db, query, self._clock())
+            return figures.weeks(db, query, time.time())
 
 
 def _ranks(db: sqlite3.Connection) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Final
@@ -66,17 +66,15 @@ async def observe(
     access: ScanPolicy = PUBLIC,
     real: RealBrowser | None = None,
     progress: Progress | None = None,
-    clock: Callable[[], float] = time.time,
 ) -> Observations:
     """Return what ``target`` answers to the browser, to each live-probed agent, and for each file.
 
-    ``real``: a real browser, asked where it settles something; ``progress`` receives an event for every probe;
-    ``clock`` gives seconds since the epoch. Raises PrivateHost when the name leads to a network that must not be
-    dialled, Unavailable when this machine has no room for its connections. Cancelling closes every connection and
-    raises ScanStopped with what was seen until then.
+    ``real``: a real browser, asked where it settles something; ``progress`` receives an event for every probe.
+    Raises PrivateHost when the name leads to a network that must not be dialled, Unavailable when this machine has no
+    room for its connections. Cancelling closes every connection and raises ScanStopped with what was seen until then.
     """
     async with Network(access) as network:
-        began, started = clock(), time.monotonic()
+        began, started = time.time(), time.monotonic()
         scan = _Scan(target, network, parser, access, progress or no_progress, end=started + access.limits.longest)
         scan.real = None if access.control == "plain" else real
         stopped = False

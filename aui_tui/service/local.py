@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from aui_tui.model.tasks import TaskProgress
     from aui_tui.scan.policy import ScanPolicy
     from aui_tui.scan.target import Target
-    from aui_tui.service.scans import Observer, Scans
+    from aui_tui.service.scans import Scans
     from aui_tui.service.tasks import TaskRuns
 
 T = TypeVar("T")
@@ -54,10 +53,9 @@ class LocalService(Service):
     """Service over the data folder ``folder`` and the packaged engine.
 
     ``base_url`` begins the ``url`` of cards; ``method`` grades what is stored and asked for without a method;
-    ``access`` is what the local user allows (None: public sites and this machine's own); ``observer`` scans (None: the
-    packaged engine), ``at_once`` as for ``Scans``. ``with_visits``: whether the visits in access logs are part of its
-    answers. Files are read and written on threads. Raises ConfigError when the folder cannot be used, Unavailable when
-    the index is locked.
+    ``access`` is what the local user allows (None: public sites and this machine's own); ``at_once`` as for ``Scans``.
+    ``with_visits``: whether the visits in access logs are part of its answers. Files are read and written on threads.
+    Raises ConfigError when the folder cannot be used, Unavailable when the index is locked.
     """
 
     label = "local engine"
@@ -70,18 +68,14 @@ class LocalService(Service):
         base_url: str = "http://127.0.0.1",
         method: str = DEFAULT_METHOD,
         access: ScanPolicy | None = None,
-        clock: Callable[[], float] = time.time,
-        observer: Observer | None = None,
         at_once: int = 0,
         with_visits: bool = True,
     ) -> None:
         self._grading = Grading(method_called(method).name, base_url.rstrip("/"), with_visits)
         self._access = access
-        self._clock = clock
-        self._observer = observer
         self._at_once = at_once
         self.places = places(prepare(folder))
-        self.reports = Reports(self.places.index, clock=clock)
+        self.reports = Reports(self.places.index)
         self._made: Scans | None = None
         self._task_runs: TaskRuns | None = None
         self._unlimited: set[str] = set()
@@ -107,15 +101,13 @@ class LocalService(Service):
         """What scanning needs, made at first use."""
         with self._making:
             if self._made is None:
-                from aui_tui.service.scans import Scanner, Scans
+                from aui_tui.service.scans import Scans
 
                 self._made = Scans(
                     self.places,
                     self.reports,
                     access=self.access,
                     grading=self._grading,
-                    observer=self._observer or Scanner(clock=self._clock),
-                    clock=self._clock,
                     call=self._call,
                     at_once=self._at_once,
                 )
@@ -338,13 +330,10 @@ class LocalService(Service):
 
     async def aclose(self) -> None:
         """Cancel running scans and close the files."""
-        made = self._made
         if self._task_runs is not None:
             await self._task_runs.aclose()
-        if made is not None:
-            await made.aclose()
-        elif self._observer is not None:
-            await self._observer.aclose()
+        if self._made is not None:
+            await self._made.aclose()
         self._threads.shutdown(wait=True, cancel_futures=True)
         self.reports.close()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from aui_tui.errors import ConfigError, ScansRefused
 from aui_tui.model.methods import DEFAULT_METHOD
@@ -15,9 +15,6 @@ from aui_tui.model.view import HostReport
 from aui_tui.scan import signing
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
 from aui_tui.service.local import LocalService
-
-if TYPE_CHECKING:
-    from aui_tui.service.scans import Observer
 
 SCANS: Final = 24
 """Scans that one process makes at once for its clients; as many wait, and one more is refused and costs nothing."""
@@ -43,7 +40,6 @@ class Publication(LocalService):
         access: ScanPolicy = PUBLIC,
         read_only: bool = False,
         with_visits: bool = True,
-        observer: Observer | None = None,
         at_once: int = SCANS,
     ) -> None:
         super().__init__(
@@ -58,7 +54,6 @@ class Publication(LocalService):
                 resolver=access.resolver,
                 limits=access.limits,
             ),
-            observer=observer,
             at_once=at_once,
             with_visits=with_visits,
         )

@@ -35,28 +35,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-
 UNBOUNDED: Final = 1_000_000
 
 
-class Observer(Protocol):
-    """Scans one site."""
-
-    async def prepare(self, access: ScanPolicy) -> None:
-        """Load and start what the first scan needs; the event loop goes on meanwhile."""
-
-    async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
-        """Return what was seen. Raises InvalidHost when the name leads to a network that must not be dialled."""
-
-    async def aclose(self) -> None:
-        """End what the scans have started."""
-
-
 class Scanner:
-    """The packaged engine, with one process that analyses large pages; ``clock`` gives epoch seconds."""
+    """The packaged engine, with one process that analyses large pages."""
 
-    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._parser: ParserProcess | None = None
         self._real: InstalledChromium | None = None
 
@@ -67,9 +52,7 @@ class Scanner:
 
         assert self._parser is not None
         real = await self._browser(target, access)
-        return await observe(
-            target, parser=self._parser, access=access, real=real, progress=progress, clock=self._clock
-        )
+        return await observe(target, parser=self._parser, access=access, real=real, progress=progress)
 
     async def prepare(self, access: ScanPolicy) -> None:
         """Import the engine and start the process that analyses large pages."""
@@ -186,7 +169,7 @@ class Memo(Generic[T]):
 
 
 class Scans:
-    """Scans what ``access`` allows with ``observer`` and keeps it in ``reports`` and in the cache at ``places``.
+    """Scans what ``access`` allows and keeps it in ``reports`` and in the cache at ``places``.
 
     ``at_once``: scans that run side by side, and as many that wait; one more is refused. 0: no such limit.
     """
@@ -198,19 +181,16 @@ class Scans:
         *,
         access: ScanPolicy,
         grading: Grading,
-        observer: Observer,
-        clock: Callable[[], float],
         call: Call,
         at_once: int = 0,
     ) -> None:
         self._reports = reports
         self._access = access
         self._grading = grading
-        self._observer = observer
-        self._clock = clock
+        self._scanner = Scanner()
         self._call = call
-        self._scans = CacheFile(places.cache, clock=clock)
-        self._limits = CacheFile(places.limits, clock=clock)
+        self._scans = CacheFile(places.cache)
+        self._limits = CacheFile(places.limits)
         self.cache = ScanCache(self._scans)
         self.quota = QuotaStore(self._limits)
         self.leases = Leases(self._limits)
@@ -227,7 +207,7 @@ class Scans:
 
     async def scan(self, target: Target, options: ScanOptions, progress: Progress | None) -> HostReport:
         """Scan ``target`` or answer from the cache, graded under ``options.method``. Raises as ``Service.scan``."""
-        since = self._clock() if options.force else 0.0
+        since = time.time() if options.force else 0.0
         if not options.force and self._cache_key(target):
             hit = await self.cached(target, options)
             if progress is not None:
@@ -275,7 +255,7 @@ class Scans:
     async def quota_of(self, client: str) -> Quota:
         """Return the scans that ``client`` has left this hour."""
         return await self._left.get(
-            client, lambda: self.quota.left(client), lambda quota: not 0 < quota.next_slot <= self._clock()
+            client, lambda: self.quota.left(client), lambda quota: not 0 < quota.next_slot <= time.time()
         )
 
     async def cached(self, target: Target, options: ScanOptions) -> HostReport | None:
@@ -291,13 +271,13 @@ class Scans:
         if (category, name) != (card.category, card.name):
             card = saved = msgspec.structs.replace(card, category=category, name=name)
             warnings = await self._call(lambda: self._save(key, saved, hit.seen))
-        old = age(card.scanned_at, self._clock())
+        old = age(card.scanned_at, time.time())
         report = msgspec.structs.replace(hit, card=card, age=old, warnings=tuple(warnings))
         return self._under(report, options.method, source="cache")
 
     def _lasts(self, hit: HostReport | None) -> bool:
         """Return whether what was cached is still young enough."""
-        return hit is None or age(hit.card.scanned_at, self._clock()) < life_of(hit.card)
+        return hit is None or age(hit.card.scanned_at, time.time()) < life_of(hit.card)
 
     def _under(self, report: HostReport, method: str, *, source: str) -> HostReport:
         card = self._grading.under(report.card, report.observations, method)
@@ -305,7 +285,7 @@ class Scans:
 
     async def prepare(self) -> None:
         """Load what the first scan needs."""
-        await self._observer.prepare(self._access)
+        await self._scanner.prepare(self._access)
 
     async def keep(self, target: Target, card: ReportCard, seen: Observations) -> tuple[str, ...]:
         """Keep a scan of ``target`` to which something was added; return sentences about what could not be kept."""
@@ -318,7 +298,7 @@ class Scans:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._observer.aclose()
+        await self._scanner.aclose()
 
     def _cache_key(self, target: Target) -> str:
         """Return the key of ``target`` in the cache, empty when its answer belongs to the user alone.
@@ -369,10 +349,10 @@ class Scans:
             lease = await self._call(lambda: self.leases.take(target.site))
             if lease is not None:
                 hit = await self._call(lambda: self.cache.get(key, target.site)) if key else None
-                return lease, hit if hit is not None and self._clock() - hit.age >= since else None
+                return lease, hit if hit is not None and time.time() - hit.age >= since else None
             if time.monotonic() > end:
                 raise Unavailable(f"Another process has been scanning {target.site} for {OTHER_SCAN_TIMEOUT:.0f} s.")
-            since = min(since, self._clock() - OTHER_SCAN_TIMEOUT)
+            since = min(since, time.time() - OTHER_SCAN_TIMEOUT)
             await asyncio.sleep(POLL)
 
     async def _scan(self, target: Target, options: ScanOptions, tell: Progress) -> HostReport:
@@ -389,7 +369,7 @@ class Scans:
 
         try:
             async with self._places:
-                seen = await self._observer.observe(target, access=self._access.toward(target), progress=heard)
+                seen = await self._scanner.observe(target, access=self._access.toward(target), progress=heard)
         except (InvalidHost, Unavailable):
             if payer is not None:
                 await self._count(self.quota.refund, payer)
@@ -403,7 +383,7 @@ class Scans:
             raise
         observations = await self._call(lambda: seen.with_last_tasks(self._kept(seen.host)))
         if observations.tasks is not None and not options.tasks:
-            when = dated(age(observations.tasks.ran_at, self._clock()))
+            when = dated(age(observations.tasks.ran_at, time.time()))
             warnings.append(f"The tasks were not tried again; their results are {when} (--tasks tries them now).")
         card = await self._call(lambda: self._grade(observations, options))
         saving = self._call(lambda: self._save(self._cache_key(target), card, observations))
@@ -412,7 +392,7 @@ class Scans:
             card=card,
             observations=observations,
             source="scan",
-            age=age(card.scanned_at, self._clock()),
+            age=age(card.scanned_at, time.time()),
             warnings=tuple(warnings),
         )
 

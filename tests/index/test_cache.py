@@ -48,7 +48,7 @@ def scan(host: str = "shop.example", *, status: int = 200) -> tuple[ReportCard, 
 
 @pytest.fixture
 def cache(tmp_path: Path, clock: Clock) -> ScanCache:
-    return ScanCache(CacheFile(tmp_path / "scans", clock=clock))
+    return ScanCache(CacheFile(tmp_path / "scans"))
 
 
 def test_scan_is_kept_for_a_day(cache: ScanCache, clock: Clock) -> None:
@@ -110,7 +110,7 @@ def test_clear_removes_every_scan(cache: ScanCache) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(observations())
 def test_any_scan_comes_back_as_it_was(tmp_path: Path, found: Observations) -> None:
-    cache = ScanCache(CacheFile(tmp_path / "scans", clock=lambda: NOW))
+    cache = ScanCache(CacheFile(tmp_path / "scans"))
     found = msgspec.structs.replace(found, scanned_at=stamp(NOW))
     card = grade_card(found)
     cache.put(found.host, card, found)
@@ -128,7 +128,7 @@ def test_any_scan_comes_back_as_it_was(tmp_path: Path, found: Observations) -> N
     st.integers(0, 40),
 )
 def test_record_changed_by_hand_is_valid_or_a_miss(tmp_path: Path, part: str, place: int, text: str, gone: int) -> None:
-    cache = ScanCache(CacheFile(tmp_path / "scans", clock=lambda: NOW))
+    cache = ScanCache(CacheFile(tmp_path / "scans"))
     cache.put("shop.example", *scan())
     db = sqlite3.connect(tmp_path / "scans" / "cache.db")
     with db:
@@ -152,7 +152,7 @@ class Bomb:
 
 @pytest.mark.parametrize("value", [b"{}", b'{"card": 1}', b'{"card": "1", "observations": "2"}', b"[]", b"\xff", None])
 def test_planted_value_is_a_miss_and_runs_nothing(tmp_path: Path, value: bytes | None) -> None:
-    file = CacheFile(tmp_path / "scans", clock=lambda: NOW)
+    file = CacheFile(tmp_path / "scans")
     cache = ScanCache(file)
     cache.put("shop.example", *scan())
     with closing(sqlite3.connect(file.path)) as db, db:
@@ -232,7 +232,7 @@ def test_a_file_with_unknown_settings_is_set_aside(tmp_path: Path) -> None:
 
 def test_oldest_scans_go_when_the_file_is_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aui_tui.index.cache.SIZE_LIMIT", 300_000)
-    cache = ScanCache(CacheFile(tmp_path / "scans", clock=lambda: NOW))
+    cache = ScanCache(CacheFile(tmp_path / "scans"))
     for number in range(60):
         cache.put(f"{number}.example", *scan(f"{number}.example"))
     assert 5 < len(cache) < 40

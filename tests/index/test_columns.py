@@ -49,7 +49,7 @@ NOW = epoch_ms("2026-11-20T12:00:00.000Z") / 1000
 @contextmanager
 def reports(many: Sequence[ReportCard]) -> Iterator[Reports]:
     with tempfile.TemporaryDirectory() as folder:
-        store = Reports(Path(folder) / "index.db", clock=lambda: NOW)
+        store = Reports(Path(folder) / "index.db")
         try:
             store.put_many((card, None) for card in many)
             yield store

@@ -15,16 +15,17 @@ from aui_tui.index.cache import CacheFile, QuotaStore, ScanCache
 from aui_tui.index.reports import Reports
 from aui_tui.index.upkeep import examine
 from aui_tui.model.query import Query
-from tests.index.test_reports import NOW, scan
+from tests.index.test_reports import scan
 
 ROOT = Path(__file__).parents[2]
 
 WRITE = """
-import sys
+import sys, time
 from pathlib import Path
 from aui_tui.index.reports import Reports
 from tests.index.test_reports import NOW, scan
-store = Reports(Path(sys.argv[1]), clock=lambda: NOW)
+time.time = lambda: NOW
+store = Reports(Path(sys.argv[1]))
 number = int(sys.argv[2])
 print("ready", flush=True)
 while True:
@@ -34,14 +35,15 @@ while True:
 """
 
 SPEND = """
-import sys
+import sys, time
 from pathlib import Path
 from aui_tui.index.cache import ScanCache
 from aui_tui.index.cache import CacheFile
 from aui_tui.index.cache import QuotaStore
 from tests.index.test_reports import NOW, scan
+time.time = lambda: NOW
 folder = Path(sys.argv[1])
-cache = ScanCache(CacheFile(folder / "scans", clock=lambda: NOW))
+cache = ScanCache(CacheFile(folder / "scans"))
 quota = QuotaStore(CacheFile(folder / "limits"))
 number = 0
 print("ready", flush=True)
@@ -73,7 +75,7 @@ def test_index_survives_kill(tmp_path: Path, kills: int) -> None:
     for _ in range(kills):
         lines = killed(WRITE, str(path), str(said), after=random_.uniform(0.05, 0.4))
         said += len(lines)
-        store = Reports(path, clock=lambda: NOW)
+        store = Reports(path)
         assert store.warnings == ()
         assert examine(store).problems == ()
         kept = {row.summary.host for row in store.index(Query()).ranked[:]}
@@ -92,7 +94,7 @@ def test_cache_and_quota_survive_kill(tmp_path: Path, kills: int) -> None:
         folder = tmp_path / str(turn)
         folder.mkdir()
         lines = killed(SPEND, str(folder), after=random_.uniform(0.0, 0.3))
-        scans, limits = CacheFile(folder / "scans", clock=lambda: NOW), CacheFile(folder / "limits")
+        scans, limits = CacheFile(folder / "scans"), CacheFile(folder / "limits")
         cache, quota = ScanCache(scans), QuotaStore(limits)
         for number in range(min(len(lines), 40)):
             hit = cache.get(f"h{number}.example", f"h{number}.example")

@@ -11,7 +11,7 @@ from aui_tui.errors import Unavailable
 from aui_tui.index import database, lists, reports
 from aui_tui.index.reports import Reports
 from aui_tui.model.query import Query
-from tests.benchmarks.samples import START, scans
+from tests.benchmarks.samples import scans
 
 HOSTS = 700
 LINES = (
@@ -32,7 +32,7 @@ LINES = (
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reports]:
-    opened = Reports(tmp_path_factory.mktemp("first_page") / "index.db", clock=lambda: START)
+    opened = Reports(tmp_path_factory.mktemp("first_page") / "index.db")
     opened.put_many(scans(HOSTS))
     yield opened
     opened.close()

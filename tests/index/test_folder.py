@@ -74,7 +74,7 @@ def test_file_is_set_aside_with_its_side_files_and_a_time(tmp_path: Path) -> Non
     for turn in range(2):
         file.write_text(f"main {turn}")
         (tmp_path / "index.db-wal").write_text("log")
-        aside = set_aside(file, clock=lambda: 1_795_000_000.0)
+        aside = set_aside(file)
         assert aside.read_text() == f"main {turn}"
         assert Path(f"{aside}-wal").read_text() == "log"
         assert not file.exists()

@@ -23,7 +23,7 @@ from aui_tui.index.upkeep import examine
 from aui_tui.model.card import stamp
 from aui_tui.model.query import Query
 from tests.cli.runner import ROOT
-from tests.index.kept import NOW, answer, host_of, shortened
+from tests.index.kept import answer, host_of, shortened
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "index"
 
@@ -38,7 +38,7 @@ def kept() -> dict[str, Any]:
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reports]:
     file = tmp_path_factory.mktemp("kept") / "index.db"
     file.write_bytes(gzip.decompress((DATA / "index.db.gz").read_bytes()))
-    reports = Reports(file, clock=lambda: NOW)
+    reports = Reports(file)
     yield reports
     reports.close()
 
@@ -121,7 +121,7 @@ def test_a_killed_migration_starts_again(tmp_path: Path, version: int) -> None:
     for statement in ("CREATE TABLE old_site", "INSERT INTO site_text", "DROP TABLE IF EXISTS edge"):
         child = subprocess.run([sys.executable, "-c", KILLED, path, statement], check=False, cwd=ROOT)
         assert child.returncode == -signal.SIGKILL
-    reports = Reports(path, clock=lambda: NOW)
+    reports = Reports(path)
     with reports.database.reading() as db:
         assert db.execute("SELECT count(*) FROM site").fetchone() == hosts
         assert db.execute("PRAGMA user_version").fetchone() == (VERSION,)

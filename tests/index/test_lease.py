@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,8 @@ def test_renewed_lease_runs_on(leases: Leases, clock: Clock) -> None:
 
 
 def _hold(folder: str, ready: Any) -> None:
-    assert Leases(CacheFile(Path(folder), clock=lambda: NOW)).take("a.example") is not None
+    time.time = Clock(NOW)
+    assert Leases(CacheFile(Path(folder))).take("a.example") is not None
     ready.set()
     signal.pause()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aui_tui.errors import RateLimited
@@ -70,8 +70,8 @@ def test_refund_gives_the_newest_back(quota: QuotaStore, clock: Clock) -> None:
 
 def test_survives_a_restart(tmp_path: Path, clock: Clock) -> None:
     for number in range(10):
-        assert spend(QuotaStore(CacheFile(tmp_path / "limits", clock=clock))), number
-    assert not spend(QuotaStore(CacheFile(tmp_path / "limits", clock=clock)))
+        assert spend(QuotaStore(CacheFile(tmp_path / "limits"))), number
+    assert not spend(QuotaStore(CacheFile(tmp_path / "limits")))
 
 
 def test_clock_set_back_frees_nothing_and_locks_nobody_out(quota: QuotaStore, clock: Clock) -> None:
@@ -85,11 +85,13 @@ def test_clock_set_back_frees_nothing_and_locks_nobody_out(quota: QuotaStore, cl
     assert spend(quota)
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.floats(0, 2000), min_size=1, max_size=60))
-def test_never_more_than_ten_in_any_window(tmp_path_factory: pytest.TempPathFactory, gaps: list[float]) -> None:
-    clock = Clock()
-    quota = QuotaStore(CacheFile(tmp_path_factory.mktemp("limits"), clock=clock))
+def test_never_more_than_ten_in_any_window(
+    tmp_path_factory: pytest.TempPathFactory, clock: Clock, gaps: list[float]
+) -> None:
+    clock.now = NOW
+    quota = QuotaStore(CacheFile(tmp_path_factory.mktemp("limits")))
     admitted: list[float] = []
     for gap in gaps:
         clock.now += gap

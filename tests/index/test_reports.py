@@ -248,7 +248,7 @@ def test_forgotten_host_leaves_nothing(store: Reports) -> None:
 def test_derived_tables_always_agree(
     tmp_path_factory: pytest.TempPathFactory, puts: list[tuple[ReportCard, str, int]], forgotten: list[str]
 ) -> None:
-    store = Reports(tmp_path_factory.mktemp("index") / "index.db", clock=lambda: NOW)
+    store = Reports(tmp_path_factory.mktemp("index") / "index.db")
     try:
         latest: dict[str, ReportCard] = {}
         for card, host, day in puts:
@@ -271,7 +271,7 @@ def test_lists_are_kept_until_something_changes(store: Reports) -> None:
     assert [len(kept), len(store.index(Query()).ranked)] == [1, 1]
     store.put(*scan("other.example"))
     assert len(store.index(Query()).ranked) == 2
-    other = Reports(store.path, clock=lambda: NOW)
+    other = Reports(store.path)
     other.put(*scan("third.example"))
     other.close()
     assert len(store.index(Query()).ranked) == 3
@@ -298,7 +298,7 @@ def test_scans_that_an_earlier_revision_graded_are_graded_again(
     first = store.first_page(Query())
     assert first is not None
     assert len(first.ranked) == len(store.index(Query()).ranked)
-    other = Reports(store.path, clock=lambda: NOW)
+    other = Reports(store.path)
     assert other.regrade(grade, seconds=60.0) == (len(scans) + 2, 0)
     other.close()
     assert sorted(graded) == sorted((card.host, card.scanned_at) for card, _ in (*scans, scan("new.example")))
@@ -327,7 +327,7 @@ OLDER = {
 @pytest.mark.parametrize("version", OLDER)
 def test_an_index_of_an_earlier_version_opens_with_all_it_holds(tmp_path: Path, version: int) -> None:
     path = tmp_path / "index.db"
-    store = Reports(path, clock=lambda: NOW)
+    store = Reports(path)
     store.put_many([scan("a.example"), scan("a.example", at=NOW - DAY), scan("b.example", dead=True)])
     before = [store.row(host) for host in ("a.example", "b.example")]
     store.close()
@@ -335,7 +335,7 @@ def test_an_index_of_an_earlier_version_opens_with_all_it_holds(tmp_path: Path, 
         for sql in (*OLDER[version], "CREATE VIEW mine AS SELECT host FROM site"):
             db.execute(sql)
         db.execute(f"PRAGMA user_version = {version}")
-    store = Reports(path, clock=lambda: NOW)
+    store = Reports(path)
     assert (hosts(store), len(store.history("a.example"))) == (["a.example"], 2)
     assert [store.row(host) for host in ("a.example", "b.example")] == before
     assert len(store.index(Query.of(line="a.ex")).ranked) == 1
@@ -389,7 +389,7 @@ def test_damaged_record_is_absent_not_a_crash(store: Reports, kind: str) -> None
 @pytest.mark.parametrize("damage", ["head", "middle", "truncated", "text", "zero"])
 def test_damaged_file_is_set_aside_and_begun_anew(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "index.db"
-    store = Reports(path, clock=lambda: NOW)
+    store = Reports(path)
     store.put_many(scan(f"{number}.example") for number in range(400))
     store.close()
     data = bytearray(path.read_bytes())
@@ -405,7 +405,7 @@ def test_damaged_file_is_set_aside_and_begun_anew(tmp_path: Path, damage: str) -
     else:
         data = bytearray()
     path.write_bytes(data)
-    store = Reports(path, clock=lambda: NOW)
+    store = Reports(path)
     try:
         for _ in range(3):
             with suppress(Unavailable, NeverScanned):
@@ -444,7 +444,7 @@ def damage() -> sqlite3.DatabaseError:
 
 def test_file_that_another_process_has_begun_anew_is_not_set_aside(tmp_path: Path) -> None:
     path = tmp_path / "index.db"
-    first, second, third = (Reports(path, clock=lambda: NOW) for _ in range(3))
+    first, second, third = (Reports(path) for _ in range(3))
     first.put(*scan("old.example"))
     assert hosts(second) == hosts(third) == ["old.example"]
     assert "set aside" in str(first.database._explained(damage(), "read"))
@@ -456,7 +456,7 @@ def test_file_that_another_process_has_begun_anew_is_not_set_aside(tmp_path: Pat
         assert hosts(store) == ["a.example", "b.example", "c.example"]
         store.close()
     assert len(list(tmp_path.glob("index.damaged-*.db"))) == 1
-    last = Reports(path, clock=lambda: NOW)
+    last = Reports(path)
     assert hosts(last) == ["a.example", "b.example", "c.example"]
     last.close()
 
@@ -482,10 +482,10 @@ def test_damage_that_an_earlier_reader_finds_is_not_that_of_the_new_file(store: 
 @pytest.mark.parametrize("replaced", [False, True], ids=["removed", "replaced"])
 def test_file_that_is_taken_away_is_reported_once_and_the_new_one_used(tmp_path: Path, replaced: bool) -> None:
     path = tmp_path / "index.db"
-    other = Reports(tmp_path / "other.db", clock=lambda: NOW)
+    other = Reports(tmp_path / "other.db")
     other.put(*scan("there.example"))
     other.close()
-    store = Reports(path, clock=lambda: NOW)
+    store = Reports(path)
     store.put(*scan("old.example"))
     for suffix in ("", "-wal", "-shm"):
         Path(f"{path}{suffix}").unlink()
@@ -498,21 +498,23 @@ def test_file_that_is_taken_away_is_reported_once_and_the_new_one_used(tmp_path:
     assert hosts(store) == wanted
     store.close()
     assert list(tmp_path.glob("*damaged*")) == []
-    again = Reports(path, clock=lambda: NOW)
+    again = Reports(path)
     assert hosts(again) == wanted
     again.close()
 
 
-def impatient(path: Path) -> Reports:
-    """Open an index that waits for nobody."""
-    return Reports(path, clock=lambda: NOW, busy=0.05)
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for nobody who has locked an index."""
+    monkeypatch.setattr("aui_tui.index.database.BUSY", 0.05)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_locked_file_is_said_at_once_and_used_later(tmp_path: Path) -> None:
-    with closing(impatient(tmp_path / "index.db")) as store:
+    with closing(Reports(tmp_path / "index.db")) as store:
         store.put(*scan())
     with locked(tmp_path / "index.db", reading=True):
-        store = impatient(tmp_path / "index.db")
+        store = Reports(tmp_path / "index.db")
         for use in (lambda: store.put(*scan("other.example")), lambda: store.index(Query()), lambda: store.get("a")):
             with pytest.raises(Unavailable, match=r"index\.db .*(locked|busy)"):
                 use()
@@ -521,8 +523,9 @@ def test_locked_file_is_said_at_once_and_used_later(tmp_path: Path) -> None:
     store.close()
 
 
+@pytest.mark.usefixtures("impatient")
 def test_reading_does_not_wait_for_a_writer(tmp_path: Path) -> None:
-    with closing(impatient(tmp_path / "index.db")) as store:
+    with closing(Reports(tmp_path / "index.db")) as store:
         store.put(*scan())
         with locked(store.path):
             assert hosts(store) == ["shop.example"]

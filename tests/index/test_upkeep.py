@@ -69,7 +69,7 @@ def test_backup_is_a_whole_index(store: Reports, tmp_path: Path) -> None:
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     assert reported[-1][0] == reported[-1][1]
     assert {path.name for path in tmp_path.iterdir()} == {"index.db", "index.db-wal", "index.db-shm", "copy.db"}
-    copy = Reports(target, clock=lambda: NOW)
+    copy = Reports(target)
     assert listed(copy) == listed(store)
     assert copy.get("host1.example") == store.get("host1.example")
     assert examine(copy).problems == ()
@@ -92,7 +92,7 @@ def test_backup_while_the_index_is_written(store: Reports, tmp_path: Path) -> No
     finally:
         stop.set()
         writer.join()
-    copy = Reports(tmp_path / "copy.db", clock=lambda: NOW)
+    copy = Reports(tmp_path / "copy.db")
     assert examine(copy).problems == ()
     assert listed(copy) >= set(HOSTS)
     copy.close()

@@ -30,7 +30,7 @@ EARLIER = scan("shop.test", NOW - DAY)
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with ``index.db``, in use, and ``shared.db``, a copy of it."""
     place = tmp_path_factory.mktemp("views")
-    store = Reports(place / "index.db", clock=lambda: NOW)
+    store = Reports(place / "index.db")
     store.put(*EARLIER)
     for card in LATEST.values():
         store.put(card)

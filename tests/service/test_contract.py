@@ -189,9 +189,6 @@ class Observed:
     def __init__(self) -> None:
         self.scans = 0
 
-    async def prepare(self, access: ScanPolicy) -> None:
-        return
-
     async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
         self.scans += 1
         page = PageFacts(title="Any", readable=900, semantic=Landmarks(main=1, nav=1, aria=1))
@@ -209,14 +206,14 @@ class Observed:
             page=page,
         )
 
-    async def aclose(self) -> None:
-        return
-
 
 @pytest.fixture(params=["local", "remote"])
-async def scanning(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Service, Observed]]:
+async def scanning(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[tuple[Service, Observed]]:
     observed = Observed()
-    publication = Publication(tmp_path / "data", observer=observed)
+    monkeypatch.setattr("aui_tui.service.scans.Scanner.observe", observed.observe)
+    publication = Publication(tmp_path / "data")
     if request.param == "local":
         async with aclosing(publication):
             yield publication, observed
@@ -270,7 +267,7 @@ async def test_invalid_hosts_are_refused_in_the_same_words(
     service, observed = scanning
     with pytest.raises(InvalidHost) as reported:
         await service.scan(url)
-    local = LocalService(tmp_path / "other", observer=observed, access=REMOTE)
+    local = LocalService(tmp_path / "other", access=REMOTE)
     with pytest.raises(InvalidHost) as wanted:
         await local.scan(url)
     await local.aclose()

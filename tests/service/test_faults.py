@@ -21,8 +21,9 @@ from aui_tui.index.folder import places
 from aui_tui.index.upkeep import examine
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
+from tests.index.clock import Clock
 from tests.index.locked import locked
-from tests.service.test_local import Clock, Site, service, site
+from tests.service.test_local import Site, service, site
 
 __all__ = ["site"]
 ROOT = Path(__file__).parents[2]
@@ -134,28 +135,26 @@ async def test_same_host_under_two_schemes_is_scanned_one_after_the_other(tmp_pa
         assert moments[0] < moments[1]
 
 
-async def test_lease_of_a_dead_scanner_is_outlived(tmp_path: Path, site: Site) -> None:
-    clock = Clock()
-    lease = Leases(CacheFile(places(tmp_path).limits, clock=clock)).take(site.host)
+async def test_lease_of_a_dead_scanner_is_outlived(tmp_path: Path, site: Site, clock: Clock) -> None:
+    lease = Leases(CacheFile(places(tmp_path).limits)).take(site.host)
     assert lease is not None
-    async with service(tmp_path, clock=clock) as local:
+    async with service(tmp_path) as local:
         waiting = asyncio.create_task(local.scan(site.url))
         await asyncio.sleep(0.5)
         assert not waiting.done()
-        clock.offset = 60
+        clock.now += 60
         assert (await waiting).source == "scan"
 
 
 @pytest.mark.ci
 @pytest.mark.parametrize("days", [-2, 2])
 async def test_clock_that_jumps_neither_keeps_an_answer_nor_a_limit_for_ever(
-    tmp_path: Path, site: Site, days: int
+    tmp_path: Path, site: Site, clock: Clock, days: int
 ) -> None:
-    clock = Clock()
-    async with service(tmp_path, clock=clock) as local:
-        clock.offset = -days * 86400.0
+    async with service(tmp_path) as local:
+        clock.now -= days * 86400
         await local.scan(site.url)
-        clock.offset = 0
+        clock.now += days * 86400
         assert (await local.scan(site.url)).source == "scan"
         assert (await local.scan(site.url)).source == "cache"
         assert (await local.quota()).left == (8 if days < 0 else 9)

@@ -22,12 +22,14 @@ from aui_tui.model.view import HostReport
 from aui_tui.service import importer
 from aui_tui.service.importer import ImportResult, take
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, encode_index, published
+from tests.index.clock import Clock
 from tests.index.test_reports import NOW, scan
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Reports]:
-    with closing(Reports(tmp_path / "index.db", clock=lambda: NOW)) as opened:
+def store(tmp_path: Path, clock: Clock) -> Iterator[Reports]:
+    clock.now = NOW
+    with closing(Reports(tmp_path / "index.db")) as opened:
         yield opened
 
 

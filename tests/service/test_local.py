@@ -75,16 +75,6 @@ def site() -> Iterator[Site]:
         found.pause.set()
 
 
-class Clock:
-    """Wall time that a test can move."""
-
-    def __init__(self) -> None:
-        self.offset = 0.0
-
-    def __call__(self) -> float:
-        return time.time() + self.offset
-
-
 def service(folder: Path, **options: Any) -> aclosing[LocalService]:
     return aclosing(LocalService(folder, **{"access": ScanPolicy(allow_private=True), **options}))
 

@@ -147,12 +147,11 @@ def test_publication_can_be_handed_to_a_worker_process(tmp_path: Path) -> None:
     publication.reports.close()
 
 
-async def test_scans_at_once_are_bounded_and_a_refused_one_costs_nothing(tmp_path: Path) -> None:
+async def test_scans_at_once_are_bounded_and_a_refused_one_costs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Slow:
         running = most = 0
-
-        async def prepare(self, access: ScanPolicy) -> None:
-            return
 
         async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
             self.running += 1
@@ -161,11 +160,9 @@ async def test_scans_at_once_are_bounded_and_a_refused_one_costs_nothing(tmp_pat
             self.running -= 1
             raise InvalidHost(f"{target.host} leads nowhere.")
 
-        async def aclose(self) -> None:
-            return
-
     slow = Slow()
-    async with aclosing(Publication(tmp_path, observer=slow, at_once=3)) as publication:
+    monkeypatch.setattr("aui_tui.service.scans.Scanner.observe", slow.observe)
+    async with aclosing(Publication(tmp_path, at_once=3)) as publication:
         asked = [publication.scan(f"h{n}.com", ScanOptions(client=f"c{n}")) for n in range(8)]
         found = await asyncio.gather(*asked, return_exceptions=True)
         assert slow.most == 3

@@ -41,7 +41,7 @@ class CardService(LocalService):
         folder = Path(self._temporary.name)
         if index:
             places(prepare(folder)).index.write_bytes(index)
-        super().__init__(folder, clock=NOW.timestamp)
+        super().__init__(folder)
         self.reports.regrade(lambda card, _seen: card, seconds=1)  # what is put from now on is up to date
         self.reports.put_many((card, None) for card in cards)
         self.left = 7

@@ -23,6 +23,7 @@ PATIENCE = 60
 """Seconds after which a screen that does not come to rest fails the test."""
 LOOKS = 3
 """Looks in a row that must show the same screen."""
+_GOING = time.time
 
 
 @asynccontextmanager
@@ -38,7 +39,7 @@ async def stage(
 ) -> AsyncIterator[Pilot[int]]:
     """Yield a pilot of the running dashboard, with its clock ``standing`` still or going."""
     app = AuiApp(
-        Context(service, clock=NOW.timestamp if standing else time.time),
+        Context(service, clock=NOW.timestamp if standing else _GOING),
         theme=theme,
         ascii=ascii,
         start_host=start_host,

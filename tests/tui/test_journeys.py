@@ -406,7 +406,7 @@ async def test_changes_are_counted_since_a_day_that_was_typed(tmp_path: Path) ->
 async def test_each_assistant_has_its_change_its_weeks_and_the_category_that_shuts_it_out(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
-    service = LocalService(tmp_path, clock=NOW.timestamp)
+    service = LocalService(tmp_path)
     plain = next(card for card in map(make_card, range(60)) if not card.unreachable)
     for number in range(6):
         for day, claude in (("2026-11-01", "blocked"), ("2026-11-10", "allowed" if number < 2 else "blocked")):
@@ -440,7 +440,7 @@ async def test_each_assistant_has_its_change_its_weeks_and_the_category_that_shu
 async def test_a_count_of_sites_that_turn_an_assistant_away_opens_them(
     tmp_path: Path, kind: str, value: str, line: str, size: tuple[int, int]
 ) -> None:
-    service = LocalService(tmp_path, clock=NOW.timestamp)
+    service = LocalService(tmp_path)
     many = [*map(make_card, range(60))]
     served = next(card for card in many if card.live_served == 4)
     many.append(

@@ -122,7 +122,6 @@ class Crawl:
         rate: float = 0.0,
         on_result: Callable[[Done], None] = lambda done: None,
         notice: Callable[[str], None] = lambda sentence: None,
-        clock: Callable[[], float] = time.time,
         patience: float = LOCK_TIMEOUT,
     ) -> None:
         self.counts = Counts()
@@ -131,12 +130,11 @@ class Crawl:
         self._service = service
         self._workers = workers
         self._method = method
-        self._cut = clock() - older_than
+        self._cut = time.time() - older_than
         self._interval = 1 / rate if rate > 0 else 0.0
         self._next = 0.0
         self._on_result = on_result
         self._notice = notice
-        self._clock = clock
         self._patience = patience
         self._room = asyncio.Semaphore(concurrency + AHEAD)
         self._places = asyncio.Semaphore(concurrency)
@@ -241,7 +239,7 @@ class Crawl:
         await asyncio.sleep(self._next - self._interval - now)
 
     def _is_fresh(self, recent: Recent | None) -> bool:
-        return recent is not None and self._cut <= recent.at <= self._clock() + FUTURE
+        return recent is not None and self._cut <= recent.at <= time.time() + FUTURE
 
     async def _write(self, done: Done) -> None:
         """Have ``done`` written, together with the results that come within GATHER seconds of each other."""

@@ -86,14 +86,12 @@ class RemoteService(ImportedService):
         source: str,
         *,
         folder: Path | None = None,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self._base = base_of(source)
         self.label = urlsplit(self._base).netloc
         self._temporary = None if folder else temporary_folder()
         self._copies = Copies(folder or Path(self._temporary.name if self._temporary else ""))
         self._transport = Transport(self._base, self.label)
-        self._clock = clock
         self._quota: Quota | None = None
         self._refreshing = asyncio.Lock()
         self._imported: Imported | None = None
@@ -103,9 +101,9 @@ class RemoteService(ImportedService):
     async def imported(self) -> Imported:
         """Return the whole list, asked about again when it is older than FRESH. Raises Unavailable, RecordError."""
         async with self._refreshing:
-            if self._imported is None or self._clock() - self._asked > FRESH:
+            if self._imported is None or time.time() - self._asked > FRESH:
                 await self._refresh()
-                self._asked = self._clock()
+                self._asked = time.time()
             assert self._imported is not None
             return self._imported
 
@@ -167,11 +165,11 @@ class RemoteService(ImportedService):
             seconds=SCAN_SECONDS,
             largest=LARGEST_CARD,
         )
-        self._quota = quota_of(reply, self._clock()) or self._quota
+        self._quota = quota_of(reply, time.time()) or self._quota
         self._check(reply, SCAN, url)
         card = await self._read(lambda: self._carded(reply.body, url))
         self._asked = float("-inf")
-        seconds = age(card.scanned_at, self._clock())
+        seconds = age(card.scanned_at, time.time())
         other = options.method not in ("", card.method)
         return HostReport(
             card=card,
@@ -226,10 +224,10 @@ class RemoteService(ImportedService):
         except (Unavailable, RecordError, RateLimited) as error:
             if copy is None:
                 raise
-            return copy, f"{error} This is the copy {dated(max(self._clock() - copy.at, 0))}."
+            return copy, f"{error} This is the copy {dated(max(time.time() - copy.at, 0))}."
         fields = reply.fields
         copy = Copy(
-            at=self._clock(),
+            at=time.time(),
             body=reply.body,
             etag=fields.get("etag", "")[:500],
             next=self._next(url, fields.get("link", "")),
@@ -244,7 +242,7 @@ class RemoteService(ImportedService):
     def _check(self, reply: HttpReply, operation: str, asked: str) -> None:
         """Raise what ``reply`` means when it brings no record."""
         if reply.status != 200:
-            raise complaint(reply, operation, self.label, asked, self._clock())
+            raise complaint(reply, operation, self.label, asked, time.time())
         if reply.is_page:
             raise RecordError(f"{self.label} sends a web page instead of a record; it may not be a published index.")
 
@@ -264,7 +262,7 @@ class RemoteService(ImportedService):
         """Return the list in the pages ``bodies``. Raises RecordError."""
         rows = (self._row(record) for body in bodies for record in index_rows(body))
         try:
-            return Imported(rows, scanned_at=time_of_index(bodies[0]), clock=self._clock)
+            return Imported(rows, scanned_at=time_of_index(bodies[0]))
         except RecordError as error:
             raise RecordError(f"{self.label}: {error}") from None
 

@@ -8,10 +8,9 @@ import shutil
 import stat
 import sys
 import tempfile
-import time
 import weakref
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -56,11 +55,9 @@ class Imported:
     folder goes with the last list that is read from it.
     """
 
-    def __init__(
-        self, records: Iterable[ImportedRecord], *, scanned_at: str = "", clock: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, records: Iterable[ImportedRecord], *, scanned_at: str = "") -> None:
         folder = temporary_folder()
-        self.here = LocalService(Path(folder.name), base_url="", clock=clock)
+        self.here = LocalService(Path(folder.name), base_url="")
         weakref.finalize(self.here.reports.database, folder.cleanup)
         done = take_records(_mostly_sound(records), self.here.reports, limit=sys.maxsize)
         self.scanned_at = scanned_at

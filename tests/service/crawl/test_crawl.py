@@ -24,6 +24,7 @@ from aui_tui.service.crawl.listing import BadRow, ListedHost
 from aui_tui.service.crawl.work import CrawlSettings, Here, Job, JobResult, failed
 from aui_tui.service.local import LocalService
 from tests.faults.site import Asked, Site, good
+from tests.index.clock import Clock
 from tests.index.locked import locked
 from tests.service.crawl.conftest import access_to, grouped, homepages, hosts, rows, settings_of
 
@@ -52,20 +53,20 @@ async def test_every_host_is_scanned_once_written_and_reported(service: LocalSer
     assert len((await service.index(Query())).ranked) == 30
 
 
-async def test_started_again_it_scans_what_is_missing_or_old(service: LocalService, site: Site) -> None:
+async def test_started_again_it_scans_what_is_missing_or_old(service: LocalService, site: Site, clock: Clock) -> None:
     await crawled(service, hosts(4))
     site.asked.clear()
     assert kinds(await crawled(service, hosts(6))) == {"fresh": 4, "scanned": 2}
     assert set(homepages(site)) == {"h4.test", "h5.test"}
     assert kinds(await crawled(service, hosts(6), older_than=0.0)) == {"scanned": 6}
-    ahead = time.time() + 8 * 86_400
-    assert kinds(await crawled(service, hosts(6), clock=lambda: ahead)) == {"scanned": 6}
+    clock.now += 8 * 86_400
+    assert kinds(await crawled(service, hosts(6))) == {"scanned": 6}
 
 
-async def test_cards_from_the_future_are_not_fresh_for_ever(service: LocalService) -> None:
+async def test_cards_from_the_future_are_not_fresh_for_ever(service: LocalService, clock: Clock) -> None:
     await crawled(service, hosts(2))
-    back = time.time() - 48 * 3600
-    assert kinds(await crawled(service, hosts(2), clock=lambda: back)) == {"scanned": 2}
+    clock.now -= 48 * 3600
+    assert kinds(await crawled(service, hosts(2))) == {"scanned": 2}
 
 
 async def test_host_without_any_answer_is_not_asked_again_at_once(tmp_path: Path) -> None:

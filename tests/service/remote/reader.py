@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from aui_tui.model.query import Query
@@ -13,14 +12,6 @@ from tests.service.remote.scripted import Source
 JSON = {"Content-Type": "application/json"}
 BODY = encode_index(INDEX)
 CARD = f"/api/site/{RICH_OPEN.host}.json"
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = time.time()
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def remote(source: Source | str, **options: Any) -> RemoteService:

@@ -15,7 +15,8 @@ from aui_tui.model.query import Query
 from aui_tui.service.remote import client as remote_client
 from aui_tui.service.remote.client import RemoteService
 from tests.cards import DEAD, INDEX, RICH_OPEN, WALLED
-from tests.service.remote.reader import BODY, CARD, JSON, Clock, hosts, remote
+from tests.index.clock import Clock
+from tests.service.remote.reader import BODY, CARD, JSON, hosts, remote
 from tests.service.remote.scripted import Said, Source
 
 
@@ -47,10 +48,9 @@ LIMITS: list[tuple[Said, int, str]] = [
 
 
 @pytest.mark.parametrize(("said", "wait", "words"), LIMITS, ids=[words[:30] + str(wait) for _, wait, words in LIMITS])
-async def test_a_429_says_when(source: Source, said: Said, wait: int, words: str) -> None:
+async def test_a_429_says_when(source: Source, said: Said, wait: int, words: str, clock: Clock) -> None:
     source.say["/api/scan"] = said
-    clock = Clock()
-    service = remote(source, clock=clock)
+    service = remote(source)
     with pytest.raises(RateLimited) as error:
         await service.scan("a.example")
     assert error.value.retry_after == wait
@@ -60,11 +60,10 @@ async def test_a_429_says_when(source: Source, said: Said, wait: int, words: str
     await service.aclose()
 
 
-async def test_scan_tells_source_age_and_what_is_left(source: Source) -> None:
+async def test_scan_tells_source_age_and_what_is_left(source: Source, clock: Clock) -> None:
     fields = {**JSON, "RateLimit": '"scan";r=7;t=60', "RateLimit-Policy": '"scan";q=10;w=3600'}
     source.say["/api/scan"] = Said(body=codec.encode_card(RICH_OPEN), fields={**fields, "Cache-Status": "aui-tui; hit"})
-    clock = Clock()
-    service = remote(source, clock=clock)
+    service = remote(source)
     assert await service.quota() is None
     answer = await service.scan("https://shop.example/ä?x=1&force=true#f", ScanOptions(force=True))
     assert source.paths() == ["/api/scan?url=https%3A%2F%2Fshop.example%2F%C3%A4%3Fx%3D1%26force%3Dtrue%23f&force=true"]
@@ -108,12 +107,11 @@ async def test_host_never_leaves_its_place_in_the_address(source: Source, servic
     assert not any(mark in path.removeprefix("/api/site/") for path in source.paths() for mark in "/?# ")
 
 
-async def test_list_is_fetched_once_and_asked_about_again_by_its_tag(source: Source) -> None:
+async def test_list_is_fetched_once_and_asked_about_again_by_its_tag(source: Source, clock: Clock) -> None:
     source.say["/api/index.json"] = lambda fields: (
         Said(304) if fields.get("if-none-match") == '"one"' else Said(body=BODY, fields={**JSON, "ETag": '"one"'})
     )
-    clock = Clock()
-    service = remote(source, clock=clock)
+    service = remote(source)
     for _ in range(3):
         assert await hosts(service) == [row.host for row in INDEX.ranked]
     assert len(source.asked) == 1
@@ -124,11 +122,10 @@ async def test_list_is_fetched_once_and_asked_about_again_by_its_tag(source: Sou
     await service.aclose()
 
 
-async def test_a_list_that_was_replaced_goes_with_its_last_view(source: Source, tmp_path: Path) -> None:
+async def test_a_list_that_was_replaced_goes_with_its_last_view(source: Source, tmp_path: Path, clock: Clock) -> None:
     tempfile.tempdir, before = str(tmp_path), tempfile.tempdir
     try:
-        clock = Clock()
-        service = remote(source, clock=clock, folder=tmp_path / "copies")
+        service = remote(source, folder=tmp_path / "copies")
         view = await service.index(Query())
         (first,) = tmp_path.glob("aui-tui-*")
         clock.now += remote_client.FRESH + 1
@@ -156,9 +153,8 @@ async def test_copies_outlive_the_program_and_are_asked_about_by_their_tag(sourc
     assert (tmp_path / "copies").stat().st_mode & 0o777 == 0o700
 
 
-async def test_offline_the_last_copy_is_shown_with_its_age(source: Source, tmp_path: Path) -> None:
-    clock = Clock()
-    service = remote(source, folder=tmp_path, clock=clock)
+async def test_offline_the_last_copy_is_shown_with_its_age(source: Source, tmp_path: Path, clock: Clock) -> None:
+    service = remote(source, folder=tmp_path)
     await service.index(Query())
     await service.site(RICH_OPEN.host)
     source.stop()
@@ -169,7 +165,7 @@ async def test_offline_the_last_copy_is_shown_with_its_age(source: Source, tmp_p
     assert view.notice.endswith(". This is the copy of 3 h ago.")
     await service.aclose()
     clock.now += 5 * 86400
-    later = remote(source, folder=tmp_path, clock=clock)
+    later = remote(source, folder=tmp_path)
     assert "the copy of 5 days ago" in (await later.index(Query())).notice
     report = await later.site(RICH_OPEN.host)
     assert report.card.host == RICH_OPEN.host
@@ -183,9 +179,8 @@ async def test_offline_the_last_copy_is_shown_with_its_age(source: Source, tmp_p
     await without.aclose()
 
 
-async def test_a_source_that_falls_ill_shows_the_copy_and_recovers(source: Source) -> None:
-    clock = Clock()
-    service = remote(source, clock=clock)
+async def test_a_source_that_falls_ill_shows_the_copy_and_recovers(source: Source, clock: Clock) -> None:
+    service = remote(source)
     await service.index(Query())
     for said in (Said(500), Said(200, b"<!doctype html><title>Login</title>"), Said(200, b'{"ranked":'), Said(429)):
         source.say["/api/index.json"] = said
