@@ -24,12 +24,13 @@ FLOORS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("aui_tui.process", ("__init__",)),
     ("aui_tui.files", ("process", "text", "errors")),
     ("aui_tui.packaged", ()),
+    ("aui_tui.threads", ()),
     ("aui_tui.model", ("packaged", "text", "errors", "__init__")),
     ("aui_tui.settings", ("files", "text", "errors", "model")),
     ("aui_tui.validate", ("packaged", "text", "errors", "model")),
     ("aui_tui.scan.robots", ("text", "errors", "model")),
     ("aui_tui.checks", ("packaged", "text", "errors", "model", "scan.robots")),
-    ("aui_tui.scan", ("packaged", "files", "process", "text", "errors", "__init__", "model", "checks")),
+    ("aui_tui.scan", ("packaged", "files", "process", "threads", "text", "errors", "__init__", "model", "checks")),
     ("aui_tui.index", ("files", "process", "text", "errors", "__init__", "model")),
     ("aui_tui.docs", ("packaged", "text", "errors", "model", "checks")),
     ("aui_tui.report", ("packaged", "files", "text", "errors", "__init__", "model", "checks", "docs")),
@@ -39,8 +40,8 @@ FLOORS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "aui_tui.service",
         (
-            *("files", "process", "text", "errors", "__init__", "model", "checks", "scan", "index", "report"),
-            *("tasks", "visits"),
+            *("files", "process", "threads", "text", "errors", "__init__", "model", "checks", "scan", "index"),
+            *("report", "tasks", "visits"),
         ),
     ),
     (

@@ -146,9 +146,9 @@ def _row(
         yield from paint.hanging("    ", item.text)
 
 
-def sentences(report: HostReport, *, note: str = "", now: float | None = None) -> Iterator[str]:
+def sentences(report: HostReport, *, note: str = "") -> Iterator[str]:
     """Yield all of ``report`` as plain sentences: no signs, no columns, every line complete in itself."""
-    head, *rest = sections(report, now=now)
+    head, *rest = sections(report)
     yield f"Report card of {head.title}."
     yield f"{head.word[:1].upper()}{head.word[1:]}. {head.text}"
     for item in head.items:

@@ -187,9 +187,9 @@ class Paint(NamedTuple):
         found = sign(word)
         return found.ascii if self.ascii else found.sign
 
-    def marked(self, word: str, shown: str = "") -> str:
-        """Return ``shown`` (or the word itself) after its sign, in its colour."""
-        return self.style(f"{self.glyph(word)} {shown or word}", sign(word).tone)
+    def marked(self, word: str) -> str:
+        """Return ``word`` after its sign, in its colour."""
+        return self.style(f"{self.glyph(word)} {word}", sign(word).tone)
 
     def heading(self, text: str) -> str:
         """Return a heading line."""

@@ -21,7 +21,7 @@ from aui_tui.index.folder import damaged
 from aui_tui.index.reports import Reports
 from aui_tui.model.vocabulary import choose
 from aui_tui.report.gates import worst
-from aui_tui.service.importer import take
+from aui_tui.service.importer import read, take_records
 from aui_tui.text import clean, count
 from aui_tui.validate import validate as validated
 
@@ -80,7 +80,7 @@ def import_records(
         reports = stack.enter_context(_opened_index(run))
         for name, stream in sources:
             with bar("Reading records", quiet=run.quiet) as progress:
-                done = take(stream, reports, progress=progress)
+                done = take_records(read(stream), reports, progress=progress)
             shown = clean(name, 200)
             for problem in done.problems:
                 streams.say(f"{shown}: {clean(problem, 300)}")

@@ -62,11 +62,11 @@ def section_parts(parts: Iterable[Section]) -> Iterator[str]:
             yield f"<ul>\n{''.join(map(_line, part.items))}</ul>\n"
 
 
-def _marked(word: str, shown: str = "") -> str:
+def _marked(word: str) -> str:
     """Return ``word`` after its sign, in the colour of its tone; nothing for no word."""
     one = sign(word)
     tone = {"open": "good", "selective": "warn", "walled": "critical"}.get(one.tone, one.tone) or "soft"
-    return f'<span class="{tone}">{one.sign} {_text(shown or word)}</span>' if word else ""
+    return f'<span class="{tone}">{one.sign} {_text(word)}</span>' if word else ""
 
 
 def _line(item: Item) -> str:

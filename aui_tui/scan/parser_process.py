@@ -150,12 +150,11 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 class ParserProcess:
     """Reads homepages and robots.txt bodies without ever stalling the event loop; one large body at a time.
 
-    ``limit``: seconds that a body may take. May be used from several event loops. Ends its process at :meth:`aclose`,
-    when it is collected, and when the program exits.
+    A body may take LIMIT seconds. May be used from several event loops. Ends its process at :meth:`aclose`, when it is
+    collected, and when the program exits.
     """
 
-    def __init__(self, *, limit: float = LIMIT) -> None:
-        self._limit = limit
+    def __init__(self) -> None:
         self._worker = _Worker()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="aui-parser")
         self._finalizer = weakref.finalize(self, self._worker.close)
@@ -173,19 +172,19 @@ class ParserProcess:
 
     async def homepage(self, body: bytes, content_type: str = "") -> PageFacts:
         """Return the facts of a homepage; ``problem`` says why one was not analysed, and then all counts are 0."""
-        job = ParseJob("page", body, content_type, 200, self._limit)
+        job = ParseJob("page", body, content_type, 200, LIMIT)
         found = await self._read(job, PageFacts, small=_is_small(body))
         return PageFacts(title=page.title(body, content_type), problem=found) if isinstance(found, str) else found
 
     async def text(self, body: bytes, content_type: str = "") -> PageText:
         """Return what there is to read in an answer; ``problem`` says why one was not read."""
-        job = ParseJob("text", body, content_type, 200, self._limit)
+        job = ParseJob("text", body, content_type, 200, LIMIT)
         found = await self._read(job, PageText, small=_is_small(body))
         return PageText(acts=True, problem=found) if isinstance(found, str) else found
 
     async def robots(self, body: bytes, status: int, content_type: str = "") -> RobotsFacts:
         """Return what a robots.txt answer is and says; ``unknown`` when its body could not be analysed in time."""
-        job = ParseJob("robots", body, content_type, status, self._limit)
+        job = ParseJob("robots", body, content_type, status, LIMIT)
         small = len(body) <= INLINE_BYTES or not 200 <= status <= 299
         found = await self._read(job, RobotsFacts, small=small)
         return robots.facts(b"", 0, registry()) if isinstance(found, str) else found

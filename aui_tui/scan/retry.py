@@ -136,18 +136,15 @@ class Ask(NamedTuple):
 Steps = Generator[Ask, Seen, None]
 
 
-def retry_after(value: str, now: float | None = None) -> float:
-    """Return the seconds that a Retry-After field asks for, 0 when it has none (RFC 9110 10.2.3).
-
-    ``now``: seconds since the epoch, by default the time.
-    """
+def retry_after(value: str) -> float:
+    """Return the seconds that a Retry-After field asks for, 0 when it has none (RFC 9110 10.2.3)."""
     if re.fullmatch(r"\d{1,9}", value.strip()):
         return float(value)
     try:
         due = parsedate_to_datetime(value.strip())
     except (ValueError, OverflowError):
         return 0.0
-    return max(0.0, due.timestamp() - (time.time() if now is None else now))
+    return max(0.0, due.timestamp() - time.time())
 
 
 class History:

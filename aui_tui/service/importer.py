@@ -278,13 +278,6 @@ class ImportResult(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...]
 
 
-def take(
-    stream: BinaryIO, reports: Reports, *, progress: OnProgress = lambda done: None, limit: int = 1000
-) -> ImportResult:
-    """Put every record of ``stream`` into ``reports`` (see ``take_records``)."""
-    return take_records(read(stream), reports, progress=progress, limit=limit)
-
-
 def take_records(
     records: Iterable[ImportedRecord],
     reports: Reports,

@@ -27,6 +27,8 @@ AROUND: Final = frozenset({"navigation", "banner", "contentinfo", "complementary
 DIALOGS: Final = frozenset({"dialog", "alertdialog"})
 UNSAID: Final = frozenset({"textbox", "searchbox", "combobox", "option", "spinbutton", "slider"})
 """Roles whose text is a value, not part of what the page says."""
+EXCERPT: Final = 9
+"""Lines of an outline around a control."""
 TEXT: Final = "text"
 NAME: Final = 300
 """Characters kept of a name."""
@@ -101,11 +103,11 @@ class Outline:
         """Return the headings that have a name."""
         return [node.name for node in self.nodes if node.role == "heading" and node.name]
 
-    def excerpt(self, node: Node | None, lines: int = 9) -> tuple[str, ...]:
+    def excerpt(self, node: Node | None) -> tuple[str, ...]:
         """Return the lines of the outline around ``node``, or its beginning."""
         place = next((at for at, one in enumerate(self.nodes) if node is not None and one.ref == node.ref), 0)
-        begin = max(0, min(place - lines // 2, len(self.nodes) - lines))
-        return tuple(_line(one) for one in self.nodes[begin : begin + lines])
+        begin = max(0, min(place - EXCERPT // 2, len(self.nodes) - EXCERPT))
+        return tuple(_line(one) for one in self.nodes[begin : begin + EXCERPT])
 
 
 def parse(snapshot: str, url: str = "", title: str = "") -> Outline:

@@ -35,13 +35,14 @@ async def test_large_pages_are_read_in_a_worker() -> None:
     assert parser.pid is None
 
 
-async def test_a_page_that_takes_too_long_gives_zeros_and_the_next_one_works() -> None:
-    async with ParserProcess(limit=0.2) as parser:
+async def test_a_page_that_takes_too_long_gives_zeros_and_the_next_one_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parser_process, "LIMIT", 0.2)
+    async with ParserProcess() as parser:
         facts = await parser.homepage(SLOW)
         assert "over 0.2 s" in facts.problem
         assert facts.title == "Slow"
         assert facts.readable == 0
-        parser._limit = 60.0  # on a busy machine any page may take longer
+        monkeypatch.setattr(parser_process, "LIMIT", 60.0)  # on a busy machine any page may take longer
         assert (await parser.homepage(BIG)).problem == ""
 
 
@@ -54,7 +55,7 @@ async def test_a_killed_worker_is_replaced() -> None:
 
 @pytest.fixture
 def job_sent(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Set when a job was handed to the worker."""
+    """Set when a job, which has time, was handed to the worker."""
     sent, send = threading.Event(), parser_process._send
 
     def told(stream: IO[bytes] | None, value: object) -> None:
@@ -62,6 +63,7 @@ def job_sent(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
         sent.set()
 
     monkeypatch.setattr(parser_process, "_send", told)
+    monkeypatch.setattr(parser_process, "LIMIT", 60)
     return sent
 
 
@@ -76,7 +78,7 @@ async def stopped_in_a_job(parser: ParserProcess, sent: threading.Event) -> asyn
 
 
 async def test_a_worker_killed_in_a_job_gives_zeros(job_sent: threading.Event) -> None:
-    async with ParserProcess(limit=60) as parser:
+    async with ParserProcess() as parser:
         job = await stopped_in_a_job(parser, job_sent)
         os.kill(pid_of(parser), signal.SIGKILL)
         assert (await job).problem == "the parser crashed"
@@ -84,7 +86,7 @@ async def test_a_worker_killed_in_a_job_gives_zeros(job_sent: threading.Event) -
 
 
 async def test_closing_ends_a_job_under_way(job_sent: threading.Event) -> None:
-    parser = ParserProcess(limit=60)
+    parser = ParserProcess()
     job = await stopped_in_a_job(parser, job_sent)
     await parser.aclose()
     assert (await asyncio.wait_for(job, 5)).problem
@@ -150,9 +152,10 @@ print(parser.pid, flush=True)
     wait_until_gone([int(pid) for pid in ended.stdout.split()])
 
 
-async def test_the_event_loop_stays_free() -> None:
+async def test_the_event_loop_stays_free(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that keeps a parser busy for half a second delays nothing else by a fifth of it."""
-    async with ParserProcess(limit=0.5) as parser:
+    monkeypatch.setattr(parser_process, "LIMIT", 0.5)
+    async with ParserProcess() as parser:
         await parser.homepage(BIG)
         job = asyncio.create_task(parser.homepage(SLOW))
         lags = []

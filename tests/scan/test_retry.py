@@ -422,16 +422,17 @@ def test_files_are_asked_again_after_a_control_that_failed() -> None:
     assert latest["robots"].outcome == SERVED
 
 
-def test_retry_after_is_read_in_both_forms() -> None:
+def test_retry_after_is_read_in_both_forms(monkeypatch: pytest.MonkeyPatch) -> None:
     now = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
+    monkeypatch.setattr("time.time", now.timestamp)
     assert retry_after("7") == 7
     for endless in (
         "Mon, 01 Jan 2026 99999999999999999999:00:00 GMT",
         "Mon, 01 Jan 2026 00:00:00 +99999999999999999999",
     ):
         assert retry_after(endless) == 0
-    assert retry_after(format_datetime(now.replace(second=20), usegmt=True), now.timestamp()) == 20
-    assert retry_after(format_datetime(now.replace(hour=1), usegmt=True), now.timestamp()) == 0
+    assert retry_after(format_datetime(now.replace(second=20), usegmt=True)) == 20
+    assert retry_after(format_datetime(now.replace(hour=1), usegmt=True)) == 0
     assert retry_after("") == retry_after("soon") == retry_after("-5") == 0
 
 

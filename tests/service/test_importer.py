@@ -20,7 +20,7 @@ from aui_tui.model.codec import encode_card, encode_summary
 from aui_tui.model.query import Query
 from aui_tui.model.view import HostReport
 from aui_tui.service import importer
-from aui_tui.service.importer import ImportResult, take
+from aui_tui.service.importer import ImportResult, read, take_records
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, encode_index, published
 from tests.index.clock import Clock
 from tests.index.test_reports import NOW, scan
@@ -34,7 +34,7 @@ def store(tmp_path: Path, clock: Clock) -> Iterator[Reports]:
 
 
 def taken(store: Reports, data: bytes) -> ImportResult:
-    return take(io.BytesIO(data), store)
+    return take_records(read(io.BytesIO(data)), store)
 
 
 def hosts(store: Reports) -> tuple[list[str], list[str]]:
@@ -169,7 +169,7 @@ def test_empty_file_holds_nothing(store: Reports, data: bytes) -> None:
 
 
 def test_many_problems_are_kept_to_a_limit(store: Reports) -> None:
-    done = take(io.BytesIO(b"7\n" * 3000), store, limit=10)
+    done = take_records(read(io.BytesIO(b"7\n" * 3000)), store, limit=10)
     assert (done.read, len(done.problems)) == (3000, 10)
 
 

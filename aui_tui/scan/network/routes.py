@@ -10,9 +10,7 @@ import asyncio
 import errno
 import re
 import socket
-import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from itertools import chain, zip_longest
 from typing import Final, TypeVar
 from weakref import WeakKeyDictionary
@@ -24,6 +22,7 @@ from aui_tui.scan import target
 from aui_tui.scan.network import streams
 from aui_tui.scan.network.replies import NetworkError
 from aui_tui.scan.policy import ScanPolicy, Via
+from aui_tui.threads import abandonable
 
 LOOKUPS: Final = 320
 """Look-ups that run at a time."""
@@ -39,47 +38,25 @@ def system_lookup(host: str) -> tuple[str, ...]:
 
 
 class SystemResolver:
-    """Look-ups for one event loop, each in a thread of its own; at most ``places`` run at a time."""
+    """Look-ups for one event loop, each in a thread of its own; at most LOOKUPS run at a time."""
 
-    def __init__(self, lookup: Lookup = system_lookup, *, places: int = LOOKUPS) -> None:
+    def __init__(self, lookup: Lookup = system_lookup) -> None:
         self._lookup = lookup
-        self._places = asyncio.Semaphore(places)
+        self._places = asyncio.Semaphore(LOOKUPS)
 
     async def __call__(self, host: str) -> Sequence[str]:
         """Return the addresses of ``host``. Raises OSError (``socket.gaierror`` when there is no such name)."""
         await self._places.acquire()
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Sequence[str]] = loop.create_future()
+        answer = abandonable(lambda: self._lookup(host))
         answer.add_done_callback(self._ended)
-
-        def work() -> None:
-            result: Sequence[str] = ()
-            error: OSError | None = None
-            try:
-                result = self._lookup(host)
-            except OSError as caught:
-                error = caught
-            except UnicodeError as caught:
-                error = OSError(str(caught))
-            with suppress(RuntimeError):  # the loop has ended: nobody waits any more
-                loop.call_soon_threadsafe(settle, answer, result, error)
-
-        threading.Thread(target=work, name="aui-lookup", daemon=True).start()
-        return await asyncio.shield(answer)
+        try:
+            return await asyncio.shield(answer)
+        except UnicodeError as error:
+            raise OSError(str(error)) from None
 
     def _ended(self, answer: asyncio.Future[Sequence[str]]) -> None:
         self._places.release()
         _consume(answer)
-
-
-def settle(future: asyncio.Future[T], result: T, error: Exception | None = None) -> None:
-    """End ``future`` with ``error``, else with ``result``, unless nobody waits for it any more."""
-    if future.done():
-        return
-    if error is None:
-        future.set_result(result)
-    else:
-        future.set_exception(error)
 
 
 _resolvers: WeakKeyDictionary[asyncio.AbstractEventLoop, SystemResolver] = WeakKeyDictionary()

@@ -67,9 +67,8 @@ class Cluster:
     What Dask logs, tracebacks among it, is silenced: a cluster that is lost raises Unavailable.
     """
 
-    def __init__(self, settings: CrawlSettings, *, address: str = "", processes: int = 1, most: int = MOST) -> None:
+    def __init__(self, settings: CrawlSettings, *, address: str = "", processes: int = 1) -> None:
         self._settings, self._address, self._processes = settings, address, processes
-        self._most = most
         self._client: Any = None
         self._opened = AsyncExitStack()
         self._queue: asyncio.Queue[tuple[Job, asyncio.Future[JobResult]]] = asyncio.Queue()
@@ -93,7 +92,7 @@ class Cluster:
             await self._client
             await self._client.wait_for_workers(self._processes, timeout=CONNECT if self._address else START)
             self._threads = max(1, sum((await self._client.nthreads()).values()))
-            self.capacity = AHEAD * self._most * self._threads
+            self.capacity = AHEAD * MOST * self._threads
         except BaseException as error:  # cancelled or not, what was opened is closed
             await self.aclose()
             if not isinstance(error, Exception):
@@ -146,9 +145,9 @@ class Cluster:
             batch = [await self._queue.get()]
             with suppress(TimeoutError):
                 async with asyncio.timeout(GATHER):
-                    while len(batch) < self._most:
+                    while len(batch) < MOST:
                         batch.append(await self._queue.get())
-            size = self._most if len(batch) == self._most else math.ceil(len(batch) / self._threads)
+            size = MOST if len(batch) == MOST else math.ceil(len(batch) / self._threads)
             for start in range(0, len(batch), size):
                 self._start(self._hand_out(batch[start : start + size], ATTEMPTS))
 

@@ -26,7 +26,7 @@ from aui_tui.service.crawl.listing import BadRow, ListedHost
 from aui_tui.service.crawl.work import Job, JobResult, Workers
 from aui_tui.service.grading import known_as
 from aui_tui.service.local import LocalService
-from aui_tui.service.threads import abandonable
+from aui_tui.threads import abandonable
 
 SCANNED: Final = "scanned"
 UNREACHABLE: Final = "unreachable"
@@ -108,7 +108,7 @@ class Crawl:
     that is younger, seen from the start of the crawl, is skipped. ``rate``: hosts begun per second at most, 0 for no
     such limit. ``on_result`` is called on a thread of its own with what became of each row, of a scanned one after it
     is written; while it takes its time no more hosts begin, but results go on being written and leases renewed.
-    ``notice`` gets sentences for the user. ``patience``: seconds to wait for a file that cannot be written.
+    ``notice`` gets sentences for the user.
     """
 
     def __init__(
@@ -122,7 +122,6 @@ class Crawl:
         rate: float = 0.0,
         on_result: Callable[[Done], None] = lambda done: None,
         notice: Callable[[str], None] = lambda sentence: None,
-        patience: float = LOCK_TIMEOUT,
     ) -> None:
         self.counts = Counts()
         self.in_flight = 0
@@ -135,7 +134,6 @@ class Crawl:
         self._next = 0.0
         self._on_result = on_result
         self._notice = notice
-        self._patience = patience
         self._room = asyncio.Semaphore(concurrency + AHEAD)
         self._places = asyncio.Semaphore(concurrency)
         self._lanes: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -314,7 +312,7 @@ class Crawl:
 
     async def _patiently(self, work: Callable[[Sequence[A]], T], items: Sequence[A]) -> T:
         """Return ``work(items)``, tried again while the index is locked or the disk full. Raises Unavailable."""
-        end = time.monotonic() + self._patience
+        end = time.monotonic() + LOCK_TIMEOUT
         warned = False
         while True:
             try:
@@ -323,7 +321,7 @@ class Crawl:
                 if time.monotonic() > end:
                     raise
                 if not warned:
-                    self._notice(f"{error} Waiting up to {self._patience:g} s.")
+                    self._notice(f"{error} Waiting up to {LOCK_TIMEOUT:g} s.")
                     warned = True
             await asyncio.sleep(AGAIN)
 

@@ -18,8 +18,8 @@ from aui_tui.files import STDIN, reading
 from aui_tui.model.registry import starter
 from aui_tui.model.vocabulary import CATEGORIES, choose
 from aui_tui.scan.target import Target
-from aui_tui.service.threads import abandonable
 from aui_tui.text import clean
+from aui_tui.threads import abandonable
 
 MAX_LINE: Final = 8192
 """Bytes of the longest line that is read."""

@@ -165,7 +165,7 @@ class RemoteService(ImportedService):
             seconds=SCAN_SECONDS,
             largest=LARGEST_CARD,
         )
-        self._quota = quota_of(reply, time.time()) or self._quota
+        self._quota = quota_of(reply) or self._quota
         self._check(reply, SCAN, url)
         card = await self._read(lambda: self._carded(reply.body, url))
         self._asked = float("-inf")
@@ -242,7 +242,7 @@ class RemoteService(ImportedService):
     def _check(self, reply: HttpReply, operation: str, asked: str) -> None:
         """Raise what ``reply`` means when it brings no record."""
         if reply.status != 200:
-            raise complaint(reply, operation, self.label, asked, time.time())
+            raise complaint(reply, operation, self.label, asked)
         if reply.is_page:
             raise RecordError(f"{self.label} sends a web page instead of a record; it may not be a published index.")
 

@@ -12,8 +12,8 @@ from aui_tui.model.points import Standing
 from aui_tui.model.view import HostReport
 from aui_tui.service.importer import read
 from aui_tui.service.remote.imported import Imported, ImportedService
-from aui_tui.service.threads import abandonable
 from aui_tui.text import clean
+from aui_tui.threads import abandonable
 
 
 class FileService(ImportedService):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
@@ -121,7 +122,7 @@ def _reason(error: Exception) -> str:
     return text or "the connection broke off"
 
 
-def complaint(reply: HttpReply, operation: str, label: str, asked: str, now: float) -> AuiError:
+def complaint(reply: HttpReply, operation: str, label: str, asked: str) -> AuiError:
     """Return the error that ``reply`` means.
 
     ``operation``: INDEX, SITE or SCAN. ``label``: name of the source. ``asked``: the host or URL that was asked for.
@@ -129,7 +130,7 @@ def complaint(reply: HttpReply, operation: str, label: str, asked: str, now: flo
     members = _members(reply)
     detail, status = _detail(members), reply.status
     if status == 429:
-        return _limited(reply, operation, detail, label, now)
+        return _limited(reply, operation, detail, label)
     if status == 400 and isinstance(members.get("allowed"), list):
         words = tuple(clean(str(word), 60) for word in members["allowed"][:50])
         return BadValue(detail or f"{label} refuses a value.", allowed=words)
@@ -167,13 +168,13 @@ def _detail(members: Mapping[str, Any]) -> str:
     return line if not line or line[-1] in ".!?…" else line + "."
 
 
-def _limited(reply: HttpReply, operation: str, detail: str, label: str, now: float) -> RateLimited:
+def _limited(reply: HttpReply, operation: str, detail: str, label: str) -> RateLimited:
     wait = _wait(reply)
     after = "It does not say when to try again." if wait is None else f"The next one is free in {-(-wait // 60)} min."
     seconds = UNKNOWN_WAIT if wait is None else wait
     what = "scans" if operation == SCAN else "requests"
     text = detail or f"{label} takes no more {what} from here for now. {after}"
-    return RateLimited(text, retry_after=seconds, reset_at=now + seconds)
+    return RateLimited(text, retry_after=seconds, reset_at=time.time() + seconds)
 
 
 def _wait(reply: HttpReply) -> int | None:
@@ -182,7 +183,7 @@ def _wait(reply: HttpReply) -> int | None:
     return max(1, int(field)) if re.fullmatch("[0-9]{1,8}", field) else None
 
 
-def quota_of(reply: HttpReply, now: float) -> Quota | None:
+def quota_of(reply: HttpReply) -> Quota | None:
     """Return the scans left as RateLimit and RateLimit-Policy give them; None when they do not."""
     left = _parameter(reply.fields.get("ratelimit", ""), "r")
     if left is None:
@@ -190,7 +191,9 @@ def quota_of(reply: HttpReply, now: float) -> Quota | None:
     limit = _parameter(reply.fields.get("ratelimit-policy", ""), "q")
     seconds = _parameter(reply.fields.get("ratelimit", ""), "t")
     return Quota(
-        left=left, limit=limit if limit is not None else max(left, 10), next_slot=now + seconds if seconds else 0.0
+        left=left,
+        limit=limit if limit is not None else max(left, 10),
+        next_slot=time.time() + seconds if seconds else 0.0,
     )
 
 

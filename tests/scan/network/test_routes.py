@@ -133,15 +133,16 @@ def lookup() -> Iterator[Lookup]:
 
 
 async def test_dead_names_delay_no_good_one(lookup: Lookup) -> None:
-    resolver = SystemResolver(lookup, places=100)
+    resolver = SystemResolver(lookup)
     dead = await lookup.hold(resolver, 40, 40)
     assert await asyncio.wait_for(resolver("good"), 20) == ("192.0.2.1",)
     for task in dead:
         task.cancel()
 
 
-async def test_look_ups_are_bounded_and_free_their_places(lookup: Lookup) -> None:
-    resolver = SystemResolver(lookup, places=5)
+async def test_look_ups_are_bounded_and_free_their_places(lookup: Lookup, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aui_tui.scan.network.routes.LOOKUPS", 5)
+    resolver = SystemResolver(lookup)
     dead = await lookup.hold(resolver, 9, 5)
     await asyncio.sleep(0.1)
     assert lookup.running == 5
@@ -154,8 +155,9 @@ async def test_look_ups_are_bounded_and_free_their_places(lookup: Lookup) -> Non
     assert {type(error) for error in found} == {socket.gaierror}
 
 
-async def test_an_abandoned_look_up_gives_its_place_back(lookup: Lookup) -> None:
-    resolver = SystemResolver(lookup, places=1)
+async def test_an_abandoned_look_up_gives_its_place_back(lookup: Lookup, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aui_tui.scan.network.routes.LOOKUPS", 1)
+    resolver = SystemResolver(lookup)
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(resolver("dead"), 0.05)
     lookup.gate.set()

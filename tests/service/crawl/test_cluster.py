@@ -31,7 +31,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aui_tui.service.crawl.cluster.MOST", 10)
     monkeypatch.setattr("aui_tui.service.crawl.cluster.CONNECT", 5.0)
 
 
@@ -50,7 +51,7 @@ async def workers_of(cluster: Any) -> list[int]:
 
 
 async def test_batches_are_scanned_and_written_once(cluster: Any, service: LocalService, site: Site) -> None:
-    async with Cluster(settings_of(service), address=cluster.scheduler_address, most=10) as workers:
+    async with Cluster(settings_of(service), address=cluster.scheduler_address) as workers:
         assert workers.capacity == 2 * 2 * 10
         refused = await workers.scan(Job("ftp://a.test"))
         assert (refused.packed, refused.status) == (None, 400)
@@ -62,8 +63,8 @@ async def test_batches_are_scanned_and_written_once(cluster: Any, service: Local
 async def test_a_list_shorter_than_a_batch_is_shared_by_the_workers(
     cluster: Any, service: LocalService, site: Site
 ) -> None:
-    async with Cluster(settings_of(service), address=cluster.scheduler_address, most=100) as workers:
-        await Crawl(service, workers, concurrency=workers.capacity).run(grouped(rows(hosts(20))))
+    async with Cluster(settings_of(service), address=cluster.scheduler_address) as workers:
+        await Crawl(service, workers, concurrency=workers.capacity).run(grouped(rows(hosts(8))))
     async with distributed.Client(cluster, asynchronous=True, set_as_default=False) as client:
         batches = await client.run(lambda dask_worker: dask_worker.state.executed_count)
     assert len(batches) == 2
@@ -77,7 +78,7 @@ async def test_worker_killed_in_the_middle_loses_nothing(cluster: Any, service: 
 
     site.default = late
     pids = await workers_of(cluster)
-    async with Cluster(settings_of(service), address=cluster.scheduler_address, most=10) as workers:
+    async with Cluster(settings_of(service), address=cluster.scheduler_address) as workers:
         crawl = Crawl(service, workers, concurrency=workers.capacity)
         task = asyncio.create_task(crawl.run(grouped(rows(hosts(120)))))
         while crawl.counts.scanned < 20:
@@ -95,7 +96,7 @@ async def test_processes_of_this_machine_share_the_work_and_are_gone_at_the_end(
     service: LocalService, site: Site
 ) -> None:
     before = {child.pid for child in psutil.Process().children(recursive=True)}
-    async with Cluster(settings_of(service), processes=2, most=10) as workers:
+    async with Cluster(settings_of(service), processes=2) as workers:
         assert workers.capacity == 2 * 2 * 10
         crawl = Crawl(service, workers, concurrency=workers.capacity)
         task = asyncio.create_task(crawl.run(grouped(rows(hosts(80)))))
@@ -112,7 +113,7 @@ async def test_processes_of_this_machine_share_the_work_and_are_gone_at_the_end(
 
 
 async def test_cluster_that_goes_away_ends_the_crawl(cluster: Any, service: LocalService) -> None:
-    async with Cluster(settings_of(service), address=cluster.scheduler_address, most=5) as workers:
+    async with Cluster(settings_of(service), address=cluster.scheduler_address) as workers:
         crawl = Crawl(service, workers, concurrency=workers.capacity)
         task = asyncio.create_task(crawl.run(grouped(rows(hosts(500)))))
         while crawl.counts.scanned < 10:

@@ -58,6 +58,7 @@ async def test_started_again_it_scans_what_is_missing_or_old(service: LocalServi
     site.asked.clear()
     assert kinds(await crawled(service, hosts(6))) == {"fresh": 4, "scanned": 2}
     assert set(homepages(site)) == {"h4.test", "h5.test"}
+    clock.now += 1
     assert kinds(await crawled(service, hosts(6), older_than=0.0)) == {"scanned": 6}
     clock.now += 8 * 86_400
     assert kinds(await crawled(service, hosts(6))) == {"scanned": 6}
@@ -262,10 +263,11 @@ async def test_listener_that_fails_ends_the_crawl(service: LocalService, workers
 
 @pytest.mark.ci
 async def test_index_that_stays_locked_ends_the_crawl_and_says_what_is_not_saved(
-    service: LocalService, workers: Here
+    service: LocalService, workers: Here, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("aui_tui.service.crawl.crawl.LOCK_TIMEOUT", 0.5)
     reported: list[Done] = []
-    crawl = Crawl(service, workers, on_result=reported.append, patience=0.5)
+    crawl = Crawl(service, workers, on_result=reported.append)
     with locked(service.places.index), pytest.raises(Unavailable, match="locked"):
         await crawl.run(grouped(rows(hosts(3))))
     assert crawl.counts.unsaved == len(reported) > 0

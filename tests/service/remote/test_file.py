@@ -205,7 +205,7 @@ async def test_poor_card_is_filled_and_an_address_that_is_none_of_the_web_is_rep
     st.sampled_from(("index", "site", "scan")),
 )
 def test_no_answer_breaks_the_reader(status: int, fields: Mapping[str, str], body: bytes, operation: str) -> None:
-    error = complaint(HttpReply(status, fields, body), operation, "index.example", "a.example", 1000.0)
+    error = complaint(HttpReply(status, fields, body), operation, "index.example", "a.example")
     assert isinstance(error, AuiError)
     assert str(error).isprintable()
 
