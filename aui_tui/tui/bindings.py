@@ -144,9 +144,9 @@ QUERY: Final = _table(
 
 FIND: Final = _table(
     "find",
+    _key("down", "step(1)", "find-next", "Next line found", "Next", display="enter", first=True),
     _key("escape", "leave", "find-close", "Back to the pane; the marks go", "Close", display="esc"),
-    _key("enter,down", "step(1)", "find-next", "Next line found", "Next", display="enter"),
-    _key("up", "step(-1)", "find-previous", "Line found before", "Previous"),
+    _key("up", "step(-1)", "find-previous", "Line found before", "Previous", first=True),
 )
 
 CARD: Final = _table(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from shlex import quote
-from typing import Final, NamedTuple
+from typing import Final
 
 from textual.content import Content
 
@@ -296,17 +296,16 @@ def changes(before: ReportCard | None, report: HostReport, size: int, now: float
         return [paragraph(f"No earlier scan of this host is known here.{again}", size, "muted")]
     since = (day(before.scanned_at, now), "strong")
     out = [entry(("Since ", "muted"), since, (f", {ago(before.scanned_at, now)}", "muted"))]
-    role = ""
-    for place, line in enumerate(text_lines(diff(before, report.card), deterministic=True)):
-        words = line.strip().replace(" -> ", f" {glyphs.ARROW} ")
-        if line.startswith(" "):
-            out.append(entry(hang("   ", words, size, role), key=f"change {place}"))
-        elif words in TONES or words == "Changed":
-            role = TONES.get(words, "")
-            out.append(title(words))
-        else:
-            out.append(paragraph(words, size) if words else blank())
+    found = diff(before, report.card)
+    out += [paragraph(_arrows(words), size) for words in takewhile(bool, text_lines(found, deterministic=True))]
+    for name, lines in found.lists().items():
+        shown = (hang("   ", _arrows(line), size, TONES.get(name, "")) for line in lines)
+        out += [blank(), title(name), *(entry(row, key=f"{name} {place}") for place, row in enumerate(shown))]
     return out
+
+
+def _arrows(words: str) -> str:
+    return words.replace(" -> ", f" {glyphs.ARROW} ")
 
 
 # Why an agent fares as it does
@@ -366,10 +365,10 @@ def _sentences(row: agents.AgentRow) -> Iterator[str]:
 # The lines around the panes
 
 
-def short_title(number: int, state: CardState) -> str:
-    """Return digit and name of a pane."""
-    name = "Ledger" if number == SUMMARY and state.ledger else NAMES[number]
-    return f"{number} {'Changes' if number == EVIDENCE and state.changes else name}"
+def name_of(number: int, state: CardState) -> str:
+    """Return what a pane is called, by what it shows."""
+    others = {SUMMARY: "Ledger" if state.ledger else "", EVIDENCE: "Changes" if state.changes else ""}
+    return others.get(number) or NAMES[number]
 
 
 def amount(number: int, state: CardState) -> str:
@@ -388,12 +387,13 @@ def amount(number: int, state: CardState) -> str:
 
 def pane_title(number: int, state: CardState, now: float) -> str:
     """Return digit and name of a pane, and what is in it, for its border."""
-    name, report = short_title(number, state), state.report
+    shown, report = name_of(number, state), state.report
+    name = f"{number} {shown}"
     if report is None:
         return name
-    if number == SUMMARY and not state.ledger:
+    if shown == "Summary":
         return "What the site is made of"
-    if number == EVIDENCE and not state.changes:
+    if shown == "Evidence":
         found = Counter(item.t for item in report.card.evidence)
         return " ".join((name, *(f"{n}{marked(kind)[0]}" for kind in SEVERITIES if (n := found[kind]))))
     if number == FIXES and state.fixes:
@@ -436,30 +436,19 @@ def log_words(report: HostReport) -> str:
     return f"{count(len(seen.exchanges), 'question')} in {labels.seconds(report.card.elapsed_ms)}: {parts}"
 
 
-class Place(NamedTuple):
-    """Where a host stands in its list: place from 1, hosts in the list, the list's filters in words."""
-
-    number: int
-    total: int
-    filters: str
-
-
 WIDE: Final = 110
 """Cells from which on a line holds the rest."""
 
 
-def headline(state: CardState, place: Place | None, quota: Quota | None, now: float, size: int) -> Content:
-    """Return the host at the left; place in the list, age and quota at the right as far as they fit."""
+def headline(state: CardState, place: str, quota: Quota | None, now: float, size: int) -> Content:
+    """Return the host at the left; ``place`` in the list, age and quota at the right as far as they fit."""
     report, wide = state.report, size >= WIDE
     if report is None:
         words = ("no report card", "warn") if state.problem else ("reading …", "")
         left, facts = text(" ", (state.host, "title")), [quota_words(quota, full=False)]
         return edges(left, text("  ", words), facts, size)
     card = report.card
-    facts = []
-    if place is not None and place.total > 1:
-        facts.append(f"{place.number:,} of {place.total:,} {place.filters if wide else ''}".strip())
-    facts += ["" if state.at else f"scanned {ago(card.scanned_at, now)}", quota_words(quota, full=size >= 140)]
+    facts = [place, "" if state.at else f"scanned {ago(card.scanned_at, now)}", quota_words(quota, full=size >= 140)]
     score = "" if wide or card.unreachable else f"  {labels.score(card.score, card.grade)}"
     rest = text((score, "strong"), what_if(state))
     change = change_words(report, now)
@@ -524,13 +513,10 @@ def _tabs(state: CardState, room: str) -> Content:
     for number in NUMBERS:
         shown = number == state.pane
         inside = amount(number, state) if room == "full" else ""
-        name = short_title(number, state) if room != "digits" or shown else str(number)
-        words = f"{name} {inside}".strip()
+        name = name_of(number, state) if room != "digits" or shown else ""
+        words = " ".join(filter(None, (str(number), name, inside)))
         out.append((f" [{words}]", "title") if shown else (f" {words} ", ""))
     return text(*out)
-
-
-PANE_TERMS: Final = ("", "provisional", "in", "evidence", "", "log", "tasks", "visits")
 
 
 def foot(state: CardState, key: str) -> Content:
@@ -538,16 +524,12 @@ def foot(state: CardState, key: str) -> Content:
     report = state.report
     if report is None:
         return text(" ", state.problem)
-    name = PANE_TERMS[state.pane]
-    if state.pane == FIXES:
+    name = name_of(state.pane, state).lower()
+    if name == "fixes":
         name = checks.label(state.fix.k) if state.fix is not None else ""
-    elif state.pane == SUMMARY and state.ledger:
-        name = "ledger"
-    elif state.pane == EVIDENCE and state.changes:
-        name = "changes"
-    elif state.pane == SUMMARY:
+    elif name == "summary":
         found = (one.verdict for one in agents.outcomes(report.card, report.observations) if key in one.keys)
-        name = next(found, name)
-    elif state.pane == AGENTS:
-        name = next((row.verdict for row in every_agent(report) if row.key == key), name)
+        name = next(found, "provisional")
+    elif name == "agents":
+        name = next((row.verdict for row in every_agent(report) if row.key == key), "in")
     return term(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -221,11 +222,4 @@ def folded(items: Iterable[Item], unfolded: frozenset[str]) -> list[Item]:
 
 def found_in(content: Content, words: str) -> Content:
     """Return the content with every occurrence of ``words``, whatever its case, marked."""
-    plain, wanted = content.plain.lower(), words.lower()
-    if not wanted or len(plain) != len(content.plain):
-        return content
-    place = plain.find(wanted)
-    while place >= 0:
-        content = content.stylize(STYLES["found"], place, place + len(wanted))
-        place = plain.find(wanted, place + len(wanted))
-    return content
+    return content.highlight_regex("(?i)" + re.escape(words), style=STYLES["found"])

@@ -35,8 +35,11 @@ class Probe(ProbeEvent, frozen=True, kw_only=True):
     def row(self, now: float) -> Content:
         """Return the probe as a row of the checklist, the limit counting while it waits."""
         label = labels.name(self.name).ljust(NAME)
+        if self.state == "done" and self.name != "cache":
+            return _answer(self.outcome, self, self.note)
         if self.state == "done":
-            return self._done(label)
+            words = "asking the site" if self.outcome == "miss" else self.note or self.outcome
+            return text(marked(self.outcome), f" {label} ", words)
         if not self.state:
             return text((f"{glyphs.DOT} {label}", "muted"))
         waited = max(now - self.since, 0.0)
@@ -46,12 +49,12 @@ class Probe(ProbeEvent, frozen=True, kw_only=True):
             words = f"{again}{min(waited - self.wait, PROBE_LIMIT):.1f}/{PROBE_LIMIT:.0f} s"
         return text((glyphs.WAIT, "accent"), f" {label} ", (words, "muted"))
 
-    def _done(self, label: str) -> Content:
-        mark = marked(self.outcome)
-        if self.name == "cache":
-            return text(mark, f" {label} ", "asking the site" if self.outcome == "miss" else self.note or self.outcome)
-        figures = (f"{self.status or 'none':>4}", mark[1]), (f"{seconds(self.elapsed_ms):>9}", "muted")
-        return text(mark, f" {label} ", *figures, (f"  {self.note}" if self.note else "", "muted"))
+
+def _answer(word: str, one: Probe | Exchange, note: str) -> Content:
+    """Return a probe that has ended as a row, with the sign of ``word``."""
+    sign, tone = marked(word)
+    figures = (f"{one.status or 'none':>4}", tone), (f"{seconds(one.elapsed_ms):>9}  {note}", "muted")
+    return text((sign, tone), f" {fit(labels.name(one.name), NAME)} ", *figures)
 
 
 class Scan(msgspec.Struct, eq=False):
@@ -212,16 +215,8 @@ def scan_rows(scan: Scan, size: int, now: float) -> list[ListEntry]:
 def _exchange(exchange: Exchange, size: int) -> list[ListEntry]:
     is_file = exchange.name in FILE_PROBES
     quiet = is_file and exchange.outcome in ("refused", "inconclusive") and exchange.status in (404, 410)
-    outcome = exchange.outcome
-    sign, role = marked("absent" if quiet else outcome)
-    head = entry(
-        (f"  {sign} ", role),
-        f"{fit(labels.name(exchange.name), NAME)} ",
-        (f"{exchange.status or 'none':>4}", role),
-        (f"{seconds(exchange.elapsed_ms):>9}  {_notes(exchange)}", "muted"),
-        key=exchange.name,
-    )
-    out = [head]
+    head = _answer("absent" if quiet else exchange.outcome, exchange, _notes(exchange))
+    out = [entry("  ", head, key=exchange.name)]
     if exchange.detail:
         out.append(paragraph(exchange.detail, size, "muted", "    "))
     if exchange.challenge is not None:

@@ -38,7 +38,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("v?", ("--overview",)),
         ("vv/staykit11", ("AUI  1 of ", "esc Cancel")),
         ("Snot an address", ("not an address", "enter scans")),
-        (PALETTE + "Walled hosts\r", ("AUI  19 of ", "enter Open")),
+        (PALETTE + "stance walled\r", ("AUI  19 of ", "enter Open")),
         ("eqT" + DOWN, ("Theme", "colour-blind")),
         ("\rnnn" + BACK + "y", ("Copied newsport45.example.",)),
     ],

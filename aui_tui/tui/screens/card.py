@@ -19,7 +19,7 @@ from aui_tui.model.labels import ago
 from aui_tui.model.view import HistoryPoint, HostReport, Quota, Window
 from aui_tui.tui import cardrows, glyphs
 from aui_tui.tui.bindings import CARD
-from aui_tui.tui.cardrows import AGENTS, EVIDENCE, FIXES, NUMBERS, SCAN_LOG, SUMMARY, TASK_RUN, VISITS, Place
+from aui_tui.tui.cardrows import AGENTS, EVIDENCE, FIXES, NUMBERS, SCAN_LOG, SUMMARY, TASK_RUN, VISITS
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.export import ExportJob, file_name
@@ -255,7 +255,9 @@ class CardScreen(DashboardScreen[str]):
             self.app.push_screen(ReadScreen("", lambda size: [paragraph(self.here.row_text, size)]))
 
     def title_line(self, size: int) -> Content:
-        place = Place(self._index + 1, len(self._window), self._words) if self._window is not None else None
+        place, total = "", len(self._window or ())
+        if total > 1:
+            place = f"{self._index + 1:,} of {total:,} {self._words if self.has_class('-wide') else ''}".strip()
         return cardrows.headline(self.state, place, self.app.quota, self.context.clock(), size)
 
     def foot_line(self, size: int) -> Content:

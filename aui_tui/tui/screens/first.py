@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Final
 
 from textual.app import ComposeResult
@@ -65,17 +66,18 @@ class FirstScreen(DashboardScreen[None]):
     SCOPED_CSS = False
 
     @cached_property
-    def _doors(self) -> list[tuple[str, str, str]]:
-        """The other ways to a first list: key, name and words of each."""
-        context, doors = self.context, []
+    def _doors(self) -> list[tuple[str, str, Callable[[], object]]]:
+        """The other ways to a first list: name, words and what opens it."""
+        context, starter = self.context, self.context.starter
+        found: list[tuple[str, str, Callable[[], object]]] = []
         if context.demo:
-            doors.append(("demo", "The demo", "32 small sites on this machine, no network"))
-        if context.starter is not None:
-            total = context.starter.total
-            doors.append(("known", "Known sites", f"{total} public sites, 6 minutes, in the background"))
+            found.append(("The demo", "32 small sites on this machine, no network", partial(self.app.exit, DEMO)))
+        if starter is not None:
+            words = f"{starter.total} public sites, 6 minutes, in the background"
+            found.append(("Known sites", words, partial(self.app.fill_from, starter)))
         if context.open_source is not None:
-            doors.append(("other", "Another index", "one that somebody publishes: its address"))
-        return doors
+            found.append(("Another index", "one that somebody publishes: its address", self._ask_source))
+        return found
 
     def compose(self) -> ComposeResult:
         yield Bar(lambda _size: text(" ", ("AUI", "title"), "  Agentic Usability Index"), id="title")
@@ -87,7 +89,7 @@ class FirstScreen(DashboardScreen[None]):
             field.border_subtitle = Content("enter scans")
             yield field
             yield Static(" ", markup=False, classes="hint", id="about")
-            named = (Option(Content(fit(name, 18) + words)) for _, name, words in self._doors)
+            named = (Option(Content(fit(name, 18) + words)) for name, words, _ in self._doors)
             yield OptionList(*named, markup=False, id="doors")
         yield ScanPanel(self.context.clock)
         yield Bar(self._foot, id="foot")
@@ -149,16 +151,7 @@ class FirstScreen(DashboardScreen[None]):
             self.refuse("", "Type an address first, such as example.com or localhost:8000.")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self.choose(self._doors[event.option_index][0])
-
-    def choose(self, door: str) -> None:
-        """Open the demo, scan the known sites, or read another index."""
-        if door == "demo":
-            self.app.exit(DEMO)
-        elif door == "known":
-            self.app.fill_from(self.context.starter)
-        else:
-            self._ask_source()
+        self._doors[event.option_index][2]()
 
     def _ask_source(self) -> None:
         hint = "The address of an index that somebody publishes, or a file that was exported."

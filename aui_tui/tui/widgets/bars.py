@@ -51,9 +51,9 @@ class KeyBar(Bar):
 
     def _live(self) -> list[Live]:
         """Return what has a place here, enter first; while a line is typed into, only its own keys."""
-        focused = self.screen.focused
-        typing = isinstance(focused, Input)
-        found = (one for one in live(self.screen) if one.binding.show and (not typing or one.node is focused))
+        typing = isinstance(self.screen.focused, Input)
+        far = (self.screen, self.app) if typing else ()
+        found = (one for one in live(self.screen) if one.binding.show and one.node not in far)
         return sorted(found, key=lambda one: "enter" not in one.keys)
 
     def _keys(self, size: int) -> Content:

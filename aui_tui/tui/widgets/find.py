@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
@@ -16,28 +14,17 @@ from aui_tui.tui.widgets.bars import Bar
 from aui_tui.tui.widgets.listing import RowList
 
 
-class FindLine(Input):
-    """What is sought in a pane."""
-
-    BINDINGS = FIND
-
-    def action_step(self, step: int) -> None:
-        cast("FindBar", self.parent).step(step)
-
-    def action_leave(self) -> None:
-        cast("FindBar", self.parent).leave()
-
-
 class FindBar(Horizontal):
     """Seeks words in a listing and says how many rows have them; hidden while nothing is sought."""
 
+    BINDINGS = FIND
     DEFAULT_CSS = """
     FindBar { height: 1; display: none; background: $panel; }
     FindBar.-open { display: block; }
     FindBar Bar { background: $panel; }
-    FindLine { width: 30; height: 1; border: none; padding: 0 1; background: $surface; color: $foreground; }
-    FindLine:focus { background-tint: $foreground 0%; }
-    .-tiny FindLine { width: 22; }
+    FindBar Input { width: 30; height: 1; border: none; padding: 0 1; background: $surface; color: $foreground; }
+    FindBar Input:focus { background-tint: $foreground 0%; }
+    .-tiny FindBar Input { width: 22; }
     """
     SCOPED_CSS = False
 
@@ -48,11 +35,11 @@ class FindBar(Horizontal):
         self._place = 0
 
     def compose(self) -> ComposeResult:
-        yield FindLine(placeholder="find in this pane", compact=True, max_length=100, select_on_focus=False)
+        yield Input(placeholder="find in this pane", compact=True, max_length=100, select_on_focus=False)
         yield Bar(self._count)
 
     def _count(self, _size: int) -> Content:
-        if not self.query_one(FindLine).value:
+        if not self.query_one(Input).value:
             return Content("")
         if not self._found:
             return text(("nothing found", "warn"))
@@ -65,14 +52,14 @@ class FindBar(Horizontal):
         self.close()
         self._pane = pane
         self.add_class("-open")
-        self.query_one(FindLine).focus()
+        self.query_one(Input).focus()
 
     def close(self) -> None:
         """Seek no longer; the marks go."""
         if self._pane is not None:
             self._pane.find("")
             self._pane = None
-            self.query_one(FindLine).value = ""
+            self.query_one(Input).value = ""
             self.remove_class("-open")
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -80,17 +67,19 @@ class FindBar(Horizontal):
         event.stop()
         self._found = self._pane.find(event.value) if self._pane is not None else []
         self._place = 0
-        self.step(0)
+        self.action_step(0)
 
-    def step(self, step: int) -> None:
-        """Go to the next row found (1) or the one before (-1)."""
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_step(1)
+
+    def action_step(self, step: int) -> None:
         if self._pane is not None and self._found:
             self._place = (self._place + step) % len(self._found)
             self._pane.scroll_to_row(self._found[self._place])
         self.query_one(Bar).refresh()
 
-    def leave(self) -> None:
-        """Go back to the pane."""
+    def action_leave(self) -> None:
         pane = self._pane
         self.close()
         if pane is not None:
