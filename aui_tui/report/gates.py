@@ -123,7 +123,7 @@ def check(
     failures = [
         *_score(card, gates),
         *_grade(card, gates),
-        *_stance(card, gates),
+        *_stance(card, "require-stance", gates.require_stance, f"is {card.stance}, not {gates.require_stance}"),
         *(failure for name in gates.must_serve for failure in _serves(card, name, seen)),
         *_findings(card, gates),
     ]
@@ -261,17 +261,26 @@ def _grade_rank(grade: str) -> int:
     return GRADES.index(grade[0]) if grade[0] in GRADES else len(GRADES) - 1
 
 
-def _stance(card: ReportCard, gates: Gates) -> Iterator[Failure]:
-    wanted = gates.require_stance
+def _stance(card: ReportCard, gate: str, wanted: str, fault: str) -> Iterator[Failure]:
+    """Yield a failure of ``gate`` where the stance is not ``wanted`` (empty: any), in the words ``fault``.
+
+    It is inconclusive where it would be that stance if every agent without a verdict were served.
+    """
     by = STANCE_RANK[wanted] - STANCE_RANK[card.stance] if wanted else 0
     if by <= 0:
         return
-    mute, answered = _mute(card), points.conclusive(card)
-    if wanted == "Open" and mute and card.live_served == answered and not card.agents_disallowed:
-        message = f"The stance is {card.stance}: {mute}."
-        yield Failure(gate="require-stance", message=message, by=by, inconclusive=True)
+    mute = _mute(card)
+    best = points.stance_of(
+        served=card.live_served + LIVE_TOTAL - points.conclusive(card),
+        conclusive=LIVE_TOTAL,
+        browser_challenged=card.human_challenged,
+        only_offers=False,
+        disallowed=card.agents_disallowed,
+    )
+    if mute and STANCE_RANK[best] >= STANCE_RANK[wanted]:
+        yield Failure(gate=gate, message=f"The stance is {card.stance}: {mute}.", by=by, inconclusive=True)
     else:
-        yield _failed("require-stance", f"The stance is {card.stance}, not {wanted}.", by)
+        yield _failed(gate, f"The stance {fault}.", by)
 
 
 def _serves(card: ReportCard, name: str, seen: Observations | None) -> Iterator[Failure]:
@@ -325,12 +334,12 @@ def _findings(card: ReportCard, gates: Gates) -> Iterator[Failure]:
 def _counts(card: ReportCard, finding: Finding) -> bool:
     """Return whether a finding is about the site and its score.
 
-    A limit of the test, and a fact that no points hang on, are notes: nobody can mend them. Of a foreign card that is
-    not known, so all count.
+    A limit of the test, a fact that no points hang on, and what only a site with such a server can declare, are notes:
+    nobody can mend them. Of a foreign card that is not known, so all count.
     """
     if finding.severity == SEVERITIES[0] or not finding.id or finding.id == "task-blocked":
         return True
-    return any(fix.k == finding.fix for fix in card.recommendations)
+    return any(fix.k == finding.fix and points.HARM.get(fix.k) != points.LACKING for fix in card.recommendations)
 
 
 def _regress(card: ReportCard, baseline: ReportCard | None, seen: Observations | None) -> Iterator[Failure]:
@@ -344,15 +353,22 @@ def _regress(card: ReportCard, baseline: ReportCard | None, seen: Observations |
         return
     was, now_is = points.comparable(baseline, card)
     note = points.uneven(baseline, card)
-    if now_is < was:
+    lowest, highest = points.reach(card) if _unmeasured(card) > _unmeasured(baseline) and not note else (now_is, now_is)
+    if lowest < was <= highest:
+        measured = f"Only {points.totals(card)[1]} of {points.full(card)} points could be measured"
+        yield _unclear(gate, f"{measured}, so a score of {was} is inconclusive.")
+    elif now_is < was:
         by = was - now_is
         yield _failed(gate, f"The score fell by {count(by, 'point')}, from {was} to {now_is}. {note}".rstrip(), by)
     else:
         yield from _doubt(card, gate, was, f"a score of {was}")
-    by = STANCE_RANK[baseline.stance] - STANCE_RANK[card.stance]
-    if by > 0:
-        yield _failed(gate, f"The stance fell from {baseline.stance} to {card.stance}.", by)
+    yield from _stance(card, gate, baseline.stance, f"fell from {baseline.stance} to {card.stance}")
     yield from _lost(card, baseline, seen, gate, compare_tasks=not note)
+
+
+def _unmeasured(card: ReportCard) -> int:
+    """Return the points of the scored pillars that could not be measured."""
+    return points.full(card) - points.totals(card)[1]
 
 
 def _lost(

@@ -237,6 +237,31 @@ def test_no_regress_names_what_fell() -> None:
     assert verdict(RICH_OPEN, RICH_OPEN, no_regress=True) == (PASSED, [])
 
 
+def test_no_regress_cannot_tell_about_what_was_not_measured_this_time() -> None:
+    """A server that is busy for one file, or for one agent, is not worse than before."""
+    before = situations.open_rich()
+    busy = replace(before, exchanges=tuple(replace(e, status=503) if e.name == "llms" else e for e in before.exchanges))
+    busy = replace(busy, files=replace(busy.files, llms=False))
+    code, messages = verdict(grade_card(busy), grade_card(before), no_regress=True)
+    assert (code, messages) == (
+        INCONCLUSIVE,
+        ["Only 47 of 50 points could be measured, so a score of 100 is inconclusive."],
+    )
+    assert verdict(grade_card(busy), grade_card(busy), no_regress=True) == (PASSED, [])
+    assert verdict(grade_card(before), grade_card(busy), no_regress=True) == (PASSED, [])
+    one_silent = grade_card(situations.tarpit())
+    code, messages = verdict(one_silent, grade_card(situations.plain()), no_regress=True)
+    assert code == INCONCLUSIVE, messages
+    assert "The stance is Selective: 1 agent of 4 got no verdict." in messages
+
+
+def test_what_only_a_site_with_such_a_server_can_declare_fails_no_gate() -> None:
+    rich = situations.open_rich()
+    card = grade_card(replace(rich, files=replace(rich.files, ucp=False, mcp=False)))
+    assert [finding.id for finding in card.findings if finding.severity == "warn"] == ["protocols-none"]
+    assert verdict(card, fail_on="warn") == (PASSED, [])
+
+
 def test_no_regress_cannot_tell_without_a_comparable_baseline() -> None:
     assert verdict(RICH_OPEN, None, no_regress=True)[0] == INCONCLUSIVE
     assert verdict(RICH_OPEN, WALLED, no_regress=True)[0] == INCONCLUSIVE
