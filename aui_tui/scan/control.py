@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Final, Protocol
 
 from aui_tui.model.observations import BUSY, LIMIT_STATUS, SERVED, Arm, Exchange
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import Agent, registry
 from aui_tui.model.verdicts import AWAY, INVENTED, SEARCH
 from aui_tui.scan import profiles
 from aui_tui.scan.policy import ScanPolicy
@@ -16,12 +17,12 @@ from aui_tui.scan.profiles import Profile
 
 OWN: Final = "aui-tui"
 """The client of the arms that no real browser speaks for."""
-USER_AGENTS: Final = {
-    INVENTED: "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; Ordinary-User/1.0; +https://example.com",
-    SEARCH: "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Googlebot/2.1; "
-    "+http://www.google.com/bot.html) Chrome/{chrome} Safari/537.36",
-}
-"""User-Agents of the invented name and of a search engine."""
+NOBODY: Final = "Ordinary-User"
+"""The invented name."""
+SEARCH_ENGINE: Final = (
+    "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Googlebot/2.1; "
+    "+http://www.google.com/bot.html) Chrome/{chrome} Safari/537.36"
+)
 GREETING_ERRORS: Final = frozenset({"protocol", "tls"})
 """Errors by which a site may turn a client away for its greeting."""
 
@@ -71,15 +72,24 @@ def arm(name: str, found: Exchange, client: str = OWN, agent: str = "") -> Arm:
     )
 
 
+def invented(agent: Agent) -> str:
+    """Return the User-Agent of an invented name in the form of the ``agent``'s: words that a filter may go by stay."""
+    named = re.sub(re.escape(agent.token), NOBODY, registry().user_agent(agent.key), flags=re.IGNORECASE)
+    return re.sub(r"(://|@)[\w.-]+", r"\1example.com", named)
+
+
 async def ask_other_names(refused: Exchange, ask: Ask, *, search: bool, pause: float) -> tuple[Arm, ...]:
     """Ask under an invented name in the shape of the ``refused`` agent and, with ``search``, under a search engine's.
 
     A refusal counts when it comes twice, and one by a limit only where the agent's is one.
     """
     arms = []
-    for name in (INVENTED, SEARCH) if search else (INVENTED,):
-        agent = USER_AGENTS[name].replace("{chrome}", registry().chrome_version)
-        profile = profiles.profile(refused.name).named(agent)
+    agent = next(one for one in registry().live if one.key == refused.name)
+    names = {INVENTED: invented(agent)}
+    if search:
+        names[SEARCH] = SEARCH_ENGINE.replace("{chrome}", registry().chrome_version)
+    for name, user_agent in names.items():
+        profile = profiles.profile(refused.name).named(user_agent)
         for _ in range(2):
             await asyncio.sleep(pause)
             found = await ask(profile)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import socket
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
@@ -195,6 +196,7 @@ async def refusing(status: Callable[[str], str], parser: ParserProcess) -> Obser
             "address",
             "untested",
         ),
+        (lambda agent: not re.search("bot|crawl|claude|perplexity", agent, re.IGNORECASE), "list", "blocked"),
         (lambda agent: ("-User/" not in agent and "-Agent" not in agent) or "Ordinary" in agent, "name", "blocked"),
     ],
 )
