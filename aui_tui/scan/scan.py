@@ -16,7 +16,9 @@ from aui_tui.errors import PrivateHost, Unavailable
 from aui_tui.model.card import stamp
 from aui_tui.model.observations import (
     BROWSER,
+    BUSY,
     FILE_PROBES,
+    LIMIT_STATUS,
     SERVED,
     STOPPED,
     VERIFIED,
@@ -55,6 +57,8 @@ INCOMPLETE_CHAIN: Final = (
 )
 _TRIALS: Final = 2
 """Requests without which nothing is known of a cause."""
+QUIET: Final = 6
+"""Pauses after which an agent that met a limit asks for robots.txt again: the probes themselves may have met it."""
 SIGNED_PAUSE: Final = 0.2
 """Pause in seconds between two signed probes, unless the user sets the pace."""
 
@@ -587,7 +591,8 @@ class _Scan:
         found: list[Arm] = []
         for name, answer in self._own_robots.items():
             if await self._own_policy(name, answer) and self._has_time(1):
-                await asyncio.sleep(self._access.limits.pause / 4)
+                limited = answer.status in (LIMIT_STATUS, BUSY)
+                await asyncio.sleep(self._access.limits.pause * (QUIET if limited else 1 / 4))
                 _, again = await self._ask_as("robots", profiles.profile(name))
                 policy = await self._own_policy(name, again)
                 if policy and again.status == answer.status:

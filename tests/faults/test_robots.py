@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+from dataclasses import replace
 
 import pytest
 
@@ -149,6 +150,23 @@ async def test_a_robots_txt_of_their_own_for_agents_is_said(
     assert "Claude" in said[0][1]
     assert "reads it first and stops there" in said[0][1]
     assert (card.score, card.stance) == (plain.score, plain.stance), "points come from the browser's robots.txt"
+
+
+async def test_a_limit_that_the_probes_share_is_no_other_robots_txt(parser: ParserProcess) -> None:
+    """Two agents ask for it at the same time, and the server lets one of all bots in each second."""
+    last = [0.0]
+
+    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        now = asyncio.get_running_loop().time()
+        bot = "compatible" in asked.field("user-agent")
+        limited = bot and now - last[0] < 1.0
+        last[0] = now if bot and not limited else last[0]
+        busy = answer(b"slow down", "503 Service Unavailable")
+        await sends(busy if limited else answer(RULES, content_type="text/plain"))(asked, writer)
+
+    async with Site(faults={"robots": behave}) as site:
+        observed = await scan(site, parser, site.access(replace(QUICK, pause=0.2)))
+    assert not observed.arms
 
 
 async def test_a_robots_txt_that_differs_once_accuses_nobody(parser: ParserProcess) -> None:
