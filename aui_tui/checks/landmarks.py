@@ -118,10 +118,10 @@ class LandmarksAndLabels(PageCheck):
         missing = joined(_missing(page))
         if missing and whole:
             yield Finding("landmarks-missing", {"missing": missing})
-        if page.forms_unlabelled:
+        if page.forms_unlabelled and whole:  # a label may come later
             facts = {"number": str(page.forms_unlabelled), "count": count(seen.forms, "form")}
             yield Finding("forms-unlabelled", facts)
-        elif not missing:
+        elif not (missing or page.forms_unlabelled):
             all_forms = "its form" if seen.forms == 1 else f"all {seen.forms} forms"
             forms = f"labels on {all_forms}" if seen.forms else "no forms"
             yield Finding("landmarks", {"aria": count(seen.aria, "aria label"), "forms": forms})

@@ -54,6 +54,8 @@ class ContentSignal(Check):
 
     def measure(self, judgement: Judgement, method: str) -> Earned:
         robots = judgement.observations.robots
+        if not robots.signal_line and robots.kind == "unknown":
+            return Earned(0, "robots.txt could not be fetched, so no agent reads a Content-Signal there.")
         if not robots.signal_line:
             return Earned(0, "There is no Content-Signal line in robots.txt.")
         where = f"line {robots.signal_line}"

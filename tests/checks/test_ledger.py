@@ -187,6 +187,15 @@ def test_a_page_that_was_not_analysed_tells_only_why() -> None:
     assert not any("JSON-LD" in line or "readable" in line for line in lines)
 
 
+def test_a_label_that_may_come_later_is_not_missed_and_a_file_that_may_hold_a_line_is_not_called_without_it() -> None:
+    whole = site.plain()
+    cut = replace(whole, exchanges=tuple(replace(e, cut=e.name == BROWSER) for e in whole.exchanges))
+    assert any("without a label" in line for line in reported(whole))
+    assert not any("without a label" in line for line in reported(cut))
+    reasons = {entry.component: entry.reason for entry in grade_card(site.robots_down()).ledger.entries}
+    assert reasons["signal"] == "robots.txt could not be fetched, so no agent reads a Content-Signal there."
+
+
 def test_broken_structured_data_is_reported() -> None:
     page = PageFacts(jsonld=3, jsonld_broken=2, readable=900, semantic=Landmarks(main=1, nav=1, aria=1))
     lines = reported(site.site(page=page))
