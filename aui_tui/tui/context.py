@@ -6,7 +6,7 @@ No worker may end the application.
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, ParamSpec, TypeVar
 
@@ -86,6 +86,8 @@ async def attempt(work: Awaitable[T]) -> tuple[T | None, str]:
         return None, sentence(error)
 
 
+Choices = Mapping[str, str | tuple[str, str]]
+"""By value the text of a line, or also the figure or word at its right end; one with the figure 0 cannot be chosen."""
 P = ParamSpec("P")
 
 DEMO: Final = -1

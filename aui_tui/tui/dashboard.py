@@ -31,7 +31,7 @@ from aui_tui.model.tasks import TaskEvent
 from aui_tui.model.view import HostReport, Quota
 from aui_tui.service.protocol import Feed, Service
 from aui_tui.text import clean, count
-from aui_tui.tui.context import Context, attempt, run_concurrently, sentence, start
+from aui_tui.tui.context import Choices, Context, attempt, run_concurrently, sentence, start
 from aui_tui.tui.export import ExportJob, already_there, hint
 from aui_tui.tui.glyphs import CRITICAL, WARN
 from aui_tui.tui.scans import RunningTasks, Scan, ended_words
@@ -101,10 +101,14 @@ class Dashboard(App[Any]):
 
     def confirm(self, question: str, yes: str, no: str, then: Callable[[], None]) -> None:
         """Ask a question, and do ``then`` when the answer is ``yes``."""
-        from aui_tui.tui.screens.windows import Choice, ChooseScreen
+        self.choose("", {"yes": yes, "": no}, lambda answer: then() if answer else None, question=question)
 
-        window = ChooseScreen("", [Choice("yes", yes), Choice("", no)], question=question)
-        self.push_screen(window, lambda answer: then() if answer else None)
+    def choose(self, title: str, choices: Choices, then: Callable[[str], None], current: str = "", **how: Any) -> None:
+        """Let the user choose, as :class:`ChooseScreen`, and do ``then`` with the value unless the user leaves."""
+        from aui_tui.tui.screens.windows import ChooseScreen
+
+        window = ChooseScreen(title, choices, current, **how)
+        self.push_screen(window, lambda value: then(value) if value is not None else None)
 
     def ask(
         self,

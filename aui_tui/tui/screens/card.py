@@ -26,7 +26,7 @@ from aui_tui.tui.export import ExportJob, file_name
 from aui_tui.tui.rows import ListEntry, paragraph
 from aui_tui.tui.scans import RunningTasks, Scan, scan_rows
 from aui_tui.tui.screens.exchange import opened
-from aui_tui.tui.screens.windows import Choice, ChooseScreen, ReadScreen
+from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.bars import Bar, ScanPanel
 from aui_tui.tui.widgets.find import FindBar
@@ -359,19 +359,16 @@ class CardScreen(DashboardScreen[str]):
             self.app.notice("Only one scan of this host is known here.")
             return
         title = "Compare with the scan of" if purpose == "compare" else "Show the scan of"
-        choices = [_of_scan(point, self.context.clock()) for point in history[::-1]]
-        choose = ChooseScreen(title, choices, report.card.scanned_at)
-        self.app.push_screen(choose, self._compare_with if purpose == "compare" else self._look_at)
+        choices = {point.scanned_at: _of_scan(point, self.context.clock()) for point in history[::-1]}
+        then = self._compare_with if purpose == "compare" else self._look_at
+        self.app.choose(title, choices, then, report.card.scanned_at)
 
-    def _look_at(self, at: str | None) -> None:
-        history = self.state.history
-        if at is not None and history:
-            self.state = replace(self.state, at="" if at == history[-1].scanned_at else at, against=None)
-            self.read()
+    def _look_at(self, at: str) -> None:
+        self.state = replace(self.state, at="" if at == self.state.history[-1].scanned_at else at, against=None)
+        self.read()
 
-    def _compare_with(self, at: str | None) -> None:
-        if at is not None:
-            start(self, "other", self._read_other, self.state.host, at)
+    def _compare_with(self, at: str) -> None:
+        start(self, "other", self._read_other, self.state.host, at)
 
     async def _read_other(self, host: str, at: str) -> None:
         report, problem = await attempt(self.context.service.site(host, method=self.state.method, at=at))
@@ -467,9 +464,9 @@ def open_card(
     page.app.push_screen(screen, page.return_to if isinstance(page, DashboardScreen) else None)
 
 
-def _of_scan(point: HistoryPoint, now: float) -> Choice:
-    """Return a kept scan as a choice: its day and age, its score and grade."""
+def _of_scan(point: HistoryPoint, now: float) -> tuple[str, str]:
+    """Return day and age of a kept scan, its score and grade."""
     at = point.scanned_at
     graded = labels.score(point.score, point.grade)
     score = "stopped" if point.incomplete else "no answer" if point.unreachable else graded
-    return Choice(at, f"{day(at, now)} {at[11:16]}   {ago(at, now)}", score)
+    return f"{day(at, now)} {at[11:16]}   {ago(at, now)}", score

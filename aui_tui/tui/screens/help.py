@@ -15,7 +15,7 @@ from aui_tui.model.methods import DEFAULT_METHOD, METHODS
 from aui_tui.text import fit
 from aui_tui.tui.bindings import HELP, METHOD, live
 from aui_tui.tui.rows import ListEntry, blank, entry, paragraph, title
-from aui_tui.tui.screens.windows import Choice, ChooseScreen, ReadScreen
+from aui_tui.tui.screens.windows import ChooseScreen, ReadScreen
 from aui_tui.tui.widgets.listing import RowList
 
 NAME: Final = 16
@@ -78,7 +78,7 @@ class HelpScreen(ReadScreen):
         return out[:-1]
 
     def action_topics(self) -> None:
-        choices = [Choice(name, docs.title(name)) for name in docs.TOPICS]
+        choices = {name: docs.title(name) for name in docs.TOPICS}
         self.app.push_screen(ChooseScreen("Documentation", choices), self._read)
 
     def _read(self, topic: str | None) -> None:

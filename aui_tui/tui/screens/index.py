@@ -362,19 +362,15 @@ class IndexScreen(DashboardScreen[None]):
         self.become(self.state.asking(stance="" if stance == self.state.query.stance else stance))
 
     def action_category(self) -> None:
-        from aui_tui.tui.screens.windows import Choice, ChooseScreen
-
         view = self.state.view
-        if view is None:
-            return
-        found = view.facets.category
-        every = Choice("", "All categories", format(sum(found.values()), ","))
-        named = (Choice(name, name, format(found.get(name, 0), ","), empty=not found.get(name)) for name in CATEGORIES)
-        self.app.push_screen(ChooseScreen("Category", [every, *named], self.state.query.category), self._categorise)
+        if view is not None:
+            found = view.facets.category
+            every = {"": ("All categories", format(sum(found.values()), ","))}
+            named = {name: (name, format(found.get(name, 0), ",")) for name in CATEGORIES}
+            self.app.choose("Category", every | named, self._categorise, self.state.query.category)
 
-    def _categorise(self, chosen: str | None) -> None:
-        if chosen is not None:
-            self.become(self.state.asking(category=chosen))
+    def _categorise(self, chosen: str) -> None:
+        self.become(self.state.asking(category=chosen))
 
     def action_other_list(self) -> None:
         self.action_list("ranked" if self.state.unreachable else "unreachable")

@@ -19,7 +19,6 @@ from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.figures import FATES_BY_TERM, FOOT, NAMES, PANES, legend, narrowed, pane
 from aui_tui.tui.rows import term, text
-from aui_tui.tui.screens.windows import Choice, ChooseScreen
 from aui_tui.tui.state import Changes, ListState
 from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.words import day
@@ -185,17 +184,17 @@ class OverviewScreen(DashboardScreen[Query | None]):
     def action_since(self) -> None:
         now = self.context.clock()
         days = {ago: datetime.fromtimestamp(now - 86400 * ago, UTC).date().isoformat() for ago in AGO}
-        choices = [Choice(day, f"{count(ago, 'day')} ago, {day}") for ago, day in days.items()]
-        choices = [Choice("-", "each scan before"), *choices, Choice("?", "another day …")]
-        current = (self._changes.since if self._changes is not None else "") or "-"
-        self.app.push_screen(ChooseScreen("Changes since", choices, current), self._count_since)
+        named = {day: f"{count(ago, 'day')} ago, {day}" for ago, day in days.items()}
+        choices = {"": "each scan before", **named, "?": "another day …"}
+        current = self._changes.since if self._changes is not None else ""
+        self.app.choose("Changes since", choices, self._count_since, current)
 
-    def _count_since(self, since: str | None) -> None:
+    def _count_since(self, since: str) -> None:
         if since == "?":
             hint = "A day (UTC), such as 2026-11-15. Each host is compared with its last scan up to that day."
             self.app.ask("Changes since", hint, self._count_since, example="2026-11-15")
-        elif since is not None:
-            start(self, "overview", self._read, "" if since == "-" else since)
+        else:
+            start(self, "overview", self._read, since)
 
     def command(self) -> str:
         plain = with_fields(self._asked, sort="rank", descending=False)

@@ -20,7 +20,7 @@ from aui_tui.tui.context import sentence
 from aui_tui.tui.dashboard import Dashboard
 from aui_tui.tui.rows import ListEntry, blank, entry, paragraph, title
 from aui_tui.tui.screens.help import HelpScreen, MethodScreen
-from aui_tui.tui.screens.windows import Choice, ChooseScreen, Dialog, ReadScreen
+from aui_tui.tui.screens.windows import ChooseScreen, Dialog, ReadScreen
 from aui_tui.tui.state import CardState, ListState, list_of
 
 NAME: Final = 18
@@ -29,10 +29,9 @@ NAME: Final = 18
 def show_settings(app: Dashboard) -> None:
     """Show the settings and where they are remembered."""
     kept = app.context.preferences
-    choices = [Choice(name, setting.title, setting.note(app)) for name, setting in SETTINGS.items()]
+    choices = {name: (setting.title, setting.note(app)) for name, setting in SETTINGS.items()}
     where = f"Remembered in {kept.path}" if kept.write is not None else "Nothing is remembered here."
-    window = ChooseScreen("Settings", choices, hint=where)
-    app.push_screen(window, lambda name: SETTINGS[name].change(app) if name else None)
+    app.choose("Settings", choices, lambda name: SETTINGS[name].change(app), hint=where)
 
 
 def turn(name: str, app: Dashboard) -> None:
@@ -48,7 +47,7 @@ def _yes_no(name: str, app: Dashboard) -> str:
 
 def show_themes(app: Dashboard) -> None:
     """Choose a theme; the screen shows each as you go."""
-    choices = [Choice(name, name) for name in sorted(app.available_themes)]
+    choices = {name: name for name in sorted(app.available_themes)}
     app.push_screen(ChooseScreen("Theme", choices, app.theme, try_out=partial(setattr, app, "theme")), app.choose_theme)
 
 
@@ -122,8 +121,8 @@ class ViewsScreen(ChooseScreen):
 
     def action_forget(self) -> None:
         place = self.query_one(OptionList).highlighted
-        if place is not None and self.choices[place].value != "+":
-            self.dismiss(f"-{self.choices[place].value}")
+        if place is not None and self.values[place] != "+":
+            self.dismiss(f"-{self.values[place]}")
 
 
 def show_views(app: Dashboard) -> None:
@@ -133,8 +132,8 @@ def show_views(app: Dashboard) -> None:
         choose_view(app, "+")
         return
     kept = {name: " · ".join(filter(None, map(view.get, ("query", "sort", "show")))) for name, view in views.items()}
-    choices = [Choice(name, f"{fit(name, 24)}  {what}") for name, what in kept.items()]
-    choices.append(Choice("+", "Save this list under a name …"))
+    choices = {name: f"{fit(name, 24)}  {what}" for name, what in kept.items()}
+    choices["+"] = "Save this list under a name …"
     window = ViewsScreen("Saved lists", choices, hint="enter shows it · del forgets it", wide=True)
     app.push_screen(window, lambda name: choose_view(app, name))
 
@@ -175,9 +174,9 @@ def show_log(app: Dashboard) -> None:
     if not app.actions:
         app.notice("Nothing was done yet. Scans, exports, lists and cards are kept here with their commands.")
         return
-    choices = [Choice(done.command, f"{done.at}  {done.command}") for done in reversed(app.actions)]
-    window = ChooseScreen("Actions: enter copies the command line", choices, wide=True)
-    app.push_screen(window, lambda command: app.copy(command, "the command line") if command else None)
+    choices = {done.command: f"{done.at}  {done.command}" for done in reversed(app.actions)}
+    title = "Actions: enter copies the command line"
+    app.choose(title, choices, lambda command: app.copy(command, "the command line"), wide=True)
 
 
 def show_method(app: Dashboard) -> None:
@@ -205,7 +204,7 @@ SETTINGS: Final = {
     "mouse": Setting("Mouse", partial(_yes_no, "mouse"), partial(turn, "mouse")),
     "columns": Setting("Columns of the list", partial(_number, "columns"), show_columns),
     "keys": Setting("Keys", partial(_number, "keys"), show_keys),
-    "views": Setting("Saved lists", lambda app: str(len(app.context.preferences.views)), show_views),
+    "views": Setting("Saved lists", lambda app: str(len(app.context.preferences.views) or "none"), show_views),
 }
 WINDOWS: Final[dict[str, Callable[[Dashboard], object]]] = {
     "help": lambda app: app.push_screen(HelpScreen(app.screen)),

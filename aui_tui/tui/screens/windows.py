@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -14,6 +13,7 @@ from textual.widgets.option_list import Option
 
 from aui_tui.text import fit
 from aui_tui.tui.bindings import CLOSE
+from aui_tui.tui.context import Choices
 from aui_tui.tui.rows import Build
 from aui_tui.tui.widgets.listing import RowList
 
@@ -101,20 +101,6 @@ class AskScreen(Dialog[str | None]):
             hint.update(Content(words))
 
 
-class Choice(NamedTuple):
-    """One line: its value, its text, and a figure or word at its right end; an ``empty`` one cannot be chosen."""
-
-    value: str
-    text: str
-    note: str = ""
-    empty: bool = False
-
-    def option(self) -> Option:
-        """Return the line in a list."""
-        words = fit(self.text, 28) + self.note.rjust(10) if self.note else self.text
-        return Option(Content(words), disabled=self.empty)
-
-
 class ChooseScreen(Dialog[str | None]):
     """Answers with the chosen value, None when the user leaves without choosing.
 
@@ -124,7 +110,7 @@ class ChooseScreen(Dialog[str | None]):
     def __init__(
         self,
         title: str,
-        choices: Sequence[Choice],
+        choices: Choices,
         current: str = "",
         *,
         question: str = "",
@@ -133,7 +119,8 @@ class ChooseScreen(Dialog[str | None]):
         try_out: Callable[[str], None] | None = None,
     ) -> None:
         super().__init__(title)
-        self.choices = choices
+        self.values = [*choices]
+        self._said = choices.values()
         self.set_class(wide, "-roomy")
         self._current = current
         self._question = question
@@ -143,20 +130,25 @@ class ChooseScreen(Dialog[str | None]):
     def inside(self) -> ComposeResult:
         if self._question:
             yield Static(self._question, markup=False)
-        yield OptionList(*(choice.option() for choice in self.choices), markup=False)
+        yield OptionList(*map(_option, self._said), markup=False)
         if self._hint:
             yield Static(self._hint, markup=False, classes="hint")
 
     def on_mount(self) -> None:
-        values = [choice.value for choice in self.choices]
-        self.query_one(OptionList).highlighted = values.index(self._current) if self._current in values else 0
+        here = self.values.index(self._current) if self._current in self.values else 0
+        self.query_one(OptionList).highlighted = here
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         if self._try_out is not None:
-            self._try_out(self.choices[event.option_index].value)
+            self._try_out(self.values[event.option_index])
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self.choices[event.option_index].value)
+        self.dismiss(self.values[event.option_index])
+
+
+def _option(said: str | tuple[str, str]) -> Option:
+    words, note = said if isinstance(said, tuple) else (said, "")
+    return Option(Content(fit(words, 28) + note.rjust(10) if note else words), disabled=note == "0")
 
 
 class ReadScreen(Dialog[None]):
