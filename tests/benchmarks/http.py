@@ -30,7 +30,7 @@ import psutil
 
 from aui_tui.service.publication import Publication
 from tests.loopback import QuietHandler
-from tests.memory_service import many
+from tests.stored_service import many
 
 HOSTS = 1000
 ROUNDS = 3

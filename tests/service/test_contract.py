@@ -25,8 +25,8 @@ from aui_tui.service.protocol import Service
 from aui_tui.service.publication import Publication
 from aui_tui.service.remote import open_source
 from tests.cards import DEAD, SAMPLES
-from tests.memory_service import many
 from tests.service.serving import serving
+from tests.stored_service import many
 
 CARDS = (*SAMPLES, DEAD, *many(24))
 KINDS = ("local", "remote", "index file", "cards file")

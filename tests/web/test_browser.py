@@ -15,10 +15,10 @@ import pytest
 
 from aui_tui.model.card import Evidence
 from tests.cards import DEAD, RICH_OPEN, WALLED
-from tests.memory_service import MemoryService, many
 from tests.service.browser import BROWSER, MISSING, Browser, browser
 from tests.service.serving import Running, serving
 from tests.service.waiting import eventually
+from tests.stored_service import StoredService, many
 
 pytestmark = [
     pytest.mark.slow,
@@ -57,14 +57,14 @@ LOOKS = [
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Running]:
-    with serving(MemoryService.of((RICH_OPEN, WALLED, DEAD, LONG, *many(9)))) as running:
+    with serving(StoredService((RICH_OPEN, WALLED, DEAD, LONG, *many(9)))) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def long_site() -> Iterator[Running]:
     """A server whose index has a second, short page."""
-    with serving(MemoryService.of(many(109))) as running:
+    with serving(StoredService(many(109))) as running:
         yield running
 
 

@@ -9,10 +9,10 @@ from typing import Final
 import pytest
 
 from tests.loopback import QuietHandler, listening
-from tests.memory_service import MemoryService
 from tests.service.browser import BROWSER, MISSING, Browser, browser
 from tests.service.serving import serving
 from tests.service.waiting import eventually
+from tests.stored_service import StoredService
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason=MISSING)]
 
@@ -103,7 +103,7 @@ def attack(chromium: Browser, evil: Evil, seen: Seen, target: str, policy: str) 
 def test_no_page_of_another_site_makes_a_scan(
     chromium: Browser, evil: Evil, name: str, policy: str, seen: Seen
 ) -> None:
-    service = MemoryService.of()
+    service = StoredService()
     with serving(service, base_url=f"http://{LAN}") as running:
         found = attack(chromium, evil, seen, f"http://{name}:{running.port}", policy)
     assert found == dict.fromkeys(WAYS, 403)
@@ -111,7 +111,7 @@ def test_no_page_of_another_site_makes_a_scan(
 
 
 def test_the_same_page_scans_where_its_site_is_admitted(chromium: Browser, evil: Evil, seen: Seen) -> None:
-    service = MemoryService.of()
+    service = StoredService()
     with serving(service, allow_origin=(evil.origin,)) as running:
         found = attack(chromium, evil, seen, running.base_url, "unsafe-url")
     assert found == dict.fromkeys(WAYS, 200) | {"form-post": 303}
@@ -120,7 +120,7 @@ def test_the_same_page_scans_where_its_site_is_admitted(chromium: Browser, evil:
 
 @pytest.mark.parametrize("name", ["127.0.0.1", LAN])
 def test_the_form_of_the_own_page_scans(chromium: Browser, name: str, seen: Seen) -> None:
-    service = MemoryService.of()
+    service = StoredService()
     with serving(service, base_url=f"http://{LAN}") as running:
         chromium.open(f"http://{name}:{running.port}/")
         chromium.run("document.getElementById('url').value = 'form-post.example'; document.forms[0].submit()")

@@ -11,13 +11,13 @@ import pytest
 from aui_tui.model.registry import registry
 from aui_tui.scan import robots
 from tests.cards import RICH_OPEN, WALLED
-from tests.memory_service import MemoryService
 from tests.service.serving import Running, serving
+from tests.stored_service import StoredService
 
 
 @pytest.fixture
 def site() -> Iterator[Running]:
-    with serving(MemoryService.of()) as running:
+    with serving(StoredService()) as running:
         yield running
 
 

@@ -19,8 +19,8 @@ from aui_tui.model.vocabulary import GRADES
 from aui_tui.report.page import SHAPES, chart, mark
 from aui_tui.web import routes
 from tests.cards import DEAD, RICH_OPEN, WALLED
-from tests.memory_service import MemoryService, many
 from tests.service.serving import Running, serving
+from tests.stored_service import StoredService, many
 
 FORMULA = msgspec.structs.replace(
     WALLED, host="evil.example", name="=cmd|' /C calc'!A0", evidence=(Evidence("warn", "<b>&]]></b>"),), score=1
@@ -30,7 +30,7 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Running]:
-    with serving(MemoryService.of((RICH_OPEN, WALLED, DEAD, FORMULA, *many(60)))) as running:
+    with serving(StoredService((RICH_OPEN, WALLED, DEAD, FORMULA, *many(60)))) as running:
         yield running
 
 

@@ -19,14 +19,14 @@ from aui_tui import web
 from aui_tui.web.answers import ResponseCache
 from aui_tui.web.guard import Connection, GuardMiddleware
 from tests.cards import WALLED
-from tests.memory_service import MemoryService, many
 from tests.service.serving import Running, serving
 from tests.service.waiting import eventually
+from tests.stored_service import StoredService, many
 
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Running]:
-    with serving(MemoryService.of(), base_url="https://index.example") as running:
+    with serving(StoredService(), base_url="https://index.example") as running:
         yield running
 
 
@@ -123,7 +123,7 @@ async def test_a_service_that_never_answers_is_given_up(caplog: pytest.LogCaptur
 def test_no_other_origin_may_read_unless_configured(site: Running) -> None:
     asked = {"Origin": "https://app.example"}
     assert "access-control-allow-origin" not in site.get("/api/index.json", headers=asked).headers
-    with serving(MemoryService.of(), cors=("https://app.example",)) as running:
+    with serving(StoredService(), cors=("https://app.example",)) as running:
         answer = running.get("/api/index.json", headers=asked)
         assert answer.headers["access-control-allow-origin"] == "https://app.example"
         other = running.get("/api/index.json", headers={"Origin": "https://evil.example"})
@@ -205,7 +205,7 @@ def test_a_kept_connection_has_no_more_time_for_its_second_head(site: Running, m
 @pytest.mark.ci
 def test_a_peer_that_takes_nothing_of_a_long_answer_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Connection, "stall_seconds", 0.5)
-    with serving(MemoryService.of(many(20_000))) as running:
+    with serving(StoredService(many(20_000))) as running:
         peer = socket.socket()
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         peer.settimeout(10)
@@ -221,7 +221,7 @@ def test_a_peer_that_takes_nothing_of_a_long_answer_is_cut(monkeypatch: pytest.M
 @pytest.mark.ci
 def test_peers_that_take_nothing_make_room_where_they_hold_every_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Connection, "most", 8)
-    with serving(MemoryService.of(many(20_000))) as running, ExitStack() as stalled:
+    with serving(StoredService(many(20_000))) as running, ExitStack() as stalled:
         for _ in range(8):
             peer = stalled.enter_context(socket.socket())
             peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

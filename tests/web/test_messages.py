@@ -10,8 +10,8 @@ import pytest
 
 from aui_tui.web.requests import identify
 from tests.cards import RICH_OPEN, WALLED
-from tests.memory_service import MemoryService
 from tests.service.serving import Running, serving
+from tests.stored_service import StoredService
 
 CHROME: Final = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36"
 AGENT: Final = (
@@ -44,7 +44,7 @@ FROM_HERE: Final = {
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Running]:
-    with serving(MemoryService.of()) as running:
+    with serving(StoredService()) as running:
         yield running
 
 
@@ -52,7 +52,7 @@ def served() -> Iterator[Running]:
 def site(served: Running) -> Running:
     """Return a server without a scan so far; one card is cached."""
     service = served.service
-    assert isinstance(service, MemoryService)
+    assert isinstance(service, StoredService)
     service.spent.clear()
     service.recent.clear()
     service.recent.add(CACHED)
@@ -66,7 +66,7 @@ def fields(site: Running, found: dict[str, str]) -> dict[str, str]:
 def scans(site: Running) -> int:
     """Return the scans that were paid for."""
     service = site.service
-    assert isinstance(service, MemoryService)
+    assert isinstance(service, StoredService)
     return sum(service.spent.values())
 
 
@@ -108,7 +108,7 @@ def test_own_pages_and_programs_scan(site: Running, found: dict[str, str]) -> No
 
 def test_an_admitted_site_may_scan_and_read_and_no_other() -> None:
     app = {"Origin": "https://app.example", "Sec-Fetch-Site": "cross-site"}
-    with serving(MemoryService.of(), allow_origin=("https://App.example:443",)) as running:
+    with serving(StoredService(), allow_origin=("https://App.example:443",)) as running:
         answer = running.get("/api/scan?url=one.example", headers=app)
         assert answer.status_code == 200
         assert answer.headers["access-control-allow-origin"] == "https://app.example"
@@ -122,7 +122,7 @@ def test_an_admitted_site_may_scan_and_read_and_no_other() -> None:
 
 def test_a_site_that_may_read_may_not_scan() -> None:
     app = {"Origin": "https://app.example", "Sec-Fetch-Site": "cross-site"}
-    with serving(MemoryService.of(), cors=("https://app.example", "*")) as running:
+    with serving(StoredService(), cors=("https://app.example", "*")) as running:
         assert running.get("/api/index.json", headers=app).headers["access-control-allow-origin"]
         assert running.get("/api/scan?url=one.example", headers=app).status_code == 403
 
@@ -183,7 +183,7 @@ def test_client_is_the_peer_or_the_right_most_untrusted_hop(peer: str, forwarded
 
 @pytest.mark.ci
 def test_without_trusted_proxies_a_hundred_forwarded_names_share_ten_scans() -> None:
-    with serving(MemoryService.of()) as running:
+    with serving(StoredService()) as running:
         codes = [
             running.get(
                 "/api/scan",
@@ -202,7 +202,7 @@ def test_without_trusted_proxies_a_hundred_forwarded_names_share_ten_scans() -> 
 
 @pytest.mark.ci
 def test_behind_a_trusted_proxy_each_client_has_ten_scans() -> None:
-    service = MemoryService.of()
+    service = StoredService()
     with serving(service, trusted_proxies=("127.0.0.0/8",)) as running:
         for number in range(12):
             running.get(

@@ -12,16 +12,16 @@ import jsonschema
 import pytest
 
 from tests.cards import RICH_OPEN, SAMPLES
-from tests.memory_service import MemoryService
 from tests.service.serving import Running, serving
+from tests.stored_service import StoredService
 from tests.visits.records import verified, visits
 
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Running]:
-    memory = MemoryService.of()
-    memory.visits_kept[RICH_OPEN.host] = visits(verified("Claude-User", 12, 0))
-    with serving(memory) as running:
+    service = StoredService()
+    service.reports.put_visits(visits(verified("Claude-User", 12, 0)))
+    with serving(service) as running:
         yield running
 
 

@@ -10,13 +10,15 @@ import msgspec
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import Unavailable
 from aui_tui.model.card import Evidence, Recommendation, ReportCard
+from aui_tui.model.methods import grade_of
 from aui_tui.model.registry import surfaces
-from aui_tui.model.vocabulary import NO_GRADE
 from tests.cards import DEAD, RICH_OPEN, WALLED
-from tests.memory_service import MemoryService, many
+from tests.scan import situations
 from tests.service.serving import Running, serving
+from tests.stored_service import StoredService, many
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&{{7*7}}"
 EVIL = msgspec.structs.replace(
@@ -33,7 +35,7 @@ EVIL = msgspec.structs.replace(
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Running]:
-    with serving(MemoryService.of((RICH_OPEN, WALLED, DEAD, EVIL, *many(230)))) as running:
+    with serving(StoredService((RICH_OPEN, WALLED, DEAD, EVIL, *many(230)))) as running:
         yield running
 
 
@@ -64,8 +66,8 @@ def test_points_and_fixes_are_named_for_people_not_by_keys_of_the_record(site: R
 
 
 def test_a_site_of_which_too_little_could_be_measured_has_no_letter_and_says_why() -> None:
-    thin = msgspec.structs.replace(RICH_OPEN, grade=NO_GRADE)
-    with serving(MemoryService.of((thin,))) as running:
+    thin = grade_card(situations.thin())
+    with serving(StoredService((thin,))) as running:
         for path in ("/", f"/site/{thin.host}"):
             (found,) = page(running, path).css("svg.mark")
             assert (found.attributes["aria-label"], found.text().strip()) == ("No grade", "–")
@@ -75,7 +77,7 @@ def test_a_site_of_which_too_little_could_be_measured_has_no_letter_and_says_why
             running.get("/api/index.json").json()["ranked"][0],
             running.get(f"/api/site/{thin.host}.json").json(),
         ]
-    assert {record["grade"] for record in records} == {RICH_OPEN.grade}, "the shape of a record demands a letter"
+    assert {record["grade"] for record in records} == {grade_of(thin.score)}, "the shape of a record demands a letter"
     assert "Less than half could be measured" in shown.css_first(".verdict").text()
     assert shown.css_first("title").text().startswith(f"{thin.host}: no grade, {thin.score} of 100")
     assert f"<title>{thin.host}: no grade, {thin.score} of 100, {thin.stance}</title>" in feed
@@ -113,7 +115,7 @@ def test_the_first_page_says_who_gets_in_and_a_search_lists_sites_alone(site: Ru
     ids=["no site yet", "large numbers", "kept from some paths is let in"],
 )
 def test_the_first_page_says_how_many_there_are(cards: Sequence[ReportCard], words: list[str]) -> None:
-    with serving(MemoryService.of(cards)) as running:
+    with serving(StoredService(cards)) as running:
         text = page(running, "/").body.text()
     for sentence in words:
         assert sentence in text
@@ -227,7 +229,7 @@ def test_every_link_of_the_pages_leads_somewhere(site: Running) -> None:
 
 
 def test_form_scans_and_leads_to_the_card() -> None:
-    with serving(MemoryService.of()) as running:
+    with serving(StoredService()) as running:
         own = {"Origin": running.base_url}
         answer = running.request("POST", "/scan", data={"url": "new.example"}, headers=own)
         assert answer.status_code == 303
@@ -239,7 +241,7 @@ def test_form_scans_and_leads_to_the_card() -> None:
 
 
 def test_pages_live_under_the_path_of_the_base_url() -> None:
-    with serving(MemoryService.of(), base_url="https://host.example/usability") as running:
+    with serving(StoredService(), base_url="https://host.example/usability") as running:
         tree = LexborHTMLParser(running.get("/").text)
         links = [node.attributes["href"] for node in tree.css("a[href^='/'], link[href^='/']")]
         assert links
@@ -250,7 +252,7 @@ def test_pages_live_under_the_path_of_the_base_url() -> None:
 
 
 def test_the_form_takes_names_in_any_script_and_refuses_what_it_cannot_read() -> None:
-    service = MemoryService.of()
+    service = StoredService()
     with serving(service) as running:
         own = {"Origin": running.base_url}
         running.request("POST", "/scan", data={"url": "bücher.example"}, headers=own)
@@ -262,13 +264,14 @@ def test_the_form_takes_names_in_any_script_and_refuses_what_it_cannot_read() ->
 
 
 def test_the_first_page_is_made_before_the_first_visitor_comes_or_as_soon_as_the_index_can_be_read() -> None:
-    service = MemoryService.of(many(20))
+    service = StoredService(many(20))
     with serving(service) as running:
         made = [name for name, _ in service.calls].count("index")
         assert made
         assert running.get("/").status_code == 200
         assert [name for name, _ in service.calls].count("index") == made
     for fault, status in ((Unavailable("The index is locked."), 503), (RuntimeError("a fault of ours"), 500)):
+        service = StoredService()
         service.faults["index"] = fault
         with serving(service) as running:
             assert running.get("/").status_code == status

@@ -18,21 +18,21 @@ from aui_tui.model import codec
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.web import routes
 from tests.cards import DEAD, RICH_OPEN, WALLED, decode_index, published
-from tests.memory_service import MemoryService, many
 from tests.service.serving import Running, serving
+from tests.stored_service import StoredService, many
 
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Running]:
     """A server for tests that change nothing."""
-    with serving(MemoryService.of()) as running:
+    with serving(StoredService()) as running:
         yield running
 
 
 @pytest.fixture
 def fresh() -> Iterator[Running]:
     """A server of the test's own."""
-    with serving(MemoryService.of()) as running:
+    with serving(StoredService()) as running:
         yield running
 
 
@@ -83,7 +83,7 @@ def test_filter_outside_its_list_names_the_allowed_values(site: Running, query: 
 @pytest.mark.ci
 def test_long_index_is_streamed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(routes, "WHOLE", 5000)
-    with serving(MemoryService.of(many(6000))) as running:
+    with serving(StoredService(many(6000))) as running:
         answer = running.get("/api/index.json", timeout=30)
         assert answer.headers.get("content-length") is None
         assert len(decode_index(answer.content).ranked) == 6000
@@ -96,7 +96,7 @@ def test_long_index_is_streamed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_index_may_be_asked_for_in_pages() -> None:
-    with serving(MemoryService.of(many(25)), base_url="https://index.example") as running:
+    with serving(StoredService(many(25)), base_url="https://index.example") as running:
         whole = running.get("/api/index.json")
         assert "link" not in whole.headers
         found: list[str] = []
@@ -124,7 +124,7 @@ def test_an_index_may_be_asked_for_in_pages() -> None:
 
 
 def test_a_long_index_is_made_once_for_all_who_ask() -> None:
-    service = MemoryService.of(many(3000))
+    service = StoredService(many(3000))
     with serving(service) as running, ThreadPoolExecutor(16) as pool:
         before = len(service.calls)
         bodies = set(pool.map(lambda _: running.get("/api/index.json").content, range(32)))
@@ -154,10 +154,10 @@ def test_a_site_without_a_name_is_404_in_a_whole_sentence(site: Running) -> None
     assert (answer.status_code, answer.json()["detail"]) == (404, "No host is named, so there is no card.")
 
 
-def test_cards_of_hosts_with_scheme_and_port_have_an_address() -> None:
-    host = "http://127.0.0.1:8080"
+def test_cards_of_hosts_with_a_port_have_an_address() -> None:
+    host = "127.0.0.1:8080"
     card = msgspec.structs.replace(WALLED, host=host)
-    with serving(MemoryService.of([card])) as running:
+    with serving(StoredService([card])) as running:
         row = running.get("/api/index.json").json()["ranked"][0]
         path = row["url"].removeprefix(running.base_url)
         assert running.get("/api" + path + ".json").json()["host"] == host
@@ -249,8 +249,8 @@ def test_last_modified_is_the_last_change_and_answers_if_modified_since(site: Ru
 def test_a_new_card_changes_the_index_and_its_tag(fresh: Running) -> None:
     before = fresh.get("/api/index.json")
     fresh.get("/api/scan", params={"url": "fresh.example"})
-    assert isinstance(fresh.service, MemoryService)
-    fresh.service.put(msgspec.structs.replace(WALLED, host="put.example"))
+    assert isinstance(fresh.service, StoredService)
+    fresh.service.reports.put(msgspec.structs.replace(WALLED, host="put.example"))
     after = fresh.get("/api/index.json", headers={"If-None-Match": before.headers["etag"]})
     assert after.status_code == 200
     assert "put.example" in after.text
@@ -304,7 +304,7 @@ def test_unknown_address_is_404_as_problem_details_or_as_a_page(site: Running) -
     "path", ["/api/index.json", f"/api/site/{WALLED.host}.json", "/api/scan?url=a.example", "/healthz"]
 )
 def test_a_failing_store_is_503_and_tells_no_path(path: str) -> None:
-    service = MemoryService.of()
+    service = StoredService()
     fault = Unavailable("The index /home/me/.data/index.db is locked by 10.1.2.3.")
     service.faults = dict.fromkeys(("index", "site", "scan", "stamp"), fault)
     with serving(service) as running:
@@ -316,7 +316,7 @@ def test_a_failing_store_is_503_and_tells_no_path(path: str) -> None:
 
 
 def test_a_fault_of_the_service_is_a_500_that_tells_nothing() -> None:
-    service = MemoryService.of()
+    service = StoredService()
     service.faults["site"] = ValueError("secret /home/me")
     with serving(service) as running:
         answer = running.get(f"/api/site/{WALLED.host}.json")
@@ -327,7 +327,7 @@ def test_a_fault_of_the_service_is_a_500_that_tells_nothing() -> None:
 
 
 def test_service_is_closed_when_the_server_stops() -> None:
-    service = MemoryService.of()
+    service = StoredService()
     with serving(service):
         assert not service.closed
     assert service.closed

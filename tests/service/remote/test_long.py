@@ -28,11 +28,11 @@ from aui_tui.service.remote.client import RemoteService
 from tests.cards import INDEX, RICH_OPEN, encode_index
 from tests.cli.runner import command, environment
 from tests.loopback import QuietHandler, listening
-from tests.memory_service import MemoryService, many
 from tests.service.remote.reader import JSON, remote
 from tests.service.remote.scripted import Said, Source
 from tests.service.serving import serving
 from tests.service.waiting import eventually
+from tests.stored_service import StoredService, many
 
 MIB: Final = 1 << 20
 ROW: Final = msgspec.json.encode(RICH_OPEN.summary())
@@ -163,7 +163,7 @@ def test_an_index_of_ours_comes_in_pages_and_goes_on_where_it_broke_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "PAGE", 100)
-    service = MemoryService.of(many(750))
+    service = StoredService(many(750))
     with serving(service) as running:
         asked_for: list[str] = []
         get = RemoteService._get
@@ -187,10 +187,10 @@ def test_an_index_of_ours_comes_in_pages_and_goes_on_where_it_broke_off(
 
         with pytest.raises(Unavailable, match="broke off"):
             asyncio.run(hosts())
-        assert asyncio.run(hosts()) == sorted(service.cards)
+        assert asyncio.run(hosts()) == [card.host for card in many(750)]
         statuses = [text.rpartition(" ")[2] for text in asked_for]
         assert statuses == ["200"] * 4 + [asked_for[4]] + ["304"] * 4 + ["200"] * 4
-        assert asyncio.run(hosts()) == sorted(service.cards)
+        assert asyncio.run(hosts()) == [card.host for card in many(750)]
         assert [text.rpartition(" ")[2] for text in asked_for[13:]] == ["304"] * 8
 
 
