@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -59,7 +60,8 @@ def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:
         offers: dict[str, Any] = {"starter": known_sites(run), "open_source": chosen.append} if service.is_local else {}
         status = open_on(run, service, host=host, **offers)
         if chosen:
-            settings = msgspec.structs.replace(run.settings, source=chosen[-1])
+            origins = {**run.settings.origins, "source": "--source"}
+            settings = msgspec.structs.replace(run.settings, source=chosen[-1], origins=origins)
             run, access, host = run._replace(settings=settings), None, ""
             continue
         return show_demo(run) if status == DEMO else status
@@ -96,8 +98,12 @@ def open_on(
         from aui_tui.tui.app import run as run_app
         from aui_tui.tui.context import Context
 
+        named = (
+            (settings.origins[name], str(getattr(settings, name))) for name in ("config_file", "data_dir", "source")
+        )
         context = Context(
             service,
+            options="".join(f"{option} {quote(value)} " for option, value in named if option.startswith("--")),
             exporter=partial(export, run, service),
             feed=feed,
             starter=starter,

@@ -5,6 +5,7 @@ No worker may end the application.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
@@ -20,6 +21,10 @@ from aui_tui.text import clean
 from aui_tui.tui.export import Exporter
 
 T = TypeVar("T")
+
+
+COMMAND: Final = re.compile(r"(?:^|(?<=; ))aui-tui ")
+"""Where a command line begins in a line of them."""
 
 
 class Preferences(msgspec.Struct):
@@ -47,10 +52,12 @@ class Context(msgspec.Struct, frozen=True):
 
     ``feed`` fills the index while it is looked at. ``starter``: scans of the packaged list of known sites, for an empty
     index. ``demo``: leaving for the demo is possible. ``open_source`` takes the address of another index, for which the
-    dashboard is then left with OTHER.
+    dashboard is then left with OTHER. ``options``: those of the command line that say whose index this is, each with a
+    blank behind it.
     """
 
     service: Service
+    options: str = ""
     clock: Callable[[], float] = time.time
     exporter: Exporter | None = None
     feed: Feed | None = None
@@ -58,6 +65,10 @@ class Context(msgspec.Struct, frozen=True):
     demo: bool = False
     open_source: Callable[[str], None] | None = None
     preferences: Preferences = msgspec.field(default_factory=Preferences)
+
+    def shell(self, command: str) -> str:
+        """Return a command line, or several, as it is typed to ask the same index."""
+        return COMMAND.sub(lambda found: found[0] + self.options, command)
 
 
 def sentence(error: BaseException) -> str:

@@ -134,6 +134,7 @@ class Dashboard(App[Any]):
 
     def did(self, command: str) -> None:
         """Remember an action by the command line that does the same."""
+        command = self.context.shell(command)
         if not self.actions or self.actions[-1].command != command:
             self.actions = [*self.actions, LoggedAction(local_time(self.context.clock()), command)][-KEPT_ACTIONS:]
 
@@ -467,6 +468,10 @@ class DashboardScreen(Screen[ScreenResultType]):
     def foot_line(self, size: int) -> Content:
         """Return the line above the keys."""
         raise NotImplementedError
+
+    def command(self) -> str:
+        """Return the shell command that prints the same, empty for none."""
+        return ""
 
     def draw_lines(self) -> None:
         """Draw the lines anew; the keys follow what can be done by themselves."""

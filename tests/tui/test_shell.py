@@ -8,14 +8,18 @@ import re
 import shlex
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from aui_tui.service.local import LocalService
+from aui_tui.tui.app import AuiApp
+from aui_tui.tui.dashboard import DashboardScreen
 from tests.cli.runner import here
 from tests.cli.stored import fill
 
 from .cards import make_card
-from .stage import settle, stage
+from .service import CardService
+from .stage import press, settle, stage, text_of
 
 WALKS = {
     "list": (),
@@ -47,8 +51,8 @@ async def command_after(home: Path, keys: tuple[str, ...]) -> str:
             for key in keys:
                 await pilot.press(key)
                 await settle(pilot)
-            command: str = pilot.app.screen.command()  # type: ignore[attr-defined]
-            return command
+            assert isinstance(pilot.app.screen, DashboardScreen)
+            return pilot.app.screen.command()
     finally:
         await service.aclose()
 
@@ -72,6 +76,24 @@ def test_each_compared_host_is_held_against_the_first(home: Path) -> None:
     assert len({host for pair in pairs for host in pair}) == 4
     for command in commands:
         assert here(home, *shlex.split(command)[1:]).code == 0
+
+
+OPTIONS = "--data-dir '/tmp/my data' --source http://127.0.0.1:8640 "
+
+
+async def test_every_command_on_the_screen_names_the_index_that_the_command_line_chose() -> None:
+    async with stage(CardService.of(12), (140, 40)) as pilot:
+        app = pilot.app
+        assert isinstance(app, AuiApp)
+        app.context = msgspec.structs.replace(app.context, options=OPTIONS)
+        await press(pilot, "3")
+        assert f"aui-tui {OPTIONS}index --stance Walled" in text_of(pilot)
+        await press(pilot, "v", "escape", "question_mark")
+        assert f"aui-tui {OPTIONS}index --stance Walled" in " ".join(text_of(pilot).replace("│", "").split())
+        assert [done.command for done in app.actions] == [f"aui-tui {OPTIONS}index --stance Walled --overview"]
+        assert app.context.shell("aui-tui diff a b; aui-tui diff a c") == (
+            f"aui-tui {OPTIONS}diff a b; aui-tui {OPTIONS}diff a c"
+        )
 
 
 def test_overview_in_the_shell(home: Path) -> None:

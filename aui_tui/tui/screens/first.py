@@ -71,7 +71,8 @@ class FirstScreen(DashboardScreen[None]):
         context, starter = self.context, self.context.starter
         found: list[tuple[str, str, Callable[[], object]]] = []
         if context.demo:
-            found.append(("The demo", "32 small sites on this machine, no network", partial(self.app.exit, DEMO)))
+            words = "32 small sites on this machine, about 15 s, no network"
+            found.append(("The demo", words, partial(self.app.exit, DEMO)))
         if starter is not None:
             words = f"{starter.total} public sites, 6 minutes, in the background"
             found.append(("Known sites", words, partial(self.app.fill_from, starter)))

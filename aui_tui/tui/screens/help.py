@@ -14,6 +14,7 @@ from aui_tui.model import query
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS
 from aui_tui.text import fit
 from aui_tui.tui.bindings import HELP, METHOD, live
+from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.rows import ListEntry, blank, entry, paragraph, title
 from aui_tui.tui.screens.windows import ChooseScreen, ReadScreen
 from aui_tui.tui.widgets.listing import RowList
@@ -60,8 +61,7 @@ class HelpScreen(ReadScreen):
 
     def __init__(self, screen: Screen[Any]) -> None:
         super().__init__("Help", self.rows, "t topics · esc closes")
-        command = getattr(screen, "command", None)
-        self._command = command() if callable(command) else ""
+        self._command = screen.context.shell(screen.command()) if isinstance(screen, DashboardScreen) else ""
         self._sections = help_sections(screen)
         self._note = note_of(type(screen).__name__, getattr(getattr(screen, "state", None), "pane", 0))
 

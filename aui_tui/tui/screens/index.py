@@ -130,7 +130,7 @@ class IndexScreen(DashboardScreen[None]):
             column = self.table.sorted_column
         if column is None:
             return row_foot(self.table.row, size)
-        return column_foot(column, size, self.command() if self.has_class("-wide") else "")
+        return column_foot(column, size, self.context.shell(self.command()) if self.has_class("-wide") else "")
 
     @property
     def stale(self) -> bool:
