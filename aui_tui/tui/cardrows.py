@@ -44,7 +44,7 @@ from aui_tui.tui.rows import (
 )
 from aui_tui.tui.scans import scan_log, unseen
 from aui_tui.tui.state import CardState
-from aui_tui.tui.words import day, quota_words, signed, with_keys
+from aui_tui.tui.words import NO_TASKS, day, quota_words, signed, with_keys
 
 SUMMARY, AGENTS, EVIDENCE, FIXES, SCAN_LOG, TASK_RUN, VISITS = NUMBERS = (1, 2, 3, 4, 5, 6, 7)
 NAMES: Final = ("", "Summary", "Agents", "Evidence", "Fixes", "Log", "Tasks", "Visits")
@@ -70,19 +70,19 @@ def sentence(report: HostReport) -> str:
     return sections.verdict(report).text
 
 
-def strip(report: HostReport, size: int, margin: str = " ") -> list[ListEntry]:
+def strip(state: CardState, size: int, margin: str = " ") -> list[ListEntry]:
     """Return one row per outcome, worst first, the names of its assistants folded; chosen by its first key.
 
     ``margin``: room for the cursor.
     """
-    items = sections.assistants(report).items
+    items = sections.assistants(state.report).items if state.report is not None else ()
     names = min(max((cells(item.label) for item in items), default=0), max(size * 2 // 5, 16))
     out = []
     for item in items:
         gets = {"in": "yes", "part": "part"}.get(item.word, "no" if item.word in agents.SHUT else "–")
         lead = text(margin, (f"{marked(item.word)[0]} {fit(gets, 5)} ", item.tone))
         room = max(size - names - lead.cell_length - 2, 8)
-        beside = zip_longest(wrap(item.label, names), wrap(with_keys(item.text), room), fillvalue="")
+        beside = zip_longest(wrap(item.label, names), wrap(with_keys(item.text, tasks=state.tasks), room), fillvalue="")
         rows = [text(fit(label, names), (f"  {why}", "muted")) for label, why in beside]
         out.append(entry(lead, Content("\n" + " " * lead.cell_length).join(rows), key=item.key))
     return out
@@ -95,7 +95,7 @@ def score(state: CardState, size: int) -> Content:
         return Content("")
     rows = _unmeasured(report) if report.card.unreachable else _measured(report, size)
     step = next(item for item in sections.verdict(report).items if item.key == "next")
-    words = with_keys(step.text)
+    words = with_keys(step.text, tasks=state.tasks)
     if state.fixes and step.code:
         short = f"{state.fixes[0].title}: {gain(report.card, state.fixes[0].k)}"
         forms = f"{step.text}{COPIES}", f"{short}{COPIES}"
@@ -151,7 +151,7 @@ def rows(number: int, state: CardState, report: HostReport, size: int, now: floa
         case 5:
             return scan_log(report, size)
         case 6:
-            return tasks(report, size, now)
+            return tasks(state, report, size, now)
         case _:
             return visits(report, size)
 
@@ -247,11 +247,14 @@ def fixes(state: CardState, report: HostReport, size: int) -> list[ListEntry]:
     return out + [entry("  ", (row or " ", "code")) for row in fix.code.split("\n")]
 
 
-def tasks(report: HostReport, size: int, now: float) -> list[ListEntry]:
+TRY_TASKS: Final = "a tries six tasks in a browser on this machine; it reads and searches, and sends no form."
+
+
+def tasks(state: CardState, report: HostReport, size: int, now: float) -> list[ListEntry]:
     """Return the tasks with their outcomes and points, then what was done where one got stuck."""
     section = sections.tasks(report, now=now)
     if section is None:
-        words = "Not run. a tries six tasks in a browser on this machine; it reads and searches, and sends no form."
+        words = f"Not run. {TRY_TASKS if state.tasks else NO_TASKS}"
         known = [entry("  ", fit(task.label, 26), (f"{task.weight:2} points", "muted")) for task in TASKS]
         return [paragraph(words, size, "muted"), blank(), *known]
     run = report.observations.tasks if report.observations is not None else None

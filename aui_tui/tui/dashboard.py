@@ -37,7 +37,7 @@ from aui_tui.tui.glyphs import CRITICAL, WARN
 from aui_tui.tui.scans import RunningTasks, Scan, ended_words
 from aui_tui.tui.themes import ROLES, first, hard_to_read, load, packaged
 from aui_tui.tui.widgets.bars import Bar, KeyBar
-from aui_tui.tui.words import local_time, with_keys
+from aui_tui.tui.words import NO_TASKS, local_time, with_keys
 
 FEED_PAUSE: Final = 0.4
 """Seconds between two readings of a list that is being filled."""
@@ -142,6 +142,7 @@ class Dashboard(App[Any]):
         """Write one setting and say where; ``what`` begins the sentence."""
         kept = self.context.preferences
         if kept.write is None:
+            self.notice(f"{what} Nothing is remembered here.")
             return
         try:
             kept.write(name, value)
@@ -370,15 +371,12 @@ class Dashboard(App[Any]):
 
     def try_tasks(self, host: str) -> None:
         """Run the tasks on a host, one run at a time."""
-        service = self.context.service
-        if not service.is_local:
-            self.notice("Tasks run in a browser on this machine, for its own index alone.", "warning")
-        elif self.task_run is not None and self.task_run.running:
+        if self.task_run is not None and self.task_run.running:
             self.notice(f"The tasks are being tried on {self.task_run.host}; esc on its card stops them.")
         else:
             self.task_run = RunningTasks(host)
             self.did(f"aui-tui scan {quote(host)} --tasks")
-            start(self, "tasks", self._run_tasks, service, host)
+            start(self, "tasks", self._run_tasks, self.context.service, host)
 
     async def _run_tasks(self, service: Service, host: str) -> None:
         def live(event: TaskEvent) -> None:
@@ -495,6 +493,8 @@ class DashboardScreen(Screen[ScreenResultType]):
         """Return why ``action`` cannot be done here now; empty when it can."""
         if action in ("scan", "ask_scan") and not self.context.service.can_scan:
             return "This index is read only: nothing can be scanned from here."
+        if action == "tasks" and not self.context.service.is_local:
+            return NO_TASKS
         return "Nothing can be written here." if action == "export" and self.context.exporter is None else ""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -139,7 +139,8 @@ def ended_words(scan: Scan, error: str, before: ReportCard | None = None) -> tup
         return ("failed", error) if error else ("cancelled", _cancelled(scan))
     card = report.card
     if card.unreachable:
-        return "done", f"{card.host} could not be reached: {card.top_evidence}"
+        words = card.top_evidence
+        return "done", words if words.startswith(card.host) else f"{card.host} could not be reached: {words}"
     result = f"{card.host}: {labels.result(card)}."
     if report.source == "cache":
         return "done", f"{result} Answer {labels.dated(report.age)}. f asks the site again."

@@ -163,6 +163,7 @@ class CardState(msgspec.Struct, frozen=True):
     them, None while that is not known. ``history``: all kept scans, also while an earlier one is shown. ``ledger``:
     pane 1 shows how the score came about. ``changes``: pane 3 shows what changed since ``against``, else since the
     scan before. ``crawlers``: pane 2 lists them too. ``unfolded``: keys of rows of agents that are shown one by one.
+    ``tasks``: they can be tried.
     """
 
     host: str
@@ -179,11 +180,13 @@ class CardState(msgspec.Struct, frozen=True):
     changes: bool = False
     against: ReportCard | None = None
     crawlers: bool = False
+    tasks: bool = True
     unfolded: frozenset[str] = frozenset()
 
     def to_host(self, host: str) -> CardState:
         """Return the state for another host; panes and method stay."""
-        return CardState(host, method=self.method, pane=self.pane, ledger=self.ledger, changes=self.changes)
+        kept = CardState(host, method=self.method, pane=self.pane, ledger=self.ledger, changes=self.changes)
+        return replace(kept, tasks=self.tasks)
 
     def with_report(self, report: HostReport) -> CardState:
         """Return the state with what was read; marks of fixes that are no longer there go."""

@@ -35,8 +35,16 @@ def signed(number: int | None) -> str:
     return format(number, "+d") if number else ""
 
 
-def with_keys(words: str) -> str:
-    """Return words of a report with the key of the dashboard in the place of the option of the command line."""
+NO_TASKS: Final = "Tasks run in a browser on this machine, for its own index alone."
+
+
+def with_keys(words: str, *, tasks: bool = True) -> str:
+    """Return words of a report with the key of the dashboard in the place of the option of the command line.
+
+    Where no ``tasks`` can be tried, as on another index, nothing asks for them.
+    """
+    if not tasks:
+        words = words.replace(": try the tasks (--tasks)", "").replace(" (--tasks)", "")
     return words.replace("--tasks", "key a")
 
 

@@ -18,7 +18,7 @@ from aui_tui.model.visits import visit_rows
 from aui_tui.text import cells
 from aui_tui.tui import cardrows
 from aui_tui.tui.rows import ListEntry, entry
-from aui_tui.tui.screens.compare import compare, lines, sentence
+from aui_tui.tui.screens.compare import CompareScreen, compare, lines, sentence
 from aui_tui.tui.screens.exchange import around_difference, opened
 from aui_tui.tui.screens.help import help_sections
 from aui_tui.tui.screens.windows import ReadScreen
@@ -56,15 +56,18 @@ def test_tasks_show_outcome_points_and_where_they_got_stuck() -> None:
     seen = replace(situations.open_rich(), tasks=run)
     card = replace(make_card(1), task_runs=tuple(run_of(one) for one in run.results))
     report = HostReport(card=card, observations=seen)
-    assert all(fit_in(cardrows.tasks(report, size, NOW.timestamp()), size) for size in (40, 76, 120))
-    shown = words_of(cardrows.tasks(report, 76, NOW.timestamp()))
+    assert all(
+        fit_in(cardrows.tasks(CardState(report.card.host), report, size, NOW.timestamp()), size)
+        for size in (40, 76, 120)
+    )
+    shown = words_of(cardrows.tasks(CardState(report.card.host), report, 76, NOW.timestamp()))
     for words in ("✓", "15/15", "~", "5/10", "step by step", "searchbox “Find a room”", "To change:"):
         assert words in shown
 
 
 def test_without_a_run_or_a_log_the_panes_say_how_to_get_one() -> None:
     report = HostReport(card=make_card(1))
-    shown = words_of(cardrows.tasks(report, 76, NOW.timestamp()))
+    shown = words_of(cardrows.tasks(CardState(report.card.host), report, 76, NOW.timestamp()))
     assert "Not run. a tries six tasks" in shown
     assert "Fill a form (not sent)     5 points" in shown
     assert "Read an access log" in words_of(cardrows.visits(report, 120))
@@ -162,6 +165,31 @@ async def test_unfolding_agents_that_are_alike_leaves_the_cursor_on_the_first_of
         fold = pane.key
         await press(pilot, "enter")
         assert pane.key == fold[1:]
+
+
+async def test_enter_on_an_empty_comparison_says_that_there_is_nothing() -> None:
+    async with stage(CardService.of(3)) as pilot:
+        await pilot.app.push_screen(CompareScreen(("gone.example", "lost.example")))
+        await press(pilot, "enter")
+        assert "There is nothing to open here." in text_of(pilot)
+
+
+async def test_rows_that_come_in_another_order_have_one_cursor() -> None:
+    """A card that is read again after a scan may put what is under the cursor elsewhere."""
+    async with stage(CardService.of(3)) as pilot:
+        await press(pilot, "enter")
+        strip = pilot.app.screen.query_one("#strip", RowList)
+        rows = [entry(f" {name}", key=name) for name in "abcd"]
+        for shown in (rows, rows[::-1], rows[2:], rows):
+
+            def build(_size: int, shown: list[ListEntry] = shown) -> list[ListEntry]:
+                return shown
+
+            strip.show(build)
+            await settle(pilot)
+            await press(pilot, "down")
+            prompts = [str(strip.get_option_at_index(place).prompt) for place in range(strip.option_count)]
+            assert [prompt for prompt in prompts if prompt.startswith("▸")] == [f"▸{strip.key}"]
 
 
 async def test_esc_takes_away_what_was_said() -> None:

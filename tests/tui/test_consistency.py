@@ -25,7 +25,7 @@ from aui_tui.tui.scans import Scan, ended_words
 from aui_tui.tui.screens.compare import lines
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.preview import preview
-from tests.scan.situations import dropped, half_open, silent
+from tests.scan.situations import bad_certificate, dead, dropped, half_open, silent
 
 from .cards import NOW, VERDICT_CYCLE, make_card
 from .service import CardService
@@ -67,7 +67,7 @@ def test_strip_columns_and_preview_say_the_same(number: int) -> None:
         sentence = cardrows.sentence(report)
         in_preview = " ".join(" ".join(entry.content.plain for entry in preview(row, report, 60, 0.0)).split())
         assert sentence in in_preview
-        strip = " ".join(entry.content.plain for entry in cardrows.strip(report, 100))
+        strip = " ".join(entry.content.plain for entry in cardrows.strip(state, 100))
         assert all(surface.label in strip for surface in surfaces() if surface.slug in card.matrix)
         if sentence.startswith("Every assistant gets in"):
             assert not shut
@@ -163,10 +163,20 @@ def test_a_card_names_keys_and_no_options_of_the_command_line(number: int) -> No
     for card in (make_card(number), replace(make_card(number), recommendations=())):
         report = HostReport(card=card)
         state = CardState(card.host).with_report(report)
-        said = [entry.content.plain for entry in cardrows.strip(report, 100)] + [cardrows.score(state, 100).plain]
-        assert "--" not in " ".join(said)
-        if not card.unreachable:
-            assert "key a" in " ".join(said)
+        for shown in (state, replace(state, tasks=False)):
+            rows = [entry.content.plain for entry in cardrows.strip(shown, 100)]
+            said = " ".join((*rows, cardrows.score(shown, 100).plain))
+            assert "--" not in said
+            assert shown.tasks or "key a" not in said
+            assert not shown.tasks or card.unreachable or "key a" in said
+
+
+def test_the_end_of_a_scan_without_an_answer_names_the_host_once() -> None:
+    for seen in (dead(), bad_certificate()):
+        card = grade_card(seen)
+        words = ended_words(Scan(card.host, answer=HostReport(card=card)), "")[1]
+        assert words == card.top_evidence
+        assert words.startswith(card.host)
 
 
 def test_a_comparison_has_the_verdicts_of_the_card() -> None:

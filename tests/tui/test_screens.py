@@ -135,6 +135,14 @@ def test_the_foot_of_a_column_keeps_the_shell_command_whole(column: Column) -> N
     assert "F counts it." in column_foot(column, 140, "aui-tui index").plain
 
 
+async def test_the_foot_follows_the_width_of_the_screen() -> None:
+    async with stage(CardService.of(60), WIDE) as pilot:
+        for (width, height), there in ((NARROW, False), (WIDE, True)):
+            await pilot.resize_terminal(width, height)
+            await settle(pilot)
+            assert ("aui-tui index" in text_of(pilot)) is there
+
+
 async def test_a_wide_query_line_shows_three_terms_whole() -> None:
     line = "category:retail agent:claude=out agent:chatgpt=in"
     async with stage(CardService.of(60), WIDE, query=Query.of(line=line)) as pilot:

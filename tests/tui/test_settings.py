@@ -240,11 +240,25 @@ async def test_an_empty_index_has_three_doors(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
+async def test_what_cannot_be_remembered_says_so() -> None:
+    async with stage(CardService.of(3)) as pilot:
+        await press(pilot, "comma", "down", "enter")
+        assert "from the next start. Nothing is remembered here." in " ".join(text_of(pilot).split())
+        await press(pilot, "escape", "V", *"mine", "enter")
+        assert "List mine saved. Nothing is remembered here." in " ".join(text_of(pilot).split())
+
+
+@pytest.mark.ci
 async def test_a_source_without_a_browser_says_so_when_tasks_are_asked_for(tmp_path: Path) -> None:
     _app, run = app_with(tmp_path / "config.toml", kind=PublishedService)
     async with run() as pilot:
-        await press(pilot, "enter", "a")
+        await press(pilot, "enter")
+        assert "key a" not in text_of(pilot)
+        assert "Tasks" not in text_of(pilot).splitlines()[-1]
+        await press(pilot, "a")
         assert "for its own index alone" in " ".join(text_of(pilot).split())
+        await press(pilot, "6")
+        assert "Not run. Tasks run in a browser on this machine" in text_of(pilot)
 
 
 def test_a_file_that_cannot_be_changed_is_one_sentence(tmp_path: Path) -> None:

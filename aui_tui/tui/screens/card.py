@@ -125,7 +125,7 @@ class CardScreen(DashboardScreen[str]):
             self.watch(self.app, name, getattr(self, f"_{name}"), init=False)
         self.query_one("#answer").border_title = Content("1 Summary")
         self.query_one("#why").border_title = Content("why")
-        self.become(self.state)
+        self.become(replace(self.state, tasks=self.context.service.is_local))
         self.action_pane(SUMMARY)
         self.read()
 
@@ -211,7 +211,7 @@ class CardScreen(DashboardScreen[str]):
         if report is not None:
             self.query_one("#stance", Static).update(cardrows.stance(report.card))
             self.query_one("#sentence", Static).update(Content(cardrows.sentence(report)))
-            self.query_one("#strip", RowList).show(partial(cardrows.strip, report), top=top)
+            self.query_one("#strip", RowList).show(partial(cardrows.strip, state), top=top)
             self.query_one("#score").refresh(layout=True)
 
     def on_resize(self, _event: events.Resize) -> None:

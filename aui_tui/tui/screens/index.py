@@ -143,6 +143,9 @@ class IndexScreen(DashboardScreen[None]):
         self.query_one("#foot", Bar).styles.height = rows
         self.draw_lines()
 
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.draw_lines)  # once the classes of the new width hold
+
     @property
     def _feeding(self) -> bool:
         """Whether scans fill the index."""

@@ -102,6 +102,7 @@ class RowList(OptionList):
             return
         here, top = self.key, self.scroll_offset.y
         self.rows = rows
+        self.set_reactive(OptionList.highlighted, None)  # or the row in its place would be drawn with the cursor
         self.set_options([Option(self._prompt(place), disabled=not row.key) for place, row in enumerate(rows)])
         if not rows:
             self.clear_options()  # Textual draws nothing over what was there
@@ -183,6 +184,11 @@ class RowList(OptionList):
         return sum(row.content.plain.count("\n") + 1 for row in self._build_rows(room)) if room > 0 else 0
 
     # Keys
+
+    def action_select(self) -> None:
+        if self.highlighted is None:
+            self.notify("There is nothing to open here.", markup=False)
+        super().action_select()
 
     def action_side(self, step: int) -> None:
         place = self.highlighted

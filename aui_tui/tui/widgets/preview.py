@@ -68,23 +68,29 @@ class PreviewPane(RowList, can_focus=False):
     def _draw(self, report: HostReport | None, *, top: bool = True) -> None:
         self._report = report
         self.border_title = Content(self._row.summary.host if self._row is not None else "Preview")
-        row, now = self._row, self._given.clock()
-        self.show((lambda size: preview(row, report, size, now)) if row is not None else lambda _size: (), top=top)
+        row, now, tasks = self._row, self._given.clock(), self._given.service.is_local
+        self.show(
+            (lambda size: preview(row, report, size, now, tasks=tasks)) if row is not None else lambda _size: (),
+            top=top,
+        )
 
 
-def preview(row: Row, report: HostReport | None, size: int, now: float) -> list[ListEntry]:
-    """Return the pane laid out to ``size`` cells; ``report`` is None until it has been read."""
+def preview(row: Row, report: HostReport | None, size: int, now: float, *, tasks: bool = True) -> list[ListEntry]:
+    """Return the pane laid out to ``size`` cells; ``report`` is None until it has been read.
+
+    ``tasks``: they can be tried here.
+    """
     summary = row.summary
     if report is None:
         return [entry(_stance(row)), _facts(summary, now), blank(), paragraph(summary.top_evidence, size)]
     from aui_tui.tui import cardrows  # not for the first frame
 
-    state = CardState(summary.host).with_report(report)
+    state = CardState(summary.host, tasks=tasks).with_report(report)
     head = paragraph(cardrows.sentence(report), size, "strong", text(cardrows.stance(report.card), "  "))
     change = signed(row.change) if row.rank else ""
     moved = [entry((fit("Change", 9), "muted"), f"{change} since the scan before")] if change else []
     past = entry((fit("History", 9), "muted"), cardrows.history(report.history, now, 16))
-    strip, evidence = cardrows.strip(report, size, ""), cardrows.evidence(report, size)
+    strip, evidence = cardrows.strip(state, size, ""), cardrows.evidence(report, size)
     score = entry(cardrows.score(state, size))
     rows = (head, _facts(summary, now), blank(), *strip, blank(), score, *moved, past, blank(), *evidence)
     return [entry(line.content) for line in rows]
