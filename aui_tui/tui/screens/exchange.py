@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from shlex import quote
-from typing import Final
+from typing import Final, NamedTuple
 
 from textual.app import ComposeResult
 from textual.content import Content
@@ -22,13 +23,12 @@ from aui_tui.tui.bindings import EXCHANGE
 from aui_tui.tui.cardrows import unasked
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.export import ExportJob, file_name
-from aui_tui.tui.rows import ListEntry, blank, entry, in_full, paragraph, rule, spread, term, text
+from aui_tui.tui.rows import Build, ListEntry, blank, entry, in_full, paragraph, rule, spread, term, text
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.widgets.bars import Bar, acting
 from aui_tui.tui.widgets.find import FindBar
 from aui_tui.tui.widgets.listing import RowList
 
-SIDES: Final = ("both", "left", "right", "text")
 EXPLAINED: Final = {
     "request": "The first line of what was asked.",
     "User-Agent": "The name that asked; most sites that refuse agents decide by it.",
@@ -47,6 +47,15 @@ EXPLAINED: Final = {
 """What some rows mean."""
 
 
+class Side(NamedTuple):
+    """A way to show the exchange: the name of its tab, title and legend of its frame, and its rows."""
+
+    tab: str
+    title: str
+    legend: str
+    rows: Build
+
+
 class ExchangeScreen(DashboardScreen[None]):
     """Shows the exchange called ``name`` of one scan beside the browser's."""
 
@@ -60,6 +69,7 @@ class ExchangeScreen(DashboardScreen[None]):
         self._known = names(seen)
         self._side = 0 if self._known else 1
         self._exchange = name if name in self._known else self._known[0] if self._known else BROWSER
+        self.found = compared(report.card, seen, self._exchange)
 
     def inside(self) -> ComposeResult:
         yield Bar(self._tabs, id="tabs-of-sides")
@@ -70,23 +80,22 @@ class ExchangeScreen(DashboardScreen[None]):
         self._draw()
 
     @property
-    def found(self) -> ComparedExchanges:
-        """The two sides."""
-        return compared(self._report.card, self._seen, self._exchange)
+    def _sides(self) -> tuple[Side, ...]:
+        """Both sides, each alone, and their text."""
+        found, left, right = self.found, self.found.left_label, self.found.right_label
+        both = f"{left} {glyphs.DOT} {right}"
+        return (
+            Side("Compared", f"the answer: {both}", ALIKE_LEGEND, partial(side_by_side, found)),
+            Side(f"{left.replace('browser', 'Browser')} raw", left, RAW_LEGEND, partial(raw, found.left)),
+            Side(f"{right} raw", right, RAW_LEGEND, partial(raw, found.right)),
+            Side("Text", both, "- on the left alone  + on the right alone", partial(page_text, found)),
+        )
 
     def _draw(self) -> None:
-        found, side, block = self.found, SIDES[self._side], self.query_one("#exchange", RowList)
-        one = found.left if side == "left" else found.right
-        label = found.left_label if side == "left" else found.right_label
-        if side == "both":
-            block.show(lambda size: side_by_side(found, size), top=True)
-        elif side == "text":
-            block.show(lambda size: page_text(found, size), top=True)
-        else:
-            block.show(lambda size: raw(one, size), top=True)
-        both = f"{found.left_label} {glyphs.DOT} {found.right_label}"
-        block.border_title = Content({"both": f"the answer: {both}", "text": both}.get(side, label))
-        block.border_subtitle = Content(LEGENDS.get(side, RAW_LEGEND))
+        side, block = self._sides[self._side], self.query_one("#exchange", RowList)
+        block.show(side.rows, top=True)
+        block.border_title = Content(side.title)
+        block.border_subtitle = Content(side.legend)
         self.draw_lines()
 
     def title_line(self, size: int) -> Content:
@@ -96,13 +105,8 @@ class ExchangeScreen(DashboardScreen[None]):
 
     def _tabs(self, size: int) -> Content:
         found = self.found
-        words = (
-            "Compared",
-            f"{found.left_label.replace('browser', 'Browser')} raw",
-            f"{found.right_label} raw",
-            "Text",
-        )
-        shown = [(f" [{w}]", "title") if n == self._side else (f"  {w} ", "") for n, w in enumerate(words)]
+        tabs = (side.tab for side in self._sides)
+        shown = [(f" [{tab}]", "title") if n == self._side else (f"  {tab} ", "") for n, tab in enumerate(tabs)]
         parts = [acting(text(part), f"screen.side({number})") for number, part in enumerate(shown)]
         return spread(text(*parts), text((f"{found.differing} differ, {found.alike} are alike ", "muted")), size)
 
@@ -114,13 +118,13 @@ class ExchangeScreen(DashboardScreen[None]):
 
     def _row(self) -> FieldRow | None:
         key = self.query_one("#exchange", RowList).key
-        return self.found.rows[int(key)] if SIDES[self._side] == "both" and key.isdigit() else None
+        return next((row for row in self.found.rows if _key(row) == key), None)
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         found, row = self.found, self._row()
         if message.key in MORE:
             rows = [one for one in found.rows if _place(one) == message.key]
-            window = ReadScreen(f"Fields {MORE[message.key]}", lambda size: [_field(one, 0, size, 24) for one in rows])
+            window = ReadScreen(f"Fields {MORE[message.key]}", lambda size: [_field(one, size, 24) for one in rows])
             self.app.push_screen(window)
         elif row is not None:
             self.app.push_screen(ReadScreen(row.name, lambda size: whole(row, found, size)))
@@ -128,7 +132,7 @@ class ExchangeScreen(DashboardScreen[None]):
     # Keys
 
     def action_turn(self, step: int) -> None:
-        self.action_side((self._side + step) % len(SIDES))
+        self.action_side((self._side + step) % len(self._sides))
 
     def action_side(self, number: int) -> None:
         self.query_one(FindBar).close()
@@ -138,6 +142,7 @@ class ExchangeScreen(DashboardScreen[None]):
     def action_walk(self, step: int) -> None:
         if self._known:
             self._exchange = self._known[(self._known.index(self._exchange) + step) % len(self._known)]
+            self.found = compared(self._report.card, self._seen, self._exchange)
             self._draw()
 
     def action_copy(self, what: str) -> None:
@@ -158,10 +163,7 @@ class ExchangeScreen(DashboardScreen[None]):
         return f"aui-tui site {quote(self._report.card.host)} --details"
 
 
-LEGENDS: Final = {
-    "both": f"{glyphs.DISAGREE} differs  {glyphs.ALIKE} alike",
-    "text": "- on the left alone  + on the right alone",
-}
+ALIKE_LEGEND: Final = f"{glyphs.DISAGREE} differs  {glyphs.ALIKE} alike"
 RAW_LEGEND: Final = "> asked  < answered"
 NAME: Final = 14
 ONE_SIDE: Final = 66
@@ -179,16 +181,16 @@ MORE: Final = {"more answered": "of the answer", "more asked": "sent by one side
 
 def side_by_side(found: ComparedExchanges, size: int) -> list[ListEntry]:
     """Return the answer, its cause, the request, and a command that asks the same; what differs first in each."""
-    parts: dict[str, list[tuple[int, FieldRow]]] = {"answer": [], "why": [], "asked": [], **{key: [] for key in MORE}}
-    for number, row in enumerate(found.rows):
-        parts[_place(row)].append((number, row))
+    parts: dict[str, list[FieldRow]] = {"answer": [], "why": [], "asked": [], **{key: [] for key in MORE}}
+    for row in found.rows:
+        parts[_place(row)].append(row)
     told = (*TOLD, *(row.name for row in found.rows if row.note == QUOTED), SERVER)
-    parts["answer"].sort(key=lambda pair: told.index(pair[1].name))
-    parts["asked"].sort(key=lambda pair: pair[1].differs is False)
-    shown = [row for part in ("answer", "why", "asked") for _, row in parts[part]]
+    parts["answer"].sort(key=lambda row: told.index(row.name))
+    parts["asked"].sort(key=lambda row: row.differs is False)
+    shown = (*parts["answer"], *parts["why"], *parts["asked"])
     longest = max((cells(row.name) + 1 for row in shown), default=NAME)
     name = max(NAME, min(longest, 28 if size >= 110 else 16))
-    fields = {part: [_field(row, number, size, name) for number, row in rows] for part, rows in parts.items()}
+    fields = {part: [_field(row, size, name) for row in rows] for part, rows in parts.items()}
     for key in MORE:
         if fields[key]:
             words = f"  {count(len(fields[key]), 'more field')} {_of(key, found, parts[key])}"
@@ -206,9 +208,9 @@ def side_by_side(found: ComparedExchanges, size: int) -> list[ListEntry]:
     ]
 
 
-def _of(key: str, found: ComparedExchanges, rows: Sequence[tuple[int, FieldRow]]) -> str:
+def _of(key: str, found: ComparedExchanges, rows: Sequence[FieldRow]) -> str:
     """Return whose fields are only counted: those of the answer, or of the side that alone sent them."""
-    silent = {(row.left in NOT_SENT, row.right in NOT_SENT) for _, row in rows}
+    silent = {(row.left in NOT_SENT, row.right in NOT_SENT) for row in rows}
     if key == "more answered" or len(silent) > 1:
         return MORE[key]
     return f"sent by {found.right_label if silent == {(True, False)} else f'the {found.left_label}'} only"
@@ -228,7 +230,11 @@ def _one_sided(row: FieldRow) -> bool:
     return row.part == "asked" and row.name != "User-Agent" and (row.left in NOT_SENT) is not (row.right in NOT_SENT)
 
 
-def _field(row: FieldRow, number: int, size: int, name: int) -> ListEntry:
+def _key(row: FieldRow) -> str:
+    return f"{row.part} {row.name}"
+
+
+def _field(row: FieldRow, size: int, name: int) -> ListEntry:
     both = size >= ONE_SIDE
     room = max((size - name - 8) // 2, 8)
     left, right = around_difference(row.left, row.right, room) if row.name == "User-Agent" else (row.left, row.right)
@@ -236,7 +242,7 @@ def _field(row: FieldRow, number: int, size: int, name: int) -> ListEntry:
     sign = (f"{SIGNS[row.differs]} ", "accent" if row.differs else "muted")
     shown = (fit(left, room) + "  ", role) if both else ""
     note = (f"   {row.note}" if row.note else "", "muted")
-    return entry(f"  {fit(row.name, name)} ", shown, sign, (right, role), note, key=str(number))
+    return entry(f"  {fit(row.name, name)} ", shown, sign, (right, role), note, key=_key(row))
 
 
 def around_difference(left: str, right: str, room: int) -> tuple[str, str]:
