@@ -107,17 +107,17 @@ def _unmeasured(report: HostReport) -> list[Content]:
     last = next((point for point in reversed(report.history) if not point.unreachable), None)
     graded = labels.score(last.score, last.grade) if last else ""
     words = f"   last graded {graded} on {last.scanned_at[:10]} (h shows it)" if last else ""
-    return [text((fit("Score", NAME), "muted"), glyphs.DASH, (words, "muted"))]
+    return [text((fit("Score", NAME), "muted"), "–", (words, "muted"))]
 
 
 def _measured(report: HostReport, size: int) -> list[Content]:
     card = report.card
     got, possible = totals(card)
-    star = glyphs.PROVISIONAL if card.provisional is True else ""
+    star = "*" if card.provisional is True else ""
     lead = text(
         (fit("Score", NAME), "muted"),
         (f"{got} of {possible}", "strong"),
-        (f" {glyphs.ARROW} ", "muted"),
+        (" → ", "muted"),
         (f"{card.score}/100", "strong"),
         (f"{star}  ", "muted"),
         (card.grade, glyphs.GRADES.get(card.grade[:1], "")),
@@ -308,7 +308,7 @@ def changes(before: ReportCard | None, report: HostReport, size: int, now: float
 
 
 def _arrows(words: str) -> str:
-    return words.replace(" -> ", f" {glyphs.ARROW} ")
+    return words.replace(" -> ", " → ")
 
 
 # Why an agent fares as it does
@@ -383,8 +383,8 @@ def amount(number: int, state: CardState) -> str:
     return {
         EVIDENCE: f"{worst}{glyphs.CRITICAL}" if worst and not state.changes else "",
         FIXES: str(len(report.card.recommendations) or ""),
-        TASK_RUN: "" if report.card.task_runs else glyphs.DASH,
-        VISITS: "" if report.visits is not None else glyphs.DASH,
+        TASK_RUN: "" if report.card.task_runs else "–",
+        VISITS: "" if report.visits is not None else "–",
     }.get(number, "")
 
 
@@ -405,7 +405,7 @@ def pane_title(number: int, state: CardState, now: float) -> str:
     if number in (AGENTS, TASK_RUN):
         section = sections.every_agent(report) if number == AGENTS else sections.tasks(report, now=now)
         more = section.text.rstrip(".") if section is not None else ""
-    return f"{name} {glyphs.DASH} {more}" if more else name
+    return f"{name} – {more}" if more else name
 
 
 SEVERITIES: Final = ("critical", "warn", "good")
@@ -475,9 +475,9 @@ def what_if(state: CardState) -> Content:
     if not state.done or report is None:
         return Content("")
     if reached is None:
-        return text((f"  {glyphs.ARROW} {glyphs.WAIT}", "muted"))
+        return text(("  → …", "muted"))
     grade = reached.grade if report.card.grade != NO_GRADE else NO_GRADE
-    out = text((f"  {glyphs.ARROW} ", "accent"), (labels.score(reached.score, grade), "strong"))
+    out = text(("  → ", "accent"), (labels.score(reached.score, grade), "strong"))
     if reached.stance != report.card.stance:
         sign, tone = marked(reached.stance)
         out = text(out, (f" {sign} {reached.stance}", tone))

@@ -167,7 +167,7 @@ def _matrix(width: int, rows: int) -> tuple[Column, ...]:
 def cell(column: Column, row: Row, now: float) -> Cell:
     """Return what ``column`` says of ``row``; ``now`` is epoch seconds."""
     if not row.rank and column.key in OF_SCORE:
-        return Cell(glyphs.DASH, "muted")
+        return Cell("–", "muted")
     maker = _CELLS.get(column.key)
     if maker is not None:
         return maker(row, now)
@@ -188,7 +188,7 @@ def verdict_of(row: Row, slug: str) -> str:
 
 def _score(row: Row, _now: float) -> Cell:
     open_half = None in row.summary.pillars.values()
-    return Cell(str(row.summary.score) + (glyphs.PROVISIONAL if open_half else " "), "strong")
+    return Cell(str(row.summary.score) + ("*" if open_half else " "), "strong")
 
 
 def _change(row: Row, _now: float) -> Cell:

@@ -140,7 +140,7 @@ def assistants(figures: Overview, moves: Moves, size: int) -> list[ListEntry]:
             out.append(entry(f" {name}", (words, "muted")))
             continue
         # where everybody is turned away, one that only task runs tell of is too: no share of all hosts
-        share = (glyphs.DASH.rjust(8), "muted", "")
+        share = ("–".rjust(8), "muted", "")
         if known_by(surface):
             share = percent(fates["in"] + fates["part"], known).rjust(8), "good", of_agent(surface, "gets in")
         parts = ((part, sign(word).tone, of_agent(surface, word) if word else "") for word, part in _parts(fates, room))
@@ -166,17 +166,17 @@ def _cells(figures: Overview, moves: Moves, surface: Surface, size: int) -> Iter
         change = let_in - shut_out
         told = slug in moves.agents and known_by(surface)
         tone = "good" if change > 0 else "critical" if change < 0 else "muted"
-        yield "    Δ in", (format(change, "+,d" if change else "d") if told else glyphs.DASH).rjust(8), tone, ""
+        yield "    Δ in", (format(change, "+,d" if change else "d") if told else "–").rjust(8), tone, ""
     if wide and moves.weeks:
         shares = moves.weeks.get(slug, ()) if known_by(surface) else ()
         known = max(shares, default=-1) >= 0
-        curve = "".join(glyphs.spark([share]) if share >= 0 else " " for share in shares) if known else glyphs.DASH
+        curve = "".join(glyphs.spark([share]) if share >= 0 else " " for share in shares) if known else "–"
         yield "       12 weeks", curve.rjust(15), "bar" if known else "muted", ""
     if wide and figures.shut:
         counted_by = figures.shut.get(slug, {}).items()
         shut = {name: out / asked for name, (out, asked) in counted_by if out and asked >= ENOUGH}
         worst = max(shut, key=shut.__getitem__, default="")
-        words = f"{fit(worst, 17)}{percent(round(1000 * shut[worst]), 1000):>6}" if worst else glyphs.DASH
+        words = f"{fit(worst, 17)}{percent(round(1000 * shut[worst]), 1000):>6}" if worst else "–"
         yield "  most often shut out by", f"  {words}", "" if worst else "muted", ""
 
 
@@ -188,7 +188,7 @@ def known_by(surface: Surface) -> bool:
 def _number(head: str, number: int | None, tone: str, key: str) -> Cell:
     """Return a column of hosts; only a number over zero opens a list, None is not known."""
     width = max(len(head) + 2, 8)
-    words = glyphs.DASH if number is None else f"{number:,}"
+    words = "–" if number is None else f"{number:,}"
     return head.rjust(width), words.rjust(width), tone if number else "muted", key if number else ""
 
 
@@ -291,5 +291,5 @@ def _mover(move: Move, size: int) -> ListEntry:
     mark, role = (glyphs.RISING, "good") if change > 0 else (glyphs.FALLING, "critical")
     room = max(size - 21, 8)
     host = (fit(move.host, room), "", figure("host", move.host))
-    scores = (f"{move.before} {glyphs.ARROW} {move.after}".rjust(10), "muted")
+    scores = (f"{move.before} → {move.after}".rjust(10), "muted")
     return entry((f" {mark}{change:+4d}  ", role), host, scores)

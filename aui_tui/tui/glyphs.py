@@ -8,8 +8,6 @@ from typing import Final
 from aui_tui.model.signs import sign
 
 DISAGREE: Final = sign("disagree").sign
-ALIKE: Final = "="
-PROVISIONAL: Final = "*"
 CRITICAL: Final = sign("critical").sign
 WARN: Final = "!"
 SPARK: Final = "▁▂▃▄▅▆▇█"
@@ -21,10 +19,6 @@ CURSOR: Final = "▸"
 MARK: Final = "▪"
 RISING: Final = "▴"
 FALLING: Final = "▾"
-DOT: Final = "·"
-DASH: Final = "–"
-ARROW: Final = "→"
-WAIT: Final = "…"
 
 GRADES: Final = {"A": "good", "B": "good", "C": "warn", "D": "critical", "F": "critical"}
 """The tone of each grade."""

@@ -18,7 +18,6 @@ from aui_tui.model.points import comparable
 from aui_tui.model.tasks import TaskEvent, run_of, task_label
 from aui_tui.model.view import HostReport
 from aui_tui.text import clean, count, fit
-from aui_tui.tui import glyphs
 from aui_tui.tui.rows import ListEntry, blank, entry, marked, pad, paragraph, spread, text, title
 from aui_tui.tui.words import clock
 
@@ -41,13 +40,13 @@ class Probe(ProbeEvent, frozen=True, kw_only=True):
             words = "asking the site" if self.outcome == "miss" else self.note or self.outcome
             return text(marked(self.outcome), f" {label} ", words)
         if not self.state:
-            return text((f"{glyphs.DOT} {label}", "muted"))
+            return text((f"· {label}", "muted"))
         waited = max(now - self.since, 0.0)
         words = f"in {self.wait - waited:.0f} s: {self.note}"
         if waited >= self.wait:
             again = "asked again " if self.state == "retrying" else ""
             words = f"{again}{min(waited - self.wait, PROBE_LIMIT):.1f}/{PROBE_LIMIT:.0f} s"
-        return text((glyphs.WAIT, "accent"), f" {label} ", (words, "muted"))
+        return text(("…", "accent"), f" {label} ", (words, "muted"))
 
 
 def _answer(word: str, one: Probe | Exchange, note: str) -> Content:
@@ -125,7 +124,7 @@ class RunningTasks(msgspec.Struct, frozen=True):
                 named = f" “{event.step.name}”" if event.step.name else ""
                 steps.append(entry((f"    {event.step.verb} {event.step.role}{named} {event.step.note}", "muted")))
         waiting = task or "The browser is starting; it reads and searches, and sends no form."
-        now = entry((f"{glyphs.WAIT} ", "accent"), waiting)
+        now = entry(("… ", "accent"), waiting)
         return [*ended, now, *steps, entry(("esc stops and keeps the results", "muted"))] if self.running else ended
 
 
@@ -149,7 +148,7 @@ def ended_words(scan: Scan, error: str, before: ReportCard | None = None) -> tup
     was, now = comparable(before, card)
     if was == now:
         return "done", f"{card.host}: {now}, as before."
-    return "done", f"{card.host}: {was} {glyphs.ARROW} {now}, d shows why."
+    return "done", f"{card.host}: {was} → {now}, d shows why."
 
 
 def _cancelled(scan: Scan) -> str:
@@ -172,7 +171,7 @@ NAME: Final = 14
 def strip(scan: Scan, width: int, *, detail: bool) -> Content:
     """Return a scan in one row: host, the probes as signs where ``detail`` asks for them, how far it is."""
     left = text((" scan ", "accent"), (scan.url, "strong"), "  ")
-    right = text((f"{scan.finished}/{len(scan.probes)} probes {glyphs.DOT} esc cancels ", "muted"))
+    right = text((f"{scan.finished}/{len(scan.probes)} probes · esc cancels ", "muted"))
     for probe in scan.probes.values() if detail else ():
         mark = marked(probe.outcome if probe.state == "done" else "waiting" if probe.state else "absent")
         left = text(left, (f"{labels.name(probe.name)} ", "muted"), mark, "  ")
@@ -208,7 +207,7 @@ def scan_log(report: HostReport, size: int) -> list[ListEntry]:
 
 def scan_rows(scan: Scan, size: int, now: float) -> list[ListEntry]:
     """Return a scan of this session."""
-    tail = scan.words or f"{scan.finished} of {len(scan.probes)} probes {glyphs.DOT} esc cancels"
+    tail = scan.words or f"{scan.finished} of {len(scan.probes)} probes · esc cancels"
     probes = (entry(probe.row(now)) for probe in scan.probes.values())
     return [title(scan.url), *probes, blank(), paragraph(tail, size, "muted")]
 

@@ -17,7 +17,7 @@ from aui_tui.model import labels
 from aui_tui.model.codec import encode_card
 from aui_tui.model.labels import ago
 from aui_tui.model.view import HistoryPoint, HostReport, Quota, Window
-from aui_tui.tui import cardrows, glyphs
+from aui_tui.tui import cardrows
 from aui_tui.tui.bindings import CARD
 from aui_tui.tui.cardrows import AGENTS, EVIDENCE, FIXES, NUMBERS, SCAN_LOG, SUMMARY, TASK_RUN, VISITS
 from aui_tui.tui.context import attempt, start
@@ -188,7 +188,7 @@ class CardScreen(DashboardScreen[str]):
         pane, state = self.pane(number), self.state
         pane.border_title = Content(cardrows.pane_title(number, state, self.context.clock()))
         pane.write_below(partial(cardrows.pane_foot, number, state))
-        pane.set_class(cardrows.amount(number, state) == glyphs.DASH, "-idle")
+        pane.set_class(cardrows.amount(number, state) == "–", "-idle")
         pane.show(partial(self._rows, number), top=top)
 
     def _rows(self, number: int, size: int) -> list[ListEntry]:

@@ -153,7 +153,7 @@ LABEL: Final = 20
 BAR: Final = 16
 """Cells of a bar of points."""
 POINTS: Final = re.compile(r"(\d+)/(\d+)")
-LEGEND: Final = f"{glyphs.DISAGREE} differs  {glyphs.ALIKE} alike"
+LEGEND: Final = f"{glyphs.DISAGREE} differs  = alike"
 
 
 def compare(reports: Sequence[HostReport], size: int, now: float, *, every: bool = False) -> list[ListEntry]:
@@ -170,13 +170,13 @@ def compare(reports: Sequence[HostReport], size: int, now: float, *, every: bool
     out.append(entry(" " * (label + 4), (heads, "title")))
     out += [_row(row, glyphs.DISAGREE, label, room) for row in differ]
     more = "a folds them" if every else "a shows them"
-    out.append(rule(f"{glyphs.ALIKE} what is alike: {count(len(alike), 'line')}", more, size))
+    out.append(rule(f"= what is alike: {count(len(alike), 'line')}", more, size))
     if every:
-        return [*out, *(_row(row, glyphs.ALIKE, label, room) for row in alike)]
+        return [*out, *(_row(row, "=", label, room) for row in alike)]
     names: dict[Value, list[str]] = {}
     for row in alike:
         names.setdefault(row.values[0]._replace(note=""), []).append(row.name)
-    said = (_said(", ".join(names[value]), value) for value in names if value.text != glyphs.DASH)
+    said = (_said(", ".join(names[value]), value) for value in names if value.text != "–")
     return [*out, paragraph(" · ".join(said), size, "muted")]
 
 
@@ -187,7 +187,7 @@ def _head(report: HostReport, room: int) -> str:
 
 
 def _score(card: ReportCard) -> str:
-    return glyphs.DASH if card.unreachable else labels.score(card.score, card.grade)
+    return "–" if card.unreachable else labels.score(card.score, card.grade)
 
 
 def _said(names: str, value: Value) -> str:
@@ -252,9 +252,7 @@ def lines(reports: Sequence[HostReport], now: float) -> list[ComparedLine]:
     fixes = {fix.title for report in reports for fix in report.card.recommendations}
     nothing = Value(f"{sign('good').sign} nothing to do", "good")
     return [
-        ComparedLine(
-            name, tuple(one.get(name, nothing if name in fixes else Value(glyphs.DASH, "muted")) for one in said)
-        )
+        ComparedLine(name, tuple(one.get(name, nothing if name in fixes else Value("–", "muted")) for one in said))
         for name in dict.fromkeys(name for one in said for name in one)
     ]
 

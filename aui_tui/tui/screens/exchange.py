@@ -83,7 +83,7 @@ class ExchangeScreen(DashboardScreen[None]):
     def _sides(self) -> tuple[Side, ...]:
         """Both sides, each alone, and their text."""
         found, left, right = self.found, self.found.left_label, self.found.right_label
-        both = f"{left} {glyphs.DOT} {right}"
+        both = f"{left} · {right}"
         return (
             Side("Compared", f"the answer: {both}", ALIKE_LEGEND, partial(side_by_side, found)),
             Side(f"{left.replace('browser', 'Browser')} raw", left, RAW_LEGEND, partial(raw, found.left)),
@@ -163,14 +163,14 @@ class ExchangeScreen(DashboardScreen[None]):
         return f"aui-tui site {quote(self._report.card.host)} --details"
 
 
-ALIKE_LEGEND: Final = f"{glyphs.DISAGREE} differs  {glyphs.ALIKE} alike"
+ALIKE_LEGEND: Final = f"{glyphs.DISAGREE} differs  = alike"
 RAW_LEGEND: Final = "> asked  < answered"
 NAME: Final = 14
 ONE_SIDE: Final = 66
 """Width below which the agent's side stands alone."""
-SIGNS: Final = {True: glyphs.DISAGREE, False: glyphs.ALIKE, None: " "}
+SIGNS: Final = {True: glyphs.DISAGREE, False: "=", None: " "}
 TEXT_ROLES: Final = {"=": "muted", "-": "", "+": "strong"}
-NOT_SENT: Final = frozenset({"", "not sent", glyphs.DASH})
+NOT_SENT: Final = frozenset({"", "not sent", "–"})
 WORD: Final = re.compile(r"[\w./+@-]+")
 TOLD: Final = ("status", "hops", "page", "title", "wall", "reference")
 """What of an answer always has a row, in this order; then the ids to quote, and the server."""
@@ -266,7 +266,7 @@ def raw(one: Exchange, size: int) -> list[ListEntry]:
     if not one.request:
         out.append(paragraph("The fields of this request were not kept; the next scan keeps them.", size, "muted"))
     out.append(blank())
-    out += [paragraph(f"{hop.status} {glyphs.ARROW} {hop.location}", size, head=came) for hop in one.hops]
+    out += [paragraph(f"{hop.status} → {hop.location}", size, head=came) for hop in one.hops]
     out.append(paragraph(f"{one.http_version} {status_line(one)}".strip(), size, "strong", came))
     return out + [paragraph(f"{name}: {value}", size, head=came) for name, value in one.headers]
 

@@ -15,7 +15,6 @@ from aui_tui.model.labels import ago
 from aui_tui.model.signs import sign
 from aui_tui.model.view import HostReport, Row
 from aui_tui.text import fit
-from aui_tui.tui import glyphs
 from aui_tui.tui.context import Context, attempt, start
 from aui_tui.tui.rows import ListEntry, blank, entry, paragraph, text
 from aui_tui.tui.state import CardState
@@ -99,7 +98,7 @@ def preview(row: Row, report: HostReport | None, size: int, now: float, *, tasks
 def _stance(row: Row) -> Content:
     summary = row.summary
     if not row.rank:
-        return text((f"{glyphs.DASH} unreachable, not graded", "warn"))
+        return text(("– unreachable, not graded", "warn"))
     mark, _, tone = sign(summary.stance)
     return text((f"{mark} {summary.stance}", tone), "  ", (labels.score(summary.score, summary.grade), "strong"))
 
