@@ -300,15 +300,12 @@ def changes(before: ReportCard | None, report: HostReport, size: int, now: float
     since = (day(before.scanned_at, now), "strong")
     out = [entry(("Since ", "muted"), since, (f", {ago(before.scanned_at, now)}", "muted"))]
     found = diff(before, report.card)
-    out += [paragraph(_arrows(words), size) for words in takewhile(bool, text_lines(found, deterministic=True))]
+    lead = takewhile(bool, text_lines(found, deterministic=True))
+    out += [paragraph(words.replace(" -> ", " → "), size) for words in lead]
     for name, lines in found.lists().items():
-        shown = (hang("   ", _arrows(line), size, TONES.get(name, "")) for line in lines)
+        shown = (hang("   ", line.replace(" -> ", " → "), size, TONES.get(name, "")) for line in lines)
         out += [blank(), title(name), *(entry(row, key=f"{name} {place}") for place, row in enumerate(shown))]
     return out
-
-
-def _arrows(words: str) -> str:
-    return words.replace(" -> ", " → ")
 
 
 # Why an agent fares as it does

@@ -80,6 +80,13 @@ UNREACHABLE: Final = (
     Column("category", "Category", 14, sort="category", drop=2),
     Column("age", "Age", 4, right=True, sort="age", drop=1),
 )
+MATRIX: Final = (
+    Column("rank", "#", 4, right=True, sort="rank", drop=1),
+    Column("score", "Score", 6, right=True, sort="score", drop=2),
+    Column("stance", "Stance", STANCE_WIDTH, sort="stance"),
+    Column("host", "Host", 16, sort="host", most=36),
+)
+"""The columns of the matrix before those of the assistants, which are numbered."""
 
 
 def columns(
@@ -90,21 +97,27 @@ def columns(
     ``chosen``: keys of the columns that the user wants, empty for those as delivered, without the ``unused`` ones.
     Columns leave in the order Category, Age, by, ≠, Δ, #; score, stance and host stay.
     """
-    if mode == "matrix":
-        return _matrix(width, rows)
-    wanted = list(UNREACHABLE) if mode == "unreachable" else _ranked(width, chosen)
+    wanted = [*MATRIX] if mode == "matrix" else [*UNREACHABLE] if mode == "unreachable" else _ranked(width, chosen)
     if mode == "ranked" and not chosen:
         wanted = [column for column in wanted if column.key not in unused]
-    if mode == "ranked" and wanted[0].key == "rank":
+    if wanted[0].key == "rank":
         wanted[0] = replace(wanted[0], width=max(wanted[0].width, len(format(rows, ","))))
-    while _need(wanted) > width:
+    count = len(surfaces()) if mode == "matrix" else 0
+    while _need(wanted) + 2 * count > width:
         leaving = min((c for c in wanted if c.drop), key=lambda c: c.drop, default=None)
-        if leaving is None and chosen and len(wanted) > 1:
+        if leaving is None and chosen and mode == "ranked" and len(wanted) > 1:
             leaving = [column for column in wanted if column.key != "host"][-1]
         if leaving is None:
             break
         wanted.remove(leaving)
-    return _grown(wanted, width)
+    if not count:
+        return _grown(wanted, width)
+    each = min(max((width - _need(wanted)) // count - 1, 1), WORD_WIDTH + 2)
+    numbered = (
+        replace(column, label=str(number) if each < 8 else f"{number} {column.label}")
+        for number, column in enumerate(_surfaces(each), 1)
+    )
+    return (*_grown(wanted, width - count * (each + 1)), *numbered)
 
 
 def every_column() -> tuple[Column, ...]:
@@ -143,25 +156,6 @@ def _grown(wanted: Sequence[Column], width: int) -> tuple[Column, ...]:
         grown[column.key] = replace(column, width=column.width + extra)
         room -= extra
     return tuple(grown[column.key] for column in wanted)
-
-
-def _matrix(width: int, rows: int) -> tuple[Column, ...]:
-    fixed = [
-        Column("rank", "#", max(4, len(format(rows, ","))), right=True, sort="rank", drop=1),
-        Column("score", "Score", 6, right=True, sort="score", drop=2),
-        Column("stance", "Stance", STANCE_WIDTH, sort="stance"),
-        Column("host", "Host", 16, sort="host", most=36),
-    ]
-    count = len(surfaces())
-    while _need(fixed) + 2 * count > width and any(c.drop for c in fixed):
-        fixed.remove(min((c for c in fixed if c.drop), key=lambda c: c.drop))
-    each = min(max((width - _need(fixed)) // count - 1, 1), WORD_WIDTH + 2)
-    labelled = [
-        replace(column, label=str(number) if each < 8 else " ".join((str(number), column.label)))
-        for number, column in enumerate(_surfaces(each), 1)
-    ]
-    host = _grown(fixed, width - count * (each + 1))
-    return (*host, *labelled)
 
 
 def cell(column: Column, row: Row, now: float) -> Cell:
