@@ -32,6 +32,7 @@ from aui_tui.tui.rows import (
     blank,
     edges,
     entry,
+    fitting,
     folded,
     hang,
     marked,
@@ -131,7 +132,7 @@ def _measured(report: HostReport, size: int) -> list[Content]:
     shown = text(lead, drawn, (f"  {note}", "muted"))
     points = sections.points(report)
     parts = " · ".join(f"{item.label} {item.cells[1]}" for item in points.items) if points is not None else ""
-    return [shown if shown.cell_length <= size else lead, hang(" " * NAME, parts, size)]
+    return [fitting(size, shown, lead), hang(" " * NAME, parts, size)]
 
 
 # The panes
@@ -504,8 +505,7 @@ def change_words(report: HostReport, now: float) -> str:
 
 def tabs(state: CardState, size: int) -> Content:
     """Return the names of the panes with their digits and what is in them, the shown one in brackets."""
-    fitting = (out for out in (_tabs(state, room) for room in ("full", "names")) if out.cell_length <= size)
-    return next(fitting, None) or _tabs(state, "digits")
+    return fitting(size, *(_tabs(state, room) for room in ("full", "names", "digits")))
 
 
 def _tabs(state: CardState, room: str) -> Content:

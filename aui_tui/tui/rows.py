@@ -80,6 +80,11 @@ def pad(content: Content, size: int) -> Content:
     return content.truncate(max(size, 0), ellipsis=True, pad=True)
 
 
+def fitting(size: int, *forms: Content) -> Content:
+    """Return the first of ``forms`` that has room in ``size`` cells, else the last."""
+    return next((form for form in forms if form.cell_length <= size), forms[-1])
+
+
 def spread(left: Content, right: Content, size: int) -> Content:
     """Return ``left`` and ``right`` at the two ends of ``size`` cells; the left part yields."""
     tail = cut(right, size)

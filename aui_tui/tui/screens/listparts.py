@@ -15,12 +15,12 @@ from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.text import count
 from aui_tui.tui import glyphs
 from aui_tui.tui.columns import Column
-from aui_tui.tui.rows import bar, edges, spread, term, text
+from aui_tui.tui.rows import bar, edges, fitting, spread, term, text
 from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.bars import acting
 from aui_tui.tui.words import TERMS, clock, quota_words
 
-SHORT_STANCE: Final = {"Open": "Open", "Selective": "Sel", "Walled": "Wall"}
+SHORT_STANCES: Final = ("Open", "Sel", "Wall")
 
 
 def title_line(state: ListState, label: str, quota: Quota | None, size: int) -> Content:
@@ -60,10 +60,9 @@ def chips_line(state: ListState, size: int) -> Content:
     view = state.view
     if view is None:
         return Content("")
-    short, bare = tuple(SHORT_STANCE[s] for s in STANCES), ("",) * len(STANCES)
-    forms = [(STANCES, "Category: ", "   "), (short, "Category: ", " "), (short, "", " "), (bare, "", " ")]
-    lines = [_chips(state, view, *form) for form in forms]
-    return next((chips for chips in lines if chips.cell_length <= size), lines[-1])
+    short, bare = SHORT_STANCES, ("",) * len(STANCES)
+    forms = ((STANCES, "Category: ", "   "), (short, "Category: ", " "), (short, "", " "), (bare, "", " "))
+    return fitting(size, *(_chips(state, view, *form) for form in forms))
 
 
 def _chips(state: ListState, view: IndexView, names: Sequence[str], lead: str, gap: str) -> Content:
@@ -85,9 +84,8 @@ def column_foot(column: Column, size: int, command: str = "") -> Content:
     keys = "t sorts by it, F counts it." if column.sort else "F counts it."
     words = TERMS.get(column.label.lower()) or TERMS.get(column.key, "")
     right = text("  ", (command, "code"), " ") if command else Content("")
-    forms = [term(column.label, form.strip()) for form in (f"{words} {keys}", words)]
-    fits = (form for form in forms if form.cell_length + right.cell_length <= size)
-    return spread(next(fits, forms[-1]), right, size)
+    forms = (term(column.label, form.strip()) for form in (f"{words} {keys}", words))
+    return spread(fitting(size - right.cell_length, *forms), right, size)
 
 
 def legend_lines(size: int) -> list[Content]:
@@ -110,8 +108,7 @@ def row_foot(row: Row | None, size: int) -> Content:
     if not row.rank:
         return term("unreachable", row.summary.top_evidence)
     word, _ = turned_away(row.matrix)
-    found = term(word, row.summary.top_evidence)
-    return found if found.cell_length <= size else term(word)
+    return fitting(size, term(word, row.summary.top_evidence), term(word))
 
 
 def marks_line(marks: frozenset[str], size: int) -> Content:
