@@ -215,15 +215,16 @@ def of_rules(policies: dict[str, tuple[str, int, str]]) -> HostReport:
 def test_a_comparison_names_the_line_of_robots_txt_which_alone_is_no_difference() -> None:
     told, google = ("blocked", 2, "Disallow: /"), ("blocked", 9, "Disallow: /")
     one, other = of_rules({"Claude-User": told}), of_rules({"Claude-User": google, "Google-Agent": google})
-    found = {row.name: row for row in lines((one, other), NOW.timestamp())}
+    every = lines((one, other), NOW.timestamp())
+    found = {row.name: row for row in every}
     assert [value.note for value in found["Claude"].values] == ["line 2, “Disallow: /”", "line 9, “Disallow: /”"]
     assert not found["Claude"].differs
     assert [value.note for value in found["Google agent"].values] == ["", "line 9, “Disallow: /”"]
     for size, words in ((76, "⊘ told no  line 9 "), (136, "⊘ told no  line 9, “Disallow: /”"), (40, "⊘ told no ")):
-        rows = compare((one, other), size, NOW.timestamp())
+        rows = compare((one, other), every, size)
         assert size == 40 or fit_in(rows, size)
         assert any(words in row.content.plain + " " for row in rows), words
-    assert f"{one.card.host}  {one.card.score} {one.card.grade}" in words_of(compare((one, other), 76, NOW.timestamp()))
+    assert f"{one.card.host}  {one.card.score} {one.card.grade}" in words_of(compare((one, other), every, 76))
 
 
 def test_a_comparison_says_that_robots_txt_turns_away_where_nothing_else_does() -> None:

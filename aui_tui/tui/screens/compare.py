@@ -60,7 +60,9 @@ class CompareScreen(DashboardScreen[None]):
     def __init__(self, hosts: tuple[str, ...]) -> None:
         super().__init__()
         self._hosts = hosts
-        self._reports: dict[str, HostReport] = {}
+        self.reports: list[HostReport] = []
+        """What was read, in order."""
+        self._lines: list[ComparedLine] = []
         self._every = False
 
     def inside(self) -> ComposeResult:
@@ -76,35 +78,29 @@ class CompareScreen(DashboardScreen[None]):
             if report is None:
                 self.app.notice(problem, "error")
             else:
-                self._reports[host] = report
+                self.reports.append(report)
                 self._draw(top=True)
 
     def _aged(self, _count: int) -> None:
         self._draw()
 
-    @property
-    def reports(self) -> list[HostReport]:
-        """What was read, in order."""
-        return [self._reports[host] for host in self._hosts if host in self._reports]
-
     def _draw(self, *, top: bool = False) -> None:
-        reports, now, every = self.reports, self.context.clock(), self._every
-        block = self.query_one(RowList)
-        block.border_title = Content(joined([report.card.host for report in reports]))
+        reports, every, block = [*self.reports], self._every, self.query_one(RowList)
+        found = self._lines = lines(reports, self.context.clock())
+        block.border_title = Content(joined(report.card.host for report in reports))
         block.border_subtitle = Content(LEGEND)
-        block.show(lambda size: compare(reports, size, now, every=every), top=top)
+        block.show(lambda size: compare(reports, found, size, every=every), top=top)
         self.draw_lines()
 
     def title_line(self, size: int) -> Content:
-        rows = lines(self.reports, self.context.clock())
         left = text((" Compare", "title"), f"  {count(len(self._hosts), 'site')}")
-        words = f"{sum(row.differs for row in rows)} of {len(rows)} lines differ "
+        words = f"{sum(row.differs for row in self._lines)} of {len(self._lines)} lines differ "
         return spread(left, text((words, "muted")), size)
 
     def _here(self) -> tuple[ComparedLine | None, int]:
         """Return the line under the cursor, and the place of the site there."""
         place, _, name = self.query_one(RowList).key.partition(" ")
-        row = next((row for row in lines(self.reports, self.context.clock()) if row.name == name), None)
+        row = next((row for row in self._lines if row.name == name), None)
         return row, int(place or 0)
 
     def foot_line(self, size: int) -> Content:
@@ -156,23 +152,25 @@ POINTS: Final = re.compile(r"(\d+)/(\d+)")
 LEGEND: Final = f"{glyphs.DISAGREE} differs  = alike"
 
 
-def compare(reports: Sequence[HostReport], size: int, now: float, *, every: bool = False) -> list[ListEntry]:
+def compare(
+    reports: Sequence[HostReport], found: Sequence[ComparedLine], size: int, *, every: bool = False
+) -> list[ListEntry]:
     """Return the sites side by side in ``size`` cells, what differs first; ``every``: also line by line what is not."""
     if not reports:
         return []
     label = 2 * LABEL if size >= 110 else LABEL if size >= 70 else 13
     room = max((size - label - 4) // len(reports) - 1, 8)
-    found = lines(reports, now)
     differ, alike = [row for row in found if row.differs], [row for row in found if not row.differs]
-    heading = rule(f"{glyphs.DISAGREE} what differs", "", size)
-    out = [paragraph(sentence(reports), size, "strong"), heading]
     heads = "".join(fit(_head(report, room), room) + " " for report in reports)
-    out.append(entry(" " * (label + 4), (heads, "title")))
-    out += [_row(row, glyphs.DISAGREE, label, room) for row in differ]
-    more = "a folds them" if every else "a shows them"
-    out.append(rule(f"= what is alike: {count(len(alike), 'line')}", more, size))
+    out = [
+        paragraph(sentence(reports), size, "strong"),
+        rule(f"{glyphs.DISAGREE} what differs", "", size),
+        entry(" " * (label + 4), (heads, "title")),
+        *(_row(row, label, room) for row in differ),
+        rule(f"= what is alike: {count(len(alike), 'line')}", "a folds them" if every else "a shows them", size),
+    ]
     if every:
-        return [*out, *(_row(row, "=", label, room) for row in alike)]
+        return [*out, *(_row(row, label, room) for row in alike)]
     names: dict[Value, list[str]] = {}
     for row in alike:
         names.setdefault(row.values[0]._replace(note=""), []).append(row.name)
@@ -195,9 +193,9 @@ def _said(names: str, value: Value) -> str:
     return f"{value.text}: {names}" if value == TO_DO else f"{names} {value.text}"
 
 
-def _row(row: ComparedLine, mark: str, label: int, room: int) -> ListEntry:
-    role = "accent" if mark == glyphs.DISAGREE else "muted"
-    parts: list[Part] = ["  ", (f"{mark} ", role), fit(row.name, label - 1) + " "]
+def _row(row: ComparedLine, label: int, room: int) -> ListEntry:
+    mark = (f"{glyphs.DISAGREE} ", "accent") if row.differs else ("= ", "muted")
+    parts: list[Part] = ["  ", mark, fit(row.name, label - 1) + " "]
     for place, value in enumerate(row.values):
         words = fit(_in_room(value, room), room).rstrip()
         parts += [(words, value.tone, f"{place} {row.name}"), " " * (room + 1 - cells(words))]
