@@ -12,7 +12,7 @@ import msgspec
 
 from aui_tui.errors import InvalidHost, NeverScanned, RateLimited
 from aui_tui.model.card import ReportCard, stamp
-from aui_tui.model.observations import Progress
+from aui_tui.model.observations import Progress, no_progress
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
@@ -90,7 +90,7 @@ class StoredService(Publication):
         url: str,
         options: ScanOptions = ORDINARY,
         *,
-        progress: Progress | None = None,
+        progress: Progress = no_progress,
         live: TaskProgress | None = None,
     ) -> HostReport:
         client = options.client or "local"

@@ -159,7 +159,6 @@ def robots_facts(draw: st.DrawFn) -> RobotsFacts:
         agents=draw(policies(tuple(agent.token for agent in registry().agents), wildcard)),
         crawlers=draw(policies(tuple(crawler.token for crawler in registry().crawlers), wildcard)),
         wildcard_block=wildcard == "blocked",
-        wildcard_line=2 if wildcard == "blocked" else 0,
         signal=signal,
         signal_line=signal_line,
         cut=draw(st.booleans()),

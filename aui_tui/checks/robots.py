@@ -264,7 +264,6 @@ class RobotsTxt(Check):
             kind="rules" if robots.kind == "unknown" else robots.kind,
             agents=tuple(_open(policy) for policy in robots.agents),
             wildcard_block=False,
-            wildcard_line=0,
         )
         changed = replace(observations, robots=opened)
         if robots.kind != "unknown":

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from aui_tui.cli import streams
 from aui_tui.model import labels
-from aui_tui.model.observations import ANOTHER_PAGE, ProbeEvent, Progress
+from aui_tui.model.observations import ANOTHER_PAGE, ProbeEvent, Progress, no_progress
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import Step, TaskEvent, TaskProgress, run_of
 from aui_tui.text import clean
@@ -70,17 +70,17 @@ def drawn_live(text: Callable[[], Text | str], *, quiet: bool, per_second: int =
 
 
 @contextmanager
-def probes(host: str, *, quiet: bool) -> Iterator[Progress | None]:
-    """Yield the callback that reports the probes of a scan of ``host``; None when ``quiet``."""
+def probes(host: str, *, quiet: bool) -> Iterator[Progress]:
+    """Yield the callback that reports the probes of a scan of ``host``; nothing when ``quiet``."""
     checklist = _Checklist(clean(host, 253))
     with drawn_live(checklist.text, quiet=quiet) as seen:
         yield checklist.tell if seen else probe_lines(host, quiet=quiet)
 
 
-def probe_lines(host: str, *, quiet: bool) -> Progress | None:
-    """Return what reports each probe of a scan of ``host`` on a line of its own; None when ``quiet``."""
+def probe_lines(host: str, *, quiet: bool) -> Progress:
+    """Return what reports each probe of a scan of ``host`` on a line of its own; nothing when ``quiet``."""
     if quiet or sys.stderr is None:
-        return None
+        return no_progress
     host = clean(host, 253)
 
     def tell(event: ProbeEvent) -> None:

@@ -176,8 +176,11 @@ class Database:
                         self._begin_anew()
                 if len(self.warnings) > before:
                     return Unavailable(self.warnings[-1])
+        return self._failed(error, f"could not be {verb}")
+
+    def _failed(self, error: Exception, what: str) -> Unavailable:
         reason = clean(str(error), 120) or "it takes too much memory"
-        return Unavailable(f"The index {clean(self.path.name)} could not be {verb}: {reason}.")
+        return Unavailable(f"The index {clean(self.path.name)} {what}: {reason}.")
 
     def _open(self) -> sqlite3.Connection:
         with self._lock:
@@ -186,8 +189,7 @@ class Database:
                     self._writer = self._prepare_reading() if self.read_only else self._prepare()
                 except (sqlite3.Error, OSError, MemoryError) as error:
                     if not is_damage(error):
-                        reason = clean(str(error), 120) or "it takes too much memory"
-                        raise Unavailable(f"The index {clean(self.path.name)} cannot be used now: {reason}.") from None
+                        raise self._failed(error, "cannot be used now") from None
                     self._begin_anew()
             assert self._writer is not None
             return self._writer

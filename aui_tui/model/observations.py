@@ -308,7 +308,6 @@ class RobotsFacts(Record, frozen=True):
     agents: tuple[RobotsPolicy, ...] = ()
     crawlers: tuple[RobotsPolicy, ...] = ()
     wildcard_block: bool = False
-    wildcard_line: Count = 0
     signal: str = ""
     signal_line: Count = 0
     cut: bool = False

@@ -65,7 +65,7 @@ GREETING: Final = msgspec.json.encode({"jsonrpc": "2.0", "id": 1, "method": "ini
 
 
 async def look(
-    seen: Observations, *, access: ScanPolicy, progress: Progress | None = None, spent: float = 0.0
+    seen: Observations, *, access: ScanPolicy, progress: Progress = no_progress, spent: float = 0.0
 ) -> Declared:
     """Return what the site of ``seen`` declares for agents. ``spent``: seconds of the scan's time that are used up.
 
@@ -78,7 +78,7 @@ async def look(
     site = target.parse(seen.origin, allow_private=True).origin
     home = _homepage(seen, site, stay)
     async with Network(access) as network:
-        asker = _Asker(network, stay, site, home, agent, progress or no_progress, deadline)
+        asker = _Asker(network, stay, site, home, agent, progress, deadline)
         states = await _ask_homepage(asker, seen)
         await _ask_places(asker, states)
         _drop_catch_alls(states)

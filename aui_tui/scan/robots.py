@@ -373,7 +373,6 @@ def facts(body: bytes, status: int, registry: Registry, content_type: str = "") 
         agents=tuple(map(robots.explain, agents)),
         crawlers=tuple(map(robots.explain, crawlers)),
         wildcard_block=blocked,
-        wildcard_line=star.line if blocked else 0,
         signal=_quote(robots.signal),
         signal_line=robots.signal_line,
         cut=robots.cut,

@@ -69,7 +69,7 @@ async def observe(
     parser: ParserProcess,
     access: ScanPolicy = PUBLIC,
     real: RealBrowser | None = None,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
 ) -> Observations:
     """Return what ``target`` answers to the browser, to each live-probed agent, and for each file.
 
@@ -79,7 +79,7 @@ async def observe(
     """
     async with Network(access) as network:
         began, started = time.time(), time.monotonic()
-        scan = _Scan(target, network, parser, access, progress or no_progress, end=started + access.limits.longest)
+        scan = _Scan(target, network, parser, access, progress, end=started + access.limits.longest)
         scan.real = None if access.control == "plain" else real
         stopped = False
         try:

@@ -180,7 +180,7 @@ def _index(data: bytes) -> Iterator[ImportedRecord] | None:
         lists = _lists(data)
     except RecordError:
         return None
-    return None if lists.ranked is lists.unreachable is msgspec.UNSET else index_rows(data)
+    return None if lists.ranked is lists.unreachable is msgspec.UNSET else _rows(lists)
 
 
 def _lists(data: bytes) -> _Lists:
@@ -196,7 +196,10 @@ def _lists(data: bytes) -> _Lists:
 
 def index_rows(data: bytes) -> Iterator[ImportedRecord]:
     """Yield each row of the Index in ``data``, sound or with its error. Raises RecordError for what is no Index."""
-    lists = _lists(data)
+    yield from _rows(_lists(data))
+
+
+def _rows(lists: _Lists) -> Iterator[ImportedRecord]:
     found = False
     for name in ("ranked", "unreachable"):
         values: msgspec.Raw | msgspec.UnsetType = getattr(lists, name)

@@ -21,7 +21,7 @@ from aui_tui.index.reports import Reports
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.methods import method as method_called
-from aui_tui.model.observations import Observations, Progress
+from aui_tui.model.observations import Observations, Progress, no_progress
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
@@ -218,7 +218,7 @@ class LocalService(Service):
         url: str,
         options: ScanOptions = ORDINARY,
         *,
-        progress: Progress | None = None,
+        progress: Progress = no_progress,
         live: TaskProgress | None = None,
     ) -> HostReport:
         """Scan ``url`` as ``options`` ask, or answer from the cache (see ``Service.scan``)."""
@@ -252,7 +252,7 @@ class LocalService(Service):
             client=None if unlimited else options.client or CLIENT,
         )
 
-    async def _with_declared(self, url: str, report: HostReport, progress: Progress | None) -> HostReport:
+    async def _with_declared(self, url: str, report: HostReport, progress: Progress) -> HostReport:
         """Return ``report`` with what its site declares for agents; of a cached answer, what it said before."""
         seen = report.observations
         if seen is None or seen.unreachable:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from aui_tui.errors import Unavailable
-from aui_tui.model.observations import Progress
+from aui_tui.model.observations import Progress, no_progress
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
@@ -135,7 +135,7 @@ class Service(ABC):
         url: str,
         options: ScanOptions = ORDINARY,
         *,
-        progress: Progress | None = None,
+        progress: Progress = no_progress,
         live: TaskProgress | None = None,
     ) -> HostReport:
         """Scan ``url`` live as ``options`` ask, or answer from the 24 h cache (4.3).

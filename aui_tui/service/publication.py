@@ -8,7 +8,7 @@ from typing import Final
 
 from aui_tui.errors import ConfigError, ScansRefused
 from aui_tui.model.methods import DEFAULT_METHOD
-from aui_tui.model.observations import Progress
+from aui_tui.model.observations import Progress, no_progress
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.tasks import TaskProgress
 from aui_tui.model.view import HostReport
@@ -69,7 +69,7 @@ class Publication(LocalService):
         url: str,
         options: ScanOptions = ORDINARY,
         *,
-        progress: Progress | None = None,
+        progress: Progress = no_progress,
         live: TaskProgress | None = None,
     ) -> HostReport:
         """Scan ``url`` at the client's cost, or answer from the cache; only ``force`` and ``client`` count.

@@ -45,7 +45,7 @@ class Scanner:
         self._parser: ParserProcess | None = None
         self._real: InstalledChromium | None = None
 
-    async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
+    async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress) -> Observations:
         """Return what ``target`` answers (see ``scan.scan.observe``)."""
         await self.prepare(access)
         from aui_tui.scan.scan import observe
@@ -205,20 +205,19 @@ class Scans:
         """Sentences about the files, such as that a damaged one was set aside."""
         return (*self._scans.warnings, *self._limits.warnings)
 
-    async def scan(self, target: Target, options: ScanOptions, progress: Progress | None) -> HostReport:
+    async def scan(self, target: Target, options: ScanOptions, progress: Progress) -> HostReport:
         """Scan ``target`` or answer from the cache, graded under ``options.method``. Raises as ``Service.scan``."""
         since = time.time() if options.force else 0.0
         if not options.force and self._cache_key(target):
             hit = await self.cached(target, options)
-            if progress is not None:
-                progress(ProbeEvent(name="cache", state="done", outcome="miss" if hit is None else "hit"))
+            progress(ProbeEvent(name="cache", state="done", outcome="miss" if hit is None else "hit"))
             if hit is not None:
                 return hit
         report, joined = await self._join(target, options, since, progress)
         return self._under(report, options.method, source="shared" if joined else report.source)
 
     async def _join(
-        self, target: Target, options: ScanOptions, since: float, progress: Progress | None
+        self, target: Target, options: ScanOptions, since: float, progress: Progress
     ) -> tuple[HostReport, bool]:
         """Return the scan of ``target`` and whether another caller had begun it.
 
@@ -232,17 +231,15 @@ class Scans:
             flight = self._flights[target.key] = _Flight()
             flight.task = asyncio.create_task(self._run_shared(target, options, since, flight.tell))
             flight.task.add_done_callback(lambda _: self._land(target, flight))
-        if progress is not None:
-            for event in flight.events:
-                progress(event)
-            flight.listeners.append(progress)
+        for event in flight.events:
+            progress(event)
+        flight.listeners.append(progress)
         flight.waiting += 1
         try:
             return await asyncio.shield(flight.task), joined
         finally:
             flight.waiting -= 1
-            if progress is not None:
-                flight.listeners.remove(progress)
+            flight.listeners.remove(progress)
             if flight.waiting == 0 and not flight.task.done():
                 self._land(target, flight)
                 flight.task.cancel()

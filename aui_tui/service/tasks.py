@@ -92,7 +92,6 @@ class TaskRuns:
                     self._browser,
                     access=self._access.toward(parse(seen.origin, allow_private=True)),
                     act=act,
-                    pictures=True,
                     tell=None if live is None else partial(self._tell, live),
                 )
         except TasksStopped as stopped:

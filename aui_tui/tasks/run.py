@@ -71,10 +71,7 @@ PASSWORD: Final = 401
 
 @dataclass
 class TaskRunning:
-    """What a run has brought so far.
-
-    ``pictures`` are PNG images by task, made where they were asked for.
-    """
+    """What a run has brought so far; ``pictures`` are PNG images by task."""
 
     report: TaskReport
     rendered: Rendered | None = None
@@ -95,7 +92,6 @@ async def run_tasks(
     *,
     access: ScanPolicy,
     act: bool = False,
-    pictures: bool = False,
     allowance: Allowance | None = None,
     tell: TaskProgress | None = None,
     tasks: Sequence[str] = tuple(DOERS),
@@ -105,7 +101,7 @@ async def run_tasks(
     ``act`` presses "add to cart" once. ``tasks``: those to run, "read" first. ``tell`` gets each step. Raises
     NoBrowser, Unavailable. Cancelling closes everything but the browser, and raises TasksStopped with what had ended.
     """
-    run = _Run(seen, browser, access, allowance or Allowance(), act=act, live=tell, pictures=pictures)
+    run = _Run(seen, browser, access, allowance or Allowance(), act=act, live=tell)
     try:
         await run.go(sorted(tasks, key=list(DOERS).index))
     except asyncio.CancelledError:
@@ -125,13 +121,12 @@ class _Run:
         *,
         act: bool,
         live: TaskProgress | None,
-        pictures: bool,
     ) -> None:
         self.seen, self.browser, self.allowance, self.live = seen, browser, allowance, live
         self.begun = time.monotonic()
         self.fence = Fence(browser, partial(_rules, access, seen.origin), seen.origin, access, allowance)
         self.page = Page(self.fence)
-        self.visit = Visit(f"{seen.origin}/", self.page, self._tell, act, self._picture if pictures else None)
+        self.visit = Visit(f"{seen.origin}/", self.page, self._tell, self._picture, act)
         self.state = TaskRunning(TaskReport(ran_at=stamp(time.time()), origin=seen.origin, acted=act, stopped=True))
         self.lost = ended("no-home")
         """Why the homepage was not reached, or not whole."""
@@ -186,8 +181,7 @@ class _Run:
             if ending.outcome == INCONCLUSIVE:
                 self.lost = ending
         self._end(ending)
-        if visit.snap is not None:
-            await visit.snap()
+        await visit.snap()
         await self.page.close(*(tab for tab in self.page.tab.context.pages if tab is not self.page.tab))
 
     async def _tried(self, task: str, end: float) -> TaskResult:

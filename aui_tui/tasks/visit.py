@@ -31,15 +31,14 @@ DISMISSALS: Final = 2
 class Visit:
     """One run on one site. ``url`` is the homepage as asked, ``home`` its outline once it was read (``reached``).
 
-    ``tell`` gets each step of the transcript; ``snap`` takes a picture for the task that is under way, None when no
-    pictures are wanted.
+    ``tell`` gets each step of the transcript; ``snap`` takes a picture for the task that is under way.
     """
 
     url: str
     page: Page
     tell: Callable[[TaskEvent], None]
+    snap: Callable[[], Awaitable[None]]
     act: bool = False
-    snap: Callable[[], Awaitable[None]] | None = None
     task: str = ""
     steps: list[Step] = field(default_factory=list)
     begun: float = 0.0

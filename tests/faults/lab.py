@@ -17,7 +17,14 @@ import msgspec
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.codec import encode_card
 from aui_tui.model.methods import METHODS
-from aui_tui.model.observations import Observations, Progress, Recording, decode_recording, encode_recording
+from aui_tui.model.observations import (
+    Observations,
+    Progress,
+    Recording,
+    decode_recording,
+    encode_recording,
+    no_progress,
+)
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.scan import observe
@@ -32,7 +39,7 @@ CARD = jsonschema.validators.validator_for(_SCHEMA)(_SCHEMA)
 
 
 async def scan(
-    site: LoopbackSite, parser: ParserProcess, access: ScanPolicy | None = None, *, progress: Progress | None = None
+    site: LoopbackSite, parser: ParserProcess, access: ScanPolicy | None = None, *, progress: Progress = no_progress
 ) -> Observations:
     """Return the observations of ``site``; the record is checked, and that no connection of the scan is left."""
     access = access or site.access()

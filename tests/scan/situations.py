@@ -81,7 +81,6 @@ def rules(
         agents=tuple(policy(agent.token) for agent in registry().agents),
         crawlers=tuple(policy(crawler.token) for crawler in registry().crawlers),
         wildcard_block=wildcard[0] == "blocked",
-        wildcard_line=wildcard[1] if wildcard[0] == "blocked" else 0,
     )
     return replace(facts, **changes)
 

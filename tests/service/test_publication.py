@@ -153,7 +153,7 @@ async def test_scans_at_once_are_bounded_and_a_refused_one_costs_nothing(
     class Slow:
         running = most = 0
 
-        async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress | None) -> Observations:
+        async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress) -> Observations:
             self.running += 1
             self.most = max(self.most, self.running)
             await asyncio.sleep(0.3)

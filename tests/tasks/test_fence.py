@@ -200,9 +200,7 @@ async def with_a_picture(
     async with hosted(site) as port:
         rules = (f"{HOST}:80:127.0.0.1:{port}", f"heavy.demo.test:80:127.0.0.1:{heavy.sockets[0].getsockname()[1]}")
         access = ScanPolicy(connect_to=tuple(map(ConnectTo.parse, rules)))
-        run = asyncio.ensure_future(
-            run_tasks(seen_at(f"http://{HOST}"), browser, access=access, allowance=QUICK, pictures=True)
-        )
+        run = asyncio.ensure_future(run_tasks(seen_at(f"http://{HOST}"), browser, access=access, allowance=QUICK))
         while not run.done():
             await asyncio.wait((run,), timeout=0.3)
             family = [psutil.Process(), *psutil.Process().children(recursive=True)]

@@ -15,7 +15,7 @@ from aui_tui.errors import NeverScanned
 from aui_tui.index.folder import places, prepare
 from aui_tui.model.card import ReportCard, epoch_ms
 from aui_tui.model.methods import grade_of
-from aui_tui.model.observations import BROWSER, FILE_PROBES, ProbeEvent, Progress
+from aui_tui.model.observations import BROWSER, FILE_PROBES, ProbeEvent, Progress, no_progress
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
@@ -70,24 +70,23 @@ class CardService(LocalService):
         url: str,
         options: ScanOptions = ORDINARY,
         *,
-        progress: Progress | None = None,
+        progress: Progress = no_progress,
         live: TaskProgress | None = None,
     ) -> HostReport:
         if self.failure is not None:
             raise self.failure
         self.scanned.append((url, options.force))
-        tell = progress or (lambda _event: None)
-        tell(ProbeEvent(name="cache", state="done", outcome="miss"))
+        progress(ProbeEvent(name="cache", state="done", outcome="miss"))
         names = (BROWSER, *(agent.key for agent in registry().live), *FILE_PROBES)
         for name in names:
-            tell(ProbeEvent(name=name, state="started"))
-        tell(ProbeEvent(name=BROWSER, state="done", status=200, elapsed_ms=800, outcome="served"))
+            progress(ProbeEvent(name=name, state="started"))
+        progress(ProbeEvent(name=BROWSER, state="done", status=200, elapsed_ms=800, outcome="served"))
         if self.gate is not None:
             await self.gate.wait()
         for name in names[1:]:
             outcome = "absent" if name in FILE_PROBES else "served"
             status = 404 if name in FILE_PROBES else 200
-            tell(ProbeEvent(name=name, state="done", status=status, elapsed_ms=120, outcome=outcome))
+            progress(ProbeEvent(name=name, state="done", status=status, elapsed_ms=120, outcome=outcome))
         try:
             base = (await self.site(url)).card
         except NeverScanned:

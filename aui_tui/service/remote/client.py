@@ -18,7 +18,7 @@ from aui_tui.errors import BadValue, ConfigError, RateLimited, RecordError, Unav
 from aui_tui.index.cache import CacheFile
 from aui_tui.model.card import ReportCard, age
 from aui_tui.model.labels import dated
-from aui_tui.model.observations import Progress
+from aui_tui.model.observations import Progress, no_progress
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.tasks import TaskProgress, TaskReport, decode_report
 from aui_tui.model.view import HistoryPoint, HostReport, Quota
@@ -147,7 +147,7 @@ class RemoteService(ImportedService):
         url: str,
         options: ScanOptions = ORDINARY,
         *,
-        progress: Progress | None = None,
+        progress: Progress = no_progress,
         live: TaskProgress | None = None,
     ) -> HostReport:
         """Have the service scan ``url``; its probes are not reported one by one.
