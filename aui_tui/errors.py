@@ -124,13 +124,19 @@ class ConfigError(AuiError):
     title = "Bad configuration"
 
 
+def again_with(extra: str) -> str:
+    """Return how ``extra`` is installed, wherever aui-tui came from."""
+    return (
+        f"install aui-tui again with it: pip install -e '.[{extra}]' in a checkout, "
+        f"pip install 'FILE.whl[{extra}]' from a wheel"
+    )
+
+
 class MissingExtra(ConfigError):
     """``what`` needs libraries that are not installed; ``extra`` is the extra of the package that installs them."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(
-            f"{what} needs the extra “{extra}”; in your checkout of aui-tui run: pip install -e '.[{extra}]'."
-        )
+        super().__init__(f"{what} needs the extra “{extra}”; {again_with(extra)}.")
 
 
 def require(what: str, extra: str, *modules: str) -> None:
@@ -140,11 +146,11 @@ def require(what: str, extra: str, *modules: str) -> None:
 
 
 class NoBrowser(AuiError):
-    """Tasks need a browser and the extra that drives it; ``commands`` are the two that install them."""
+    """Tasks need a browser and the extra that drives it."""
 
     http_status = 501
     title = "No browser"
-    commands: ClassVar[tuple[str, str]] = ("pip install -e '.[browser]'", "python -m playwright install chromium")
 
     def __init__(self, missing: str) -> None:
-        super().__init__(f"Tasks need {missing}; in your checkout of aui-tui run: {' && '.join(self.commands)}")
+        again = f"{again_with('browser')}. Then " if "extra" in missing else ""
+        super().__init__(f"Tasks need {missing}; {again}run: python -m playwright install chromium")

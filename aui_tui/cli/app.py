@@ -139,7 +139,9 @@ def _root(
     from aui_tui.cli.reach import policy_of
 
     run = run_for(context)
-    return show(run, access=policy_of(run, allow_private=allow_private, connect_to=connect_to), host=host)
+    here = not run.settings.source or allow_private or connect_to  # settings on scans of this machine stop no reader
+    access = policy_of(run, allow_private=allow_private, connect_to=connect_to) if here else None
+    return show(run, access=access, host=host)
 
 
 def program() -> Any:

@@ -115,7 +115,8 @@ def test_without_the_extra_dask_one_sentence_says_how_to_get_it(tmp_path: Path) 
     done = python(tmp_path, WITHOUT_DASK, "--workers", "2")
     assert done.code == 2
     assert done.sentence.endswith(
-        "--workers needs the extra “dask”; in your checkout of aui-tui run: pip install -e '.[dask]'."
+        "--workers needs the extra “dask”; install aui-tui again with it: pip install -e '.[dask]' in a checkout, "
+        "pip install 'FILE.whl[dask]' from a wheel."
     )
 
 

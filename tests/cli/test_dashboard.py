@@ -16,6 +16,7 @@ from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned
 from aui_tui.model.query import Query
 from aui_tui.service.local import LocalService
 from aui_tui.tui.export import Exporter, ExportJob
+from tests.cli.runner import here
 from tests.cli.stored import fill
 
 
@@ -81,3 +82,20 @@ async def test_a_log_is_read_as_the_settings_of_logs_say(tmp_path: Path) -> None
     assert said.startswith("Read 3 lines")
     assert kept is not None
     assert (kept.kind, kept.kind_reason) == ("edge", "as you said")
+
+
+@pytest.mark.parametrize(("options", "keeps"), [((), False), (("--allow-private",), True)])
+def test_settings_on_scans_of_this_machine_keep_nobody_from_another_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], keeps: bool
+) -> None:
+    given: list[object] = []
+
+    def show(_run: Run, *, access: object, host: str) -> int:
+        given.append(access)
+        return 0
+
+    monkeypatch.setattr("aui_tui.cli.dashboard.show", show)
+    settings = {"AUI_TUI_VIA": "http://127.0.0.1:9", "AUI_TUI_PACE": "2"}
+    assert here(tmp_path, "--source", "https://index.example", *options, env=settings).code == 0
+    assert here(tmp_path, *options, env=settings).code == 0
+    assert [access is not None for access in given] == [keeps, True]

@@ -220,7 +220,7 @@ def test_without_the_extra_one_sentence_says_how_to_get_it(tmp_path: Path) -> No
     done = python(tmp_path, WITHOUT)
     assert done.code == 2
     assert (
-        "Serving needs the extra “serve”; in your checkout of aui-tui run: pip install -e '.[serve]'." in done.sentence
+        "Serving needs the extra “serve”; install aui-tui again with it: pip install -e '.[serve]' in" in done.sentence
     )
 
 

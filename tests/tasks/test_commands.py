@@ -132,14 +132,17 @@ async def test_acting_is_for_hosts_of_ones_own(tmp_path: Path) -> None:
     await service.aclose()
 
 
-async def test_without_a_browser_the_two_commands_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_a_browser_what_installs_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browsers, "find", lambda: None)
     monkeypatch.setattr(browsers, "_own_browsers", lambda: False)
     service = LocalService(tmp_path)
     with pytest.raises(NoBrowser) as caught:
         await service.scan("example.com", ScanOptions(tasks=True))
     await service.aclose()
-    assert "pip install -e '.[browser]' && python -m playwright install chromium" in str(caught.value)
+    assert str(caught.value) == "Tasks need a browser; run: python -m playwright install chromium"
+    both = str(NoBrowser("the extra “browser” and a browser"))
+    assert "pip install -e '.[browser]' in a checkout" in both
+    assert both.endswith("Then run: python -m playwright install chromium")
     assert caught.value.exit_code == 2
 
 

@@ -20,6 +20,7 @@ from aui_tui.tui.context import DEMO, Context, Preferences
 from aui_tui.tui.screens.histogram import HistogramScreen
 from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.widgets.listing import RowList
+from aui_tui.tui.widgets.querybar import QueryLine
 
 from .cards import NOW, make_card
 from .service import CardService, PublishedService
@@ -246,6 +247,15 @@ async def test_what_cannot_be_remembered_says_so() -> None:
         assert "from the next start. Nothing is remembered here." in " ".join(text_of(pilot).replace("▌", "").split())
         await press(pilot, "escape", "V", *"mine", "enter")
         assert "List mine saved. Nothing is remembered here." in " ".join(text_of(pilot).split())
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("key", ["tab", "down"])
+async def test_a_query_without_a_choice_says_so(key: str) -> None:
+    async with stage(CardService.of(3)) as pilot:
+        await press(pilot, "slash", *"zz", key)
+        assert "there is no choice to take" in " ".join(text_of(pilot).replace("▌", "").split())
+        assert isinstance(pilot.app.focused, QueryLine)
 
 
 @pytest.mark.ci

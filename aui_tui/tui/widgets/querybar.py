@@ -161,6 +161,9 @@ class DropDown(OptionList):
         return self.found[self._place] if self.found else None
 
 
+NO_CHOICE: Final = "No term goes on like this: there is no choice to take."
+
+
 class QueryLine(Input):
     """An input of one line without a frame."""
 
@@ -214,10 +217,15 @@ class QueryLine(Input):
             self.post_message(self.Left(keep))
 
     def action_step(self, step: int) -> None:
-        self.drop_down.step(step)
+        if self.drop_down.found:
+            self.drop_down.step(step)
+        else:
+            self.notify(NO_CHOICE, markup=False)
 
     def action_complete(self) -> None:
         found = self.drop_down.chosen
-        if found is not None:
+        if found is None:
+            self.notify(NO_CHOICE, markup=False)
+        else:
             self.value = found.line
             self.cursor_position = len(found.line)
