@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -181,10 +181,15 @@ def path_of(parts: SplitResult) -> str:
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
+LOOPBACK: Final = (ip_network("127.0.0.0/8"), ip_network("::1"))
+"""Addresses of this machine; releases of Python disagree on those of IPv4 that are written as IPv6."""
+
+
 def is_loopback(host: str) -> bool:
     """Return whether ``host``, a name or an address, is this machine by itself (RFC 6761, 6.3; RFC 1122; RFC 4291)."""
     try:
-        return ip_address(host).is_loopback and "%" not in host
+        address = ip_address(host)
+        return any(address in network for network in LOOPBACK) and "%" not in host
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
 

@@ -202,7 +202,8 @@ ExportFormat = Annotated[
         "-f",
         metavar="NAME",
         rich_help_panel=options.OUTPUT,
-        help=f"Print as: {', '.join(LIST_FORMATS)}; with --cards also junit, sarif.",
+        help=f"Print as: {', '.join(LIST_FORMATS)}; with --cards also "
+        f"{', '.join(name for name in CARD_FORMATS if name not in LIST_FORMATS)}.",
         autocompletion=complete.of(CARD_FORMATS),
     ),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from importlib.resources import files
 from typing import Any
@@ -117,6 +118,8 @@ def test_a_broken_record_is_one_sentence(data: bytes) -> None:
 def test_the_schema_is_that_of_the_record() -> None:
     file = files("aui_tui.model").joinpath("schemas", "visits.schema.json").read_bytes()
     (reference,), components = msgspec.json.schema_components((Visits,), ref_template="#/$defs/{name}")
+    for component in components.values():  # Python 3.13 is the first to take the indentation from docstrings
+        component["description"] = inspect.cleandoc(component["description"])
     document = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "What the access logs of a site say of agents",

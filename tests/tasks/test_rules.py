@@ -105,8 +105,10 @@ def test_what_a_killed_browser_left_is_removed_at_the_next_start(
     (socket / "SingletonSocket").touch()
     running = tmp_path / f"{browser.PROFILES}c"
     running.mkdir()
-    code = "import time; time.sleep(60)"
-    with subprocess.Popen([sys.executable, "-c", code, f"--user-data-dir={running}"]) as process:
+    code = "import time; print(flush=True); time.sleep(60)"
+    words = [sys.executable, "-c", code, f"--user-data-dir={running}"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline()  # from then on the system tells its command line
         (running / browser.SIGN).write_text(str(process.pid))
         browser.sweep()
         process.kill()

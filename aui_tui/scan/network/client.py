@@ -118,7 +118,8 @@ def ssl_context(
             raise ConfigError(f"The certificate file {clean(cafile, 200)} cannot be used.") from error
     for certificate in intermediates:
         context.load_verify_locations(cadata=certificate)
-        context.verify_flags &= ~ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN
+    # as browsers check, under any Python: from 3.13 on it is stricter, and takes an intermediate for a root
+    context.verify_flags = ssl.VerifyFlags.VERIFY_X509_TRUSTED_FIRST
     if insecure:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
