@@ -19,6 +19,7 @@ PACKAGE = ROOT / "aui_tui"
 
 FLOORS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("aui_tui.text", ()),
+    ("aui_tui.addresses", ()),
     ("aui_tui.errors", ()),
     ("aui_tui.__init__", ()),
     ("aui_tui.process", ("__init__",)),
@@ -35,7 +36,10 @@ FLOORS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("aui_tui.docs", ("packaged", "text", "errors", "model", "checks")),
     ("aui_tui.report", ("packaged", "files", "text", "errors", "__init__", "model", "checks", "docs")),
     ("aui_tui.tasks", ("packaged", "process", "text", "errors", "__init__", "model", "checks", "scan")),
-    ("aui_tui.visits", ("packaged", "files", "process", "text", "errors", "__init__", "model", "scan", "report")),
+    (
+        "aui_tui.visits",
+        ("packaged", "files", "process", "addresses", "text", "errors", "__init__", "model", "scan", "report"),
+    ),
     ("aui_tui.service.protocol", ("text", "errors", "model")),
     (
         "aui_tui.service",
@@ -46,7 +50,10 @@ FLOORS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (
         "aui_tui.web",
-        ("process", "text", "errors", "__init__", "model", "checks", "docs", "report", "service.protocol", "validate"),
+        (
+            *("process", "addresses", "text", "errors", "__init__", "model", "checks", "docs", "report"),
+            *("service.protocol", "validate"),
+        ),
     ),
     (
         "aui_tui.demo",

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sized
 from functools import cache, lru_cache
 from typing import Any, Final, TypeVar
 
+from aui_tui.addresses import Address, address_of
 from aui_tui.model.registry import Client, registry
 from aui_tui.packaged import read_table
-from aui_tui.visits.lines import address_of
 
 K = TypeVar("K", bound=Sized)
 V = TypeVar("V")
@@ -125,7 +125,7 @@ class Ranges:
         v6 = ipaddress.collapse_addresses(net for net in every if isinstance(net, ipaddress.IPv6Network))
         self._spans = {4: [(int(net[0]), int(net[-1])) for net in v4], 6: [(int(net[0]), int(net[-1])) for net in v6]}
 
-    def holds(self, address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    def holds(self, address: Address) -> bool:
         """Say whether ``address`` lies in one of the networks."""
         spans, number = self._spans[address.version], int(address)
         at = bisect_right(spans, (number, math.inf)) - 1

@@ -12,13 +12,14 @@ from itertools import islice
 from typing import Final
 from urllib.parse import urlsplit
 
+from aui_tui.addresses import address_of
 from aui_tui.errors import BadValue, RecordError
 from aui_tui.model.registry import Client
 from aui_tui.model.visits import Kind
 from aui_tui.text import clean
 from aui_tui.visits.clients import Answers, Names, Ranges, place
 from aui_tui.visits.formats import DOUBT, LogFormat, client_keys, detect
-from aui_tui.visits.lines import LogLine, address_of
+from aui_tui.visits.lines import LogLine
 from aui_tui.visits.tally import HOUR, ClientFigures, Spans
 
 HEAD: Final = 1000

@@ -15,6 +15,7 @@ from urllib.parse import unquote_to_bytes
 
 import msgspec
 
+from aui_tui.addresses import address_of
 from aui_tui.errors import BadValue
 from aui_tui.model.visits import Kind
 from aui_tui.packaged import read_table
@@ -23,7 +24,6 @@ from aui_tui.visits.lines import (
     LogLine,
     address_column,
     address_list,
-    address_of,
     any_time,
     clf_time,
     duration,

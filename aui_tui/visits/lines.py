@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ipaddress
 import math
 import re
-import socket
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, NamedTuple
+
+from aui_tui.addresses import address_of
 
 EARLIEST: Final = datetime(1990, 1, 1, tzinfo=UTC).timestamp()
 LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
@@ -135,18 +134,6 @@ def duration(value: object, unit: float) -> float | None:
         return None
 
 
-@lru_cache(maxsize=1 << 14)
-def address_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """Return the address in ``text``, without zone and port, an IPv4-mapped one as IPv4; None for anything else."""
-    with suppress(OSError, ValueError):
-        return ipaddress.IPv4Address(socket.inet_pton(socket.AF_INET, text))  # by far the quickest
-    for candidate in (text.strip(), without_port(text.strip())):
-        with suppress(ValueError):
-            found = ipaddress.ip_address(candidate.partition("%")[0])
-            return getattr(found, "ipv4_mapped", None) or found
-    return None
-
-
 def address_list(text: bytes) -> str:
     """Return ``text`` when it is a list of addresses as X-Forwarded-For holds it, else nothing.
 
@@ -160,11 +147,3 @@ def address_column(rows: Iterable[Sequence[bytes]]) -> int | None:
     """Return the place at which most of ``rows`` have a list of addresses; None when none has one."""
     seen = Counter(at for row in rows for at, text in enumerate(row) if address_list(text))
     return seen.most_common(1)[0][0] if seen else None
-
-
-def without_port(text: str) -> str:
-    """Return an address without its port: ``192.0.2.1:80``, ``[2001:db8::1]:80`` or ``2001:db8::1:80`` (AWS)."""
-    if text.startswith("["):
-        return text[1:].partition("]")[0]
-    head, colon, _ = text.rpartition(":")
-    return head if colon and (head.count(":") != 0 or head.count(".") == 3) else text

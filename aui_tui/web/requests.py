@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Final
 from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
+from aui_tui.addresses import address_of
 from aui_tui.errors import BadValue
 from aui_tui.text import clean
 from aui_tui.web import ApiConfig, Network, origin_of
@@ -110,38 +110,19 @@ def _is_browser(headers: Headers) -> bool:
     return agent.startswith("mozilla/") and "compatible;" not in agent
 
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-
-
 def identify(peer: str, forwarded: Iterable[str], trusted: Sequence[Network]) -> str:
     """Return the id of the client behind ``peer``: its IPv4 address, or its IPv6 network by /64.
 
     ``forwarded`` are the values of X-Forwarded-For in order. They count only when the peer is a trusted proxy; then
     the right-most hop that is not itself trusted is the client. A hop that is not an address ends the walk.
     """
-    address = _address(peer)
+    address = address_of(peer)
     if address is None:
         return "local"
     hops = [hop.strip() for value in forwarded for hop in value.split(",")]
     while hops and any(address in network for network in trusted):
-        found = _address(_without_port(hops.pop()))
+        found = address_of(hops.pop())
         if found is None:
             break
         address = found
     return str(address if address.version == 4 else ipaddress.ip_network((address, 64), strict=False))
-
-
-@lru_cache(maxsize=4096)
-def _address(text: str) -> Address | None:
-    try:
-        address = ipaddress.ip_address(text.partition("%")[0])
-    except ValueError:
-        return None
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return mapped or address
-
-
-def _without_port(hop: str) -> str:
-    if hop.startswith("["):
-        return hop[1:].partition("]")[0]
-    return hop.partition(":")[0] if hop.count(":") == 1 else hop

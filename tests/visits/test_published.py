@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from aui_tui.addresses import address_of
 from aui_tui.errors import ConfigError, RecordError
 from aui_tui.model.visits import Visits
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.visits import clients, logs
 from aui_tui.visits.counting import LogOptions
-from aui_tui.visits.lines import address_of
 from aui_tui.visits.ranges import RangeBook, allow_list, published
 from tests.loopback import QuietHandler, listening
 
