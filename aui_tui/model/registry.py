@@ -96,6 +96,7 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     browser_user_agent: str
     chrome_version: str
+    chrome_brands: str
     agents: tuple[Agent, ...]
     crawlers: tuple[Crawler, ...]
     others: tuple[Client, ...]
@@ -175,6 +176,7 @@ def registry() -> Registry:
     return Registry(
         version=data["registry"]["version"],
         chrome_version=chrome,
+        chrome_brands=data["identity"]["chrome_brands"],
         browser_user_agent=data["identity"]["browser_user_agent"].replace("{chrome}", chrome),
         agents=convert(_entries(data["agent"]), tuple[Agent, ...]),
         crawlers=convert(_entries(data["crawler"]), tuple[Crawler, ...]),

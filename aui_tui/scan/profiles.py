@@ -6,7 +6,6 @@ neither of the two: a filter may refuse the mixture and let the agent in, or the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -21,12 +20,8 @@ Fields = tuple[tuple[str, str], ...]
 
 FILE_PROFILE: Final = "file"
 _PLATFORMS: Final = (("Android", "Android"), ("Windows", "Windows"), ("Macintosh", "macOS"), ("Linux", "Linux"))
-_CHROME: Final = re.compile(r"\bChrome/(\d+)")
 _SECURE_ENCODINGS: Final = "gzip, deflate, br, zstd"
 """Encodings that a browser offers over TLS."""
-_GREASE_CHARACTERS: Final = (" ", "(", ":", "-", ".", "/", ")", ";", "=", "?", "_")
-_GREASE_VERSIONS: Final = ("8", "99", "24")
-_BRAND_ORDERS: Final = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
 
 
 class Profile(NamedTuple):
@@ -52,34 +47,12 @@ def profile(name: str) -> Profile:
     table = tables[FILE_PROFILE if name in FILE_PROBES else key]
     table = tables[table["like"]] if "like" in table else table
     agent = registry().user_agent(name)
-    facts = {"{user-agent}": agent, "{brands}": brands(_major(agent)), "{platform}": f'"{_platform(agent)}"'}
+    facts = {"{user-agent}": agent, "{brands}": registry().chrome_brands, "{platform}": f'"{_platform(agent)}"'}
     fields: list[tuple[str, str]] = []
     for line in table["fields"]:
         field, _, value = line.partition(": ")
         fields.append((field, facts.get(value, value)))
     return Profile(tuple(fields), table["http2"])
-
-
-def brands(major: int) -> str:
-    """Return ``sec-ch-ua`` of Chrome ``major``: the made-up brand and the order change with each version.
-
-    The rule is Chromium's (``components/embedder_support/user_agent_utils.cc``, ``GenerateBrandVersionList``).
-    """
-    first, second = (_GREASE_CHARACTERS[(major + step) % len(_GREASE_CHARACTERS)] for step in (0, 1))
-    made_up = (f"Not{first}A{second}Brand", _GREASE_VERSIONS[major % len(_GREASE_VERSIONS)])
-    listed = [made_up] * 3
-    for entry, place in zip(
-        (made_up, ("Chromium", str(major)), ("Google Chrome", str(major))),
-        _BRAND_ORDERS[major % len(_BRAND_ORDERS)],
-        strict=True,
-    ):
-        listed[place] = entry
-    return ", ".join(f'"{brand}";v="{version}"' for brand, version in listed)
-
-
-def _major(agent: str) -> int:
-    found = _CHROME.search(agent)
-    return int(found[1]) if found else 0
 
 
 def _platform(agent: str) -> str:

@@ -152,9 +152,9 @@ class _Process:
     async def end(self, *, hangs: bool = False) -> None:
         """End the browser with its processes and its profile folder; one that ``hangs`` is killed."""
         self.watch.cancel()
-        if hangs or not await _within(STOP_SECONDS, self.chromium.close()):
+        if hangs or not await _ends(self.chromium.close()):
             await asyncio.to_thread(_put_an_end, self.pid)
-        await _within(STOP_SECONDS, self.driver.stop())
+        await _ends(self.driver.stop())
 
 
 class Browser:
@@ -273,20 +273,20 @@ async def _launch(*, sandboxed: bool) -> _Process:
         processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
         await session.detach()
     except Error:
-        await _within(STOP_SECONDS, driver.stop())
+        await _ends(driver.stop())
         raise Unavailable(f"The browser {path} does not start. To see whether it works: {path} --version") from None
     except BaseException:  # also cancelled: the driver must not outlive its start
-        await _within(STOP_SECONDS, driver.stop())
+        await _ends(driver.stop())
         raise
     pid = next(int(one["id"]) for one in processes if one["type"] == "browser")
     await asyncio.to_thread(_sign, pid)
     return _Process(driver, chromium, pid, asyncio.create_task(_watch_memory(chromium, pid)))
 
 
-async def _within(seconds: float, ending: Awaitable[object]) -> bool:
-    """Say whether ``ending`` came to its end in time; an error of what is being ended is an end too."""
+async def _ends(ending: Awaitable[object]) -> bool:
+    """Say whether ``ending`` comes to its end in time; an error of what is being ended is an end too."""
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(STOP_SECONDS):
             await ending
     except TimeoutError:
         return False

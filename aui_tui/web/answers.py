@@ -95,13 +95,12 @@ class ResponseCache:
     """The representations made last, at most CAPACITY bytes of them, each for one state of the index.
 
     An ASGI layer too: a request whose target was answered from here before needs nothing of ``app``, which has
-    ``seconds`` for its answer and ends in TimeoutError.
+    REQUEST_SECONDS for its answer and ends in TimeoutError.
     """
 
-    def __init__(self, app: ASGIApp, stamp: Callable[[], Awaitable[str]], *, seconds: float = REQUEST_SECONDS) -> None:
+    def __init__(self, app: ASGIApp, stamp: Callable[[], Awaitable[str]]) -> None:
         self.app = app
         self._stamp = stamp
-        self._seconds = seconds
         self._held = 0
         self._kept: OrderedDict[Key, tuple[str, Representation]] = OrderedDict()
         self._keys: OrderedDict[bytes, Key] = OrderedDict()
@@ -120,7 +119,7 @@ class ResponseCache:
         if answer is not None:
             await answer(scope, receive, send)
         else:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(REQUEST_SECONDS):
                 await self.app(scope, receive, send)
 
     async def kept(self, scope: Scope, key: Key, make: Callable[[str], Awaitable[ASGIApp]]) -> ASGIApp:

@@ -106,14 +106,18 @@ def test_a_request_without_host_is_refused(site: Running) -> None:
     assert raw(site, b"GET /healthz HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 421")
 
 
-async def test_a_service_that_never_answers_is_given_up(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_service_that_never_answers_is_given_up(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aui_tui.web.answers.REQUEST_SECONDS", 0.1)
+
     async def never(scope: Scope, receive: Receive, send: Send) -> None:
         await asyncio.sleep(60)
 
     async def stamp() -> str:
         return ""
 
-    guard = GuardMiddleware(ResponseCache(never, stamp, seconds=0.1), web.checked_config("http://127.0.0.1:1"))
+    guard = GuardMiddleware(ResponseCache(never, stamp), web.checked_config("http://127.0.0.1:1"))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(guard), base_url="http://127.0.0.1:1") as client:
         answer = await client.get("/api/index.json")
     assert answer.status_code == 503
