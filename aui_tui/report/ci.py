@@ -297,7 +297,7 @@ def _agents(report: HostReport) -> Iterator[Case]:
     for one in each(report.card, report.observations):
         name, verdict = one.names[0], one.verdict
         why = one.why if one.why.startswith(verdict) else f"{verdict}; {one.why}"
-        yield Case("agents", name, results.get(verdict, ""), report.card.matrix[one.keys[0]], f"{name}: {why}.")
+        yield Case("agents", name, results.get(verdict, ""), verdict, f"{name}: {why}.")
 
 
 def _checks(card: ReportCard) -> Iterator[Case]:

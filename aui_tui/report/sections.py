@@ -284,7 +284,7 @@ def _agent(row: agents.AgentRow) -> Item:
     rule = f" (line {row.line}: {clean(row.rule, 60)})" if row.line else ""
     says = f"{row.robots}{rule}" if row.robots else "–"
     answer = (
-        (str(row.status or "no answer") + (", challenged" if row.outcome == "challenged" else ""))
+        (str(row.status or "nothing") + (", challenged" if row.outcome == "challenged" else ""))
         if row.asked
         else "not asked"
     )
