@@ -51,8 +51,8 @@ FACTS: Final = (
 """Plain fields: path, label, which way is better (1 more or true, -1 less or false, 0 neither), component."""
 
 
-ANSWERS: Final = ("robots_status", "human_status")
-"""Plain fields that every scan measures."""
+ANSWERS: Final = ("agent_access", "robots_status", "human_status")
+"""Fields that every scan measures."""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,7 +142,8 @@ def diff(before: ReportCard, after: ReportCard) -> Diff:
     changes = [
         change
         for change in _fields(before, after, unknown)
-        if change.sides[0] != change.sides[1] and (change.component not in unknown or change.field in ANSWERS)
+        if change.sides[0] != change.sides[1]
+        and (change.component not in unknown or change.field.partition(".")[0] in ANSWERS)
     ]
     note = points.uneven(before, after)
     if before.method != after.method:
@@ -168,9 +169,9 @@ def before(report: HostReport) -> ReportCard:
 
 
 def _unmeasured(card: ReportCard) -> frozenset[str]:
-    """Return the components of which the scan of ``card`` cannot say anything."""
+    """Return the components of which the scan of ``card`` cannot say anything, with "" for what is part of none."""
     if card.unreachable:
-        return frozenset(BY_FIX)
+        return frozenset(("", *BY_FIX))
     entries = () if card.ledger is UNSET else card.ledger.entries
     rules = ("robots", "signal") if not 200 <= card.robots_status <= 499 else ()
     return frozenset((*rules, *(entry.component for entry in entries if not entry.measured)))
@@ -259,9 +260,7 @@ def _word(value: object) -> str:
 
 def _findings_only_in(card: ReportCard, other: ReportCard) -> tuple[Evidence, ...]:
     """Return the findings of ``card`` that the scan of ``other`` would have found, and did not."""
-    if other.unreachable and not card.unreachable:
-        return ()
-    unknown = _unmeasured(other)
+    unknown = _unmeasured(other) - (_unmeasured(card) & {""})
     left = Counter((item.t, item.text) for item in other.evidence)
     found = []
     for finding in card.findings:
