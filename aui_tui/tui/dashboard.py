@@ -22,7 +22,6 @@ from textual.theme import Theme
 from textual.worker import Worker, WorkerCancelled
 
 from aui_tui.errors import AuiError, InvalidHost, PrivateHost, RateLimited
-from aui_tui.model.card import ReportCard
 from aui_tui.model.labels import address, web_address
 from aui_tui.model.observations import ProbeEvent
 from aui_tui.model.options import ScanOptions
@@ -259,7 +258,7 @@ class Dashboard(App[Any]):
             return
 
         def begin() -> None:
-            self._begin(Scan(url, listed=listed, page=self.screen), force=force)
+            self._begin(Scan(url, force=force, listed=listed, page=self.screen))
 
         if force and self.quota is not None and 0 < self.quota.left <= LAST:
             title = f"{count(self.quota.left, 'scan is', 'scans are')} left this hour. Scan again?"
@@ -277,11 +276,10 @@ class Dashboard(App[Any]):
         example = "example.com, localhost:8000"
         self.ask("Scan an address", words, self.scan, value=text, example=example, problem=problem)
 
-    def _begin(self, scan: Scan, *, force: bool) -> Worker[None]:
-        options = ["--force"] if force else []
-        self.did(" ".join(["aui-tui scan", quote(scan.url), *options]))
+    def _begin(self, scan: Scan) -> Worker[None]:
+        self.did(f"aui-tui scan {quote(scan.url)}{' --force' * scan.force}")
         self.scans = [*self.scans, scan][-KEPT_SCANS:]
-        scan.worker = run_concurrently(self, "scan", self._scan, scan, force=force)
+        scan.worker = run_concurrently(self, "scan", self._scan, scan)
         return scan.worker
 
     async def address_of(self, host: str) -> str:
@@ -289,11 +287,9 @@ class Dashboard(App[Any]):
         report, _ = await attempt(self.context.service.site(host))
         return address(host, report.observations) if report is not None else host
 
-    async def _scan(self, scan: Scan, *, force: bool) -> None:
+    async def _scan(self, scan: Scan) -> None:
         """Scan and tell how it ended."""
         service = self.context.service
-        before: ReportCard | None = None
-        problem: Exception | None = None
 
         def progress(event: ProbeEvent) -> None:
             self.call_later(self._progressed, scan, event)
@@ -301,23 +297,25 @@ class Dashboard(App[Any]):
         try:
             asked = await self.address_of(scan.url) if scan.listed else scan.url
             scan.own = await service.owns(asked)
-            answer = await service.scan(asked, ScanOptions(force=force or scan.own), progress=progress)
+            answer = await service.scan(asked, ScanOptions(force=scan.force or scan.own), progress=progress)
             kept, _ = await attempt(service.site(answer.card.host))
-            before, scan.answer = kept.previous if kept is not None else None, answer
+            scan.before, scan.answer = kept.previous if kept is not None else None, answer
         except Exception as error:  # a source may fail in any way: the screen says so and stays
-            problem, scan.limited = error, isinstance(error, RateLimited)
+            scan.problem = error
         finally:
-            self.call_later(self._ended, scan, before, problem)
+            self.call_later(self._ended, scan)
 
     async def _scan_many(self, hosts: tuple[str, ...], *, force: bool) -> None:
         asked = 0
         while asked < len(hosts):
             group = hosts[asked : asked + AT_ONCE]
             asked += len(group)
-            scans = [Scan(host, listed=True, quiet=True) for host in group]
-            ends = (self._begin(scan, force=force).wait() for scan in scans)
+            scans = [Scan(host, force=force, listed=True, quiet=True) for host in group]
+            ends = (self._begin(scan).wait() for scan in scans)
             done = await asyncio.gather(*ends, return_exceptions=True)
-            if any(scan.limited for scan in scans) or any(isinstance(end, WorkerCancelled) for end in done):
+            if any(isinstance(scan.problem, RateLimited) for scan in scans) or any(
+                isinstance(end, WorkerCancelled) for end in done
+            ):
                 break
         self.notice(f"{asked} of {len(hosts)} marked hosts were asked for.")
 
@@ -331,18 +329,15 @@ class Dashboard(App[Any]):
             scan.follow(event, self.context.clock())
             self.mutate_reactive(Dashboard.scans)
 
-    def _ended(self, scan: Scan, before: ReportCard | None, problem: Exception | None) -> None:
-        """Share the end of a scan, tell it, and have the lists read again; neither answer nor problem: cancelled.
-
-        ``before``: the card of the scan before.
-        """
+    def _ended(self, scan: Scan) -> None:
+        """Share the end of a scan, tell it, and have the lists read again; neither answer nor problem: cancelled."""
+        problem, page, answer = scan.problem, self.screen, scan.answer
         error = sentence(problem) if problem is not None else ""
         if isinstance(problem, PrivateHost):
             error += " If it is yours, start aui-tui with --allow-private."
-        scan.state, scan.words = ended_words(scan, error, before)
+        scan.state, scan.words = ended_words(scan, error)
         self.mutate_reactive(Dashboard.scans)
-        page, answer = self.screen, scan.answer
-        if scan.own and scan.limited:
+        if scan.own and isinstance(problem, RateLimited):
             self._offer_unlimited(scan)
         elif isinstance(problem, InvalidHost) and not scan.listed:
             (page.refuse if isinstance(page, DashboardScreen) else self.ask_address)(scan.url, scan.words)
@@ -362,7 +357,7 @@ class Dashboard(App[Any]):
 
         def lift() -> None:
             service.lift_limit(scan.url)
-            self._begin(Scan(scan.url, listed=scan.listed, page=scan.page), force=True)
+            self._begin(Scan(scan.url, force=True, listed=scan.listed, page=scan.page))
 
         title = f"All scans of this hour are used. {scan.url} is your own"
         self.confirm(title, "Scan it without the limit", "Cancel", lift)

@@ -59,12 +59,13 @@ def _answer(word: str, one: Probe | Exchange, note: str) -> Content:
 class Scan(msgspec.Struct, eq=False):
     """A scan of this session: ``state`` is running, done, failed or cancelled; ``words`` say how it ended.
 
-    ``listed``: ``url`` is a host of the index. ``quiet``: one of many, whose good end is not reported. ``page``: the
-    screen it was asked for on, where its card opens. ``own``: of a host of the user's own. ``limited``: the scans of
-    the hour were used up.
+    ``force``: it skips the 24 h cache. ``listed``: ``url`` is a host of the index. ``quiet``: one of many, whose good
+    end is not reported. ``page``: the screen it was asked for on, where its card opens. ``own``: of a host of the
+    user's own. ``before``: the card of the scan before.
     """
 
     url: str
+    force: bool = False
     listed: bool = False
     quiet: bool = False
     page: object = None
@@ -74,8 +75,9 @@ class Scan(msgspec.Struct, eq=False):
     state: str = "running"
     words: str = ""
     answer: HostReport | None = None
+    before: ReportCard | None = None
+    problem: Exception | None = None
     own: bool = False
-    limited: bool = False
     worker: Worker[None] | None = None
 
     @property
@@ -131,9 +133,9 @@ class RunningTasks(msgspec.Struct, frozen=True):
 # The end of a scan
 
 
-def ended_words(scan: Scan, error: str, before: ReportCard | None = None) -> tuple[str, str]:
-    """Return the state in which a scan ended and one sentence on it; ``before``: the card of the scan before."""
-    report = scan.answer
+def ended_words(scan: Scan, error: str) -> tuple[str, str]:
+    """Return the state in which a scan ended and one sentence on it."""
+    report, before = scan.answer, scan.before
     if report is None:
         return ("failed", error) if error else ("cancelled", _cancelled(scan))
     card = report.card
