@@ -55,16 +55,13 @@ def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:
     from aui_tui.tui.context import DEMO
 
     while True:
-        chosen: list[str] = []
         service = service_of(run, access)
-        offers: dict[str, Any] = {"starter": known_sites(run), "open_source": chosen.append} if service.is_local else {}
-        status = open_on(run, service, host=host, **offers)
-        if chosen:
-            origins = {**run.settings.origins, "source": "--source"}
-            settings = msgspec.structs.replace(run.settings, source=chosen[-1], origins=origins)
-            run, access, host = run._replace(settings=settings), None, ""
-            continue
-        return show_demo(run) if status == DEMO else status
+        status = open_on(run, service, host=host, starter=known_sites(run) if service.is_local else None)
+        if isinstance(status, int):
+            return show_demo(run) if status == DEMO else status
+        origins = {**run.settings.origins, "source": "--source"}
+        settings = msgspec.structs.replace(run.settings, source=status, origins=origins)
+        run, access, host = run._replace(settings=settings), None, ""
 
 
 def show_demo(run: Run, *, tasks: bool = False) -> int:
@@ -74,7 +71,7 @@ def show_demo(run: Run, *, tasks: bool = False) -> int:
     settings, worst_first = run.settings, Query.of(sort="rank", descending=True)
     with small_web(tasks=tasks, base_url=settings.base_url, method=settings.method) as (service, web):
         feed = Feed("demo", rounds(web), partial(fill, service, web))
-        return open_on(run, service, query=worst_first, feed=feed)
+        return int(open_on(run, service, query=worst_first, feed=feed))  # nothing there leads to another index
 
 
 def open_on(
@@ -85,12 +82,11 @@ def open_on(
     query: Query | None = None,
     feed: Feed | None = None,
     starter: Feed | None = None,
-    open_source: Callable[[str], None] | None = None,
-) -> int:
+) -> int | str:
     """Run the dashboard on ``service``, close both, and return its status: an exit code, or how it was left.
 
     ``query``: the list to begin with. ``feed`` fills the index meanwhile. With a ``starter`` an empty index offers
-    that, and the demo; ``open_source`` takes the address of another index. Raises ConfigError.
+    that, the demo, and another index, whose address is then returned. Raises ConfigError.
     """
     settings = run.settings
     os.environ.setdefault("TEXTUAL_FPS", FRAMES)
@@ -107,8 +103,6 @@ def open_on(
             exporter=partial(export, run, service),
             feed=feed,
             starter=starter,
-            demo=starter is not None,
-            open_source=open_source,
             preferences=_preferences(run, service),
         )
         status = run_app(

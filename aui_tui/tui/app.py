@@ -156,12 +156,12 @@ def run(
     start_host: str = "",
     query: Query | None = None,
     theme_folders: Iterable[Path] = (),
-) -> int:
+) -> int | str:
     """Run the dashboard and return the exit status; the terminal is restored however it ends.
 
     0 after quitting, 1 after a crash, 128 and the number of the signal after SIGINT, SIGTERM or SIGHUP, DEMO when the
-    user left for the demo, OTHER for another index. ``theme``: a name, empty for the default. ``theme_folders``: more
-    themes, the later folder wins.
+    user left for the demo, its address for another index. ``theme``: a name, empty for the default. ``theme_folders``:
+    more themes, the later folder wins.
 
     Raises ConfigError, before the screen is touched, for an unknown theme, binding id or key.
     """

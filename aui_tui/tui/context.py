@@ -50,10 +50,9 @@ class Preferences(msgspec.Struct):
 class Context(msgspec.Struct, frozen=True):
     """Handed to every screen. ``clock`` returns epoch seconds; without ``exporter`` nothing is written.
 
-    ``feed`` fills the index while it is looked at. ``starter``: scans of the packaged list of known sites, for an empty
-    index. ``demo``: leaving for the demo is possible. ``open_source`` takes the address of another index, for which the
-    dashboard is then left with OTHER. ``options``: those of the command line that say whose index this is, each with a
-    blank behind it.
+    ``feed`` fills the index while it is looked at. ``starter``: scans of the packaged list of known sites; an empty
+    index offers them, the demo and another index. ``options``: those of the command line that say whose index this is,
+    each with a blank behind it.
     """
 
     service: Service
@@ -62,8 +61,6 @@ class Context(msgspec.Struct, frozen=True):
     exporter: Exporter | None = None
     feed: Feed | None = None
     starter: Feed | None = None
-    demo: bool = False
-    open_source: Callable[[str], None] | None = None
     preferences: Preferences = msgspec.field(default_factory=Preferences)
 
     def shell(self, command: str) -> str:
@@ -103,8 +100,6 @@ P = ParamSpec("P")
 
 DEMO: Final = -1
 """Result of an application that was left for the demo."""
-OTHER: Final = -2
-"""Result of an application that was left for another index."""
 
 
 def start(

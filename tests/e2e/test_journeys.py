@@ -265,6 +265,21 @@ def test_a_damaged_index_is_said_on_the_screen(tmp_path: Path) -> None:
         terminal.wait_for("Can AI assistants")
 
 
+def test_an_empty_index_gives_way_to_another_one(tmp_path: Path) -> None:
+    fill(tmp_path / "theirs", [make_card(number) for number in range(5)])
+    exported = tmp_path / "theirs.json"
+    assert aui(tmp_path / "theirs", "export", "-o", str(exported)).code == 0
+    (tmp_path / "mine").mkdir()
+    with Terminal(tmp_path / "mine", []) as terminal:
+        terminal.wait_for("Can AI assistants", "Another index")
+        terminal.press("\x1b" + "\x1b[B" * 2 + "\r")
+        terminal.wait_for("https://index.example")
+        terminal.press(f"{exported}\r")
+        terminal.wait_for("AUI  5 sites", "enter Open")
+        terminal.press("q")
+        assert terminal.finish() == 0
+
+
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_fg_draws_the_screen_at_once(tmp_path: Path) -> None:
     fill(tmp_path, [make_card(number) for number in range(5)])

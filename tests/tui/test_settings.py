@@ -222,7 +222,7 @@ async def test_an_empty_index_has_three_doors(tmp_path: Path) -> None:
         on_card(make_card(1))
         await done.wait()
 
-    app, run = app_with(tmp_path / "config.toml", 0, starter=Feed("known sites", 230, scans), demo=True)
+    app, run = app_with(tmp_path / "config.toml", 0, starter=Feed("known sites", 230, scans))
     async with run() as pilot:
         await settle(pilot)
         text = text_of(pilot)

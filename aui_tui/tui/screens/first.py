@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 from aui_tui.model.view import HostReport, Quota
 from aui_tui.text import fit
 from aui_tui.tui.bindings import ADDRESS, FIRST
-from aui_tui.tui.context import DEMO, OTHER, attempt, start
+from aui_tui.tui.context import DEMO, attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.rows import term, text
 from aui_tui.tui.widgets.bars import Bar, ScanPanel
@@ -68,17 +68,15 @@ class FirstScreen(DashboardScreen[None]):
     @cached_property
     def _doors(self) -> list[tuple[str, str, Callable[[], object]]]:
         """The other ways to a first list: name, words and what opens it."""
-        context, starter = self.context, self.context.starter
-        found: list[tuple[str, str, Callable[[], object]]] = []
-        if context.demo:
-            words = "32 small sites on this machine, about 15 s, no network"
-            found.append(("The demo", words, partial(self.app.exit, DEMO)))
-        if starter is not None:
-            words = f"{starter.total} public sites, 6 minutes, in the background"
-            found.append(("Known sites", words, partial(self.app.fill_from, starter)))
-        if context.open_source is not None:
-            found.append(("Another index", "one that somebody publishes: its address", self._ask_source))
-        return found
+        starter = self.context.starter
+        if starter is None:
+            return []
+        demo, known = "32 small sites on this machine, about 15 s, no network", "6 minutes, in the background"
+        return [
+            ("The demo", demo, partial(self.app.exit, DEMO)),
+            ("Known sites", f"{starter.total} public sites, {known}", partial(self.app.fill_from, starter)),
+            ("Another index", "one that somebody publishes: its address", self._ask_source),
+        ]
 
     def compose(self) -> ComposeResult:
         yield Bar(lambda _size: text(" ", ("AUI", "title"), "  Agentic Usability Index"), id="title")
@@ -156,12 +154,7 @@ class FirstScreen(DashboardScreen[None]):
 
     def _ask_source(self) -> None:
         hint = "The address of an index that somebody publishes, or a file that was exported."
-        self.app.ask("Another index", hint, self._open_source, example="https://index.example")
-
-    def _open_source(self, address: str) -> None:
-        if self.context.open_source is not None:
-            self.context.open_source(address)
-            self.app.exit(OTHER)
+        self.app.ask("Another index", hint, self.app.exit, example="https://index.example")
 
     def action_away(self) -> None:
         field = self.query_one(AddressInput)
