@@ -6,6 +6,7 @@ import hashlib
 import json
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -41,6 +42,17 @@ def test_the_wheel_is_small_and_whole(wheel: Path) -> None:
 def test_the_same_source_gives_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     again = wheel_of(sources(tmp_path / "source"), tmp_path)
     assert hashlib.sha256(again.read_bytes()).digest() == hashlib.sha256(wheel.read_bytes()).digest()
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs the repository")
+def test_the_source_distribution_is_the_repository_so_that_its_tests_pass(tmp_path: Path) -> None:
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", ROOT.as_uri(), str(tmp_path / "clone")], check=True)
+    run("uv", "build", "--quiet", "--sdist", "--out-dir", str(tmp_path), str(tmp_path / "clone"))
+    (file,) = tmp_path.glob("*.tar.gz")
+    kept = subprocess.run(["git", "ls-files", "-z"], cwd=tmp_path / "clone", capture_output=True, text=True, check=True)
+    with tarfile.open(file) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert names - {"PKG-INFO"} == {name for name in kept.stdout.split("\0") if name}
 
 
 @pytest.mark.parametrize("runner", ["uvx", "pipx"])
