@@ -120,8 +120,8 @@ SENTENCES: Final = sentence_list(
         <<agent>> got <<first>> at first and <<second>> when asked again, alone and after a pause; the second answer
         counts.
     warn cause-list
-        The site does not decide by who <<agents>> <<is|are>>: an invented name of the same form is turned away too, so
-        what decides is a list of who may enter, or a word such as “bot” in the User-Agent.
+        An invented name in the form of an agent's is turned away as <<agents>> <<is|are>>: what decides may be a list
+        of who may enter, or a word such as “bot” that both names hold.
     warn limited-shared
         The agents share a limit on requests that a browser does not meet, so who is served depends on who asks first.
         The result of <<agents>> (<<what>>) does not count; a scan with --force and AUI_TUI_PACE=15, one request every
