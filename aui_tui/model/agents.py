@@ -263,10 +263,11 @@ def _robots(card: ReportCard, seen: Observations | None, entries: Sequence[Clien
     tokens = [entry.token for entry in entries]
     if seen is not None:
         return dict(zip(tokens, seen.robots.policies(tokens), strict=True))
-    known = 200 <= card.robots_status <= 499
     words = {**card.ua_policy, **card.crawler_policy}
     return {
-        token: RobotsPolicy(token=token, effective=_effective(words.get(token, ""), card) if known else "unknown")
+        token: RobotsPolicy(
+            token=token, effective=_effective(words.get(token, ""), card) if card.robots_known else "unknown"
+        )
         for token in tokens
     }
 

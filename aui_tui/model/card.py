@@ -14,7 +14,16 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
-from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, REDIRECTS, REFUSED, SERVED, Declared, Timestamp
+from aui_tui.model.observations import (
+    CHALLENGED,
+    INCONCLUSIVE,
+    LIMIT_STATUS,
+    REDIRECTS,
+    REFUSED,
+    SERVED,
+    Declared,
+    Timestamp,
+)
 from aui_tui.model.registry import Agent, Surface, registry, surfaces
 from aui_tui.model.tasks import TaskRun
 from aui_tui.model.vocabulary import (
@@ -210,6 +219,11 @@ class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
         )
         live = [word for surface, word in of_surfaces(self.matrix) if surface.live]
         return failing or (self.human.outcome in (INCONCLUSIVE, REFUSED) and set(live) == {"untested"})
+
+    @property
+    def robots_known(self) -> bool:
+        """It is known what robots.txt says: it has rules, or an answer that means none (RFC 9309, 2.3.1)."""
+        return 200 <= self.robots_status <= 499 and self.robots_status != LIMIT_STATUS
 
     @property
     def top_evidence(self) -> str:

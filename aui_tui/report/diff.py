@@ -173,7 +173,7 @@ def _unmeasured(card: ReportCard) -> frozenset[str]:
     if card.unreachable:
         return frozenset(("", *BY_FIX))
     entries = () if card.ledger is UNSET else card.ledger.entries
-    rules = ("robots", "signal") if not 200 <= card.robots_status <= 499 else ()
+    rules = () if card.robots_known else ("robots", "signal")
     return frozenset((*rules, *(entry.component for entry in entries if not entry.measured)))
 
 

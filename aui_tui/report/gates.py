@@ -289,7 +289,7 @@ def _serves(card: ReportCard, name: str, seen: Observations | None) -> Iterator[
         policy = _policy(card, name)
         if policy == "blocked" or (policy == "unlisted" and card.wildcard_block):
             yield _failed(gate, f"robots.txt disallows {name}.")
-        elif card.robots_status == 0 or card.robots_status >= 500:
+        elif not card.robots_known:
             yield _unclear(gate, f"robots.txt could not be fetched, so {name} is inconclusive.")
         return
     verdict = list(each(card, seen))[surfaces().index(surface)].verdict
@@ -383,6 +383,7 @@ def _lost(
             yield _unclear(gate, f"{one.names[0]}: was {before.verdict} and is unclear now.")
         elif rank is not None and rank < was:
             yield _failed(gate, f"{one.names[0]}: went from {before.verdict} to {one.verdict}.")
-    for (key, now), old in zip(card.ua_policy.items(), baseline.ua_policy.values(), strict=False):
+    told = zip(card.ua_policy.items(), baseline.ua_policy.values(), strict=False)
+    for (key, now), old in told if baseline.robots_known else ():
         if POLICY_RANK.get(now, 2) < POLICY_RANK.get(old, 0):
             yield _failed(gate, f"robots.txt: {key} went from {labels.policy(old)} to {labels.policy(now)}.")

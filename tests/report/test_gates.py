@@ -249,6 +249,8 @@ def test_no_regress_cannot_tell_about_what_was_not_measured_this_time() -> None:
     )
     assert verdict(grade_card(busy), grade_card(busy), no_regress=True) == (PASSED, [])
     assert verdict(grade_card(before), grade_card(busy), no_regress=True) == (PASSED, [])
+    unread, paths = grade_card(situations.robots_down()), grade_card(situations.robots_paths())
+    assert not any("robots.txt:" in message for message in verdict(paths, unread, no_regress=True)[1])
     one_silent = grade_card(situations.tarpit())
     code, messages = verdict(one_silent, grade_card(situations.plain()), no_regress=True)
     assert code == INCONCLUSIVE, messages
