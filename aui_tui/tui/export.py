@@ -12,8 +12,6 @@ import msgspec
 from aui_tui.model.query import Query
 
 Kind = Literal["list", "card", "snippet"]
-ENDINGS: Final = {"list": (".json", ".ndjson", ".csv"), "card": (".json", ".md"), "snippet": ()}
-"""Endings that choose a format, the first being the proposal; a snippet is written as it is."""
 MAX_NAME: Final = 60
 MAX_LINE: Final = 500
 """Characters that a query line has at most."""
@@ -79,9 +77,12 @@ def list_name(query: Query, *, unreachable: bool, marked: bool) -> str:
 
 
 def hint(kind: Kind) -> str:
-    """Return what the ending of the name means."""
-    endings = ENDINGS[kind]
-    what = f"The ending chooses the format: {', '.join(endings)}. " if endings else ""
+    """Return what the ending of the name means; a snippet is written as it is."""
+    from aui_tui.report.formats import CARD_FORMATS, FORMATS, LIST_FORMATS
+
+    formats = {"list": LIST_FORMATS, "card": CARD_FORMATS}.get(kind, ())
+    endings = ", ".join(FORMATS[name].endings.split()[0] for name in formats)
+    what = f"The ending chooses the format: {endings}. " if endings else ""
     return f"{what}enter writes the file, esc leaves."
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
@@ -15,7 +16,7 @@ from aui_tui.cli.run import Run
 from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned
 from aui_tui.model.query import Query
 from aui_tui.service.local import LocalService
-from aui_tui.tui.export import Exporter, ExportJob
+from aui_tui.tui.export import Exporter, ExportJob, Kind, hint
 from tests.cli.runner import here
 from tests.cli.stored import fill
 
@@ -69,6 +70,16 @@ async def test_what_cannot_be_written_is_one_sentence(
         with pytest.raises(kind, match=words):
             await write(job)
     assert (tmp_path / "taken.txt").read_text(encoding="utf-8") == "old"
+
+
+@pytest.mark.parametrize("kind", ["list", "card"])
+async def test_every_ending_that_the_window_names_is_written(tmp_path: Path, kind: Kind) -> None:
+    endings = re.findall(r"\.[a-z]+\b", hint(kind).partition(" enter ")[0])
+    assert len(endings) > 4
+    async with exporter(tmp_path) as write:
+        for ending in endings:
+            await write(ExportJob(kind, str(tmp_path / f"out{ending}"), host="tickets.example"))
+            assert (tmp_path / f"out{ending}").stat().st_size
 
 
 async def test_a_log_is_read_as_the_settings_of_logs_say(tmp_path: Path) -> None:

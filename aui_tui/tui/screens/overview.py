@@ -58,7 +58,7 @@ class OverviewScreen(DashboardScreen[Query | None]):
         self._asked = query
         self.figure = figure
         self._figures: Overview | None = None
-        self._changes: Changes | None = None
+        self._changes = Changes("", Moves())
 
     def inside(self) -> ComposeResult:
         with Container(id="figures"):
@@ -115,7 +115,7 @@ class OverviewScreen(DashboardScreen[Query | None]):
 
     def _draw(self, *, top: bool = False) -> None:
         figures, changes = self._figures, self._changes
-        if figures is None or changes is None:
+        if figures is None:
             return
         for number in range(1, PANES + 1):
             block = self.query_one(f"#figures-{number}", RowList)
@@ -134,7 +134,7 @@ class OverviewScreen(DashboardScreen[Query | None]):
     def title_line(self, size: int) -> Content:
         words = self._asked.words()
         left = text((" Overview", "title"), "  ")
-        if self._figures is None or self._changes is None:
+        if self._figures is None:
             return text(left, "reading …")
         gone = self._figures.unreachable
         facts = [f"{gone:,} unreachable"] if gone else []
@@ -145,8 +145,7 @@ class OverviewScreen(DashboardScreen[Query | None]):
         return text(head, (" · " + " · ".join(facts), "muted"))
 
     def _since(self) -> str:
-        since = self._changes.since if self._changes is not None else ""
-        return day(since, self.context.clock()) if since else "each scan before"
+        return day(self._changes.since, self.context.clock()) if self._changes.since else "each scan before"
 
     def foot_line(self, size: int) -> Content:
         kind, _, value = self.here.key.partition(" ")
@@ -186,8 +185,7 @@ class OverviewScreen(DashboardScreen[Query | None]):
         days = {ago: datetime.fromtimestamp(now - 86400 * ago, UTC).date().isoformat() for ago in AGO}
         named = {day: f"{count(ago, 'day')} ago, {day}" for ago, day in days.items()}
         choices = {"": "each scan before", **named, "?": "another day …"}
-        current = self._changes.since if self._changes is not None else ""
-        self.app.choose("Changes since", choices, self._count_since, current)
+        self.app.choose("Changes since", choices, self._count_since, self._changes.since)
 
     def _count_since(self, since: str) -> None:
         if since == "?":
