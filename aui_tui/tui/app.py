@@ -22,6 +22,7 @@ from aui_tui.tui.context import Context, start
 from aui_tui.tui.dashboard import Dashboard, DashboardScreen
 from aui_tui.tui.glyphs import WARN
 from aui_tui.tui.screens.index import IndexScreen
+from aui_tui.tui.state import ListState
 from aui_tui.tui.themes import UNUSABLE
 from aui_tui.tui.typeahead import TypeAhead
 from aui_tui.tui.widgets.filters import AsciiFilter, NoColorFilter
@@ -130,12 +131,12 @@ class AuiApp(Dashboard):
             unknown = f"{written(event.key)} does nothing here. ? lists the keys that do."
             self.notice(next(filter(None, reasons), unknown))
 
-    def show_list(self, query: Query, *, matrix: bool = False, unreachable: bool = False) -> None:
-        """Show the list of another query, leaving the screens over it."""
+    def show_list(self, state: ListState) -> None:
+        """Show another list, leaving the screens over it."""
         while len(self.screen_stack) > 1 and not isinstance(self.screen, IndexScreen):
             self.pop_screen()
         if isinstance(self.screen, IndexScreen):
-            self.screen.view(query, matrix=matrix, unreachable=unreachable)
+            self.screen.view(state)
 
     def action_command_palette(self) -> None:
         if not CommandPalette.is_open(self):

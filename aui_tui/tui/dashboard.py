@@ -25,7 +25,6 @@ from aui_tui.errors import AuiError, InvalidHost, PrivateHost, RateLimited
 from aui_tui.model.labels import address, web_address
 from aui_tui.model.observations import ProbeEvent
 from aui_tui.model.options import ScanOptions
-from aui_tui.model.query import Query
 from aui_tui.model.tasks import TaskEvent
 from aui_tui.model.view import HostReport, Quota
 from aui_tui.service.protocol import Feed, Service
@@ -34,6 +33,7 @@ from aui_tui.tui.context import Choices, Context, attempt, run_concurrently, sen
 from aui_tui.tui.export import ExportJob, already_there, hint
 from aui_tui.tui.glyphs import CRITICAL, WARN
 from aui_tui.tui.scans import RunningTasks, Scan, ended_words
+from aui_tui.tui.state import ListState
 from aui_tui.tui.themes import ROLES, first, hard_to_read, load, packaged
 from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.words import NO_TASKS, local_time, with_keys
@@ -86,8 +86,8 @@ class Dashboard(App[Any]):
         self._stamp: str | None = None
         self._warned = 0
 
-    def show_list(self, query: Query, *, matrix: bool = False, unreachable: bool = False) -> None:
-        """Show the list of another query, leaving the screens over it."""
+    def show_list(self, state: ListState) -> None:
+        """Show another list, leaving the screens over it."""
         raise NotImplementedError
 
     # What is said and remembered

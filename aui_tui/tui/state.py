@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 from shlex import quote
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -22,15 +22,14 @@ from aui_tui.tui.export import query_options
 
 
 class ListState(msgspec.Struct, frozen=True):
-    """The query, which of the two lists is shown, whether as a matrix, the marked hosts, and the last answer.
+    """The query, which of its lists is shown (``mode``), the marked hosts, and the last answer.
 
     ``total``: ranked hosts of the index without any filter, 0 while that is not known.
     ``unused``: the columns that take no room.
     """
 
     query: Query = msgspec.field(default_factory=Query)
-    unreachable: bool = False
-    matrix: bool = False
+    mode: Mode = "ranked"
     marks: frozenset[str] = frozenset()
     view: IndexView | None = None
     total: int = 0
@@ -44,16 +43,11 @@ class ListState(msgspec.Struct, frozen=True):
         return replace(self, view=view, unused=unused, total=self.total if self.filtered else len(view.ranked))
 
     @property
-    def mode(self) -> Mode:
-        """Which columns the list has."""
-        return "unreachable" if self.unreachable else "matrix" if self.matrix else "ranked"
-
-    @property
     def window(self) -> Window | None:
         """The list that is shown, None before the first answer."""
         if self.view is None:
             return None
-        return self.view.unreachable if self.unreachable else self.view.ranked
+        return self.view.unreachable if self.mode == "unreachable" else self.view.ranked
 
     @property
     def filtered(self) -> bool:
@@ -95,9 +89,9 @@ class ListState(msgspec.Struct, frozen=True):
     @property
     def sort_keys(self) -> tuple[str, ...]:
         """The sort keys of the columns on show, from left to right."""
-        if self.matrix and not self.unreachable:
+        if self.mode == "matrix":
             return ("rank", "score", "stance", "host", *(f"matrix.{s.slug}" for s in surfaces()))
-        columns = UNREACHABLE if self.unreachable else RANKED
+        columns = UNREACHABLE if self.mode == "unreachable" else RANKED
         return tuple(column.sort for column in columns if column.sort and column.key not in self.unused)
 
     def cleared(self) -> ListState | None:
@@ -140,8 +134,7 @@ def list_of(view: Mapping[str, str]) -> ListState:
         sort=view.get("sort", "rank"),
         descending=view.get("order", "") == "reverse",
     )
-    show = view.get("show", "")
-    return ListState(query=query, matrix=show == "matrix", unreachable=show == "unreachable")
+    return ListState(query, next((mode for mode in get_args(Mode) if mode == view.get("show")), "ranked"))
 
 
 class Changes(NamedTuple):

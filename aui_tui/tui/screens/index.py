@@ -18,7 +18,7 @@ from aui_tui.model.registry import surfaces
 from aui_tui.model.view import HostReport, IndexView, Quota
 from aui_tui.model.vocabulary import CATEGORIES
 from aui_tui.tui.bindings import INDEX
-from aui_tui.tui.columns import RANKED, cell
+from aui_tui.tui.columns import RANKED, Mode, cell
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.export import ExportJob, list_name
@@ -194,7 +194,7 @@ class IndexScreen(DashboardScreen[None]):
         """Show the list, its first rows before its counts unless the cursor goes to ``host``."""
         service = self.context.service
         page, _ = (None, "") if host else await attempt(service.first_page(query))
-        paged = page is not None and bool(len(page.unreachable if self.state.unreachable else page.ranked))
+        paged = page is not None and bool(len(replace(self.state, view=page).window or ()))
         if page is not None and paged:
             drawn = asyncio.Event()
             self._listed(page, 0)
@@ -268,10 +268,10 @@ class IndexScreen(DashboardScreen[None]):
             self._elsewhere = 0
             self.reload(keep=keep)
 
-    def view(self, query: Query, *, matrix: bool, unreachable: bool = False) -> None:
-        """Show the list of another query."""
-        self.line.value = query.line
-        self.become(replace(self.state, matrix=matrix, unreachable=unreachable, query=query), keep=False)
+    def view(self, state: ListState) -> None:
+        """Show another list."""
+        self.line.value = state.query.line
+        self.become(replace(self.state, mode=state.mode, query=state.query), keep=False)
 
     def scanned(self, report: HostReport) -> None:
         """Open the card of a scan that was asked for here."""
@@ -376,17 +376,17 @@ class IndexScreen(DashboardScreen[None]):
         self.become(self.state.asking(category=chosen))
 
     def action_other_list(self) -> None:
-        self.action_list("ranked" if self.state.unreachable else "unreachable")
+        self.action_list("ranked" if self.state.mode == "unreachable" else "unreachable")
 
-    def action_list(self, name: str) -> None:
-        if self.state.unreachable is not (name == "unreachable"):
+    def action_list(self, mode: Mode) -> None:
+        if "unreachable" in {self.state.mode, mode} and self.state.mode != mode:
             self._elsewhere, cursor = self.table.cursor, self._elsewhere
-            self.state = replace(self.state, unreachable=not self.state.unreachable)
+            self.state = replace(self.state, mode=mode)
             self.refresh_bindings()
             self._fill(cursor)
 
     def action_matrix(self) -> None:
-        self.become(replace(self.state, matrix=not self.state.matrix, unreachable=False))
+        self.become(replace(self.state, mode="ranked" if self.state.mode == "matrix" else "matrix"))
 
     def action_surface(self, number: int) -> None:
         self.become(self.state.sorted_by("matrix." + surfaces()[number - 1].slug), keep=False)
@@ -512,9 +512,9 @@ class IndexScreen(DashboardScreen[None]):
 
     def action_export(self) -> None:
         state = self.state
-        path = list_name(state.query, unreachable=state.unreachable, marked=bool(state.marks))
-        hosts = tuple(sorted(state.marks))
-        job = ExportJob("list", path, query=state.query, unreachable=state.unreachable, hosts=hosts)
+        hosts, gone = tuple(sorted(state.marks)), state.mode == "unreachable"
+        path = list_name(state.query, unreachable=gone, marked=bool(hosts))
+        job = ExportJob("list", path, query=state.query, unreachable=gone, hosts=hosts)
         self.app.export(job)
 
     def action_browse(self) -> None:

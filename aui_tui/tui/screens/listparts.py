@@ -31,7 +31,7 @@ def title_line(state: ListState, label: str, quota: Quota | None, size: int) -> 
     ranked, gone = ("…" if view.counting else format(len(rows), ",") for rows in (view.ranked, view.unreachable))
     of = f" of {state.total:,}" if state.filtered and state.total else ""
     sites = "site" if (of or ranked) in (" of 1", "1") else "sites"
-    wide, roles = size >= 110, ("", "strong") if state.unreachable else ("strong", "")
+    wide, roles = size >= 110, ("", "strong") if state.mode == "unreachable" else ("strong", "")
     left = text(
         (" AUI", "title"),
         "  ",
@@ -136,7 +136,7 @@ def empty_text(state: ListState, can_scan: bool, *, feeding: bool) -> Content:
     if state.filtered:
         words = text((hint_for(state.query.line) or f"No host is {state.query.words()}.", "strong"))
         return text(words, "\n\n", ("esc", "key"), " clears the query, then the filters.")
-    if state.unreachable:
+    if state.mode == "unreachable":
         return text("Every host that was scanned could be reached.\n\n", ("u", "key"), " shows them.")
     if feeding:
         return text(("The first sites are being asked …", "muted"))

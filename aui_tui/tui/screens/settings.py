@@ -152,7 +152,7 @@ def choose_view(app: Dashboard, name: str | None) -> None:
         except AuiError as error:
             app.notice(sentence(error), "error")
         else:
-            app.show_list(found.query, matrix=found.matrix, unreachable=found.unreachable)
+            app.show_list(found)
     elif isinstance(getattr(app.screen, "state", None), ListState):
         words = "A name keeps the list on show; V and enter bring it back."
         app.ask("Saved lists", words, partial(save_view, app), example="a name")
