@@ -74,7 +74,7 @@ def check_place(path: Path) -> None:
 def check_new(path: Path) -> None:
     """Raise BadValue where a file, a folder or a link is at ``path``."""
     if os.path.lexists(path):
-        raise BadValue(f"{clean(str(path))} is already there; --replace replaces it.")
+        raise BadValue(f"{clean(path)} is already there; --replace replaces it.")
 
 
 @contextmanager
@@ -180,4 +180,4 @@ def _failed(path: Path, error: OSError) -> ConfigError:
         kept = " The old file is unchanged." if path.is_file() else ""
     except OSError:
         kept = ""
-    return ConfigError(f"Cannot write {clean(str(path), 200)}: {clean(reason, 100)}.{kept}")
+    return ConfigError(f"Cannot write {clean(path, 200)}: {clean(reason, 100)}.{kept}")

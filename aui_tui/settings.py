@@ -248,7 +248,7 @@ def _place(
         try:
             return user_path(text).absolute()
         except OSError as error:
-            raise ConfigError(f"{origins[name]}: {clean(str(error), 200)}.") from None
+            raise ConfigError(f"{origins[name]}: {clean(error, 200)}.") from None
     checkout = checkout_root() if name == "data_dir" else None
     if checkout is not None:
         origins[name] = "source checkout"
@@ -281,7 +281,7 @@ def checkout_root() -> Path | None:
 
 
 def _read_table(path: Path, *, required: bool) -> dict[str, Any]:
-    shown = clean(str(path), 300)
+    shown = clean(path, 300)
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)
@@ -295,7 +295,7 @@ def _read_table(path: Path, *, required: bool) -> dict[str, Any]:
     except OSError as error:
         raise ConfigError(f"Cannot read {shown}: {error.strerror or error}.") from None
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{shown} is not TOML: {clean(str(error), 200)}.") from None
+        raise ConfigError(f"{shown} is not TOML: {clean(error, 200)}.") from None
     for name in table:
         if name not in DEFAULTS:
             hint = nearest(name, DEFAULTS) or f"allowed are: {', '.join(DEFAULTS)}."
@@ -326,6 +326,6 @@ def remember(path: Path, name: Sequence[str], value: Any) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace(path, [tomlkit.dumps(document)])
     except OSError as error:
-        raise ConfigError(f"{clean(str(path), 300)} cannot be written: {error.strerror or error}.") from None
+        raise ConfigError(f"{clean(path, 300)} cannot be written: {error.strerror or error}.") from None
     except (UnicodeDecodeError, TOMLKitError, AttributeError, TypeError) as error:
-        raise ConfigError(f"{clean(str(path), 300)} cannot be changed: {clean(str(error), 200)}.") from None
+        raise ConfigError(f"{clean(path, 300)} cannot be changed: {clean(error, 200)}.") from None

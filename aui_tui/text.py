@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator
 from ipaddress import ip_address, ip_network
+from pathlib import PurePath
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -50,8 +51,8 @@ _LINE: Final = _Table(frozenset())
 _BLOCK: Final = _Table(frozenset("\n"))
 
 
-def clean(text: str, limit: int | None = None, *, block: bool = False) -> str:
-    """Return ``text`` with nothing in it that could steer a terminal or break a layout.
+def clean(text: str | BaseException | PurePath, limit: int | None = None, *, block: bool = False) -> str:
+    """Return ``text``, an error or a path as a text, with nothing in it that could steer a terminal or break a layout.
 
     Control characters (C0, DEL, C1), lone surrogates, format characters (bidi controls, zero-width characters,
     tags), private and unassigned code points become U+FFFD; tabs and line breaks become a space, but with
@@ -60,6 +61,7 @@ def clean(text: str, limit: int | None = None, *, block: bool = False) -> str:
     ``limit`` is the largest length in characters of the result; longer text ends with an ellipsis.
     The result is unchanged by a second pass.
     """
+    text = str(text)
     if limit is not None and len(text) > 4 * limit + 64:
         text = text[: 4 * limit + 64]
         cut = True

@@ -91,7 +91,7 @@ def _decoded(data: bytes, place: str) -> Any:
     except RecursionError:
         return Problem(place, "not JSON that can be read: nested too deep.")
     except ValueError as error:
-        return Problem(place, f"not JSON: {clean(str(error), 160)}.")
+        return Problem(place, f"not JSON: {clean(error, 160)}.")
     if isinstance(value, dict) and value.get("list") in ("ranked", "unreachable"):
         del value["list"]
     return value

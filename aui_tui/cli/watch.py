@@ -201,7 +201,7 @@ def snapshot(folder: Path) -> Snapshot:
 
     Raises ConfigError when it is not there, cannot be read, or holds more than MAX_FILES files.
     """
-    shown = clean(str(folder), 200)
+    shown = clean(folder, 200)
     found: Snapshot = {}
     try:
         if not folder.exists():

@@ -179,7 +179,7 @@ class Database:
         return self._failed(error, f"could not be {verb}")
 
     def _failed(self, error: Exception, what: str) -> Unavailable:
-        reason = clean(str(error), 120) or "it takes too much memory"
+        reason = clean(error, 120) or "it takes too much memory"
         return Unavailable(f"The index {clean(self.path.name)} {what}: {reason}.")
 
     def _open(self) -> sqlite3.Connection:
@@ -279,7 +279,7 @@ class Database:
         if version != VERSION:
             connection.close()
             raise ConfigError(
-                f"The index {clean(str(self.path), 200)} is of another version of this program (schema {version}, not "
+                f"The index {clean(self.path, 200)} is of another version of this program (schema {version}, not "
                 f"{VERSION}) and cannot be brought up to date, since it cannot be written; copy the folder."
             )
         self._file, self._mode = _identity(self.path), mode
@@ -288,7 +288,7 @@ class Database:
     def _checked(self, connection: sqlite3.Connection) -> int:
         """Return the schema version of the file; 0 for an empty one. Raises ConfigError for what is no index."""
         version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-        shown = f"The file {clean(str(self.path), 200)}"
+        shown = f"The file {clean(self.path, 200)}"
         if version > VERSION:
             raise ConfigError(
                 f"{shown} was written by a newer version of this program (schema {version}; this one knows up to "

@@ -28,7 +28,7 @@ def prepare(folder: Path) -> Path:
     what we put into it is ours alone. One that holds an index and cannot be written to, such as another user's, is
     there to be read. Raises ConfigError with one sentence when it cannot be used.
     """
-    shown = clean(str(folder), 300)
+    shown = clean(folder, 300)
     try:
         folder = folder.expanduser().absolute()
         folder.mkdir(mode=MODE, parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ def prepare(folder: Path) -> Path:
         if isinstance(error, OSError) and error.errno in UNWRITABLE and can_read(folder / INDEX):
             return folder
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        what = f"The data folder {shown} cannot be used: {clean(str(reason), 120)}"
+        what = f"The data folder {shown} cannot be used: {clean(reason, 120)}"
         raise ConfigError(f"{what}; name another one by --data-dir DIR or AUI_TUI_HOME.") from None
     return folder
 

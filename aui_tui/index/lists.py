@@ -145,6 +145,6 @@ def read_rows(db: sqlite3.Connection, ids: Sequence[int], ranks: Sequence[int]) 
         listed = from_json(db.execute(sql, (json.dumps(list(ids)),)).fetchone()[0], list[Line])
     except (sqlite3.Error, msgspec.MsgspecError) as error:
         if isinstance(error, sqlite3.Error) and "JSON" not in str(error):
-            raise Unavailable(f"The index could not be read: {clean(str(error), 120)}.") from None
+            raise Unavailable(f"The index could not be read: {clean(error, 120)}.") from None
         return [row for one in ids for row in read_rows(db, [one], ranks)] if len(ids) > 1 else []
     return [row_of(line, ranks) for line in listed]

@@ -38,7 +38,7 @@ def backup(reports: Reports, target: Path, *, overwrite: bool = False, progress:
     if not overwrite:
         check_new(target)
     elif target.exists() and target.samefile(reports.path):
-        raise ConfigError(f"{clean(str(target), 200)} cannot be the backup of this index.")
+        raise ConfigError(f"{clean(target, 200)} cannot be the backup of this index.")
     with whole(target, new=not overwrite) as partial:
         _copy(reports, partial, progress)
         return partial.stat().st_size
@@ -56,7 +56,7 @@ def _copy(reports: Reports, partial: Path, progress: OnProgress) -> None:
         source.backup(copy, pages=PAGES, progress=step, sleep=0.01)
         copy.execute("PRAGMA journal_mode = DELETE")
     except sqlite3.Error as error:
-        raise Unavailable(f"The index could not be copied: {clean(str(error), 120)}.") from None
+        raise Unavailable(f"The index could not be copied: {clean(error, 120)}.") from None
     finally:
         copy.close()
 

@@ -141,7 +141,7 @@ _WORDS: Final = {
 
 def sentence(error: Exception) -> str:
     """Return what msgspec says of a broken record, in plain words and the field first, without a full stop."""
-    text = clean(str(error), 300)
+    text = clean(error, 300)
     found = _PATH.search(text)
     problem = re.sub(r"`([a-z |]+)`", _types, text[: found.start()] if found else text)
     for said, plain in _WORDS.items():

@@ -102,7 +102,7 @@ def new_key(folder: Path, *, replace: bool = False) -> Key:
     path = folder / NAME
     if path.exists() and not replace:
         raise ConfigError(
-            f"There is already a key: {clean(str(path), 200)}. Sites that know it would not accept a new one; "
+            f"There is already a key: {clean(path, 200)}. Sites that know it would not accept a new one; "
             "--replace replaces it."
         )
     key = Key.of(secrets.token_bytes(32))
@@ -114,7 +114,7 @@ def new_key(folder: Path, *, replace: bool = False) -> Key:
 def read_key(folder: Path) -> Key:
     """Return the key in ``folder``. Raises ConfigError with one sentence when there is none or it cannot be used."""
     path = folder / NAME
-    shown = clean(str(path), 200)
+    shown = clean(path, 200)
     try:
         found = path.stat()
         is_file = stat.S_ISREG(found.st_mode)

@@ -191,7 +191,7 @@ def _lists(data: bytes) -> _Lists:
         raise RecordError("The index is nested too deep.") from None
     except (ValueError, UnicodeDecodeError) as error:
         what = "is not a JSON object" if isinstance(error, msgspec.ValidationError) else "is not JSON"
-        raise RecordError(f"The index {what}: {clean(str(error), 120)}.") from None
+        raise RecordError(f"The index {what}: {clean(error, 120)}.") from None
 
 
 def index_rows(data: bytes) -> Iterator[ImportedRecord]:
@@ -233,7 +233,7 @@ def _elements(array: bytes, place: str, *, ranked: bool = True, base: int = 1) -
     except RecursionError:
         raise RecordError("It is nested too deep.") from None
     except (ValueError, UnicodeDecodeError) as error:
-        raise RecordError(f"Not JSON: {clean(str(error), 120)}.") from None
+        raise RecordError(f"Not JSON: {clean(error, 120)}.") from None
     for number, value in enumerate(values, base):
         where = place.format(number)
         try:

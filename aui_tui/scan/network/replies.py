@@ -102,7 +102,7 @@ def answer_failure(error: Exception) -> NetworkError:
     ended = any(isinstance(cause, h2.events.StreamReset | h2.events.ConnectionTerminated) for cause in error.args)
     if ended or isinstance(error, httpcore.NetworkError) or "disconnected" in str(error):
         return NetworkError("protocol", "the server closed the connection without an answer")
-    return NetworkError("protocol", clean(f"the answer is not valid HTTP ({clean(str(error), 120).rstrip('.')})"))
+    return NetworkError("protocol", clean(f"the answer is not valid HTTP ({clean(error, 120).rstrip('.')})"))
 
 
 def _reason(error: Exception) -> str:

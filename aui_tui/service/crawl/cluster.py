@@ -97,7 +97,7 @@ class Cluster:
             await self.aclose()
             if not isinstance(error, Exception):
                 raise
-            shown, reason = clean(self._address, 100), clean(str(error), 120) or "no answer"
+            shown, reason = clean(self._address, 100), clean(error, 120) or "no answer"
             raise Unavailable(f"No Dask cluster with a worker at {shown or 'this machine'}: {reason}.") from None
         self._start(self._gather())
         return self
@@ -174,7 +174,7 @@ class Cluster:
                 self._gone.set_result(None)
             return
         except Exception as error:  # one batch must not end a crawl: its rows say what happened
-            results = [failed(UNEXPECTED, f"{type(error).__name__}: {clean(str(error), 200)}") for _ in jobs]
+            results = [failed(UNEXPECTED, f"{type(error).__name__}: {clean(error, 200)}") for _ in jobs]
         finally:
             sent.release()
         for (_, waiting), result in zip(batch, results, strict=True):

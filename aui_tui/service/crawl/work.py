@@ -96,7 +96,7 @@ async def scan(job: Job, settings: CrawlSettings, parser: ParserProcess) -> JobR
     except AuiError as error:
         return failed(type(error).title, str(error), type(error).http_status)
     except Exception as error:  # one host must not end a crawl: its row says what happened
-        return failed(UNEXPECTED, f"{type(error).__name__}: {clean(str(error), 200)}")
+        return failed(UNEXPECTED, f"{type(error).__name__}: {clean(error, 200)}")
     record = b"" if settings.keys is None else encode_card(card, settings.keys)
     return JobResult(packed, record, card.unreachable)
 

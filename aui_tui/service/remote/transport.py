@@ -114,7 +114,7 @@ def _reason(error: Exception) -> str:
         return "it takes too long to answer"
     if isinstance(error, httpx.DecodingError):
         return "its answer is not valid gzip"
-    text = clean(str(error), 160).rstrip(".")
+    text = clean(error, 160).rstrip(".")
     for pattern, words in REASONS:
         found = re.search(pattern, text, re.IGNORECASE)
         if found:
