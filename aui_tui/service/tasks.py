@@ -6,11 +6,11 @@ import asyncio
 import hashlib
 import os
 import shutil
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 
@@ -30,12 +30,8 @@ AT_ONCE: Final = max(1, os.cpu_count() or 1)
 """Runs at a time: a page that renders takes a core."""
 
 
-class Keep(Protocol):
-    """Grades a scan with its run, keeps both, and returns the card and sentences about what could not be kept."""
-
-    def __call__(
-        self, report: HostReport, seen: Observations, url: str, /
-    ) -> Awaitable[tuple[ReportCard, tuple[str, ...]]]: ...
+Keep = Callable[[HostReport, Observations, str], Awaitable[tuple[ReportCard, tuple[str, ...]]]]
+"""Grades a scan of an address with its run, keeps both, and returns the card and what could not be kept."""
 
 
 class TaskRuns:
