@@ -127,7 +127,8 @@ class World:
         words = shlex.split(line, comments=True)[1:]
         with Terminal(self.folder, words, columns=120, lines=30) as terminal:
             terminal.wait_for("Score", seconds=120)
-            terminal.press("Q" if "demo" in words else "q")
+            terminal.press("q")
+            assert terminal.finish(60) == 0
 
 
 class Site(ThreadingHTTPServer):
