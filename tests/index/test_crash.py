@@ -56,14 +56,15 @@ while True:
 """
 
 
-def killed(script: str, *arguments: str, after: float) -> list[str]:
-    """Run a script, kill it ``after`` seconds of writing, and return the lines it had written."""
+def killed(dice: random.Random, script: str, *arguments: str) -> list[str]:
+    """Run a script, kill it somewhere in a write after some that it said were done, and return the lines it wrote."""
     process = subprocess.Popen([sys.executable, "-c", script, *arguments], stdout=subprocess.PIPE, text=True, cwd=ROOT)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
-    time.sleep(after)
+    lines = [process.stdout.readline() for _ in range(dice.randrange(1, 60))]
+    time.sleep(dice.uniform(0, 0.02))
     process.send_signal(signal.SIGKILL)
-    lines = process.stdout.read().splitlines()
+    lines += process.stdout.readlines()
     process.wait(10)
     process.stdout.close()
     return lines
@@ -71,9 +72,9 @@ def killed(script: str, *arguments: str, after: float) -> list[str]:
 
 @pytest.mark.parametrize("kills", [2, pytest.param(25, marks=pytest.mark.slow)])
 def test_index_survives_kill(tmp_path: Path, kills: int) -> None:
-    random_, path, said = random.Random(kills), tmp_path / "index.db", 0
+    dice, path, said = random.Random(kills), tmp_path / "index.db", 0
     for _ in range(kills):
-        lines = killed(WRITE, str(path), str(said), after=random_.uniform(0.05, 0.4))
+        lines = killed(dice, WRITE, str(path), str(said))
         said += len(lines)
         store = Reports(path)
         assert store.warnings == ()
@@ -89,11 +90,11 @@ def test_index_survives_kill(tmp_path: Path, kills: int) -> None:
 
 @pytest.mark.parametrize("kills", [2, pytest.param(15, marks=pytest.mark.slow)])
 def test_cache_and_quota_survive_kill(tmp_path: Path, kills: int) -> None:
-    random_ = random.Random(kills)
+    dice = random.Random(kills)
     for turn in range(kills):
         folder = tmp_path / str(turn)
         folder.mkdir()
-        lines = killed(SPEND, str(folder), after=random_.uniform(0.0, 0.3))
+        lines = killed(dice, SPEND, str(folder))
         scans, limits = CacheFile(folder / "scans"), CacheFile(folder / "limits")
         cache, quota = ScanCache(scans), QuotaStore(limits)
         for number in range(min(len(lines), 40)):
