@@ -67,7 +67,7 @@ def validate(data: bytes) -> Verdict:
         places.append(place)
         kind = _kind_of(value)
         problems += islice(_problems(value, kind, place), MAX_PROBLEMS - len(problems))
-    plural = {"index": "indexes", "summary": "summaries", "": "nothing"}.get(kind, kind + "s")
+    plural = {"index": "indexes", "summary": "summaries", "": "records"}.get(kind, kind + "s")
     return Verdict(kind=kind if places == [""] else plural, records=len(places), problems=tuple(problems))
 
 

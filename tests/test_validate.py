@@ -45,7 +45,7 @@ def test_what_we_write_is_valid(keys: Any) -> None:
         ("".join(write_listing("ndjson", listing_of(REACHED))), "summaries", 2),
         ("".join(write_listing("json", listing_of(INDEX))), "index", 1),
         ("\ufeff" + "".join(write_cards("json", [WALLED])), "card", 1),
-        ("[]", "nothing", 0),
+        ("[]", "records", 0),
     ],
 )
 def test_what_we_export_is_valid(text: str, kind: str, records: int) -> None:
