@@ -105,6 +105,10 @@ class Target:
         return f"{self.scheme}://{self.site}" if self.scheme else self.site
 
 
+_LOG_IN: Final = re.compile(r"(^|//)[^/?#]*@")
+"""A user name and password in an address, which no message repeats."""
+
+
 def parse(url: str, *, allow_private: bool = False) -> Target:
     """Return the site that ``url`` names: a host, ``host:port`` or an http or https URL; path and query are dropped.
 
@@ -112,7 +116,7 @@ def parse(url: str, *, allow_private: bool = False) -> Target:
     Raises InvalidHost with one sentence. Sources: RFC 3986, UTS 46, RFC 6761, WHATWG URL (ends-in-a-number check).
     """
     text = url.strip(" \t\r\n")
-    shown = clean(text, 80)
+    shown = clean(_LOG_IN.sub(r"\1…@", text), 80)
     if not text:
         raise InvalidHost("No host was given; write a host name such as example.com.")
     if len(text) > MAX_INPUT:

@@ -58,6 +58,13 @@ def test_a_refused_host_gets_one_clean_sentence(words: str, text: str) -> None:
     assert sentence == clean(sentence, 400)
 
 
+@pytest.mark.parametrize("text", ["http://me:s3cret@x.com/", "me:s3cret@x.com", "ftp://me:s3 cret@x.com"])
+def test_no_message_repeats_a_password(text: str) -> None:
+    with pytest.raises(InvalidHost, match=r"“(\w+://)?…@x\.com/?”") as caught:
+        parse(text)
+    assert "cret" not in str(caught.value)
+
+
 @pytest.mark.parametrize("text", ["a_b.com", "0x7f.1", "127.1", "http://u@localhost", "ftp://localhost", "x.com:0"])
 def test_the_private_switch_permits_no_malformed_host(text: str) -> None:
     with pytest.raises(InvalidHost):
