@@ -113,6 +113,7 @@ def test_an_owner_types_scans_fixes_scans_again_and_sees_the_difference(tmp_path
 def test_each_line_of_the_history_runs_in_a_shell(tmp_path: Path) -> None:
     fill(tmp_path, [make_card(number) for number in range(12)])
     lines: list[str] = []
+    kinds = {"index", "export", "site", "scan"}
     with PythonShop(tmp_path) as shop, Terminal(tmp_path, [], columns=140, lines=40) as terminal:
         terminal.wait_for(" sites", "enter Open")
         terminal.press("v")
@@ -132,7 +133,7 @@ def test_each_line_of_the_history_runs_in_a_shell(tmp_path: Path) -> None:
         terminal.press(f"localhost:{shop.port}\r")
         terminal.wait_for(f"localhost:{shop.port}", "Summary", "Welcome", seconds=90)
         terminal.press("L")
-        terminal.wait_for("Actions: enter copies")
+        terminal.wait_for("Actions: enter copies", *(f"  aui-tui {word} " for word in kinds))
         count = sum("  aui-tui " in line for line in terminal.text.splitlines())
         for number in range(count):
             terminal.press("\x1b[B" * number + "\r")
@@ -145,7 +146,7 @@ def test_each_line_of_the_history_runs_in_a_shell(tmp_path: Path) -> None:
         terminal.wait_until(lambda: "Actions: enter copies" not in terminal.text)
         terminal.press("q")
         assert terminal.finish() == 0
-        assert {line.split()[1] for line in lines} == {"index", "export", "site", "scan"}
+        assert {line.split()[1] for line in lines} == kinds
         for written in tmp_path.glob("*.*"):
             written.unlink()
         for line in lines:

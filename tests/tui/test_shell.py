@@ -14,6 +14,7 @@ import pytest
 from aui_tui.service.local import LocalService
 from aui_tui.tui.app import AuiApp
 from aui_tui.tui.dashboard import DashboardScreen
+from aui_tui.tui.screens.help import MethodScreen
 from tests.cli.runner import here
 from tests.cli.stored import fill
 
@@ -55,6 +56,11 @@ async def command_after(home: Path, keys: tuple[str, ...]) -> str:
             return pilot.app.screen.command()
     finally:
         await service.aclose()
+
+
+def test_command_of_the_window_on_the_method_prints_it(home: Path) -> None:
+    words = MethodScreen("v0.1").rows(80)[-1].content.plain
+    assert here(home, *shlex.split(words)[4:]).out.startswith("# Method v0.1")
 
 
 @pytest.mark.ci

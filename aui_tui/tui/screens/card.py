@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from textual.widgets import Static
 from aui_tui.model import labels
 from aui_tui.model.codec import encode_card
 from aui_tui.model.labels import ago
-from aui_tui.model.view import HistoryPoint, HostReport, Quota, Window
+from aui_tui.model.view import HistoryPoint, HostReport, Window
 from aui_tui.tui import cardrows
 from aui_tui.tui.bindings import CARD
 from aui_tui.tui.cardrows import AGENTS, EVIDENCE, FIXES, NUMBERS, SCAN_LOG, SUMMARY, TASK_RUN, VISITS
@@ -24,7 +25,7 @@ from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.export import ExportJob, file_name
 from aui_tui.tui.rows import ListEntry, paragraph
-from aui_tui.tui.scans import RunningTasks, Scan, scan_rows
+from aui_tui.tui.scans import Scan, scan_rows
 from aui_tui.tui.screens.exchange import opened
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.state import CardState
@@ -119,10 +120,15 @@ class CardScreen(DashboardScreen[str]):
         yield ScanPanel(self.context.clock)
 
     def on_mount(self) -> None:
-        for name in ("scans", "quota"):
-            self.watch(self.app, name, getattr(self, f"_{name}"))
-        for name in ("stored", "aged", "task_run"):
-            self.watch(self.app, name, getattr(self, f"_{name}"), init=False)
+        follow: dict[str, Callable[[], None]] = {
+            "scans": lambda: self._draw(SCAN_LOG),
+            "task_run": lambda: self._draw(TASK_RUN),
+            "quota": self.draw_lines,
+            "stored": self.read,
+            "aged": lambda: self.become(self.state),
+        }
+        for name, act in follow.items():
+            self.watch(self.app, name, act, init=False)
         self.query_one("#answer").border_title = Content("1 Summary")
         self.query_one("#why").border_title = Content("why")
         self.become(replace(self.state, tasks=self.context.service.is_local))
@@ -137,11 +143,8 @@ class CardScreen(DashboardScreen[str]):
         start(self, "card", self._read, state.host, state.method, state.at)
 
     async def _read(self, host: str, method: str, at: str) -> None:
-        report, problem = await attempt(self.context.service.site(host, method=method, at=at))
-        self._show(report, problem)
-
-    def _show(self, report: HostReport | None, problem: str) -> None:
         """Show the report, or why there is none: then a card of the same host stays, with its own method."""
+        report, problem = await attempt(self.context.service.site(host, method=method, at=at))
         before = self.state.report
         if report is not None:
             self.become(self.state.with_report(report), top=before is None or before.card.host != report.card.host)
@@ -155,15 +158,6 @@ class CardScreen(DashboardScreen[str]):
             state = replace(self.state, report=None, problem=problem, done=frozenset(), reached=None)
             self.become(state, top=True)
         self.refresh_bindings()
-
-    def _stored(self, _count: int) -> None:
-        self.read()
-
-    def _aged(self, _count: int) -> None:
-        self.become(self.state)
-
-    def _task_run(self, _run: RunningTasks | None) -> None:
-        self._draw(TASK_RUN)
 
     # What is drawn
 
@@ -268,12 +262,6 @@ class CardScreen(DashboardScreen[str]):
         """The newest scan of this host in this session."""
         found = [scan for scan in self.app.scans if scan.concerns(self.state.host)]
         return found[-1] if found else None
-
-    def _quota(self, _quota: Quota | None) -> None:
-        self.query_one("#title", Bar).refresh()
-
-    def _scans(self, _scans: list[Scan]) -> None:
-        self._draw(SCAN_LOG)
 
     # What if
 

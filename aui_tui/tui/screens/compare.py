@@ -69,7 +69,7 @@ class CompareScreen(DashboardScreen[None]):
         yield RowList(opens="Evidence", id="figures", classes="pane")
 
     def on_mount(self) -> None:
-        self.watch(self.app, "aged", self._aged, init=False)
+        self.watch(self.app, "aged", lambda: self._draw(), init=False)
         start(self, "compare", self._read)
 
     async def _read(self) -> None:
@@ -80,9 +80,6 @@ class CompareScreen(DashboardScreen[None]):
             else:
                 self.reports.append(report)
                 self._draw(top=True)
-
-    def _aged(self, _count: int) -> None:
-        self._draw()
 
     def _draw(self, *, top: bool = False) -> None:
         reports, every, block = [*self.reports], self._every, self.query_one(RowList)

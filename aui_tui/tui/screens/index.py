@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from aui_tui.model.query import Query, parse
 from aui_tui.model.registry import surfaces
-from aui_tui.model.view import HostReport, IndexView, Quota
+from aui_tui.model.view import HostReport, IndexView
 from aui_tui.model.vocabulary import CATEGORIES
 from aui_tui.tui.bindings import INDEX
 from aui_tui.tui.columns import RANKED, Mode, cell
@@ -80,8 +80,9 @@ class IndexScreen(DashboardScreen[None]):
         yield ScanPanel(self.context.clock)
 
     async def on_mount(self) -> None:
-        for name in ("quota", "stored", "aged", "fed"):
-            self.watch(self.app, name, getattr(self, "_" + name), init=name == "quota")
+        for name in ("stored", "aged", "fed"):
+            self.watch(self.app, name, getattr(self, "_" + name), init=False)
+        self.watch(self.app, "quota", self.draw_lines, init=False)
         self.watch(self.line, "value", self._typed, init=False)
         start(self, "list", self._read, self.state.query, "", ExitStack())
         with suppress(TimeoutError):
@@ -157,9 +158,6 @@ class IndexScreen(DashboardScreen[None]):
             self.refresh_bindings()
             if count >= 0:  # what the last scans left is not known before the list is read again
                 self._say_empty()
-
-    def _quota(self, _quota: Quota | None) -> None:
-        self.query_one("#title", Bar).refresh()
 
     def _stored(self, _count: int) -> None:
         untouched = self._feeding and self.table.cursor == 0
