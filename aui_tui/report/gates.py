@@ -214,7 +214,7 @@ def _score(card: ReportCard, gates: Gates) -> Iterator[Failure]:
     least = gates.fail_under
     if least is None:
         return
-    if unclear := _hardly_measured(card, least):
+    if unclear := _partly_measured(card, least):
         yield _unclear("fail-under", f"{unclear}, so a score of {least} is inconclusive.")
     elif card.score < least:
         by = least - card.score
@@ -228,7 +228,7 @@ def _grade(card: ReportCard, gates: Gates) -> Iterator[Failure]:
         return
     best = card.grade if points.is_graded(card) else grade_of(points.reach(card)[1])
     by = _grade_rank(best) - _grade_rank(gates.fail_grade)
-    if unclear := _hardly_measured(card, FLOORS[gates.fail_grade]):
+    if unclear := _partly_measured(card, FLOORS[gates.fail_grade]):
         yield _unclear("fail-grade", f"{unclear}, so grade {gates.fail_grade} is inconclusive.")
     elif by > 0:
         verb = "is" if best == card.grade else "can be at best"
@@ -237,12 +237,13 @@ def _grade(card: ReportCard, gates: Gates) -> Iterator[Failure]:
         yield from _doubt(card, "fail-grade", FLOORS[gates.fail_grade], f"grade {gates.fail_grade}")
 
 
-def _hardly_measured(card: ReportCard, least: int) -> str:
-    """Return how little was measured of a card without a grade, where the rest decides about ``least`` points."""
+def _partly_measured(card: ReportCard, least: int, *, strict: bool = False) -> str:
+    """Return how much was measured, where the rest decides about a score of ``least``; ``strict``: even above it."""
     lowest, highest = points.reach(card)
-    if lowest >= least or highest < least or points.is_graded(card):
+    passes = points.is_graded(card) and card.score >= least and not strict
+    if passes or lowest >= least or highest < least:
         return ""
-    return f"Less than half of the points could be measured ({points.totals(card)[1]} of {points.full(card)})"
+    return f"Only {points.totals(card)[1]} of {points.full(card)} points could be measured"
 
 
 def _doubt(card: ReportCard, gate: str, least: int, wanted: str) -> Iterator[Failure]:
@@ -353,10 +354,9 @@ def _regress(card: ReportCard, baseline: ReportCard | None, seen: Observations |
         return
     was, now_is = points.comparable(baseline, card)
     note = points.uneven(baseline, card)
-    lowest, highest = points.reach(card) if _unmeasured(card) > _unmeasured(baseline) and not note else (now_is, now_is)
-    if lowest < was <= highest:
-        measured = f"Only {points.totals(card)[1]} of {points.full(card)} points could be measured"
-        yield _unclear(gate, f"{measured}, so a score of {was} is inconclusive.")
+    less = _unmeasured(card) > _unmeasured(baseline) and not note
+    if unclear := _partly_measured(card, was, strict=True) if less else "":
+        yield _unclear(gate, f"{unclear}, so a score of {was} is inconclusive.")
     elif now_is < was:
         by = was - now_is
         yield _failed(gate, f"The score fell by {count(by, 'point')}, from {was} to {now_is}. {note}".rstrip(), by)

@@ -13,6 +13,7 @@ from aui_tui.checks.judge import judge
 from aui_tui.checks.ledger import ledger
 from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import BadValue
+from aui_tui.model import points
 from aui_tui.model.card import AgentAccess, Evidence, ReportCard
 from aui_tui.model.methods import METHODS, V01
 from aui_tui.model.observations import INCONCLUSIVE as SILENT
@@ -68,7 +69,7 @@ def test_a_score_under_the_least_fails(least: int, code: int, message: list[str]
 
 def test_with_less_than_half_measured_the_rest_decides() -> None:
     thin = grade_card(situations.thin())
-    little = "Less than half of the points could be measured (12 of 50), so"
+    little = "Only 12 of 50 points could be measured, so"
     assert verdict(thin, fail_under=24) == (PASSED, [])
     assert verdict(thin, fail_under=25) == (INCONCLUSIVE, [f"{little} a score of 25 is inconclusive."])
     assert verdict(thin, fail_grade="D") == (INCONCLUSIVE, [f"{little} grade D is inconclusive."])
@@ -248,6 +249,10 @@ def test_no_regress_cannot_tell_about_what_was_not_measured_this_time() -> None:
         ["Only 47 of 50 points could be measured, so a score of 100 is inconclusive."],
     )
     assert verdict(grade_card(busy), grade_card(busy), no_regress=True) == (PASSED, [])
+    less = replace(busy, robots=situations.plain().robots)
+    card = grade_card(less)
+    assert (card.score, points.reach(card)) == (91, (86, 92))
+    assert [verdict(card, fail_under=score)[0] for score in (91, 92, 93)] == [PASSED, INCONCLUSIVE, FAILED]
     assert verdict(grade_card(before), grade_card(busy), no_regress=True) == (PASSED, [])
     unread, paths = grade_card(situations.robots_down()), grade_card(situations.robots_paths())
     assert not any("robots.txt:" in message for message in verdict(paths, unread, no_regress=True)[1])
