@@ -95,6 +95,10 @@ class Service(ABC):
         """Return the epoch seconds of the last change of any answer of ``index`` or ``site``; None: not known."""
         return None
 
+    def refresh(self) -> None:
+        """Ask for the list anew at the next question, however lately it was read."""
+        return
+
     # One host
 
     @abstractmethod

@@ -465,6 +465,14 @@ async def test_a_count_of_sites_that_turn_an_assistant_away_opens_them(
     await service.aclose()
 
 
+async def test_reading_again_asks_the_source_however_lately_it_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    service, asked = PublishedService.of(5), list[str]()
+    monkeypatch.setattr(service, "refresh", lambda: asked.append("again"))
+    async with stage(service) as pilot:
+        await press(pilot, "r")
+    assert asked == ["again"]
+
+
 async def test_a_source_without_earlier_scans_says_so() -> None:
     async with stage(PublishedService.of(5), (140, 40)) as pilot:
         await press(pilot, "v", "d", "down", "enter")

@@ -168,7 +168,7 @@ class RemoteService(ImportedService):
         self._quota = quota_of(reply) or self._quota
         self._check(reply, SCAN, url)
         card = await self._read(lambda: self._carded(reply.body, url))
-        self._asked = float("-inf")
+        self.refresh()
         seconds = age(card.scanned_at, time.time())
         other = options.method not in ("", card.method)
         return HostReport(
@@ -181,6 +181,9 @@ class RemoteService(ImportedService):
     async def quota(self, client: str = "") -> Quota | None:
         """Return the scans left this hour as the last scan's answer gave them, None before."""
         return self._quota
+
+    def refresh(self) -> None:
+        self._asked = float("-inf")
 
     async def aclose(self) -> None:
         """Close the connections."""

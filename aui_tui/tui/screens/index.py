@@ -442,6 +442,7 @@ class IndexScreen(DashboardScreen[None]):
 
     def action_reload(self) -> None:
         self.app.notice("Reading again.")
+        self.context.service.refresh()
         self.reload(keep=True)
 
     def action_back(self) -> None:

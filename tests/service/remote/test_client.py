@@ -119,6 +119,9 @@ async def test_list_is_fetched_once_and_asked_about_again_by_its_tag(source: Sou
     view = await service.index(Query())
     assert (view.notice, len(view.ranked)) == ("", 2)
     assert [fields.get("if-none-match") for _, fields in source.asked] == [None, '"one"']
+    service.refresh()
+    assert len((await service.index(Query())).ranked) == 2
+    assert len(source.asked) == 3
     await service.aclose()
 
 
