@@ -128,7 +128,8 @@ class AuiApp(Dashboard):
             why_not = screen.why_not if isinstance(screen, DashboardScreen) else lambda _: ""
             held = (b for b in type(screen).BINDINGS if isinstance(b, Binding) and event.key in b.key.split(","))
             reasons = (why_not(b.action.partition("(")[0]) for b in held)
-            unknown = f"{written(event.key)} does nothing here. ? lists the keys that do."
+            typed = event.character.strip() if event.character is not None and event.is_printable else ""
+            unknown = f"{typed or written(event.key)} does nothing here. ? lists the keys that do."
             self.notice(next(filter(None, reasons), unknown))
 
     def show_list(self, state: ListState) -> None:

@@ -14,10 +14,9 @@ from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import METHODS
 from aui_tui.model.points import Standing, by_harm
 from aui_tui.model.query import Query, Term, parse
-from aui_tui.model.registry import surfaces
 from aui_tui.model.view import HistoryPoint, HostReport, IndexView, Moves, Window
 from aui_tui.text import clean
-from aui_tui.tui.columns import RANKED, UNREACHABLE, Mode
+from aui_tui.tui.columns import Mode
 from aui_tui.tui.export import query_options
 
 
@@ -79,20 +78,6 @@ class ListState(msgspec.Struct, frozen=True):
     def turned(self) -> ListState:
         """Return the state with its order turned round."""
         return self.asking(descending=not self.query.descending)
-
-    def sorted_beside(self, step: int) -> ListState:
-        """Return the state sorted by the column ``step`` columns further."""
-        keys = self.sort_keys
-        place = keys.index(self.query.sort) if self.query.sort in keys else 0
-        return self.sorted_by(keys[(place + step) % len(keys)])
-
-    @property
-    def sort_keys(self) -> tuple[str, ...]:
-        """The sort keys of the columns on show, from left to right."""
-        if self.mode == "matrix":
-            return ("rank", "score", "stance", "host", *(f"matrix.{s.slug}" for s in surfaces()))
-        columns = UNREACHABLE if self.mode == "unreachable" else RANKED
-        return tuple(column.sort for column in columns if column.sort and column.key not in self.unused)
 
     def cleared(self) -> ListState | None:
         """Return the state without its search, else without its filters, else without marks; None when all are off."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -463,6 +464,27 @@ async def test_a_count_of_sites_that_turn_an_assistant_away_opens_them(
         assert index_of(pilot).state.query.line == line
         assert len(index_of(pilot).table) == number > 0
     await service.aclose()
+
+
+@pytest.mark.parametrize("keys", [(), ("m",), ("u",)], ids=["ranked", "matrix", "unreachable"])
+async def test_the_next_column_to_sort_by_is_one_on_show(keys: tuple[str, ...]) -> None:
+    async with stage(CardService.of(60), (50, 20)) as pilot:
+        await press(pilot, *keys)
+        table = index_of(pilot).table
+        heads = [text_of(pilot).splitlines()[2]]
+        for _ in range(12):
+            await press(pilot, "greater_than_sign")
+            assert index_of(pilot).state.query.sort in {column.sort for column in table._columns}
+            heads.append(text_of(pilot).splitlines()[2])
+        assert all(head != after for head, after in pairwise(heads)) or keys == ("u",)
+
+
+async def test_a_key_that_does_nothing_is_named_as_it_is_typed() -> None:
+    async with stage(CardService.of(3)) as pilot:
+        await press(pilot, "exclamation_mark")
+        assert "! does nothing here." in text_of(pilot)
+        await press(pilot, "enter", "2", "slash", "enter")
+        assert "There is no line to go to" in text_of(pilot)
 
 
 async def test_reading_again_asks_the_source_however_lately_it_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,7 +85,7 @@ class CardScreen(DashboardScreen[str]):
     .-both #column-1 { width: 2fr; }
     .-both .column #pane-2 { height: auto; max-height: 55%; }
     .-both .column #pane-5 { height: 2; }
-    .-both .column #pane-5:focus { height: 12fr; }
+    .-both .column #pane-5:focus { height: 3fr; }
     .-both .column #pane-6, .-both .column #pane-7 { height: auto; max-height: 35%; }
     .-both .column #pane-6.-idle, .-both .column #pane-7.-idle { max-height: 4; }
     .-both .column #pane-6.-idle:focus, .-both .column #pane-7.-idle:focus { max-height: 35%; }
@@ -289,6 +289,8 @@ class CardScreen(DashboardScreen[str]):
             return "There is no card of this host yet."
         if action == "crawlers" and self.state.pane != AGENTS:
             return "C adds the crawlers in the pane of agents: 2 goes there."
+        if action == "crawlers" and self.state.report is not None and self.state.report.card.unreachable:
+            return "Nobody got an answer, so nothing is known of the crawlers either."
         if action == "tick" and self.state.pane != FIXES:
             return "space supposes a fix done in the pane of fixes: 4 goes there."
         if action == "zoom" and not self.has_class("-wide"):

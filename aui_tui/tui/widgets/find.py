@@ -77,6 +77,8 @@ class FindBar(Horizontal):
         if self._pane is not None and self._found:
             self._place = (self._place + step) % len(self._found)
             self._pane.scroll_to_row(self._found[self._place])
+        elif step:
+            self.notify("There is no line to go to: nothing is found.", markup=False)
         self.query_one(Bar).refresh()
 
     def action_leave(self) -> None:
