@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -477,6 +478,17 @@ async def test_the_next_column_to_sort_by_is_one_on_show(keys: tuple[str, ...]) 
             assert index_of(pilot).state.query.sort in {column.sort for column in table._columns}
             heads.append(text_of(pilot).splitlines()[2])
         assert all(head != after for head, after in pairwise(heads)) or keys == ("u",)
+
+
+@pytest.mark.parametrize("key", ["enter", "space", "y", "Y", "o", "a", "F"])
+async def test_a_key_for_a_host_says_that_an_empty_list_has_none(key: str) -> None:
+    async with stage(CardService.of(3), (140, 40)) as pilot:
+        await press(pilot, "slash", *"zzz", "enter")
+        assert not {"space Mark", "F Count", "y Copy"} & set(re.split("  +", text_of(pilot).splitlines()[-1]))
+        await press(pilot, key)
+        assert "This list has no hosts." in text_of(pilot), key
+        await press(pilot, "escape", "escape")
+        assert "space Mark" in text_of(pilot)
 
 
 async def test_a_key_that_does_nothing_is_named_as_it_is_typed() -> None:

@@ -241,6 +241,19 @@ async def test_an_empty_index_has_three_doors(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
+async def test_an_address_of_another_index_that_is_none_stays_to_be_corrected() -> None:
+    feed = Feed("known sites", 230, lambda _scanned: asyncio.sleep(0))
+    app = AuiApp(Context(CardService.of(0), starter=feed))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await press(pilot, "down", "enter", *"nowhere", "enter")
+        assert "neither a file nor an address" in " ".join(text_of(pilot).split())
+        await press(pilot, "ctrl+u", *"https://index.example")
+        await pilot.press("enter")
+    assert app.return_value == "https://index.example"
+
+
+@pytest.mark.ci
 async def test_what_cannot_be_remembered_says_so() -> None:
     async with stage(CardService.of(3)) as pilot:
         await press(pilot, "comma", "down", "enter")

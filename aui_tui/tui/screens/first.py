@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Final
@@ -13,7 +14,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from aui_tui.model.view import HostReport, Quota
-from aui_tui.text import fit
+from aui_tui.text import fit, web_address
 from aui_tui.tui.bindings import ADDRESS, FIRST
 from aui_tui.tui.context import DEMO, attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
@@ -152,9 +153,17 @@ class FirstScreen(DashboardScreen[None]):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         self._doors[event.option_index][2]()
 
-    def _ask_source(self) -> None:
+    def _ask_source(self, address: str = "", problem: str = "") -> None:
         hint = "The address of an index that somebody publishes, or a file that was exported."
-        self.app.ask("Another index", hint, self.app.exit, example="https://index.example")
+        example = "https://index.example"
+        self.app.ask("Another index", hint, self._open_source, value=address, example=example, problem=problem)
+
+    def _open_source(self, address: str) -> None:
+        there = web_address(address) if "://" in address else os.path.exists(address)  # noqa: PTH110  # a Path raises
+        if there:
+            self.app.exit(address)
+        else:
+            self._ask_source(address, "This is neither a file nor an address such as https://index.example.")
 
     def action_away(self) -> None:
         field = self.query_one(AddressInput)

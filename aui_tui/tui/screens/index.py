@@ -35,10 +35,12 @@ from aui_tui.tui.screens.listparts import (
 )
 from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.bars import Bar, ScanPanel
-from aui_tui.tui.widgets.hosttable import HostTable
+from aui_tui.tui.widgets.hosttable import NO_HOST, HostTable
 from aui_tui.tui.widgets.preview import PreviewPane
 from aui_tui.tui.widgets.querybar import SHOWN, DropDown, QueryLine, choices, read_line
 
+OF_HOST: Final = frozenset({"mark", "copy", "browse", "tasks", "histogram"})
+"""Actions that there must be a host for."""
 COMPARED: Final = 5
 """Hosts that are compared at most."""
 PAUSE: Final = 0.12
@@ -243,6 +245,8 @@ class IndexScreen(DashboardScreen[None]):
         """Show in place of an empty list how it can be filled."""
         window = self.state.window
         empty = window is not None and not len(window)
+        if empty is not self.has_class("-nothing"):
+            self.refresh_bindings()
         self.set_class(empty, "-nothing")
         self.call_after_refresh(self._focus_list)
         if empty:
@@ -351,7 +355,8 @@ class IndexScreen(DashboardScreen[None]):
             return "In the Matrix the digits sort by an assistant; m goes back to the list."
         if action in ("preview", "scroll_preview") and not self.has_class("-wide"):
             return "The preview needs a screen of 110 columns."
-
+        if action in OF_HOST and not len(self.table):
+            return NO_HOST
         return super().why_not(action)
 
     def action_search(self) -> None:

@@ -23,6 +23,7 @@ from aui_tui.tui.state import ListState
 
 LARGEST_FIRST: Final = frozenset({"score", "change"})
 """Columns whose natural order begins with the largest value: ▾ falls from top to bottom, ▴ rises."""
+NO_HOST: Final = "This list has no hosts."
 HEADER: Final = 1
 """Lines above the first row."""
 
@@ -182,6 +183,8 @@ class HostTable(ScrollView, can_focus=True):
     def action_open(self) -> None:
         if len(self):
             self.post_message(self.Opened())
+        else:
+            self.notify(NO_HOST, markup=False)
 
     def on_click(self, event: events.Click) -> None:
         """Sort by a heading, go to a row, open it with a double click."""
