@@ -246,7 +246,7 @@ async def test_an_address_of_another_index_that_is_none_stays_to_be_corrected() 
     app = AuiApp(Context(CardService.of(0), starter=feed))
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
-        await press(pilot, "down", "enter", *"nowhere", "enter")
+        await press(pilot, "down", "end", "enter", *"nowhere", "enter")
         assert "neither a file nor an address" in " ".join(text_of(pilot).split())
         await press(pilot, "ctrl+u", *"https://index.example")
         await pilot.press("enter")
