@@ -44,10 +44,14 @@ def files_of(folder: Path, handler: type[QuietFiles] = QuietFiles) -> Callable[.
     return functools.partial(handler, directory=str(folder))
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 256
+
+
 @contextmanager
 def listening(handler: Callable[..., BaseHTTPRequestHandler], tls: ssl.SSLContext | None = None) -> Iterator[Any]:
     """Serve with ``handler``, over TLS where ``tls`` says how; the server carries whatever its handler reads there."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server = _Server(("127.0.0.1", 0), handler)
     if tls is not None:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)

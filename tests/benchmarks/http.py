@@ -21,7 +21,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,7 +28,7 @@ import httpx
 import psutil
 
 from aui_tui.service.publication import Publication
-from tests.loopback import QuietHandler
+from tests.loopback import QuietHandler, listening
 from tests.stored_service import many
 
 HOSTS = 1000
@@ -91,15 +90,8 @@ def website() -> Iterator[str]:
             self.end_headers()
             self.wfile.write(b"<!doctype html><title>Any</title>" + b"words " * 60)
 
-    class Server(ThreadingHTTPServer):
-        request_queue_size = 64
-
-    server = Server(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
+    with listening(Handler) as server:
         yield f"::127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
 
 
 def drain(descriptor: int) -> None:

@@ -8,8 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +17,7 @@ import pytest
 
 from tests.cli.runner import environment, here
 from tests.cli.stored import fill
+from tests.service.waiting import eventually
 
 
 def complete(home: Path, line: str) -> list[str]:
@@ -129,9 +129,9 @@ def test_ctrl_c_during_completion_leaves_a_real_shell_clean(tmp_path: Path, shel
     (tmp_path / "slow.py").write_text(SLOW)
     with shell_at(tmp_path, shell, f"{shlex.quote(sys.executable)} slow.py") as child:
         child.send("aui-tui index --stance W\t")
-        wait_for((tmp_path / "asked").exists)
+        eventually((tmp_path / "asked").exists)
         child.sendintr()
-        wait_for(lambda: not programs_in(tmp_path))
+        eventually(lambda: not programs_in(tmp_path))
         (tmp_path / "quick").touch()
         said = ""
         for _ in range(8):  # what is typed before the shell reads again is lost
@@ -153,11 +153,3 @@ def programs_in(folder: Path) -> list[str]:
     found = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
     running = [line.split(maxsplit=1) for line in found.splitlines() if line.strip().endswith("slow.py")]
     return [pid for pid, _ in running if os.path.realpath(f"/proc/{pid}/cwd") == str(folder.resolve())]
-
-
-def wait_for(done: Callable[[], bool], seconds: float = 40) -> None:
-    """Wait until ``done``."""
-    end = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < end
-        time.sleep(0.05)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 import sys
-import time
-from contextlib import suppress
 
 import pytest
 
@@ -17,6 +14,7 @@ from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.scan import observe
 from aui_tui.scan.target import parse
 from tests.faults import behaviours
+from tests.faults.lab import responsive
 from tests.faults.serve import FAULTS, serving
 from tests.faults.site import AGENTS, TITLE, Site
 
@@ -131,24 +129,14 @@ def test_no_fault_takes_much_memory(fault: str) -> None:
 async def test_no_fault_stalls_the_event_loop(parser: ParserProcess) -> None:
     """Processor time between two turns of the loop, which a busy machine does not distort."""
     turns: list[float] = []
-
-    async def watch() -> None:
-        while True:
-            began = time.thread_time()
-            await asyncio.sleep(0.002)
-            turns.append(time.thread_time() - began)
-
     worst: dict[str, float] = {}
     await observe(TARGET, parser=parser, access=reach(1, Limits(probe=1)))
     for fault in FAULTS:
         with serving(fault) as port:
-            first = len(turns)
-            watching = asyncio.create_task(watch())
-            await observe(TARGET, parser=parser, access=reach(port, Limits(probe=1, pause=0)))
-            watching.cancel()
-            with suppress(asyncio.CancelledError):
-                await watching
-            worst[fault] = max(turns[first:], default=0)
+            async with responsive() as measured:
+                await observe(TARGET, parser=parser, access=reach(port, Limits(probe=1, pause=0)))
+            worst[fault] = max(measured)
+            turns += measured
     turns.sort()
     p99 = turns[int(len(turns) * 0.99)]
     ranking = sorted(worst.items(), key=lambda item: -item[1])[:5]

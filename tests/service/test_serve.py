@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ import pytest
 from aui_tui.model import codec
 from tests.cards import RICH_OPEN
 from tests.cli.runner import Running, aui, here, python, start
-from tests.loopback import QuietHandler
+from tests.loopback import QuietHandler, listening
 from tests.service.waiting import eventually
 
 
@@ -94,12 +93,8 @@ class Web:
                 body = b"<!doctype html><title>Any</title><main>" + b"words " * 60 if home else b"none"
                 self.reply(200 if home else 404, body)
 
-        class Server(ThreadingHTTPServer):
-            request_queue_size = 256
-            daemon_threads = True
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.rule = f"::127.0.0.1:{self.server.server_port}"
+        self.handler = Handler
+        self.rule = ""
 
     @property
     def scans(self) -> int:
@@ -109,11 +104,10 @@ class Web:
 @pytest.fixture
 def web() -> Iterator[Web]:
     found = Web()
-    threading.Thread(target=found.server.serve_forever, args=(0.02,), daemon=True).start()
-    yield found
-    found.gate.set()
-    found.server.shutdown()
-    found.server.server_close()
+    with listening(found.handler) as server:
+        found.rule = f"::127.0.0.1:{server.server_port}"
+        yield found
+        found.gate.set()
 
 
 @pytest.mark.slow

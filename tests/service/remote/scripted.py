@@ -6,9 +6,8 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from http.server import ThreadingHTTPServer
 
-from tests.loopback import QuietHandler
+from tests.loopback import QuietHandler, listening
 
 
 @dataclass
@@ -70,22 +69,15 @@ def scripted() -> Iterator[Source]:
             if answer.status != 304:
                 self.wfile.write(answer.body)
 
-    class Server(ThreadingHTTPServer):
-        request_queue_size = 64
-        daemon_threads = True
+    with listening(Handler) as server:
 
-    server = Server(("127.0.0.1", 0), Handler)
-    source.port = server.server_port
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
+        def stop() -> None:
+            ended.set()
+            server.shutdown()
+            server.server_close()
 
-    def stop() -> None:
-        ended.set()
-        server.shutdown()
-        server.server_close()
-
-    source.stop = stop
-    try:
-        yield source
-    finally:
-        stop()
+        source.port, source.stop = server.server_port, stop
+        try:
+            yield source
+        finally:
+            ended.set()
