@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from aui_tui.model.labels import percent
 from aui_tui.model.query import Query
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.service.protocol import Feed
@@ -146,6 +147,7 @@ async def test_every_column_is_counted_and_a_value_opens_the_hosts_that_it_count
     app, run = app_with(tmp_path / "config.toml", 30)
     async with run() as pilot:
         await settle(pilot)
+        hosts = len((await app.context.service.index(Query())).ranked)
         for column in every_column():
             chosen: list[Query | None] = []
             app.push_screen(HistogramScreen(app.context, Query(), column), chosen.append)
@@ -153,6 +155,8 @@ async def test_every_column_is_counted_and_a_value_opens_the_hosts_that_it_count
             block = app.screen.query_one(RowList)
             numbers = [int(row.split()[-3].replace(",", "")) for row in block.texts]
             assert any(numbers), (column.key, block.texts)
+            shares = [percent(number, hosts) for number in numbers]
+            assert [" ".join(row.split()[-2:]) for row in block.texts] == shares, column.key
             place = next((n for n, row in enumerate(block.rows) if row.key and numbers[n]), None)
             if place is None:
                 assert "no term filters by this column" in text_of(pilot), column.key

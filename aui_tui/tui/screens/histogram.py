@@ -12,12 +12,12 @@ from textual.content import Content
 
 from aui_tui.model.query import CHANGES, NEW, Query
 from aui_tui.model.registry import surfaces
-from aui_tui.model.view import PAGE, Row
+from aui_tui.model.view import PAGE, Row, Window
 from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES
 from aui_tui.text import count
 from aui_tui.tui.columns import RANKED, Column, cell
 from aui_tui.tui.context import Context, attempt, start
-from aui_tui.tui.figures import COUNTED, bar_row, decade, figure, narrowed, of_agent
+from aui_tui.tui.figures import COUNTED, bar_row, decade, figure, known_by, narrowed, of_agent
 from aui_tui.tui.rows import paragraph
 from aui_tui.tui.screens.windows import Dialog
 from aui_tui.tui.widgets.listing import RowList
@@ -55,13 +55,21 @@ class HistogramScreen(Dialog[Query | None]):
         start(self, "overview", self._read)
 
     async def _read(self) -> None:
-        of_row = OF_ROW.get(self._column.key)
-        found, problem = await attempt(self._by_row(of_row) if of_row is not None else self._by_term())
+        found, problem = await attempt(self._count())
         if found is None:
             self._say("esc closes")
             self.query_one(RowList).show(lambda size: [paragraph(problem, size, "warn")])
         else:
-            self._show(found)
+            self._show(*found)
+
+    async def _count(self) -> tuple[list[Value], int]:
+        """Return the values with their hosts, last the hosts that have none of them, and the hosts of the list."""
+        key, window = self._column.key, (await self.context.service.index(self._asked)).ranked
+        found = await (self._by_row(OF_ROW[key], window) if key in OF_ROW else self._by_term())
+        rest = len(window) - sum(number for _, number, _ in found)
+        if rest and key != "out":  # a host that turns several assistants away counts for each
+            found.append(("no grade" if key == "grade" else "other values", rest, ""))
+        return found, len(window)
 
     async def _by_term(self) -> list[Value]:
         """Ask for the list that each value would leave."""
@@ -70,30 +78,22 @@ class HistogramScreen(Dialog[Query | None]):
             kind, _, value = key.partition(" ")
             view = await self.context.service.index(narrowed(self._asked, kind, value))
             found.append((words, len(view.ranked), key))
-        if self._column.key == "grade":
-            hosts = len((await self.context.service.index(self._asked)).ranked)
-            without = hosts - sum(number for _, number, _ in found)
-            found += [("no grade", without, "")] if without else []
         return found
 
-    async def _by_row(self, value_of: Callable[[Row], tuple[str, str]]) -> list[Value]:
+    async def _by_row(self, value_of: Callable[[Row], tuple[str, str]], window: Window) -> list[Value]:
         """Read the rows of the list and count their values, showing how far it is."""
         found: Counter[tuple[str, str]] = Counter()
-        window = (await self.context.service.index(self._asked)).ranked
         for start_at in range(0, len(window), PAGE):
             found.update(map(value_of, window[start_at : start_at + PAGE]))
             self._say(f"{min(start_at + PAGE, len(window)):,} of {len(window):,} hosts counted")
             await asyncio.sleep(0)
-        shown = [(words, number, key) for (words, key), number in found.most_common(MOST)]
-        rest = len(window) - sum(number for _, number, _ in shown)
-        return [*shown, *([("other values", rest, "")] if rest else [])]
+        return [(words, number, key) for (words, key), number in found.most_common(MOST)]
 
     def _say(self, words: str) -> None:
         self.query_one(".window").border_subtitle = Content(words)
 
-    def _show(self, found: Sequence[Value]) -> None:
+    def _show(self, found: Sequence[Value], whole: int) -> None:
         block = self.query_one(RowList)
-        whole = sum(number for _, number, _ in found)
         self._say(FILTERS if any(key for *_, key in found) else "no term filters by this column · esc closes")
         if not whole:
             block.show(lambda size: [paragraph("This list has no hosts to count.", size, "muted")])
@@ -119,7 +119,9 @@ def values_of(column: Column) -> Iterator[tuple[str, str]]:
         yield from ((value, figure(TERMS.get(key, key), value)) for value in VALUES[key])
     else:
         surface = next(one for one in surfaces() if key == "matrix." + one.slug)
-        yield from ((word, of_agent(surface, word)) for word in (*COUNTED, "not tested"))
+        unknown = "unclear" if known_by(surface) else "not tested"
+        yield from ((word, of_agent(surface, word)) for word in COUNTED if word != "unclear")
+        yield unknown, of_agent(surface, unknown)
 
 
 TERMS: Final = {"age": "fresh"}
