@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TextIO
 
 from textual import events
 from textual.binding import Binding
@@ -149,6 +151,29 @@ class AuiApp(Dashboard):
         WINDOWS[name](self)
 
 
+class _Screen:
+    """Standard error, on which Textual draws, without the errors of a terminal that has gone.
+
+    One would end the thread that writes: the next frames would wait for it, and the signal to end for them.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def write(self, text: str) -> None:
+        """Write ``text`` where somebody may see it."""
+        with suppress(OSError):
+            self._file.write(text)
+
+    def flush(self) -> None:
+        """Send what was written."""
+        with suppress(OSError):
+            self._file.flush()
+
+
 def run(
     context: Context,
     *,
@@ -171,5 +196,11 @@ def run(
     folders = tuple(theme_folders)
     app = AuiApp(context, folders, theme=theme, ascii=ascii, start_host=start_host, query=query)
     app.set_keymap(keys)
-    status: Any = app.run(mouse=mouse)
+    error = sys.__stderr__
+    try:
+        if error is not None:
+            sys.__stderr__ = _Screen(error)  # type: ignore[misc, assignment]
+        status: Any = app.run(mouse=mouse)
+    finally:
+        sys.__stderr__ = error  # type: ignore[misc]
     return status if status is not None else app.return_code or 0

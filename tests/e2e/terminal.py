@@ -112,6 +112,15 @@ class Terminal:
         """Send the program a signal."""
         self.child.kill(number)
 
+    def hang_up(self, seconds: float = 30) -> int:
+        """Take the terminal away, as closing its window does; return the exit status, negative for a signal."""
+        self.child.ptyproc.fileobj.close()
+        end = time.monotonic() + seconds
+        while self.child.isalive():
+            assert time.monotonic() < end, f"still running after {seconds} s"
+            time.sleep(0.05)
+        return int(self.child.exitstatus if self.child.signalstatus is None else -self.child.signalstatus)
+
     def finish(self, seconds: float = 30) -> int:
         """Read until the program ends and return its exit status, negative for a signal."""
         end = time.monotonic() + seconds

@@ -49,6 +49,12 @@ def test_a_signal_ends_it_with_128_and_its_number(home: Path, number: signal.Sig
         assert "Traceback" not in terminal.raw
 
 
+def test_a_terminal_that_goes_away_takes_it_along(home: Path) -> None:
+    with Terminal(home) as terminal:
+        terminal.wait_for("enter Open")
+        assert terminal.hang_up(60) == 128 + signal.SIGHUP
+
+
 def test_quitting_over_a_card_is_0(home: Path) -> None:
     with Terminal(home) as terminal:
         terminal.wait_for("enter Open")
