@@ -172,13 +172,20 @@ UNREACHABLE: Final = sentence_list(
         <<host>> could not be judged: <<reasons>>. A browser warns its user there, and an agent stops.
     critical unreachable-chain
         <<host>> could not be judged: <<reasons>>. The server does not send the certificate of its issuer, and it was
-        not found where its own certificate says: send the whole chain (fullchain.pem). If an authority of your own
-        issued it, name its file by cacert in the settings.
+        not found where its own certificate says. <<step>>.
     critical closed
         <<host>> turns everybody away: a browser and every agent get <<what>>. So nothing follows about agents, and
         nothing is graded. <<step>>.
     """
 )
+TLS_STEPS: Final = MappingProxyType(
+    {
+        "unreachable-tls": "Install a certificate that browsers accept, then scan again",
+        "unreachable-chain": "Send the whole chain (fullchain.pem); if an authority of your own issued it, name its"
+        " file by cacert in the settings",
+    }
+)
+"""What to do where no connection is safe."""
 UNHEARD: Final = frozenset({"timeout", "connect", "protocol"})
 """Errors that another scan may not meet."""
 CLOSED_STEPS: Final = MappingProxyType(
@@ -283,7 +290,8 @@ def _unreachable(observations: Observations) -> Iterator[Finding]:
     reasons = joined(_no_use(probe) for probe in observations.homepages)
     chain = all(NO_ISSUER in probe.detail for probe in observations.homepages)
     kind = "unreachable-chain" if chain else "unreachable-tls" if broken else "unreachable"
-    yield Finding(kind, {"host": observations.host, "reasons": reasons})
+    step = {"step": TLS_STEPS[kind]} if kind in TLS_STEPS else {}
+    yield Finding(kind, {"host": observations.host, "reasons": reasons} | step)
 
 
 def _step(observations: Observations) -> str:

@@ -174,8 +174,10 @@ def when(stamp: str, now: float | None) -> str:
 
 def _next(card: ReportCard) -> Item:
     if card.unreachable:
-        closed = next((one.facts.get("step") for one in card.findings if one.id == "closed"), "")
-        return Item(("Next",), text=f"{closed or 'Check the address, then scan again'}.", key="next")
+        step = next(
+            (one.facts["step"] for one in card.findings if "step" in one.facts), "Check the address, then scan again"
+        )
+        return Item(("Next",), text=f"{step}.", key="next")
     found = by_harm(card)
     if not found:
         more = ": try the tasks (--tasks)." if card.provisional is True and not card.task_runs else "."

@@ -137,7 +137,7 @@ async def test_what_is_no_intermediate_of_a_known_root_changes_nothing(
     assert {exchange.detail for exchange in observed.exchanges} == {
         "the certificate is not accepted: unable to get local issuer certificate"
     }
-    assert "send the whole chain" in grade_card(observed).evidence[0].text
+    assert "Send the whole chain" in grade_card(observed).evidence[0].text
 
 
 ADDRESSES: Final[dict[str, Callable[[int], str]]] = {

@@ -50,7 +50,7 @@ async def test_a_bad_certificate_is_a_finding_and_no_reason_to_fall_back(
         assert plain.opened == 0
     every_probe_failed(observed, reason)
     incomplete = fault in ("untrusted root", "incomplete chain")
-    assert ("send the whole chain" in grade_card(observed).evidence[0].text) == incomplete
+    assert ("Send the whole chain" in grade_card(observed).evidence[0].text) == incomplete
     assert not secure.asked
 
 

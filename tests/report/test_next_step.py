@@ -119,3 +119,9 @@ def test_every_place_gives_an_assistant_the_same_verdict(seen: Observations) -> 
             if verdict in RESULTS and name not in ("ChatGPT agent", "in-browser"):
                 gate = check(card, Gates.of(must_serve=name), seen=seen)
                 assert gate.exit_code == (3 if verdict == "unclear" else 1), (name, verdict)
+
+
+def test_what_is_wrong_with_a_certificate_is_the_next_step() -> None:
+    report = HostReport(card=grade_card(situations.bad_certificate()))
+    (following,) = [item.text for item in sections(report)[0].items if item.key == "next"]
+    assert following == "Install a certificate that browsers accept, then scan again."
