@@ -116,7 +116,7 @@ OVERVIEW: Final = _table(
     _key("plus", "zoom", "zoom", "Give the whole screen to one pane, or back"),
     _key("tab", "turn(1)", "figures-next", "Next pane"),
     _key("shift+tab", "turn(-1)", "figures-previous", "Previous pane"),
-    _key("y", "copy", "copy", "Copy the row under the cursor"),
+    _key("y", "copy('row')", "copy", "Copy the row under the cursor"),
     _key("d", "since", "figures-since", "Choose the day from which changes are counted", "Since"),
     _key("escape,backspace,v", "dismiss", "overview-back", "Back to the list", "Back", display="esc"),
 )  # fmt: skip
@@ -127,7 +127,7 @@ COMPARE: Final = _table(
     _key("right", "site(1)", "figure-right", "To the site at the right", "Site", display="←→", first=True),
     _key("left", "site(-1)", "figure-left", "To the site at the left", first=True),
     _key("a", "every", "compare-all", "Show the lines that are alike too, or fold them", "All lines"),
-    _key("y", "copy", "copy", "Copy the row under the cursor", "Copy"),
+    _key("y", "copy('row')", "copy", "Copy the row under the cursor", "Copy"),
     _key("x", "export", "export", "Write the hosts to a file", "Write"),
     _key("o", "browse", "browse", "Open the site itself; over ssh its address is copied", "Site"),
     _key("escape,backspace,equals_sign", "dismiss", "compare-back", "Back to the list", "Back", display="esc"),

@@ -36,6 +36,7 @@ from aui_tui.tui.scans import RunningTasks, Scan, ended_words
 from aui_tui.tui.state import ListState
 from aui_tui.tui.themes import ROLES, first, hard_to_read, load, packaged
 from aui_tui.tui.widgets.bars import Bar, KeyBar
+from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.words import NO_TASKS, local_time, with_keys
 
 FEED_PAUSE: Final = 0.4
@@ -470,6 +471,16 @@ class DashboardScreen(Screen[ScreenResultType]):
         """Draw the lines anew; the keys follow what can be done by themselves."""
         for bar in self.query(Bar).exclude("KeyBar"):
             bar.refresh()
+
+    @property
+    def here(self) -> RowList:
+        """The list with the focus, else the first one."""
+        found = self.focused
+        return found if isinstance(found, RowList) else self.query(RowList).first()
+
+    def action_copy(self, what: str) -> None:
+        """Copy the ``row`` under the cursor; a screen may have more to copy."""
+        self.app.copy(self.here.row_text, f"the {what}")
 
     def on_row_list_moved(self) -> None:
         self.query_one("#foot", Bar).refresh()

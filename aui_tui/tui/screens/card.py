@@ -221,12 +221,6 @@ class CardScreen(DashboardScreen[str]):
         if report is not None:
             self.query_one("#why", Static).update(Content(cardrows.why(report, key)))
 
-    @property
-    def here(self) -> RowList:
-        """The list with the focus, else the strip."""
-        found = self.focused
-        return found if isinstance(found, RowList) else self.query_one("#strip", RowList)
-
     def on_row_list_moved(self) -> None:
         """Let foot, explanation and the chosen fix follow the cursor."""
         self.query_one("#foot", Bar).refresh()
@@ -385,7 +379,7 @@ class CardScreen(DashboardScreen[str]):
         if what == "card":
             self.app.copy(encode_card(report.card).decode(), "the card as JSON")
         elif self.state.pane not in (SUMMARY, FIXES):
-            self.app.copy(self.here.row_text, "the row")
+            super().action_copy("row")
         elif fix is None:
             self.app.notice("There is no fix to copy.")
         else:

@@ -82,7 +82,7 @@ class CompareScreen(DashboardScreen[None]):
                 self._draw(top=True)
 
     def _draw(self, *, top: bool = False) -> None:
-        reports, every, block = [*self.reports], self._every, self.query_one(RowList)
+        reports, every, block = [*self.reports], self._every, self.here
         found = self._lines = lines(reports, self.context.clock())
         block.border_title = Content(joined(report.card.host for report in reports))
         block.border_subtitle = Content(LEGEND)
@@ -96,7 +96,7 @@ class CompareScreen(DashboardScreen[None]):
 
     def _here(self) -> tuple[ComparedLine | None, int]:
         """Return the line under the cursor, and the place of the site there."""
-        place, _, name = self.query_one(RowList).key.partition(" ")
+        place, _, name = self.here.key.partition(" ")
         row = next((row for row in self._lines if row.name == name), None)
         return row, int(place or 0)
 
@@ -120,7 +120,7 @@ class CompareScreen(DashboardScreen[None]):
             self.app.push_screen(ReadScreen(row.name, partial(in_full, said)))
 
     def action_site(self, step: int) -> None:
-        self.query_one(RowList).action_side(step)
+        self.here.action_side(step)
 
     def action_export(self) -> None:
         self.app.export(ExportJob("list", "compared.json", hosts=self._hosts))
@@ -132,9 +132,6 @@ class CompareScreen(DashboardScreen[None]):
     def action_every(self) -> None:
         self._every = not self._every
         self._draw()
-
-    def action_copy(self) -> None:
-        self.app.copy(self.query_one(RowList).row_text, "the row")
 
     def command(self) -> str:
         first, *others = map(quote, self._hosts)

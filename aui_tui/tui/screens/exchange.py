@@ -92,7 +92,7 @@ class ExchangeScreen(DashboardScreen[None]):
         )
 
     def _draw(self) -> None:
-        side, block = self._sides[self._side], self.query_one("#exchange", RowList)
+        side, block = self._sides[self._side], self.here
         block.show(side.rows, top=True)
         block.border_title = Content(side.title)
         block.border_subtitle = Content(side.legend)
@@ -117,7 +117,7 @@ class ExchangeScreen(DashboardScreen[None]):
         return term(row.name, EXPLAINED.get(row.name, row.note or "enter shows both values in full."))
 
     def _row(self) -> FieldRow | None:
-        key = self.query_one("#exchange", RowList).key
+        key = self.here.key
         return next((row for row in self.found.rows if _key(row) == key), None)
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
@@ -157,7 +157,7 @@ class ExchangeScreen(DashboardScreen[None]):
         self.app.export(job)
 
     def action_find(self) -> None:
-        self.query_one(FindBar).open(self.query_one("#exchange", RowList))
+        self.query_one(FindBar).open(self.here)
 
     def command(self) -> str:
         return f"aui-tui site {quote(self._report.card.host)} --details"

@@ -125,12 +125,6 @@ class OverviewScreen(DashboardScreen[Query | None]):
             block.show(partial(pane, number, figures, changes), top=top)
         self.draw_lines()
 
-    @property
-    def here(self) -> RowList:
-        """The pane with the focus."""
-        found = self.focused
-        return found if isinstance(found, RowList) else self.query_one("#figures-1", RowList)
-
     def title_line(self, size: int) -> Content:
         words = self._asked.words()
         left = text((" Overview", "title"), "  ")
@@ -176,9 +170,6 @@ class OverviewScreen(DashboardScreen[Query | None]):
     def _show_only(self, number: int) -> None:
         for place in range(1, PANES + 1):
             self.query_one(f"#figures-{place}").set_class(place == number, "-only")
-
-    def action_copy(self) -> None:
-        self.app.copy(self.here.row_text, "the row")
 
     def action_since(self) -> None:
         now = self.context.clock()
