@@ -50,8 +50,8 @@ def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:
 
     Raises ConfigError without a terminal, and as ``service_of``.
     """
-    if not streams.interactive():
-        raise ConfigError(f"{streams.NO_SCREEN}; use `aui-tui index --json` for the list, or `aui-tui --help`.")
+    if why := streams.no_screen():
+        raise ConfigError(f"{why}; use `aui-tui index --json` for the list, or `aui-tui --help`.")
     from aui_tui.tui.context import DEMO
 
     while True:

@@ -36,8 +36,8 @@ def demo(
     """
     run = run_for(context)
     only_local(run, "The demo")
-    if not headless and not streams.interactive():
-        raise ConfigError(f"{streams.NO_SCREEN}; use `aui-tui demo --headless`.")
+    if not headless and (why := streams.no_screen()):
+        raise ConfigError(f"{why}; use `aui-tui demo --headless`.")
     if tasks:
         from aui_tui.service.tasks import TaskRuns
 

@@ -126,15 +126,21 @@ def _narrate(line: str | dict[str, object]) -> None:
         sys.stderr.flush()
 
 
-NO_SCREEN: Final = "This is not a terminal, and the dashboard needs one for standard input, output and error"
-"""The message where :func:`interactive` is false."""
+DUMB: Final = ("dumb", "unknown")
+"""Values of TERM for which Textual's size of the screen is not the terminal's, so that it draws without end."""
 
 
-def interactive() -> bool:
-    """Whether a user sees the dashboard: at a terminal, where Textual draws on standard error, or by ``web``."""
+def no_screen() -> str:
+    """Return why the dashboard cannot be shown, empty where it can.
+
+    It needs a terminal, where Textual draws on standard error, or ``web``.
+    """
     if os.environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver"):
-        return True
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.__stderr__))
+        return ""
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.__stderr__)):
+        return "This is not a terminal, and the dashboard needs one for standard input, output and error"
+    term = os.environ.get("TERM", "").lower()
+    return f"The dashboard cannot be drawn on a terminal of the kind TERM={term}" if term in DUMB else ""
 
 
 STYLES: Final = MappingProxyType(
@@ -170,7 +176,7 @@ class Paint(NamedTuple):
         """Return the paint that standard output can take: colour on a terminal unless NO_COLOR is set."""
         terminal = bool(sys.stdout and sys.stdout.isatty())
         width = shutil.get_terminal_size((80, 24)).columns if terminal or "COLUMNS" in os.environ else 80
-        coloured = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        coloured = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in DUMB
         return cls(width=max(MIN_WIDTH, min(width, MAX_WIDTH)), colour=coloured, ascii=ascii_only)
 
     def style(self, text: str, style: str) -> str:

@@ -55,6 +55,13 @@ def test_a_terminal_that_goes_away_takes_it_along(home: Path) -> None:
         assert terminal.hang_up(60) == 128 + signal.SIGHUP
 
 
+@pytest.mark.parametrize("term", ["dumb", "unknown"])
+def test_a_terminal_that_cannot_draw_is_told_so(home: Path, term: str) -> None:
+    with Terminal(home, env={"TERM": term}) as terminal:
+        assert terminal.finish(60) == 2
+        assert f"TERM={term}; use" in terminal.raw
+
+
 def test_quitting_over_a_card_is_0(home: Path) -> None:
     with Terminal(home) as terminal:
         terminal.wait_for("enter Open")
