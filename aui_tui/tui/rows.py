@@ -157,6 +157,8 @@ def bar(value: float, most: float, size: int) -> Content:
     return text((full, "bar"), (rest, "rest"))
 
 
+MANY: Final = 5
+"""Columns that yield nothing to the sentences beside them."""
 LEAST: Final = 24
 """Cells that the sentences of a table need beside its columns."""
 MARGIN: Final = 3
@@ -169,8 +171,12 @@ def table(section: Section, size: int) -> list[ListEntry]:
     Columns take what they need, the widest yields first; sentences that have no room beside them go below.
     """
     margin = MARGIN if any(item.word for item in section.items) else 2
-    widths = _widths(section, size - margin)
-    beside = size - margin - sum(width + 2 for width in widths) >= LEAST or not widths
+    room = size - margin
+    wanted = any(item.text and len(item.cells) < MANY for item in section.items)
+    widths = _widths(section, room - LEAST if wanted else room)
+    beside = sum(width + 2 for width in widths) <= room - LEAST
+    if wanted and not beside:
+        widths = _widths(section, room)
     out: list[ListEntry] = []
     if section.columns:
         heads = [fit(name, width) for name, width in zip(section.columns, widths, strict=False)]
@@ -182,6 +188,7 @@ def table(section: Section, size: int) -> list[ListEntry]:
 
 
 def _widths(section: Section, size: int) -> list[int]:
+    """Return the width of each column, in ``size`` cells in all where that is possible."""
     columns = max((len(item.cells) for item in section.items), default=0)
     heads = [*section.columns, *[""] * columns]
     widths = [
@@ -189,8 +196,7 @@ def _widths(section: Section, size: int) -> list[int]:
         for place in range(columns)
     ]
     widths = [max(width, cells(heads[place])) for place, width in enumerate(widths)]
-    least = LEAST if any(item.text for item in section.items) and columns < 5 else 0
-    while widths and sum(width + 2 for width in widths) + least > size and max(widths) > 8:
+    while widths and sum(width + 2 for width in widths) > size and max(widths) > 8:
         widths[widths.index(max(widths))] -= 1
     return widths
 

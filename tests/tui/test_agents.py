@@ -65,6 +65,17 @@ def test_tasks_show_outcome_points_and_where_they_got_stuck() -> None:
         assert words in shown
 
 
+@pytest.mark.parametrize("size", [44, 50, 76, 120])
+def test_sentences_that_stand_below_leave_the_columns_their_room(size: int) -> None:
+    run = TaskReport(ran_at="2026-11-20T10:00:00.000Z", origin="https://shop.example", results=(READ, SEARCH))
+    seen = replace(situations.open_rich(), tasks=run)
+    card = replace(make_card(1), task_runs=tuple(run_of(one) for one in run.results))
+    report = HostReport(card=card, observations=seen)
+    shown = cardrows.tasks(CardState(card.host), report, size, NOW.timestamp())
+    assert fit_in(shown, size)
+    assert "Read the homepage  done " in words_of(shown)
+
+
 def test_without_a_run_or_a_log_the_panes_say_how_to_get_one() -> None:
     report = HostReport(card=make_card(1))
     shown = words_of(cardrows.tasks(CardState(report.card.host), report, 76, NOW.timestamp()))
