@@ -491,6 +491,16 @@ async def test_a_key_for_a_host_says_that_an_empty_list_has_none(key: str) -> No
         assert "space Mark" in text_of(pilot)
 
 
+async def test_esc_before_the_answer_has_come_takes_no_filled_index_for_an_empty_one() -> None:
+    async with stage(CardService.of(3)) as pilot:
+        await press(pilot, "slash", *"zzz", "enter")
+        screen = index_of(pilot)
+        screen.state = screen.state.with_line("")  # asked for, and what is on show is still the answer before
+        screen.action_back()
+        await settle(pilot)
+        assert pilot.app.screen is screen
+
+
 async def test_a_key_that_does_nothing_is_named_as_it_is_typed() -> None:
     async with stage(CardService.of(3)) as pilot:
         await press(pilot, "exclamation_mark")

@@ -72,7 +72,7 @@ class FirstScreen(DashboardScreen[None]):
         starter = self.context.starter
         if starter is None:
             return []
-        demo, known = "32 small sites on this machine, about 15 s, no network", "6 minutes, in the background"
+        demo, known = "32 small sites on this machine, 15 s, no network", "6 minutes, in the background"
         return [
             ("The demo", demo, partial(self.app.exit, DEMO)),
             ("Known sites", f"{starter.total} public sites, {known}", partial(self.app.fill_from, starter)),

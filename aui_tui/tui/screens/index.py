@@ -239,7 +239,9 @@ class IndexScreen(DashboardScreen[None]):
     def _is_empty(self) -> bool:
         """Whether nothing was ever scanned here."""
         view = self.state.view
-        return view is not None and not self.state.filtered and not len(view.ranked) and not len(view.unreachable)
+        if view is None or view.query != self.state.query or self.state.filtered:
+            return False
+        return not len(view.ranked) and not len(view.unreachable)
 
     def _say_empty(self) -> None:
         """Show in place of an empty list how it can be filled."""
