@@ -24,7 +24,7 @@ from aui_tui.errors import BadValue, ConfigError, NeverScanned, NoVisits, Unavai
 from aui_tui.index.folder import places
 from aui_tui.model.card import ReportCard
 from aui_tui.model.visits import Visits
-from aui_tui.text import clean
+from aui_tui.text import clean, joined
 
 if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
@@ -189,8 +189,9 @@ def _read(run: Run, names: list[str], options: LogOptions, book: RangeBook) -> V
     ranges, fetched = book.ranges()
     with bar("Reading, MiB", quiet=run.quiet) as tell:
         whole = logs.count(files, options, ranges, progress=lambda done, of: tell(done // MIB, of // MIB))
-    for sentence in book.broken:
-        streams.say(sentence)
+    if book.broken:
+        lists = joined(book.broken, 3)
+        streams.say(f"The kept ranges of {lists} cannot be read and count as not fetched: --update-ranges.")
     for line in whole.quotes if not run.quiet else ():
         streams.say(f"not understood: {line}")
     return logs.record(whole, files, options, fetched)

@@ -110,7 +110,7 @@ class Updated(NamedTuple):
 
 
 class RangeBook:
-    """The lists in ``folder``, one file each. A file that cannot be read counts as not fetched, and is named."""
+    """The lists in ``folder``, one file each; ``broken``: those that cannot be read and count as not fetched."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -138,7 +138,7 @@ class RangeBook:
         except (OSError, ValueError, RecordError):
             kept = None
         if kept is None or kept.url != url:
-            self.broken.append(f"The kept ranges of {url} cannot be read and count as not fetched: --update-ranges.")
+            self.broken.append(url)
             return None
         return kept
 

@@ -147,7 +147,7 @@ async def test_a_kept_list_that_is_broken_counts_as_not_fetched(tmp_path: Path, 
     await book.update(ACCESS)
     next((tmp_path / "ranges").iterdir()).write_text("{")
     assert book.ranges() == ({}, {})
-    assert address in book.broken[0]
+    assert book.broken == [address]
 
 
 @pytest.mark.parametrize(
