@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import METHODS, MOST_AGENTS, capped, round_half_up
-from aui_tui.model.observations import INCONCLUSIVE
+from aui_tui.model.observations import INCONCLUSIVE, SERVED
 from aui_tui.model.vocabulary import LIVE_TOTAL, NO_GRADE
 from aui_tui.text import count
 
@@ -39,6 +39,14 @@ def totals(card: ReportCard) -> tuple[int, int]:
 def is_graded(card: ReportCard) -> bool:
     """Return whether at least half of the points could be measured: else the score and its letter say too little."""
     return not card.unreachable and 2 * totals(card)[1] >= full(card)
+
+
+def foresees(card: ReportCard) -> bool:
+    """Return whether it can be told what the score becomes with a fix.
+
+    Not where too little is graded, and not where a part of the homepage is seen only when a wall before it is gone.
+    """
+    return is_graded(card) and (card.human.outcome == SERVED or totals(card)[1] == full(card))
 
 
 def letter(card: ReportCard) -> str:
@@ -170,11 +178,11 @@ def gain(card: ReportCard, fix: str = "") -> str:
 def gain_of(card: ReportCard, fixes: frozenset[str], after: int | None) -> str:
     """Return in words that ``card`` would have the score ``after`` with ``fixes``, where it has any of them.
 
-    Of a foreign card, or one of which too little was measured, only the points are known.
+    Of a foreign card, or where the score is not foreseen, only the points are known.
     """
     points = sum(one.pts for one in card.recommendations if one.k in fixes)
     asked = bool(fixes & asked_for(card))
-    return raised(card.score, after if is_graded(card) else None, points, asked=asked) if fixes else ""
+    return raised(card.score, after if foresees(card) else None, points, asked=asked) if fixes else ""
 
 
 def asked_for(card: ReportCard) -> frozenset[str]:

@@ -19,9 +19,9 @@ from aui_tui.model.agents import opens
 from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import FLOORS, GRADE_FLOORS
 from aui_tui.model.methods import method as method_called
-from aui_tui.model.points import HARM, LACKING, Standing, asked_for, by_harm, is_graded, raised
+from aui_tui.model.points import HARM, LACKING, Standing, asked_for, by_harm, foresees, raised
 from aui_tui.model.view import HostReport
-from aui_tui.model.vocabulary import GRADES, choose
+from aui_tui.model.vocabulary import GRADES, NO_GRADE, choose
 from aui_tui.report.markdown import escape, with_code
 from aui_tui.text import wrap
 
@@ -50,8 +50,8 @@ class PlanStep(msgspec.Struct, frozen=True, kw_only=True):
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """The steps from where a site stands to ``target`` points; ``reached`` is False when no fixes lead there.
 
-    ``granted``: the score where somebody else grants what is asked for, too. ``graded``: False where less than half of
-    the points could be measured, so that all scores are those of little.
+    ``granted``: the score where somebody else grants what is asked for, too. ``graded``: False where so little
+    could be measured that it is not foreseen what the scores become.
     """
 
     host: str
@@ -131,7 +131,7 @@ def plan(
         score=card.score,
         grade=card.grade,
         stance=card.stance,
-        graded=is_graded(card),
+        graded=foresees(card),
         target=target,
         goal=goal,
         steps=tuple(_steps(card, sorted(chosen, key=by_harm(card).index), asked, what_if)),
@@ -185,7 +185,7 @@ def _steps(card: ReportCard, fixes: list[Recommendation], asked: frozenset[str],
     for number, fix in enumerate(fixes, 1):
         done = _keys(fixes[:number]) - asked
         standing, promised = reckon(done), fix.k not in asked
-        after = (standing if promised else reckon(done | {fix.k})).score if is_graded(card) else None
+        after = (standing if promised else reckon(done | {fix.k})).score if foresees(card) else None
         yield PlanStep(
             fix=fix,
             score=standing.score,
@@ -217,7 +217,7 @@ def lines(found: Plan) -> Iterator[str]:
 
 def _if_thin(found: Plan) -> Iterator[str]:
     if not found.graded:
-        yield "Less than half of the points could be measured: a scan after these steps tells the score."
+        yield "Only a part of the points could be measured: a scan after these steps tells the score."
 
 
 def _together(found: Plan) -> Iterator[str]:
@@ -277,8 +277,9 @@ def members(found: Plan, site: Site) -> dict[str, Any]:
     """Return the plan as plain members: the steps with a way to check each, the files, and how to scan again."""
     plain: dict[str, Any] = msgspec.to_builtins(found)
     plain |= dict(zip(("score_after", "grade_after", "stance_after"), found.after, strict=True))
+    plain["grade"] = None if found.grade == NO_GRADE else found.grade
     if not found.graded:
-        plain |= {"grade": None, "grade_after": None}
+        plain["grade_after"] = None
     files = pieces(found, site)
     owners = {path: [fix for fix, paths in _paths(found, site).items() if path in paths] for path in files}
     plain["files"] = [_file(piece, owners[path]) for path, piece in files.items()]

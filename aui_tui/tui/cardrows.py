@@ -17,7 +17,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.labels import ago
 from aui_tui.model.methods import WALLED_CEILING
 from aui_tui.model.observations import INCONCLUSIVE
-from aui_tui.model.points import GRANTED, asked_for, comparable, gain, gain_of, percent, totals
+from aui_tui.model.points import GRANTED, asked_for, comparable, foresees, gain, gain_of, percent, totals
 from aui_tui.model.registry import surface_called
 from aui_tui.model.tasks import TASKS, TaskResult, task_label
 from aui_tui.model.view import HistoryPoint, HostReport, Quota, comparable_scores
@@ -474,8 +474,10 @@ def what_if(state: CardState) -> Content:
         return Content("")
     if reached is None:
         return text(("  → …", "muted"))
-    grade = reached.grade if report.card.grade != NO_GRADE else NO_GRADE
-    out = text(("  → ", "accent"), (labels.score(reached.score, grade), "strong"))
+    after = labels.score(reached.score, reached.grade)
+    out = text(
+        ("  → ", "accent"), (after if foresees(report.card) else gain_of(report.card, state.done, None), "strong")
+    )
     if reached.stance != report.card.stance:
         sign, tone = marked(reached.stance)
         out = text(out, (f" {sign} {reached.stance}", tone))

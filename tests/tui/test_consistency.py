@@ -25,7 +25,7 @@ from aui_tui.tui.scans import Scan, ended_words
 from aui_tui.tui.screens.compare import lines
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.preview import preview
-from tests.scan.situations import bad_certificate, dead, dropped, half_open, silent
+from tests.scan.situations import bad_certificate, dead, dropped, half_open, silent, wall_for_all
 
 from .cards import NOW, VERDICT_CYCLE, make_card
 from .service import CardService
@@ -132,7 +132,10 @@ def test_a_card_without_a_grade_says_so_wherever_its_letter_would_stand() -> Non
     state = CardState(card.host).with_report(HostReport(card=card))
     assert "no grade: less than half measured" in cardrows.score(state, 100).plain
     done = replace(state, done=frozenset({state.fixes[0].k}), reached=Standing(82, "B", card.stance))
-    assert cardrows.what_if(done).plain.strip().startswith("→ 82 no grade")
+    assert cardrows.what_if(done).plain.strip().startswith("→ 82 B")
+    walled = CardState("shop.example").with_report(HostReport(card=grade_card(wall_for_all())))
+    done = replace(walled, done=frozenset({"wba"}), reached=Standing(82, "B", "Open"))
+    assert cardrows.what_if(done).plain.strip().startswith("→ +12 points"), "the page is behind the wall"
     compared = next(
         line
         for line in lines([HostReport(card=one) for one in (card, make_card(4))], NOW.timestamp())
