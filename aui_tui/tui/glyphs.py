@@ -35,8 +35,7 @@ def bar(value: float, maximum: float, size: int) -> tuple[str, str]:
     return FULL * full, REST * (size - full)
 
 
-def spark(values: Sequence[int], low: int = 0, high: int = 100) -> str:
-    """Return one column per value between ``low`` and ``high``."""
-    span = max(high - low, 1)
+def spark(values: Sequence[int]) -> str:
+    """Return one column per value of 100."""
     top = len(SPARK) - 1
-    return "".join(SPARK[min(max((value - low) * top // span, 0), top)] for value in values)
+    return "".join(SPARK[min(max(value * top // 100, 0), top)] for value in values)

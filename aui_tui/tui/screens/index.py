@@ -420,7 +420,7 @@ class IndexScreen(DashboardScreen[None]):
             self.app.did(self.command())
 
     def action_sort(self, step: int) -> None:
-        self.become(self.state.sorted_by(self.table.sort_beside(step)))
+        self.become(self.state.sorted_by(self.table.sort_beside(self.state.query.sort, step)))
 
     def action_turn(self) -> None:
         column = self.table.column

@@ -135,12 +135,11 @@ class HostTable(ScrollView, can_focus=True):
         columns, key = self._columns, self._state.query.sort
         return next((column for column in columns if column.sort == key), columns[0] if columns else None)
 
-    def sort_beside(self, step: int) -> str:
-        """Return the sort key of the column on show that is ``step`` such columns beside the sorted one."""
-        found = [column for column in self._columns if column.sort]
-        here = self.sorted_column
-        place = found.index(here) if here in found else -1
-        return found[(place + step) % len(found)].sort if found else self._state.query.sort
+    def sort_beside(self, key: str, step: int) -> str:
+        """Return the sort key that is ``step`` columns on show beside ``key``."""
+        found = [column.sort for column in self._columns if column.sort] or [key]
+        place = found.index(key) if key in found else 0
+        return found[(place + step) % len(found)]
 
     def action_column(self, step: int) -> None:
         columns = self._columns
