@@ -18,7 +18,7 @@ from aui_tui.tui.bindings import CHOOSE_MANY, TABLES, VIEWS, written
 from aui_tui.tui.columns import every_column
 from aui_tui.tui.context import sentence
 from aui_tui.tui.dashboard import Dashboard
-from aui_tui.tui.rows import ListEntry, blank, entry, paragraph, title
+from aui_tui.tui.rows import ListEntry, blank, paragraph, title
 from aui_tui.tui.screens.help import HelpScreen, MethodScreen
 from aui_tui.tui.screens.windows import ChooseScreen, Dialog, ReadScreen
 from aui_tui.tui.state import CardState, ListState, list_of
@@ -64,7 +64,7 @@ def show_keys(app: Dashboard) -> None:
                 name = binding.id or ""
                 keys = " ".join(written(key) for key in own.get(name, binding.key).split(","))
                 mark = glyphs.MARK if name in own else " "
-                out.append(entry(f"{mark} {fit(name, NAME)} {fit(keys, 12)} {binding.tooltip}"))
+                out.append(paragraph(binding.tooltip, size, head=f"{mark} {fit(name, NAME)} {fit(keys, 12)} "))
         return out
 
     app.push_screen(ReadScreen("Keys", rows))
