@@ -125,16 +125,19 @@ def help_sections(screen: Screen[Any]) -> list[tuple[str, list[tuple[str, str]]]
 NOTES: Final = {
     ("IndexScreen", 0): "The hosts that were scanned, best first. ◉ Open: agents get in. ◍ Selective: some do, or "
     "robots.txt keeps some out. ◌ Walled: they are shut out. Δ is the change of the score since the scan before; * "
-    "marks a score without tasks.",
+    "marks a score without tasks. The focus is in the list; / takes it to the query line, where tab takes a choice, "
+    "and enter or esc brings it back. ← and → go from column to column.",
+    (
+        "CardScreen",
+        0,
+    ): "tab goes through the parts in this order: Summary, Agents, Evidence, Fixes, Log, Tasks, "
+    "Visits, and back to Summary; a digit goes straight to one.",
     ("CardScreen", 1): "Who gets in, and what the homepage offers to agents. ✓ in, ~ in part, ✗ refused while a "
     "browser is served, # challenged by a test for humans, ⊘ told no by robots.txt, ? unclear, · not tested. l shows "
     "how the score came about.",
-    (
-        "CardScreen",
-        2,
-    ): "What robots.txt says to each agent and by which line, what the site answered, and what follows; "
-    "≠ marks a contradiction. Four agents are probed live; C adds the crawlers, which are shown but not scored. enter "
-    "shows the exchange.",
+    ("CardScreen", 2): "What robots.txt says to each agent and by which line, what the site answered, and what "
+    "follows; ≠ marks a contradiction. Four agents are probed live; C adds the crawlers, which are shown but not "
+    "scored. enter shows the exchange.",
     ("CardScreen", 3): "The findings, worst first: ✗ critical, ! warning, ✓ good. d turns to what changed.",
     ("CardScreen", 4): "What would gain points, the fix that lets most assistants in first: points, score before and "
     "after, and how long it takes. space supposes a fix done, and the border says where the score would stand. y "
@@ -148,26 +151,16 @@ NOTES: Final = {
     "many came from the operator's addresses, beside what the probe got. ≠ marks where they disagree. ctrl+p "
     "reads a log.",
     ("ExchangeScreen", 0): "What was sent and what came back, the browser at the left, the agent at the right; ≠ marks "
-    "what differs. tab turns to one side alone, y copies a command that asks the same.",
+    "what differs. tab goes from both sides to the browser alone, the agent alone, and the text; y copies a command "
+    "that asks the same.",
     ("OverviewScreen", 0): "Figures over the list you came from. Choose any figure, bar or column with the arrow keys, "
     "a pane with its digit; enter shows its hosts. + gives one pane the whole screen, d chooses the day from which "
-    "changes are counted.",
+    "changes are counted. tab goes from pane to pane.",
     ("CompareScreen", 0): "The marked hosts side by side; ≠ stands where they differ.",
 }
-"""What a screen, or a pane of the report card, shows."""
-
-
-ORDER: Final = {
-    "IndexScreen": "The focus is in the list; / takes it to the query line, where tab takes a choice, and enter or esc "
-    "brings it back. ← and → go from column to column.",
-    "CardScreen": "tab goes through the parts in this order: Summary, Agents, Evidence, Fixes, Log, Tasks, Visits, and "
-    "back to Summary; a digit goes straight to one.",
-    "OverviewScreen": "tab goes from pane to pane.",
-    "ExchangeScreen": "tab goes from both sides to the browser alone, the agent alone, and the text.",
-}
-"""In which order the parts of a screen get the focus."""
+"""What a screen, or a pane of the report card, shows, and in which order its parts get the focus."""
 
 
 def note_of(screen: str, pane: int) -> str:
-    """Return what a screen or its pane shows, and the order of its parts; empty for one without."""
-    return " ".join(part for part in (NOTES.get((screen, pane), ""), ORDER.get(screen, "")) if part)
+    """Return what is to be known of a screen and its pane; empty for one without."""
+    return " ".join(NOTES[key] for key in dict.fromkeys(((screen, pane), (screen, 0))) if key in NOTES)
