@@ -121,9 +121,11 @@ def _member(what: str, column: str, allowed: Sequence[str], given: str = "") -> 
 
 
 def _part(column: str) -> Reader:
-    """A column that holds the text, case folded."""
+    """A column that holds the text, case folded; after an equals sign one that is the text."""
 
     def read(value: str) -> Term:
+        if value.startswith("="):
+            return Term(f"{column} = ?", (value[1:].casefold(),))
         if "*" in value:
             right = value.replace("*", "") or "the text without it"
             raise BadValue(f"{value!r} has a *, and a text is found anywhere without one: write {right}.")
@@ -323,7 +325,10 @@ FIELDS: Final = MappingProxyType(
         ),
         "host": Field("host name", (("host:shop", "the host, not the name, holds this text"),), _part("host")),
         "edge": Field(
-            "CDN or server", (("edge:akamai", "a CDN or server that answered"),), _part("lower(edge)"), of_card=True
+            "CDN or server",
+            (("edge:akamai", "a CDN or server that answered"), ("edge:=nginx", "this one and no other")),
+            _part("lower(edge)"),
+            of_card=True,
         ),
         "server": Field(
             "Server field of the answer",

@@ -242,15 +242,20 @@ def stances(figures: Overview, size: int) -> list[ListEntry]:
     return out
 
 
+def served_by(name: str, kind: str = "edge") -> str:
+    """Return the figure of the sites that a server answers for and no other: many stand behind a CDN."""
+    return figure(kind, f'="{name.lower()}"') if name else ""
+
+
 def servers(figures: Overview, size: int) -> list[ListEntry]:
     """Return for each server its sites as a bar, how many of them turn an assistant away, and their share."""
     out = []
     width = max(min(size - 32, 26), min(size - 22, 15))
     room = max(min(size - width - 24, 40), 4 if size > width + 25 else 0)
     for name, number in figures.edges.items():
-        turned, word = figures.refusing.get(name, 0), name.split(" ")[0]
-        shown = (fit(name or "none recognised", width) + " ", "", figure("edge", word) if name else "")
-        key = figure("turned", word) if name and turned else ""
+        turned = figures.refusing.get(name, 0)
+        shown = (fit(name or "none recognised", width) + " ", "", served_by(name))
+        key = served_by(name, "turned") if turned else ""
         away = (f"{turned:7,}{percent(turned, number):>6}", "critical" if turned else "muted", key)
         out.append(entry(" ", shown, _bar(number, figures.hosts, room), f"{number:7,}", away))
     return out or [paragraph("No server of these sites is known.", size, "muted")]

@@ -27,6 +27,7 @@ from aui_tui.model.vocabulary import FIXES, VERDICTS
         ("crawler:GPTBot=blocked", "crawler:gptbot=blocked"),
         ("crawler:gptbot", "crawler:gptbot=blocked,partial,allowed"),
         ("edge:Akamai", "edge:akamai"),
+        ("edge:=Akamai", 'edge:="akamai"'),
         ("contradiction:OUT", "contradiction:out"),
         ("not contradiction:in", "-contradiction:in"),
         ('"shop"', "shop"),

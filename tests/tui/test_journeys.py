@@ -436,7 +436,8 @@ async def test_each_assistant_has_its_change_its_weeks_and_the_category_that_shu
         ("disagree", "out claude", "contradiction:out agent:claude=refused,challenged", (140, 40)),
         ("disagree", "out claude", "contradiction:out agent:claude=refused,challenged", (200, 60)),
         ("disagree", "in claude", "contradiction:in agent:claude=disallowed", (200, 60)),
-        ("turned", "cloudflare", "edge:cloudflare agent:any=refused,challenged", (140, 40)),
+        ("turned", '="cloudflare nginx"', 'edge:="cloudflare nginx" agent:any=refused,challenged', (140, 40)),
+        ("turned", '="nginx"', 'edge:="nginx" agent:any=refused,challenged', (140, 40)),
     ],
 )
 async def test_a_count_of_sites_that_turn_an_assistant_away_opens_them(
@@ -454,6 +455,8 @@ async def test_a_count_of_sites_that_turn_an_assistant_away_opens_them(
             matrix={**served.matrix, "claude": "disallowed"},
         )
     )
+    walled = next(card for card in many if card.edge == "cloudflare nginx" and not card.live_served)
+    many.append(replace(walled, host="own.example", edge="nginx"))
     service.reports.put_many((card, None) for card in many)
     async with stage(service, size) as pilot:
         await press(pilot, "v")

@@ -17,7 +17,7 @@ from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES
 from aui_tui.text import count
 from aui_tui.tui.columns import RANKED, Column, cell
 from aui_tui.tui.context import Context, attempt, start
-from aui_tui.tui.figures import COUNTED, bar_row, decade, figure, known_by, narrowed, of_agent
+from aui_tui.tui.figures import COUNTED, bar_row, decade, figure, known_by, narrowed, of_agent, served_by
 from aui_tui.tui.rows import paragraph
 from aui_tui.tui.screens.windows import Dialog
 from aui_tui.tui.widgets.listing import RowList
@@ -136,11 +136,6 @@ VALUES: Final[dict[str, Sequence[str]]] = {
 BY: Final = next(column for column in RANKED if column.key == "by")
 
 
-def _edge(row: Row) -> tuple[str, str]:
-    name = row.edge.partition(" ")[0]
-    return name or "none recognised", figure("edge", name) if name else ""
-
-
 OF_ROW: Final[dict[str, Callable[[Row], tuple[str, str]]]] = {
     "disagree": lambda row: ("they disagree", figure("contradiction", "")) if row.disagree else ("they agree", ""),
     "by": lambda row: (cell(BY, row, 0.0).text or "nobody is turned away", ""),
@@ -150,6 +145,6 @@ OF_ROW: Final[dict[str, Callable[[Row], tuple[str, str]]]] = {
     "scans": lambda row: (count(row.scans, "scan"), ""),
     "finding": lambda row: (row.summary.top_evidence, ""),
     "method": lambda row: (row.method, figure("method", row.method) if row.method else ""),
-    "edge": _edge,
+    "edge": lambda row: (row.edge or "none recognised", served_by(row.edge)),
 }
 """Columns that are counted row by row: the value in words, and the key of the figure that narrows the list to it."""
