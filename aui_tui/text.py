@@ -6,6 +6,7 @@ made or read; every screen and every writer may then trust the model.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from ipaddress import ip_address, ip_network
@@ -49,6 +50,14 @@ class _Table(dict[int, str]):
 
 _LINE: Final = _Table(frozenset())
 _BLOCK: Final = _Table(frozenset("\n"))
+
+
+_LOG_IN: Final = re.compile(r"(^|//)[^/?#]*@")
+
+
+def without_log_in(address: str) -> str:
+    """Return what was given as an address without a user name and password, for a message: none repeats them."""
+    return _LOG_IN.sub(r"\1…@", address)
 
 
 def clean(text: str | BaseException | PurePath, limit: int | None = None, *, block: bool = False) -> str:

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import idna
 
 from aui_tui.errors import InvalidHost, PrivateHost
-from aui_tui.text import clean
+from aui_tui.text import clean, without_log_in
 
 DEFAULT_PORTS: Final = {"https": 443, "http": 80}
 WEB_PORTS: Final = frozenset(DEFAULT_PORTS.values())
@@ -105,10 +105,6 @@ class Target:
         return f"{self.scheme}://{self.site}" if self.scheme else self.site
 
 
-_LOG_IN: Final = re.compile(r"(^|//)[^/?#]*@")
-"""A user name and password in an address, which no message repeats."""
-
-
 def parse(url: str, *, allow_private: bool = False) -> Target:
     """Return the site that ``url`` names: a host, ``host:port`` or an http or https URL; path and query are dropped.
 
@@ -116,7 +112,7 @@ def parse(url: str, *, allow_private: bool = False) -> Target:
     Raises InvalidHost with one sentence. Sources: RFC 3986, UTS 46, RFC 6761, WHATWG URL (ends-in-a-number check).
     """
     text = url.strip(" \t\r\n")
-    shown = clean(_LOG_IN.sub(r"\1…@", text), 80)
+    shown = clean(without_log_in(text), 80)
     if not text:
         raise InvalidHost("No host was given; write a host name such as example.com.")
     if len(text) > MAX_INPUT:

@@ -18,7 +18,7 @@ from aui_tui.files import STDIN, reading
 from aui_tui.model.registry import starter
 from aui_tui.model.vocabulary import CATEGORIES, choose
 from aui_tui.scan.target import Target
-from aui_tui.text import clean
+from aui_tui.text import clean, without_log_in
 from aui_tui.threads import abandonable
 
 MAX_LINE: Final = 8192
@@ -150,7 +150,7 @@ def _row(
 
 
 def _shown(text: str) -> str:
-    return clean(text, _SHOWN)
+    return clean(without_log_in(text), _SHOWN)
 
 
 CHUNK: Final = 1 << 16

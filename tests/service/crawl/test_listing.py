@@ -96,6 +96,12 @@ def test_an_endless_list_is_refused_in_one_sentence(endless: str, monkeypatch: p
         list(read(file, target))
 
 
+def test_no_bad_row_repeats_a_password() -> None:
+    (row,) = rows(b"http://me:s3cret@x.com/,Shop,Retail\n")
+    assert isinstance(row, BadRow)
+    assert "cret" not in row.text + row.reason
+
+
 def test_binary_is_bad_rows_and_nothing_else() -> None:
     data = bytes(range(256)) * 200
     found = rows(data)
