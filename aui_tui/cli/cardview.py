@@ -188,7 +188,7 @@ def _named(part: Section, item: Item, names: Sequence[str], number: int) -> str:
 
 def _told(name: str, cell: str) -> str:
     """Return a cell as a part of a sentence: ``18/25 points``, ``14 %``, ``the site answers 200``, ``not asked``."""
-    if name == "Share" or cell.startswith(("not ", "no answer")):
+    if name == "Share" or cell.startswith("not "):
         return f"tasks {cell}" if name == "Points" else cell
     said = name if name in STANCES else name[:1].lower() + name[1:]
     if name not in NUMBERS:
