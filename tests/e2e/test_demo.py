@@ -32,7 +32,7 @@ def test_headless_demo_prints_the_index_and_leaves_nothing(tmp_path: Path) -> No
     assert {row["stance"] for row in index["ranked"]} == set(STANCES)
     assert index["ranked"][0]["score"] == 100
     assert len(index["unreachable"]) == 4
-    assert "fly.demo.test: 100, grade A, Open" in done.err
+    assert "fly.demo.test: score 100, grade A, Open" in done.err
     assert not list(temporary.iterdir())
     assert not (tmp_path / "data").exists()
 
