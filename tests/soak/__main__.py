@@ -14,6 +14,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import psutil
@@ -92,6 +93,8 @@ async def soak(ports: Sequence[int], scans: int, concurrency: int) -> Result:
                 lags.append(time.monotonic() - asked - 0.01)
 
         parser.prestart()
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+        await asyncio.to_thread(int)  # the thread of an executor comes when it is needed first, and stays
         for _ in range(0, len(ports), concurrency):
             await asyncio.gather(*(one() for _ in range(concurrency)))
         outcomes.clear()
