@@ -37,7 +37,7 @@ class Served:
     log: list[str]
 
     def get(self, path: str, **options: Any) -> httpx.Response:
-        return httpx.get(self.url + path, trust_env=False, verify=False, **options)
+        return httpx.get(self.url + path, trust_env=False, verify=False, **{"timeout": 60, **options})
 
     def answers(self) -> bool:
         with contextlib.suppress(httpx.TransportError):
