@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import shlex
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -44,16 +45,17 @@ def serve(
     """
     from aiohttp.web import run_app
 
-    listener = listen(host, port)
-    names, url = _names(host, listener.getsockname()[1], base_url)
-    if not is_loopback(host) and not url.startswith("https:"):
-        say(
-            "Warning: this address is not encrypted; whoever reads along on the network gets the token and acts as you."
-        )
-    token = secrets.token_urlsafe(24)
-    words = shlex.join(command("aui_tui.__main__", *options))
-    say(f"The dashboard is at {url}/{token}/ until ctrl+c.")
-    run_app(_application(words, url, token, names, title), sock=listener, print=None, access_log=None)
+    with closing(listen(host, port)) as listener:
+        names, url = _names(host, listener.getsockname()[1], base_url)
+        if not is_loopback(host) and not url.startswith("https:"):
+            say(
+                "Warning: this address is not encrypted; whoever reads along on the network gets the token and acts as "
+                "you."
+            )
+        token = secrets.token_urlsafe(24)
+        words = shlex.join(command("aui_tui.__main__", *options))
+        say(f"The dashboard is at {url}/{token}/ until ctrl+c.")
+        run_app(_application(words, url, token, names, title), sock=listener, print=None, access_log=None)
 
 
 def _names(host: str, port: int, base_url: str) -> tuple[frozenset[str], str]:
