@@ -295,18 +295,16 @@ class Reports:
             return self._view(db, query, facets(db, query))
 
     def first_page(self, query: Query, stop: Callable[[], bool] | None = None) -> IndexView | None:
-        """Return the first rows of ``query``, its figures come with ``index``; None where those come as soon.
+        """Return the first rows of ``query``, its figures come with ``index``; the whole answer where it comes as soon.
 
-        Scans that are still to be graded again (``regrade``) take long too.
+        Scans that are still to be graded again (``regrade``) take long too. None for an order that has no first rows.
         """
         if query.sort not in ("rank", "score"):
             return None
         with self.database.reading(stop) as db:
             sql = "SELECT (SELECT total(hosts) FROM tally), revision = ? AND NOT ungraded FROM meta"
             hosts, current = db.execute(sql, (REVISION,)).fetchone()
-            if current and hosts < LONG:
-                return None
-            return self._view(db, query, None)
+            return self._view(db, query, facets(db, query) if current and hosts < LONG else None)
 
     def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in the ranked (else unreachable) list of ``query``, -1 when it is absent."""

@@ -148,7 +148,7 @@ class LocalService(Service):
         return 0, 0
 
     async def first_page(self, query: Query) -> IndexView | None:
-        """Return the first rows of ``query`` where they come sooner than the whole answer."""
+        """Return the first rows of ``query``, or the whole answer where that comes as soon."""
         return await self._stoppable(lambda stop: self.reports.first_page(query, stop))
 
     async def overview(self, query: Query) -> Overview:

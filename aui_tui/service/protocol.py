@@ -60,7 +60,7 @@ class Service(ABC):
         """Return the ranked and unreachable rows of ``query`` (4.1)."""
 
     async def first_page(self, query: Query) -> IndexView | None:
-        """Return the first rows of ``query`` (``IndexView.counting``), None where ``index`` is as quick."""
+        """Return the first rows of ``query`` (``counting``) or the whole answer; None where ``index`` is as quick."""
         return None
 
     @abstractmethod

@@ -65,10 +65,16 @@ def test_a_glimpse_shows_the_first_rows_of_the_list(
 def test_there_is_no_glimpse_where_the_whole_answer_comes_as_soon(
     store: Reports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert store.first_page(Query.of(line="s")) is None
+    asked = Query.of(line="s")
+    first = store.first_page(asked)
+    assert first is not None
+    assert not first.counting
+    assert first.facets == store.index(asked).facets
     monkeypatch.setattr(reports, "LONG", 1)
-    assert store.first_page(Query.of(line="s")) is not None
-    assert store.first_page(Query.of()) is not None
+    for query in (asked, Query.of()):
+        first = store.first_page(query)
+        assert first is not None
+        assert first.counting
     assert store.first_page(Query.of(line="s", sort="age")) is None
 
 

@@ -297,6 +297,7 @@ def test_scans_that_an_earlier_revision_graded_are_graded_again(
     assert graded == []
     first = store.first_page(Query())
     assert first is not None
+    assert first.counting
     assert len(first.ranked) == len(store.index(Query()).ranked)
     other = Reports(store.path)
     assert other.regrade(grade, seconds=60.0) == (len(scans) + 2, 0)
@@ -311,7 +312,9 @@ def test_scans_that_an_earlier_revision_graded_are_graded_again(
     before = store.stamp()
     store.regrade(grade, seconds=60.0)
     assert (len(graded), store.stamp()) == (len(scans) + 1, before)
-    assert store.first_page(Query()) is None
+    first = store.first_page(Query())
+    assert first is not None
+    assert not first.counting
 
 
 OLDER = {

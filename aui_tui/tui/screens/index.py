@@ -65,10 +65,14 @@ class IndexScreen(DashboardScreen[None]):
         self._problem = ""
         self._elsewhere = 0
         self._placing = False
-        self._answered = asyncio.Event()
+        self._ready, self._answered = asyncio.Event(), asyncio.Event()
         self._trail: list[tuple[Query, str]] = []
         """The queries before those that the overview has opened, each with the figure that was chosen there."""
         self._offered = not offer
+
+    def compose(self) -> ComposeResult:
+        start(self, "list", self._read, self.state.query, "", ExitStack())  # while the widgets are made
+        return super().compose()
 
     def inside(self) -> ComposeResult:
         with Horizontal(id="filters"):
@@ -86,7 +90,7 @@ class IndexScreen(DashboardScreen[None]):
             self.watch(self.app, name, getattr(self, "_" + name), init=False)
         self.watch(self.app, "quota", self.draw_lines, init=False)
         self.watch(self.line, "value", self._typed, init=False)
-        start(self, "list", self._read, self.state.query, "", ExitStack())
+        self._ready.set()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._answered.wait(), FIRST)
 
@@ -193,15 +197,18 @@ class IndexScreen(DashboardScreen[None]):
     async def _read(self, query: Query, host: str, frame: ExitStack) -> None:
         """Show the list, its first rows before its counts unless the cursor goes to ``host``."""
         service = self.context.service
-        page, _ = (None, "") if host else await attempt(service.first_page(query))
-        paged = page is not None and bool(len(replace(self.state, view=page).window or ()))
-        if page is not None and paged:
+        view, problem = (None, "") if host else await attempt(service.first_page(query))
+        await self._ready.wait()
+        whole = view is not None and not view.counting
+        paged = view is not None and not whole and bool(len(replace(self.state, view=view).window or ()))
+        if view is not None and paged:
             drawn = asyncio.Event()
-            self._listed(page, 0)
+            self._listed(view, 0)
             self.table.call_later(frame.close)
             self.call_after_refresh(drawn.set)
             await drawn.wait()
-        view, problem = await attempt(service.index(query))
+        if not whole:
+            view, problem = await attempt(service.index(query))
         self.table.call_later(frame.close)
         if view is None:
             self._answered.set()
