@@ -18,12 +18,15 @@ from aui_tui.tui.columns import RANKED, UNREACHABLE, Column
 from aui_tui.tui.rows import term
 from aui_tui.tui.screens.exchange import EXPLAINED
 from aui_tui.tui.screens.help import NOTES
+from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.screens.listparts import column_foot, feed_line, legend_lines, row_foot
+from aui_tui.tui.screens.overview import OverviewScreen
+from aui_tui.tui.widgets.bars import KeyBar
 from aui_tui.tui.widgets.querybar import QueryLine
 from aui_tui.tui.words import TERMS
 
 from .service import CardService
-from .stage import press, settle, stage, text_of
+from .stage import press, settle, stage, text_of, until
 
 FOLDER = Path(__file__).parent / "screens"
 NARROW, WIDE, TINY = SIZES = ((80, 24), (140, 40), (50, 15))
@@ -165,3 +168,13 @@ def test_the_foot_of_a_row_is_its_finding_or_where_that_is_too_long_what_its_mar
         shown = row_foot(row, 80).plain
         assert foot in shown
         assert len(shown) <= 80
+
+
+async def test_a_click_on_a_key_does_what_the_key_does() -> None:
+    async with stage(CardService.of(3), WIDE) as pilot:
+        bar = pilot.app.screen.query_one("#keys", KeyBar)
+        await pilot.click(bar, offset=(bar.render().plain.index("Overview"), 0))
+        await until(lambda: isinstance(pilot.app.screen, OverviewScreen))
+        bar = pilot.app.screen.query_one("#keys", KeyBar)
+        await pilot.click(bar, offset=(bar.render().plain.index("Back"), 0))
+        await until(lambda: isinstance(pilot.app.screen, IndexScreen))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import accumulate
 from typing import Final
 
+from textual import events
 from textual.content import Content
 from textual.style import Style
 from textual.widget import Widget
@@ -45,6 +46,8 @@ class KeyBar(Bar):
 
     def __init__(self) -> None:
         super().__init__(self._keys, id="keys")
+        self._places: list[tuple[int, tuple[Live, Content]]] = []
+        """The keys on show, each with the cell at which it ends."""
 
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, lambda _screen: self.refresh())
@@ -58,21 +61,22 @@ class KeyBar(Bar):
 
     def _keys(self, size: int) -> Content:
         """Return as many keys as fit, the key of help last; where it alone has no room, it leaves."""
-        found = [(one.binding.id, self._words(one)) for one in self._live()]
-        end = [found.pop()] if found and found[-1][0] == "help" else []
+        found = [(one, self._words(one)) for one in self._live()]
+        end = [found.pop()] if found and found[-1][0].binding.id == "help" else []
         room, last = size + 1, sum(name.cell_length + 2 for _, name in end)
         ends = list(accumulate(name.cell_length + 2 for _, name in found))
         if ends and ends[-1] <= room < ends[-1] + last:
             end, last = [], 0
-        kept = [one for one, place in zip(found, ends, strict=True) if place <= room - last]
-        names = (acting(name, f"run('{one}')") for one, name in (*kept, *end))
-        return text(" ", Content("  ").join(names))
+        shown = [*(one for one, place in zip(found, ends, strict=True) if place <= room - last), *end]
+        self._places = [*zip(accumulate(name.cell_length + 2 for _, name in shown), shown, strict=True)]
+        return text(" ", Content("  ").join(name for _, name in shown))
 
     def _words(self, one: Live) -> Content:
         return text((self.app.get_key_display(one.binding), "key"), f" {one.binding.description}")
 
-    async def action_run(self, name: str) -> None:
-        one = next((one for one in self._live() if one.binding.id == name), None)
+    async def on_click(self, event: events.Click) -> None:
+        """Do what the key under the mouse does."""
+        one = next((one for end, (one, _) in self._places if event.x < end), None)
         if one is not None:
             await self.app.run_action(one.binding.action, one.node)
 
