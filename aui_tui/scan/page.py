@@ -225,9 +225,9 @@ class _Walk:
         if attributes or tag == "dialog":
             gone, invisible = _hidden(tag, attributes, gone, invisible)
             role = _role(attributes)
-            if not context.unread and _filled(attributes, "aria-label"):
+            if _filled(attributes, "aria-label"):
                 self.aria += 1
-            elif not context.unread and _filled(attributes, "aria-labelledby"):
+            elif _filled(attributes, "aria-labelledby"):
                 self.named.append(attributes["aria-labelledby"] or "")
         hidden = gone or invisible
         holder = context.holder
@@ -235,7 +235,7 @@ class _Walk:
             holder = self.offer(tag, role, attributes, holder)
         if not hidden and not context.unread:
             self.landmark(tag, role)
-        form = context.form if context.unread else self.form_part(node, tag, attributes, context, hidden)
+        form = self.form_part(node, tag, attributes, context, hidden or context.unread)
         folded = (tag == "details" and "open" not in attributes) or _until_found(attributes)
         return context.within(tag, node, gone, invisible, folded, form, holder)
 
