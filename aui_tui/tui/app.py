@@ -151,10 +151,11 @@ class AuiApp(Dashboard):
         WINDOWS[name](self)
 
 
-class _Screen:
+class _TerminalOutput:
     """Standard error, on which Textual draws, without the errors of a terminal that has gone.
 
-    One would end the thread that writes: the next frames would wait for it, and the signal to end for them.
+    Such an error would end the thread that writes; then the next frame, and with it the end of the program, would wait
+    for ever.
     """
 
     def __init__(self, file: TextIO) -> None:
@@ -164,12 +165,12 @@ class _Screen:
         return getattr(self._file, name)
 
     def write(self, text: str) -> None:
-        """Write ``text`` where somebody may see it."""
+        """Write ``text``, unless the terminal has gone."""
         with suppress(OSError):
             self._file.write(text)
 
     def flush(self) -> None:
-        """Send what was written."""
+        """Send what was written, unless the terminal has gone."""
         with suppress(OSError):
             self._file.flush()
 
@@ -199,7 +200,7 @@ def run(
     error = sys.__stderr__
     try:
         if error is not None:
-            sys.__stderr__ = _Screen(error)  # type: ignore[misc, assignment]
+            sys.__stderr__ = _TerminalOutput(error)  # type: ignore[misc, assignment]
         status: Any = app.run(mouse=mouse)
     finally:
         sys.__stderr__ = error  # type: ignore[misc]

@@ -46,8 +46,8 @@ class KeyBar(Bar):
 
     def __init__(self) -> None:
         super().__init__(self._keys, id="keys")
-        self._places: list[tuple[int, tuple[Live, Content]]] = []
-        """The keys on show, each with the cell at which it ends."""
+        self._shown: list[tuple[int, Live]] = []
+        """The keys on show, each after the cell at which it ends."""
 
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, lambda _screen: self.refresh())
@@ -68,7 +68,8 @@ class KeyBar(Bar):
         if ends and ends[-1] <= room < ends[-1] + last:
             end, last = [], 0
         shown = [*(one for one, place in zip(found, ends, strict=True) if place <= room - last), *end]
-        self._places = [*zip(accumulate(name.cell_length + 2 for _, name in shown), shown, strict=True)]
+        ends = list(accumulate(name.cell_length + 2 for _, name in shown))
+        self._shown = [(place, one) for place, (one, _) in zip(ends, shown, strict=True)]
         return text(" ", Content("  ").join(name for _, name in shown))
 
     def _words(self, one: Live) -> Content:
@@ -76,7 +77,7 @@ class KeyBar(Bar):
 
     async def on_click(self, event: events.Click) -> None:
         """Do what the key under the mouse does."""
-        one = next((one for end, (one, _) in self._places if event.x < end), None)
+        one = next((one for end, one in self._shown if event.x < end), None)
         if one is not None:
             await self.app.run_action(one.binding.action, one.node)
 
