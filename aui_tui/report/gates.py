@@ -336,7 +336,7 @@ def _counts(card: ReportCard, finding: Finding) -> bool:
     """Return whether a finding is about the site and its score.
 
     A limit of the test, a fact that no points hang on, and what only a site with such a server can declare, are notes:
-    nobody can mend them. Of a foreign card that is not known, so all count.
+    nobody can fix them. Of a foreign card that is not known, so all count.
     """
     if finding.severity == SEVERITIES[0] or not finding.id or finding.id == "task-blocked":
         return True
