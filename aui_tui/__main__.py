@@ -48,7 +48,7 @@ def run(arguments: Sequence[str]) -> int:
 
     if options is None:
         return reporting_errors(print_version, arguments)
-    from aui_tui.cli.dashboard import show
+    from aui_tui.cli.open_dashboard import show
 
     host = options.pop("host", "")
     return reporting_errors(lambda: show(Run.of(options), host=host), arguments)

@@ -75,7 +75,7 @@ FLOORS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 MAY_IMPORT = {part: (part, *(f"aui_tui.{name}" for name in below)) for part, below in FLOORS}
 
-EXCEPTIONS = {"aui_tui.cli.dashboard": ("aui_tui.tui",)}
+EXCEPTIONS = {"aui_tui.cli.open_dashboard": ("aui_tui.tui",)}
 """The one door to the dashboard, opened only when it is asked for."""
 
 FOREIGN = {
@@ -240,7 +240,7 @@ def test_headless_commands_load_neither_textual_nor_the_server(tmp_path: Path, a
 FIRST_FRAME = """
 import asyncio, json, sys
 from pathlib import Path
-from aui_tui.cli.dashboard import known_sites
+from aui_tui.cli.open_dashboard import known_sites
 from aui_tui.cli.run import Run
 from aui_tui.service.local import LocalService
 from aui_tui.tui.app import AuiApp

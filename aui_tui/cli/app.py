@@ -135,8 +135,8 @@ def _root(
                 f"put them after it. See {streams.NAME} {context.invoked_subcommand} --help."
             )
         return 0
-    from aui_tui.cli.dashboard import show
-    from aui_tui.cli.reach import policy_of
+    from aui_tui.cli.open_dashboard import show
+    from aui_tui.cli.site_options import policy_of
 
     run = run_for(context)
     here = not run.settings.source or allow_private or connect_to  # settings on scans of this machine stop no reader

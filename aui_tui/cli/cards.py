@@ -12,8 +12,8 @@ from aui_tui.cli import complete, options, sources, streams
 from aui_tui.cli.gating import Gating
 from aui_tui.cli.output import CardForm, emit, format_for, path_of
 from aui_tui.cli.parser import App, run_for
-from aui_tui.cli.reach import site_of
 from aui_tui.cli.run import Run, fail
+from aui_tui.cli.site_options import site_of
 from aui_tui.cli.sources import opened, report_of
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import AuiError, BadValue, ConfigError, RecordError

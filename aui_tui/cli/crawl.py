@@ -14,8 +14,8 @@ from aui_tui.cli import options, streams
 from aui_tui.cli.output import keys_of
 from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.progress import drawn_live
-from aui_tui.cli.reach import policy_of
 from aui_tui.cli.run import Run
+from aui_tui.cli.site_options import policy_of
 from aui_tui.cli.sources import local, only_local
 from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.model import labels

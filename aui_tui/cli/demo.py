@@ -43,7 +43,7 @@ def demo(
 
         TaskRuns.require_browser()
     if not headless:
-        from aui_tui.cli.dashboard import show_demo
+        from aui_tui.cli.open_dashboard import show_demo
 
         return show_demo(run, tasks=tasks)
     from aui_tui.demo.web import fill, small_web

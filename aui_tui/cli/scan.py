@@ -13,8 +13,8 @@ from aui_tui.cli import options, progress, streams
 from aui_tui.cli.gating import Gating
 from aui_tui.cli.output import CardForm, emit, path_of
 from aui_tui.cli.parser import App, run_for
-from aui_tui.cli.reach import pages_of, policy_of
 from aui_tui.cli.run import Run, fail
+from aui_tui.cli.site_options import pages_of, policy_of
 from aui_tui.cli.sources import opened
 from aui_tui.errors import AuiError, BadValue, ConfigError, InvalidHost, PrivateHost
 from aui_tui.files import create

@@ -10,7 +10,7 @@ import typer
 
 from aui_tui.cli import options, streams
 from aui_tui.cli.parser import App, run_for
-from aui_tui.cli.reach import policy_of
+from aui_tui.cli.site_options import policy_of
 from aui_tui.cli.sources import only_local, opened
 from aui_tui.errors import BadValue, require
 
@@ -120,9 +120,9 @@ def web(
     """
     run = run_for(context)
     require("aui-tui web", "web", "textual_serve")
-    from aui_tui.web import dashboard
+    from aui_tui.web import terminal
 
     settings = run.settings
     base_url = settings.base_url if settings.origins["base_url"] != "default" else ""
-    dashboard.serve(settings.options, host=host, port=port, base_url=base_url, title=streams.NAME, say=streams.say)
+    terminal.serve(settings.options, host=host, port=port, base_url=base_url, title=streams.NAME, say=streams.say)
     return 0

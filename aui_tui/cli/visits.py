@@ -16,8 +16,8 @@ from aui_tui.cli import complete, gating, options, streams
 from aui_tui.cli.output import emit, format_for, path_of
 from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.progress import bar
-from aui_tui.cli.reach import policy_of
 from aui_tui.cli.run import Run
+from aui_tui.cli.site_options import policy_of
 from aui_tui.cli.sources import local, only_local
 from aui_tui.cli.streams import Paint
 from aui_tui.errors import BadValue, ConfigError, NeverScanned, NoVisits, Unavailable

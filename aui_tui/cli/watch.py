@@ -17,9 +17,9 @@ from aui_tui.cli import options, streams
 from aui_tui.cli.options import seconds_of
 from aui_tui.cli.output import keys_of
 from aui_tui.cli.parser import App, run_for
-from aui_tui.cli.reach import policy_of
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.scan import scan_one
+from aui_tui.cli.site_options import policy_of
 from aui_tui.cli.sources import opened
 from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.files import user_path

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from aui_tui.errors import NeverScanned, NoCard, RecordError
-from aui_tui.index import blobs, figures
+from aui_tui.index import compression, figures
 from aui_tui.index.database import Database
 from aui_tui.index.lists import FILLED, NO_FACETS, RARE, IdWindow, facets, find_hosts, read_rows, unused
 from aui_tui.index.rows import COLUMNS, Packed, columns_of, search_text
@@ -155,7 +155,12 @@ class Reports:
             _write(db, scan.columns)
         elif chosen != latest:
             card, seen = db.execute(f"SELECT {BLOBS} FROM scan WHERE site = ? AND at = ?", (site, chosen)).fetchone()
-            _write(db, columns_of(blobs.unpack_card(card), None if seen is None else blobs.unpack_observations(seen)))
+            _write(
+                db,
+                columns_of(
+                    compression.unpack_card(card), None if seen is None else compression.unpack_observations(seen)
+                ),
+            )
         _compare(db, site, chosen)
         return bool(chosen == at)
 
@@ -198,7 +203,10 @@ class Reports:
             scans = []
             for _, card, seen in found:
                 with suppress(RecordError):
-                    kept, observations = blobs.unpack_card(card), blobs.unpack_observations(seen) if seen else None
+                    kept, observations = (
+                        compression.unpack_card(card),
+                        compression.unpack_observations(seen) if seen else None,
+                    )
                     scans.append(Packed.of(grade(kept, observations) if observations else kept, observations))
             below, done = found[-1][0] if found else 0, done + len(scans)
             with self.database.writing() as db:
@@ -232,9 +240,9 @@ class Reports:
             raise NoCard(host)
         kept = None
         with suppress(RecordError):
-            kept = None if observations is None else blobs.unpack_observations(observations)
+            kept = None if observations is None else compression.unpack_observations(observations)
         try:
-            return HostReport(card=blobs.unpack_card(card), observations=kept)
+            return HostReport(card=compression.unpack_card(card), observations=kept)
         except RecordError:
             raise NeverScanned(host) from None
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from aui_tui.index import blobs
+from aui_tui.index import compression
 from aui_tui.model.agents import contradictions, verdicts
 from aui_tui.model.card import Points, ReportCard, SiteSummary, epoch_ms
 from aui_tui.model.codec import names_of
@@ -80,8 +80,8 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
         return cls(
             columns=columns_of(card, observations),
             dead=card.probe_dead,
-            card=blobs.pack_card(card),
-            observations=None if observations is None else blobs.pack_observations(observations),
+            card=compression.pack_card(card),
+            observations=None if observations is None else compression.pack_observations(observations),
             plain=without_tasks(card) if task_points(card) is not None else None,
             incomplete=observations is not None and observations.incomplete,
         )

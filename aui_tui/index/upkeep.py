@@ -12,7 +12,7 @@ import msgspec
 
 from aui_tui.errors import ConfigError, RecordError, Unavailable
 from aui_tui.files import check_new, check_place, whole
-from aui_tui.index import blobs
+from aui_tui.index import compression
 from aui_tui.index.reports import Reports
 from aui_tui.model.visits import decode_visits
 from aui_tui.text import clean
@@ -126,9 +126,9 @@ def _broken(db: sqlite3.Connection, progress: OnProgress) -> Iterator[str]:
         for _, card, seen in found:
             try:
                 if card is not None:
-                    blobs.unpack_card(card)
+                    compression.unpack_card(card)
                 if seen is not None:
-                    blobs.unpack_observations(seen)
+                    compression.unpack_observations(seen)
             except RecordError:
                 yield "Scans that cannot be read"
         done, last = done + len(found), found[-1][0]

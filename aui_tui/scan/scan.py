@@ -35,10 +35,10 @@ from aui_tui.model.observations import (
 )
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import OWN_ROBOTS, REAL, REAL_AGENT, REFUSED
-from aui_tui.scan import cause, control, exchanges, probes, profiles, signing, walls
+from aui_tui.scan import arms, exchanges, probes, profiles, refusal_cause, signing, walls
 from aui_tui.scan.agent_files import PATHS
+from aui_tui.scan.arms import RealBrowser
 from aui_tui.scan.comparison import PageComparison
-from aui_tui.scan.control import RealBrowser
 from aui_tui.scan.file_answers import FileAnswers
 from aui_tui.scan.network import NO_TLS, HttpClient, Network, system_resolver
 from aui_tui.scan.parser_process import ParserProcess
@@ -514,15 +514,15 @@ class _Scan:
     async def _look_for_cause(self) -> None:
         """Find out what the site goes by, for those turned away alike; at most ``causes`` requests."""
         limits = self._access.limits
-        alike = control.grouped_alike(self._done, (name for name in self._agents if self._done[name].controls))
+        alike = arms.grouped_alike(self._done, (name for name in self._agents if self._done[name].controls))
         if not alike or limits.causes < _TRIALS:
             return
         group = max(alike, key=len)
         served = [name for name in self._agents if self._done[name].outcome == SERVED]
-        wire = cause.Wire(self._done[BROWSER].http_version == "HTTP/2", self.origin)
-        name = cause.representative(group, wire)
+        wire = refusal_cause.Wire(self._done[BROWSER].http_version == "HTTP/2", self.origin)
+        name = refusal_cause.representative(group, wire)
         limit = limits.again if self._done[name].error == "timeout" else limits.probe
-        trials = cause.trials(name, group, served, wire, limits.causes)
+        trials = refusal_cause.trials(name, group, served, wire, limits.causes)
         trial = next(trials)
         while self._has_time(1):
             wait = max(limits.pace, limits.pause / 4)
@@ -544,16 +544,16 @@ class _Scan:
         """Ask what else says what a refusal goes by: a real browser, an invented name, a search engine's."""
         browser, limits = self._done[BROWSER], self._access.limits
         refused = [name for name in self._agents if self._done[name].turned_away and not self._done[name].limited]
-        away = control.grouped_alike(self._done, refused)
-        asked = control.browser_would_settle(browser) or (away and self._access.control == "chromium")
+        away = arms.grouped_alike(self._done, refused)
+        asked = arms.browser_would_settle(browser) or (away and self._access.control == "chromium")
         by_field = self.cause is not None and self.cause.by in ("field", "fields")
         if self.real is not None and not self.real.missing and asked:
             found = await self._ask_real(self.real)
-            self.arms = (control.arm(REAL, found, self.real.name),)
+            self.arms = (arms.arm(REAL, found, self.real.name),)
             if found.outcome == SERVED:
                 for group in away:
                     found = await self._ask_real(self.real, group[0])
-                    self.arms += tuple(control.arm(REAL_AGENT, found, self.real.name, agent) for agent in group)
+                    self.arms += tuple(arms.arm(REAL_AGENT, found, self.real.name, agent) for agent in group)
         elif browser.outcome == SERVED and away and not by_field and self._has_time(2):
             name = max(away, key=len)[0]
             own = await self._access.owns(self._target, self._access.resolver or system_resolver())
@@ -565,7 +565,7 @@ class _Scan:
                 return msgspec.structs.replace(found, status=403) if other else found
 
             pause = max(limits.pace, limits.pause / 4)
-            self.arms = await control.ask_other_names(self._done[name], ask, search=own, pause=pause)
+            self.arms = await arms.ask_other_names(self._done[name], ask, search=own, pause=pause)
             self._report(self._done[name])
 
     async def _ask_real(self, real: RealBrowser, agent: str = "") -> Exchange:
@@ -597,7 +597,7 @@ class _Scan:
                 policy = await self._own_policy(name, again)
                 if policy and again.status == answer.status:
                     outcome = SERVED if 200 <= again.status <= 299 else REFUSED
-                    status, client = again.status, control.OWN
+                    status, client = again.status, arms.OWN
                     found.append(
                         Arm(name=OWN_ROBOTS, agent=name, outcome=outcome, status=status, client=client, detail=policy)
                     )

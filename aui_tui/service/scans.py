@@ -31,7 +31,7 @@ from aui_tui.service.grading import Grading, known_as
 
 if TYPE_CHECKING:
     from aui_tui.scan.parser_process import ParserProcess
-    from aui_tui.tasks.control import InstalledChromium
+    from aui_tui.tasks.browser_control import InstalledChromium
 
 T = TypeVar("T")
 
@@ -77,7 +77,7 @@ class Scanner:
             if not await access.owns(target, access.resolver or system_resolver()):
                 return None
         if self._real is None:
-            from aui_tui.tasks.control import InstalledChromium
+            from aui_tui.tasks.browser_control import InstalledChromium
 
             self._real = InstalledChromium()
         return self._real

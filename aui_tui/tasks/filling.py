@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.contact import contact_links
-from aui_tui.tasks.controls import Control, fill
+from aui_tui.tasks.elements import Control, fill
 from aui_tui.tasks.outline import ENTRIES, FIELDS, Outline
 from aui_tui.tasks.page import LOOK, Closed, Page, Stuck
 from aui_tui.tasks.visit import Visit, ended

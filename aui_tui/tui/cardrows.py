@@ -43,7 +43,7 @@ from aui_tui.tui.rows import (
     text,
     title,
 )
-from aui_tui.tui.scans import scan_log, unseen
+from aui_tui.tui.scan_panel import scan_log, unseen
 from aui_tui.tui.state import CardState
 from aui_tui.tui.words import NO_TASKS, day, quota_words, signed, with_keys
 

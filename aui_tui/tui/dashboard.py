@@ -32,7 +32,7 @@ from aui_tui.text import clean, count
 from aui_tui.tui.context import Choices, Context, attempt, run_concurrently, sentence, start
 from aui_tui.tui.export import ExportJob, already_there, hint
 from aui_tui.tui.glyphs import CRITICAL, WARN
-from aui_tui.tui.scans import RunningTasks, Scan, ended_words
+from aui_tui.tui.scan_panel import RunningTasks, Scan, ended_words
 from aui_tui.tui.state import ListState
 from aui_tui.tui.themes import ROLES, first, hard_to_read, load, packaged
 from aui_tui.tui.widgets.bars import Bar, KeyBar

@@ -22,7 +22,7 @@ from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.probes import Url
 from aui_tui.scan.scan import observe
 from aui_tui.scan.target import Origin
-from aui_tui.tasks.control import InstalledChromium
+from aui_tui.tasks.browser_control import InstalledChromium
 from tests.applied.servers import KeepingAlive
 from tests.faults.authority import Authority
 from tests.faults.site import PAGE, QUICK, TITLE

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from aui_tui.index import blobs
+from aui_tui.index import compression
 from aui_tui.index.reports import Reports
 from aui_tui.index.schema import VERSION
 from aui_tui.index.upkeep import examine
@@ -88,8 +88,8 @@ def test_every_card_and_all_that_was_seen_are_kept_as_they_were(opened: Reports,
     for host, at, card, seen in found[0][::20]:
         if card is not None:
             scan = opened.get(host, stamp(at / 1000))
-            assert scan.card == blobs.unpack_card(card)
-            assert scan.observations == (None if seen is None else blobs.unpack_observations(seen))
+            assert scan.card == compression.unpack_card(card)
+            assert scan.observations == (None if seen is None else compression.unpack_observations(seen))
 
 
 KILLED = """

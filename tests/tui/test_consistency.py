@@ -21,7 +21,7 @@ from aui_tui.report import sections
 from aui_tui.tui import cardrows
 from aui_tui.tui.columns import Column, cell, verdict_of
 from aui_tui.tui.figures import assistants, fates_of, lacking, narrowed, of_agent, scores, servers
-from aui_tui.tui.scans import Scan, ended_words
+from aui_tui.tui.scan_panel import Scan, ended_words
 from aui_tui.tui.screens.compare import lines
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.preview import preview

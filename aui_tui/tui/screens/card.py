@@ -25,7 +25,7 @@ from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.export import ExportJob, file_name
 from aui_tui.tui.rows import ListEntry, paragraph
-from aui_tui.tui.scans import Scan, scan_rows
+from aui_tui.tui.scan_panel import Scan, scan_rows
 from aui_tui.tui.screens.exchange import opened
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.state import CardState

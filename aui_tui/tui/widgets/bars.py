@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from aui_tui.tui.bindings import Live, live
 from aui_tui.tui.rows import text
-from aui_tui.tui.scans import Scan, checklist, strip
+from aui_tui.tui.scan_panel import Scan, checklist, strip
 
 Layout = Callable[[int], Content]
 

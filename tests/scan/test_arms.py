@@ -16,7 +16,7 @@ from aui_tui.model.observations import Observations
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.scan import observe
-from aui_tui.tasks.control import InstalledChromium
+from aui_tui.tasks.browser_control import InstalledChromium
 from tests.faults.authority import Authority
 from tests.faults.site import AGENTS, GOOD, PAGE, QUICK, TITLE, Asked, Site, answer, good
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.cli.dashboard import export, read_log
+from aui_tui.cli.open_dashboard import export, read_log
 from aui_tui.cli.run import Run
 from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned
 from aui_tui.model.query import Query
@@ -105,7 +105,7 @@ def test_settings_on_scans_of_this_machine_keep_nobody_from_another_index(
         given.append(access)
         return 0
 
-    monkeypatch.setattr("aui_tui.cli.dashboard.show", show)
+    monkeypatch.setattr("aui_tui.cli.open_dashboard.show", show)
     settings = {"AUI_TUI_VIA": "http://127.0.0.1:9", "AUI_TUI_PACE": "2"}
     assert here(tmp_path, "--source", "https://index.example", *options, env=settings).code == 0
     assert here(tmp_path, *options, env=settings).code == 0
