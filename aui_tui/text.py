@@ -85,6 +85,64 @@ def clean(text: str | BaseException | PurePath, limit: int | None = None, *, blo
     return text
 
 
+_MARKS: Final = re.compile(
+    rb"(?:\A|(?<=[\r\n]))(?P<indent>[ \t]*+):(?=:[a-z])|\#(?=\#[a-z]*\[)|(?<=section)_(?=(?:start|end):)"
+    rb"|(?<=travis)_(?=(?:fold|time):)",
+    re.IGNORECASE,
+)
+"""The first character of what build systems read as a command in the output of a job.
+
+GitHub Actions reads ``::NAME`` at the start of a line and ``##[NAME`` anywhere, Azure Pipelines ``##vso[`` and ``##[``,
+TeamCity ``##teamcity[``, GitLab ``section_start:`` and Travis ``travis_fold:``.
+"""
+_LONGEST: Final = 16
+"""Octets of the longest such mark: the end of one piece of output that may be continued by the next."""
+
+
+class BreakMarks:
+    """Breaks marks of build systems in output that comes in pieces.
+
+    JSON and markup, which the first character tells, say the same after parsing as before: the character is written as
+    ``\\u0023`` or ``&#35;``. In other text a space follows it.
+    """
+
+    def __init__(self) -> None:
+        self._form = b""
+        self._held = b""
+        self._line_began = True
+
+    def take(self, data: bytes) -> bytes:
+        """Return what can be written of ``data`` and of what was held back of earlier pieces."""
+        self._form = self._form or data.lstrip()[:1]
+        start = b"" if self._line_began else b"-"
+        whole = _MARKS.sub(self._broken, start + self._held + data)[len(start) :]
+        end = max(len(whole) - _LONGEST, whole.rfind(b"\n") + 1)
+        self._held = whole[end:]
+        if end:
+            last = re.split(rb"[\r\n]", whole[:end])
+            self._line_began = (self._line_began or len(last) > 1) and not last[-1].strip(b" \t")
+        return whole[:end]
+
+    def rest(self) -> bytes:
+        """Return what is still held back."""
+        held, self._held = self._held, b""
+        self._line_began = self._line_began and not held.strip(b" \t")
+        return held
+
+    def _broken(self, mark: re.Match[bytes]) -> bytes:
+        text = mark[0]
+        indent, character = text[:-1], text[-1]
+        if self._form in (b"{", b"["):
+            return indent + b"\\u%04x" % character
+        return indent + (b"&#%d;" % character if self._form == b"<" else b"%c " % character)
+
+
+def break_marks(line: str) -> str:
+    """Return a whole line in which no build system finds a command."""
+    marks = BreakMarks()
+    return (marks.take(line.encode("utf-8", "replace")) + marks.rest()).decode()
+
+
 def tidy(text: str, limit: int) -> str:
     """Return ``text`` on one line, clean, with single blanks; only its beginning is looked at."""
     return clean(" ".join(text[: 16 * limit].split()), limit)

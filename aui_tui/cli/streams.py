@@ -13,11 +13,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from types import MappingProxyType
-from typing import BinaryIO, Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple, TextIO
 
 from aui_tui.errors import ConfigError
 from aui_tui.model.signs import ASCII, sign
-from aui_tui.text import cells, clean, wrap
+from aui_tui.text import BreakMarks, break_marks, cells, clean, wrap
 
 NAME: Final = "aui-tui"
 
@@ -33,7 +33,7 @@ def write(data: bytes | str) -> None:
     """
     if isinstance(data, str):
         data = data.encode("utf-8", "replace")
-    _send(data, lambda rest: sys.stdout.buffer.write(rest))
+    _send(_harmless(data), lambda rest: sys.stdout.buffer.write(rest))
 
 
 def write_line(data: bytes | str) -> None:
@@ -48,7 +48,22 @@ def put_line(data: bytes) -> None:
     ending.
     """
     flush()
-    _send(data + b"\n", lambda rest: os.write(sys.stdout.fileno(), rest))
+    _send(_harmless(data + b"\n"), lambda rest: os.write(sys.stdout.fileno(), rest))
+
+
+class _Output:
+    """What was written to standard output, as far as a mark of a build system may go on."""
+
+    stream: TextIO | None = None
+    marks: BreakMarks | None = None
+
+
+def _harmless(data: bytes) -> bytes:
+    """Return ``data`` for standard output: where that is no terminal, without what a build log takes for a command."""
+    if sys.stdout is not _Output.stream:
+        _Output.stream = sys.stdout
+        _Output.marks = None if sys.stdout is None or sys.stdout.isatty() else BreakMarks()
+    return _Output.marks.take(data) if _Output.marks else data
 
 
 def _send(data: bytes, take: Callable[[memoryview], int]) -> None:
@@ -66,6 +81,8 @@ def flush() -> None:
     """Write out what is still buffered; raises as :func:`write`."""
     if sys.stdout is None:
         return
+    if _Output.marks and _Output.stream == sys.stdout:
+        _send(_Output.marks.rest(), lambda rest: sys.stdout.buffer.write(rest))
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -122,7 +139,8 @@ def _narrate(line: str | dict[str, object]) -> None:
     if sys.stderr is None:
         return
     with contextlib.suppress(OSError, ValueError):
-        sys.stderr.write((line if isinstance(line, str) else json.dumps(line, ensure_ascii=False)) + "\n")
+        text = line if isinstance(line, str) else json.dumps(line, ensure_ascii=False)
+        sys.stderr.write((text if sys.stderr.isatty() else break_marks(text)) + "\n")
         sys.stderr.flush()
 
 
