@@ -19,9 +19,14 @@ ELLIPSIS: Final = "…"
 MAX_MARKS: Final = 2
 """Combining marks kept after one base character; more would climb over the neighbouring lines."""
 
+JOINERS: Final = "\u200c\u200d"
+"""Zero width (non-)joiner: spelling in Persian, Hindi and many more, and what makes one emoji of several."""
 _FORBIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _MARK_CATEGORIES: Final = frozenset({"Mn", "Me", "Mc"})
 _SOFT_HYPHEN: Final = 0xAD
+_JOINER: Final = re.compile(f"[{JOINERS}]")
+_FIRST_EMOJI: Final = "\u2190"
+"""The first symbol that emoji are made of: an arrow."""
 
 
 class _Table(dict[int, str]):
@@ -48,8 +53,8 @@ class _Table(dict[int, str]):
         return value
 
 
-_LINE: Final = _Table(frozenset())
-_BLOCK: Final = _Table(frozenset("\n"))
+_LINE: Final = _Table(frozenset(JOINERS))
+_BLOCK: Final = _Table(frozenset("\n" + JOINERS))
 
 
 _LOG_IN: Final = re.compile(r"(^|//)[^/?#]*@")
@@ -65,7 +70,8 @@ def clean(text: str | BaseException | PurePath, limit: int | None = None, *, blo
 
     Control characters (C0, DEL, C1), lone surrogates, format characters (bidi controls, zero-width characters,
     tags), private and unassigned code points become U+FFFD; tabs and line breaks become a space, but with
-    ``block=True`` line feeds stay and CR LF becomes LF. At most two combining marks stay on one base.
+    ``block=True`` line feeds stay and CR LF becomes LF. U+200C and U+200D stay between letters or emoji. At most two
+    combining marks stay on one base.
 
     ``limit`` is the largest length in characters of the result; longer text ends with an ellipsis.
     The result is unchanged by a second pass.
@@ -80,8 +86,10 @@ def clean(text: str | BaseException | PurePath, limit: int | None = None, *, blo
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not (text.isascii() and text.isprintable()):
         text = _limit_marks(text.translate(_BLOCK if block else _LINE))
+        if any(joiner in text for joiner in JOINERS):
+            text = _JOINER.sub(_between, text)
     if limit is not None and (cut or len(text) > limit):
-        text = text[: max(limit - 1, 0)].rstrip() + ELLIPSIS if limit > 0 else ""
+        text = text[: max(limit - 1, 0)].rstrip(" " + JOINERS) + ELLIPSIS if limit > 0 else ""
     return text
 
 
@@ -148,6 +156,20 @@ def tidy(text: str, limit: int) -> str:
     return clean(" ".join(text[: 16 * limit].split()), limit)
 
 
+def _between(joiner: re.Match[str]) -> str:
+    """Return a joiner that stands between letters or emoji, a mark in place of any other."""
+    text, place = joiner.string, joiner.start()
+    neighbours = text[max(place - 1, 0) : place], text[place + 1 : place + 2]
+    return joiner[0] if all(map(_joins, neighbours)) else REPLACEMENT
+
+
+def _joins(char: str) -> bool:
+    """Tell whether ``char`` is a letter, a mark on one, or a part of an emoji."""
+    category = unicodedata.category(char) if char else ""
+    emoji = category in ("So", "Sk", "Sm") and char >= _FIRST_EMOJI and char != REPLACEMENT
+    return category.startswith("L") or category in _MARK_CATEGORIES or emoji
+
+
 def _limit_marks(text: str) -> str:
     if text.isascii():
         return text
@@ -158,7 +180,7 @@ def _limit_marks(text: str) -> str:
             marks += 1
             if marks > MAX_MARKS:
                 continue
-        else:
+        elif char not in JOINERS:
             marks = 0
         out.append(char)
     return "".join(out)

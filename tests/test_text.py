@@ -6,15 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aui_tui.text import cells, clean, fit, wrap
+from aui_tui.text import JOINERS, cells, clean, fit, wrap
 
 FORBIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=200)
 
 
 @given(ANY_TEXT)
-def test_nothing_forbidden_is_left(text: str) -> None:
-    assert not {unicodedata.category(c) for c in clean(text)} & FORBIDDEN
+def test_nothing_forbidden_is_left_but_joiners_between_others(text: str) -> None:
+    shown = clean(text)
+    assert not {unicodedata.category(c) for c in shown if c not in JOINERS} & FORBIDDEN
+    assert (shown[:1] or " ") not in JOINERS
+    assert (shown[-1:] or " ") not in JOINERS
 
 
 @given(ANY_TEXT, st.booleans())
@@ -41,10 +44,27 @@ def test_the_limit_holds(text: str, limit: int) -> None:
         ("e\u0301\u0302\u0303\u0304", "e\u0301\u0302"),
         ("soft\u00adhyphen", "softhyphen"),
         ("日本語 Grüße", "日本語 Grüße"),
+        ("می\u200cخواهم", "می\u200cخواهم"),
+        ("API\u200cها", "API\u200cها"),
+        ("\u0915\u094d\u200d\u0937", "\u0915\u094d\u200d\u0937"),
+        ("\u09b0\u200d\u09cd\u09af", "\u09b0\u200d\u09cd\u09af"),
+        ("👩\u200d💻", "👩\u200d💻"),
+        ("❤\ufe0f\u200d🔥", "❤\ufe0f\u200d🔥"),
+        ("🧑🏽\u200d🚀", "🧑🏽\u200d🚀"),
+        ("a\u200d\u200db", "a\ufffd\ufffdb"),
+        ("\u200cمی", "\ufffdمی"),
+        ("می\u200c", "می\ufffd"),
+        ("می \u200cخواهم", "می \ufffdخواهم"),
+        ("1\u200c2", "1\ufffd2"),
+        ("a\u0301\u0302\u200d\u0303", "a\u0301\u0302\ufffd"),
     ],
 )
 def test_what_could_harm_a_terminal_is_shown_as_a_mark(raw: str, shown: str) -> None:
     assert clean(raw) == shown
+
+
+def test_a_cut_leaves_no_joiner_at_the_end() -> None:
+    assert clean("می\u200cخواهم", 4) == "می…"
 
 
 def test_a_block_keeps_its_lines() -> None:

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import idna
 
 from aui_tui.errors import InvalidHost, PrivateHost
-from aui_tui.text import clean, without_log_in
+from aui_tui.text import JOINERS, clean, without_log_in
 
 DEFAULT_PORTS: Final = {"https": 443, "http": 80}
 WEB_PORTS: Final = frozenset(DEFAULT_PORTS.values())
@@ -45,9 +45,7 @@ _LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _LOWER_LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 """A label below the registered domain, where the DNS has names with underscores (``my_shop.example.com``)."""
 _REGISTERED: Final = 2
-"""Last labels that are taken for the registered domain."""
-_JOINERS: Final = "\u200c\u200d"
-"""Invisible characters that belong to the spelling of a name where IDNA's CONTEXTJ has them."""
+"""Last labels that are taken for the registered domain; below a special-use name nothing is registered."""
 _INVISIBLE: Final = frozenset(("Cc", "Cf", "Cs", "Co"))
 
 
@@ -145,7 +143,7 @@ def _check_characters(text: str, shown: str) -> None:
         category = unicodedata.category(char)
         if category[0] == "Z":
             raise InvalidHost(f"“{shown}” contains a space; give one host name such as example.com.")
-        if category in _INVISIBLE and char not in _JOINERS:
+        if category in _INVISIBLE and char not in JOINERS:
             raise InvalidHost(f"“{shown}” contains a control or invisible character; give a plain host name.")
 
 
@@ -196,7 +194,8 @@ def _host(name: str, shown: str) -> str:
         raise InvalidHost(f"The host name is {len(name)} characters long; at most {MAX_HOST} are allowed.")
     labels = _ascii_form(name, shown).removesuffix(".").split(".")
     host = ".".join(labels)
-    upper = len(labels) - _REGISTERED
+    registered = 1 if labels[-1] in SPECIAL_NAMES else _REGISTERED if len(labels) > 1 else 0
+    upper = len(labels) - registered
     if len(host) > MAX_HOST or not all(
         (_LOWER_LABEL if place < upper else _LABEL).fullmatch(label) for place, label in enumerate(labels)
     ):
@@ -237,7 +236,7 @@ def _u_label(label: str) -> str:
     if not label.isascii():
         idna.check_initial_combiner(label)
         for place, char in enumerate(label):
-            if char in _JOINERS and not idna.valid_contextj(label, place):
+            if char in JOINERS and not idna.valid_contextj(label, place):
                 raise ValueError(label)
     return label
 

@@ -65,7 +65,16 @@ def test_no_message_repeats_a_password(text: str) -> None:
     assert "cret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["a_b.com", "0x7f.1", "127.1", "http://u@localhost", "ftp://localhost", "x.com:0"])
+@pytest.mark.parametrize(
+    "text", ["my_app.localhost", "http://my_app.localhost:3000", "my_app.internal", "a_b.c_d.test", "my_app:8000"]
+)
+def test_a_name_of_a_private_network_may_have_underscores(text: str) -> None:
+    assert parse(text, allow_private=True).host in text
+
+
+@pytest.mark.parametrize(
+    "text", ["a_b.com", "a_b.local_host", "0x7f.1", "127.1", "http://u@localhost", "ftp://localhost", "x.com:0"]
+)
 def test_the_private_switch_permits_no_malformed_host(text: str) -> None:
     with pytest.raises(InvalidHost):
         parse(text, allow_private=True)
