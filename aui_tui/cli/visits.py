@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -27,6 +28,7 @@ from aui_tui.model.visits import Visits
 from aui_tui.text import clean, joined
 
 if TYPE_CHECKING:
+    from aui_tui.report.sections import Section
     from aui_tui.scan.policy import ScanPolicy
     from aui_tui.visits.counting import LogOptions
     from aui_tui.visits.ranges import RangeBook, Updated
@@ -35,7 +37,7 @@ app = App()
 
 GATES: Final = "Gate (exit code 1 when it fails, 3 when the log cannot tell)"
 FORMS: Final = ("json", "csv", "markdown")
-SERVERS: Final = ("nginx", "apache", "haproxy", "ipset", "cloudflare")
+SERVERS: Final = ("nginx", "cloudflare")
 """Forms of an allow-list; their table is not loaded for a help."""
 FORM_WORDS: Final = {
     "help": f"Print as {', '.join(FORMS)}; or print the fetched ranges as an allow-list: {', '.join(SERVERS)}.",
@@ -44,6 +46,8 @@ FORM_WORDS: Final = {
 SAVE_EVERY: Final = 10.0
 """Seconds between two times at which a followed log's figures are kept."""
 MIB: Final = 1 << 20
+Printed = Callable[[Visits, ReportCard | None], Iterator[str]]
+"""Makes what is printed of a record, and of the host's card where there is one."""
 
 Logs = Annotated[
     list[str] | None,
@@ -81,6 +85,15 @@ def visits(
     connect_to: options.ConnectTo = None,
     as_json: options.Json = False,
     ranges: Annotated[str, typer.Option("--ranges", metavar="NAME", hidden=True, help="The same as --format.")] = "",
+    log_format: Annotated[
+        str,
+        typer.Option(
+            "--log-format",
+            metavar="LINE",
+            help='The fields of a line: \'{client} {time} "{request}" {status} {bytes} "{referer}" "{agent}"\'.',
+        ),
+    ] = "",
+    trend: Annotated[bool, typer.Option("--trend", help="Print figures by week, with new paths not found.")] = False,
     form_name: Annotated[str, typer.Option("--format", "-f", metavar="NAME", **FORM_WORDS)] = "",
     output: options.File = "",
     fail_refused: FailRefused = None,
@@ -99,7 +112,7 @@ def visits(
     options.one_of(json=as_json, format=form_name, ranges=ranges)
     path = path_of(output)
     form = "json" if as_json else format_for(path, ranges or form_name, (*FORMS, *SERVERS))
-    reading = reading_of(run, host)
+    reading = reading_of(run, host, log_format)
     book = RangeBook(places(run.settings.data_dir).ranges)
     if update_ranges:
         failed = _update(run, book, policy_of(run, allow_private=allow_private, connect_to=connect_to))
@@ -114,15 +127,16 @@ def visits(
         raise BadValue("Name the access logs to read, or --host to print what was kept of a host.")
     if follow and not logs:
         raise BadValue("--follow needs the access logs to follow.")
+    printed = partial(_trend if trend else _figures, run, form=form, path=path)
     if follow:
-        record = _follow(run, logs or [], reading, book, form, path)
+        record = _follow(run, logs or [], reading, book, printed, path, form)
     else:
         found = _read(run, logs, reading, book) if logs else None
         found, card = _beside_card(run, host, found) if host else (found, None)
         if found is None:
             raise NoVisits(clean(host, 253))
         record = found
-        emit(_printed(run, record, card, form, path), path)
+        emit(printed(record, card), path)
     if not asked:
         return 0
     outcome = gating.refused_too_often(record, asked)
@@ -130,8 +144,8 @@ def visits(
     return outcome.exit_code
 
 
-def reading_of(run: Run, host: str) -> LogOptions:
-    """Return how to read the logs of ``host`` (empty: of any). Raises InvalidHost."""
+def reading_of(run: Run, host: str, template: str = "") -> LogOptions:
+    """Return how to read the logs of ``host`` (empty: of any). Raises BadValue, InvalidHost."""
     from aui_tui.scan.target import site_of
     from aui_tui.visits.counting import LogOptions
 
@@ -141,6 +155,7 @@ def reading_of(run: Run, host: str) -> LogOptions:
         host=site_of(host) if host else "",
         trusted=settings.trusted_proxy,
         client_field=settings.client_field,
+        template=template,
     )
 
 
@@ -197,10 +212,18 @@ def _read(run: Run, names: list[str], options: LogOptions, book: RangeBook) -> V
     return logs.record(whole, files, options, fetched)
 
 
-def _follow(run: Run, names: list[str], options: LogOptions, book: RangeBook, form: str, path: Path | None) -> Visits:
+def _follow(
+    run: Run,
+    names: list[str],
+    options: LogOptions,
+    book: RangeBook,
+    printed: Printed,
+    path: Path | None,
+    form: str,
+) -> Visits:
     """Print the figures as the logs grow, until ctrl+c; what was counted is kept from time to time and at the end.
 
-    On a terminal the table is drawn again in its place.
+    On a terminal a table is drawn again in its place.
     """
     from aui_tui.visits import logs
     from aui_tui.visits.reader import files_of
@@ -224,8 +247,8 @@ def _follow(run: Run, names: list[str], options: LogOptions, book: RangeBook, fo
             record = logs.record(whole, files, options, fetched)
             if time.monotonic() - saved >= SAVE_EVERY:
                 (record, card), saved = keep(record), time.monotonic()
-            chunks = list(_printed(run, record, card, form, path))
-            if path is None and not form and drawn and sys.stdout.isatty():
+            chunks = list(printed(record, card))
+            if not form and path is None and drawn and sys.stdout.isatty():
                 streams.write(f"\x1b[{drawn}A\x1b[J")
             emit(chunks, path)
             drawn = sum(chunk.count("\n") for chunk in chunks)
@@ -237,20 +260,36 @@ def _follow(run: Run, names: list[str], options: LogOptions, book: RangeBook, fo
     return record
 
 
-def _printed(run: Run, record: Visits, card: ReportCard | None, form: str, path: Path | None) -> Iterator[str]:
-    if form == "json":
-        return iter([msgspec.json.encode(record).decode() + "\n"])
+def _figures(run: Run, record: Visits, card: ReportCard | None, *, form: str, path: Path | None) -> Iterator[str]:
+    """Return the figures of ``record``, beside ``card`` where there is one, in a form of FORMS."""
+    from aui_tui.report.sections import visits_section
+
     if form == "csv":
         from aui_tui.report.data import visits_csv
 
         return visits_csv(record, card)
-    from aui_tui.cli.cardview import printed
-    from aui_tui.report.sections import visits_section
+    return _shown(run, record, visits_section(record, card), form, path)
 
-    part = visits_section(record, card)
+
+def _trend(run: Run, record: Visits, _: ReportCard | None, *, form: str, path: Path | None) -> Iterator[str]:
+    """Return the figures of ``record`` by week, in a form of FORMS."""
+    from aui_tui.report.sections import trend_section
+
+    if form == "csv":
+        from aui_tui.report.data import trend_csv
+
+        return trend_csv(record)
+    return _shown(run, record, trend_section(record), form, path)
+
+
+def _shown(run: Run, record: Visits, section: Section, form: str, path: Path | None) -> Iterator[str]:
+    from aui_tui.cli.cardview import printed
+
+    if form == "json":
+        return iter([msgspec.json.encode(record).decode() + "\n"])
     if form == "markdown":
         from aui_tui.report import markdown
 
-        return markdown.section_lines([part])
+        return markdown.section_lines([section])
     paint = Paint.for_output(ascii_only=run.settings.ascii) if path is None else Paint()
-    return (line + "\n" for line in printed(part, paint, text=run.settings.text))
+    return (line + "\n" for line in printed(section, paint, text=run.settings.text))

@@ -51,10 +51,25 @@ class PathCount(msgspec.Struct, frozen=True, kw_only=True):
     requests: Count
 
 
+class Week(msgspec.Struct, frozen=True, kw_only=True):
+    """The requests of one client in the week that began on ``monday`` (UTC).
+
+    ``newly_missing``: paths that were not found (404, 410) in this week and in none before, ``missing_paths``: the
+    first of them.
+    """
+
+    monday: Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d\d-\d\d$")]
+    requests: Count
+    refused: Count
+    newly_missing: Count = 0
+    missing_paths: tuple[str, ...] = ()
+
+
 class Visitor(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of one client; the two casings of a name are one client.
 
-    ``first`` and ``last``: times of its first and last request; ``per_day``: requests by UTC day. ``status``: requests
+    ``first`` and ``last``: times of its first and last request; ``per_day``: requests by UTC day, ``weeks``: figures by
+    week, in order. ``status``: requests
     by class (``2xx``). ``served``: answers 2xx or 304, without robots.txt, which many edges serve to everybody.
     ``refused``: answers 401, 402, 403, 405, 406, 429, 451 and 503. ``bytes``: as logged. ``median_seconds``: None when
     the log has no times. ``paths``, ``refused_paths`` and ``missing_paths`` (404, 410): the most frequent ones, exact
@@ -72,6 +87,7 @@ class Visitor(msgspec.Struct, frozen=True, kw_only=True):
     first: Timestamp
     last: Timestamp
     per_day: dict[str, Count]
+    weeks: tuple[Week, ...] = ()
     status: dict[str, Count]
     served: Count
     refused: Count
@@ -342,6 +358,23 @@ HEADER: Final = (
     "The probe",
     "Together",
 )
+TREND_HEADER: Final = ("Agent", "Week of", "Requests", "Refused", "New paths not found")
+
+
+def trend(record: Visits) -> Iterator[tuple[str, Week]]:
+    """Yield the weeks of each client with its label: clients as in the record, weeks in order."""
+    for visitor in record.visitors:
+        for week in visitor.weeks:
+            yield visitor.label, week
+
+
+def trend_cells(label: str, week: Week) -> tuple[str, ...]:
+    """Return the cells of a week under TREND_HEADER."""
+    more = week.newly_missing - len(week.missing_paths)
+    paths = ", ".join((*week.missing_paths, *([f"{more:,} more"] if more > 0 else ())))
+    return label, week.monday, f"{week.requests:,}", percent(week.refused / week.requests), paths
+
+
 ADDRESS_NOTE: Final = (
     "Address ok: the share of requests from the ranges that the vendor publishes. Other addresses may be forged, or "
     "users' own machines."

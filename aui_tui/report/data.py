@@ -24,7 +24,7 @@ from aui_tui.model.card import ReportCard, SiteSummary
 from aui_tui.model.codec import MAPS, keyed, names_of
 from aui_tui.model.registry import Agent, Crawler, registry
 from aui_tui.model.view import Row
-from aui_tui.model.visits import Visits, visit_rows
+from aui_tui.model.visits import Visits, trend, visit_rows
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.packaged import read_table
 from aui_tui.report.fields import (
@@ -264,6 +264,17 @@ def visits_csv(record: Visits, card: ReportCard | None = None) -> Iterator[str]:
                 cell(days if name == "days" else getattr(row, name, getattr(row.found, name, None)))
                 for name in VISIT_FIELDS
             ]
+        )
+
+
+def trend_csv(record: Visits) -> Iterator[str]:
+    """Yield a header line and one line a client and week."""
+    line = _line_writer()
+    yield line(("agent", "monday", "requests", "refused", "newly_missing", "missing_paths"))
+    for label, week in trend(record):
+        paths = " ".join(week.missing_paths)
+        yield line(
+            [cell(value) for value in (label, week.monday, week.requests, week.refused, week.newly_missing, paths)]
         )
 
 

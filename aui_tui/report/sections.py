@@ -368,6 +368,14 @@ def visits_section(record: visits.Visits, card: ReportCard | None = None) -> Sec
     return Section("visits", title, lead, items, visits.HEADER)
 
 
+def trend_section(record: visits.Visits) -> Section:
+    """Return the figures of ``record`` by week. Key: agent and Monday."""
+    items = tuple(
+        Item(visits.trend_cells(label, week), "", "", f"{label} {week.monday}") for label, week in visits.trend(record)
+    )
+    return Section("trend", "Visits by week", " ".join(visits.heading(record)), items, visits.TREND_HEADER)
+
+
 def _visited(row: visits.VisitRow) -> str:
     found = row.found
     words = [row.sentence] if row.agrees is not None else []

@@ -18,8 +18,9 @@ from aui_tui.model.registry import Client
 from aui_tui.model.visits import Kind
 from aui_tui.text import clean
 from aui_tui.visits.clients import Answers, Names, Ranges, place
-from aui_tui.visits.formats import DOUBT, LogFormat, client_keys, detect
+from aui_tui.visits.formats import DOUBT, LogFormat, Template, client_keys, detect, unknown
 from aui_tui.visits.lines import LogLine
+from aui_tui.visits.reader import STDIN
 from aui_tui.visits.tally import HOUR, ClientFigures, Spans
 
 HEAD: Final = 1000
@@ -28,6 +29,8 @@ QUOTED: Final = 3
 """Lines that could not be parsed and are quoted."""
 QUOTE_LENGTH: Final = 160
 MOST_HOSTS: Final = 100
+MOST_REQUESTS: Final = 10_000
+LONGEST_ID: Final = 100
 NAMELESS: Final = (
     "The log has no User-Agent, so no client can be recognised: let the server log it, as the combined format does."
 )
@@ -39,15 +42,19 @@ class LogOptions:
 
     ``kind`` and ``host`` are what the user says of the log, empty when not. ``trusted``: networks of the proxies that
     stand before the server; ``client_field``: where they write the client's address, X-Forwarded-For when empty.
-    Making one raises BadValue for what is not a network, not a field, or a field that no proxy vouches for.
+    ``template``: the fields of a line, empty to detect the format. Making one raises BadValue for what is not a
+    network, not a field, not a template, or a field that no proxy vouches for.
     """
 
     kind: Kind | None = None
     host: str = ""
     trusted: tuple[str, ...] = ()
     client_field: str = ""
+    template: str = ""
 
     def __post_init__(self) -> None:
+        if self.template:
+            Template(self.template)
         if self.client_field and self.keys and not self.trusted:
             raise BadValue(
                 "client_field needs trusted_proxy: any client can send such a field, so it counts only "
@@ -126,7 +133,7 @@ class LineCounter:
     """
 
     def __init__(self, name: str, count: Count, options: LogOptions, ranges: Mapping[str, Ranges]) -> None:
-        self._name = clean(name, 100)
+        self._name = "standard input" if name == STDIN else clean(name, 100)
         self._count = count
         self._options = options
         self._ranges = ranges
@@ -137,6 +144,8 @@ class LineCounter:
         self._worth: Mapping[bytes, bool] = {}
         """Whether a cut-out User-Agent calls for parsing its line."""
         self._head_lines = self._head_broken = 0
+        self._requests: dict[str, None] = {}
+        """The last requests that may have further lines."""
 
     def read(self, block: bytes) -> None:
         """Count the lines of ``block``. Raises RecordError when the first one is in no known format."""
@@ -168,11 +177,9 @@ class LineCounter:
     def _begin(self, head: bytes) -> LogFormat:
         """Return the format of the log by its first block. Raises RecordError when none fits."""
         lines = [line for line in head.splitlines(keepends=True)[:HEAD] if line.strip()]
-        form = detect(lines, self._options.keys)
+        form = detect(lines, self._options.keys, self._options.template)
         if form is None:
-            raise RecordError(
-                f"{self._name}: its first lines are in no known format; expected are combined, JSON or W3C lines."
-            )
+            raise RecordError(f"{self._name}: {unknown(lines)}.")
         form.learn(lines)
 
         def worth(cut: bytes) -> bool:
@@ -213,6 +220,13 @@ class LineCounter:
             if len(count.hosts) < MOST_HOSTS:
                 count.hosts[clean(_plain_host(entry.host), 100)] += 1
             return
+        if entry.request:
+            name = entry.request[:LONGEST_ID]
+            if name in self._requests:
+                return
+            self._requests[name] = None
+            if len(self._requests) > MOST_REQUESTS:
+                del self._requests[next(iter(self._requests))]
         count.agent_lines += 1
         places, inside = self._places[client.ip_ranges, entry.address, entry.forwarded if self._options.trusted else ""]
         count.places[places] += 1

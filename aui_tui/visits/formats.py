@@ -8,7 +8,7 @@ Lines are bytes as the server wrote them; what is parsed is plain: escapes are u
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
@@ -188,8 +188,11 @@ class Clf(LogFormat):
             found = _CLF.fullmatch(line.rstrip(b"\r\n"))
             if found is None:
                 return None
-            first, second, _, stamp, request, status, size, _, agent, rest = found.groups(b"")
-            behind_host = address_of(second.decode("ascii", "replace")) is not None or (not first and second != b"-")
+            first, second, user, stamp, request, status, size, _, agent, rest = found.groups(b"")
+            addresses = [address_of(part.decode("ascii", "replace")) for part in (first, second, *user.split())]
+            if first.endswith(b":") or (any(addresses[2:]) and not any(addresses[:2])):
+                return None  # what stands before the address is no part of this format
+            behind_host = addresses[1] is not None or (not first and second != b"-")
             host = first if behind_host else second if b"." in second else b""
             return LogLine(
                 unescaped(agent),
@@ -235,12 +238,11 @@ class JsonLines(LogFormat):
     _marker: bytes = b""
 
     def learn(self, lines: Sequence[bytes]) -> None:
-        """Find how the User-Agent is written, and whether the log is Cloudflare's or Traefik's."""
-        for line in lines:
-            if b'"EdgeStartTimestamp"' in line:
-                self.name, self.kind = "cloudflare", "edge"
-            elif b'"DownstreamStatus"' in line:
-                self.name = "traefik"
+        """Find how the User-Agent is written, and whose log it is."""
+        for product in names()["product"]:
+            keys = [f'"{key}"'.encode() for key in product["keys"]]
+            if any(all(key in line for key in keys) for line in lines):
+                self.name, self.kind = product["name"], product.get("kind", self.kind)
         *usual, last = names()["agent"]
         self._marker = _marker(usual, lines) or _marker([last], lines)
         self.nameless = not self._marker
@@ -258,7 +260,9 @@ class JsonLines(LogFormat):
         """Return what ``line`` says; invalid UTF-8 is replaced."""
         try:
             record = msgspec.json.decode(line.decode("utf-8", "replace"))
-            return self.fields(_flat(record, self.client)) if isinstance(record, dict) else None
+            entry = self.fields(_flat(record, self.client)) if isinstance(record, dict) else None
+            several = entry is not None and self.name == "vercel"  # each message of a function is a line
+            return entry._replace(request=str(record.get("requestId") or "")) if entry and several else entry
         except (ValueError, TypeError, RecursionError, OverflowError):
             return None
 
@@ -279,7 +283,8 @@ def _flat(record: dict[str, Any], client: Sequence[str]) -> dict[str, Any]:
     table = names()
     flat: dict[str, Any] = {}
     headers: dict[str, Any] = {}
-    todo = [record]
+    request = next((value for key, value in record.items() if key.lower() in table["first"]), None)
+    todo = [*([request] if isinstance(request, dict) else ()), record]
     for part in todo:
         for key, value in part.items():
             name = key.lower()
@@ -352,23 +357,233 @@ class W3c(LogFormat):
             return None
 
 
-FORMATS: Final[tuple[Callable[[Sequence[str]], LogFormat], ...]] = (JsonLines, W3c, Clf)
-"""Every format, in the order in which they are tried."""
+FIELDS: Final[Mapping[str, str]] = {
+    "client": r"[^\s\"]*",
+    "time": r"\d\d/[A-Z][a-z]{2}/\d{4}:[\d:]{8} [+-]\d{4}|\d{4}[-/]\d\d[-/]\d\d[T ][\d:.,]{8,18}(?: ?[+-]\d\d:?\d\d|Z)?"
+    r"|\d{10,19}(?:\.\d{1,9})?",
+    "request": "",
+    "method": "",
+    "path": "",
+    "status": r"\d{3}|-",
+    "bytes": r"\d{1,18}|-",
+    "seconds": r"[\d.]{1,20}|-",
+    "agent": "",
+    "referer": "",
+    "host": "",
+    "scheme": "",
+    "user": "",
+    "forwarded": "",
+    "accept": "",
+    "-": "",
+}
+"""The fields of a template with the pattern of their values; empty: up to what follows. ``{-}`` is anything."""
+_NEEDED: Final = ("client", "time", "status", "agent")
+_FIELD_NAME: Final = re.compile(r"\{([^{}]*)\}")
+_LONGEST_TEMPLATE: Final = 1000
+
+
+class Template(LogFormat):
+    """Lines with fields at fixed places: ``{client} {time} "{request}" {status} {bytes} "{referer}" "{agent}"``.
+
+    Further fields may stand behind the last one. Making one raises BadValue for a ``template`` that cannot be read.
+    """
+
+    name = "template"
+
+    def __init__(self, template: str, name: str = "template", client: Sequence[str] = ()) -> None:
+        super().__init__(client)
+        self.name, self.expected = name, f"lines such as {clean(template, 200)}"
+        *literals, end = _FIELD_NAME.split(template)
+        before, fields = literals[::2], literals[1::2]
+        _check_template(template, fields)
+        self._fields = [field for field in fields if field != "-"]
+        pattern = "".join(
+            re.escape(literal) + _group(field, (*before, end)[at + 1], quoted=literal.endswith('"'))
+            for at, (literal, field) in enumerate(zip(before, fields, strict=True))
+        )
+        self._pattern = re.compile((pattern + re.escape(end)).encode() + rb"(?:\s.*)?", re.DOTALL)
+        at = fields.index("agent")
+        quotes = "".join(before[: at + 1]).count('"')
+        self._quote = quotes if before[at].endswith('"') and quotes % 2 else None
+        """How many quotation marks stand before the User-Agent; None where it stands in none."""
+
+    def cut(self, line: bytes) -> bytes:
+        """Return what stands between the quotation marks of the User-Agent."""
+        if self._quote is None or b"\\" in line:
+            return DOUBT
+        parts = line.split(b'"', self._quote + 1)
+        return parts[self._quote] if len(parts) > self._quote + 1 else DOUBT
+
+    def parse(self, line: bytes) -> LogLine | None:
+        """Return what ``line`` says."""
+        match = self._pattern.fullmatch(line.rstrip(b"\r\n"))
+        if match is None:
+            return None
+        value = {name: unescaped(text) for name, text in zip(self._fields, match.groups(), strict=True)}
+        text = {name: "" if raw == b"-" else raw.decode("utf-8", "replace") for name, raw in value.items()}
+        try:
+            return LogLine(
+                value["agent"],
+                text["client"],
+                any_time(text["time"].replace(",", ".")),
+                target_of(value["request"]) if "request" in value else text["path"],
+                whole_number(value["status"]),
+                whole_number(value.get("bytes", b"")),
+                duration(text["seconds"], 1.0) if text.get("seconds") else None,
+                text.get("accept"),
+                text.get("forwarded", ""),
+                text.get("host", ""),
+            )
+        except ValueError:
+            return None
+
+
+def _check_template(template: str, fields: Sequence[str]) -> None:
+    """Raise BadValue with one sentence for a template that cannot be read."""
+    named = [field for field in fields if field != "-"]
+    unknown = next((field for field in named if field not in FIELDS), None)
+    twice = next((field for field in named if named.count(field) > 1), None)
+    missing = [field for field in _NEEDED if field not in named]
+    if unknown is not None:
+        allowed = ", ".join(FIELDS)
+        raise BadValue(f"--log-format has no field {{{clean(unknown, 60)}}}: its fields are {allowed}.")
+    if len(template) > _LONGEST_TEMPLATE or re.search(r"\}\{", template):
+        raise BadValue("--log-format takes at most 1,000 characters, with something between two fields.")
+    if twice is not None:
+        raise BadValue(f"--log-format names the field {{{twice}}} twice: a field to be skipped is {{-}}.")
+    if missing or not {"request", "path"} & set(named):
+        wanted = ", ".join(f"{{{field}}}" for field in missing) or "{request} or {path}"
+        raise BadValue(
+            f"--log-format lacks {wanted}: it needs {{client}}, {{time}}, {{status}}, {{agent}}, and {{request}} or "
+            "{path}."
+        )
+
+
+def _group(field: str, following: str, *, quoted: bool) -> str:
+    """Return the pattern of a field, up to the text ``following`` it in the template."""
+    if quoted and following.startswith('"'):
+        value = r'(?:[^"\\]++|\\.)*+'
+    else:
+        value = FIELDS[field] or (rf"[^\s{re.escape(following[0])}]*" if following else r"\S*")
+    return f"(?:{value})" if field == "-" else f"({value})"
+
+
+class Prefixed(LogFormat):
+    """Lines of an ``inner`` format behind what a collector of logs writes before each of them."""
+
+    def __init__(self, inner: LogFormat, name: str, strip: Callable[[bytes], bytes | None]) -> None:
+        super().__init__(inner.client)
+        self._inner, self._prefix, self._strip = inner, name, strip
+        self.expected = f"{inner.expected}, each behind a prefix of {name}"
+        self._update()
+
+    def _update(self) -> None:
+        self.name = f"{self._inner.name} in {self._prefix}"
+        self.kind, self.nameless = self._inner.kind, self._inner.nameless
+
+    def cut(self, line: bytes) -> bytes:
+        """Return the cut of the rest of ``line``."""
+        stripped = self._strip(line)
+        return DOUBT if stripped is None else self._inner.cut(stripped)
+
+    def parse(self, line: bytes) -> LogLine | None:
+        """Return what the rest of ``line`` says; None without the prefix."""
+        stripped = self._strip(line)
+        return None if stripped is None else self._inner.parse(stripped)
+
+    def plain(self, cut: bytes) -> bytes:
+        """Return a User-Agent without the escapes of the inner format."""
+        return self._inner.plain(cut)
+
+    def is_line(self, line: bytes) -> bool:
+        """Say whether the rest of ``line`` counts as one."""
+        stripped = self._strip(line)
+        return bool(line.strip()) if stripped is None else self._inner.is_line(stripped)
+
+    def learn(self, lines: Sequence[bytes]) -> None:
+        """Let the inner format learn from the rests of ``lines``."""
+        self._inner.learn([rest for rest in map(self._strip, lines) if rest is not None])
+        self._update()
+
+
+@cache
+def _prefixes() -> tuple[tuple[str, Callable[[bytes], bytes | None]], ...]:
+    """Return what takes a prefix off a line, None where it has none, with the name of the prefix."""
+
+    def behind(pattern: re.Pattern[bytes]) -> Callable[[bytes], bytes | None]:
+        return lambda line: line[found.end() :] if (found := pattern.match(line)) else None
+
+    known = ((row["name"], behind(re.compile(row["pattern"].encode()))) for row in names()["prefix"])
+    return (("docker", _of_docker), *known)
+
+
+def _of_docker(line: bytes) -> bytes | None:
+    """Return the line in a line of Docker's driver ``json-file``."""
+    if not line.startswith(b'{"log":"'):
+        return None
+    try:
+        record = msgspec.json.decode(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return str(record["log"]).encode("utf-8", "replace") if isinstance(record.get("log"), str) else None
+
+
+def _formats(client: Sequence[str]) -> Iterator[LogFormat]:
+    """Yield every format, in the order in which they are tried."""
+    yield JsonLines(client)
+    yield W3c(client)
+    for row in names()["pattern"]:
+        yield Template(row["line"], row["name"], client)
+    yield Clf(client)
+
+
 SAMPLE: Final = 200
 """Lines by which a format is recognised."""
+_MOST_PREFIXES: Final = 3
 
 
-def detect(lines: Sequence[bytes], client: Sequence[str] = ()) -> LogFormat | None:
+def detect(
+    lines: Sequence[bytes], client: Sequence[str] = (), template: str = "", depth: int = _MOST_PREFIXES
+) -> LogFormat | None:
     """Return the format that most of ``lines`` fit, ready to read on; None when none fits a single line.
 
-    Directives alone are a W3C log of a time without requests, and no lines at all one of any format.
+    Directives alone are a W3C log of a time without requests, and no lines at all one of any format. ``template``: the
+    form of the lines, as the user says. Up to ``depth`` prefixes may stand before each line.
     """
+    sample = lines[:SAMPLE]
+    for name, strip in _prefixes() if depth else ():
+        rests = [rest for rest in map(strip, sample) if rest is not None]
+        if 2 * len(rests) > len(sample) and (inner := detect(rests, client, template, depth - 1)):
+            return Prefixed(inner, name, strip)
     best: LogFormat | None = None
     most = 0
-    for made in (form(client) for form in FORMATS):
-        fitting = sum(made.is_line(line) and made.parse(line) is not None for line in lines[:SAMPLE])
+    for made in [Template(template, client=client)] if template else _formats(client):
+        fitting = sum(made.is_line(line) and made.parse(line) is not None for line in sample)
         if fitting > most:
             best, most = made, fitting
-    if best is None and all(line.startswith(b"#") for line in lines):
+    if best is None and not template and all(line.startswith(b"#") for line in lines):
         return W3c(client) if lines else Clf(client)
     return best
+
+
+def unknown(lines: Sequence[bytes]) -> str:
+    """Return what is to be said of ``lines`` that are in no known format."""
+    text = next((line.strip() for line in lines if line.strip()), b"")
+    if text.startswith(b"["):
+        return "it is a JSON array; write one object a line (jq -c '.[]' does)"
+    if text.startswith(b"{"):
+        absent = [f"{field} ({', '.join(names()[field])})" for field in ("time", "status") if not _has_key(field, text)]
+        if absent:
+            return f"its JSON has no key for {' and '.join(absent)}; these names were looked for"
+    return (
+        "its first lines are in no known format; expected are combined, JSON or W3C lines, or name the fields by "
+        "--log-format"
+    )
+
+
+def _has_key(field: str, line: bytes) -> bool:
+    try:
+        record = msgspec.json.decode(line.decode("utf-8", "replace"))
+        return any(key in _flat(record, ()) for key in names()[field])
+    except (ValueError, TypeError, RecursionError, AttributeError):
+        return False

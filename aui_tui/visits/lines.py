@@ -21,7 +21,7 @@ class LogLine(NamedTuple):
 
     ``moment``: whole seconds since the epoch. ``forwarded``: the X-Forwarded-For of the request, or the field that the
     user named instead; empty where it is not logged, as ``host``, the virtual host. ``seconds``, ``accept``: None where
-    they are not logged.
+    they are not logged. ``request``: a name of the request that all of its lines have; empty where it has one line.
     """
 
     agent: bytes
@@ -34,6 +34,7 @@ class LogLine(NamedTuple):
     accept: str | None = None
     forwarded: str = ""
     host: str = ""
+    request: str = ""
 
 
 _MONTHS: Final = {name: n for n, name in enumerate(b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)}

@@ -203,5 +203,5 @@ def _off(whole: Count, options: LogOptions) -> str:
     if without and options.trusted:
         return "Over 90 % of the agents' lines have no address in X-Forwarded-For."
     if without:
-        return "The addresses in the log are masked, so they cannot be compared with published ranges."
+        return "The addresses in the log are masked or missing, so they cannot be compared with published ranges."
     return ""

@@ -203,26 +203,9 @@ def _plan(url: str, known: Kept | None, access: ScanPolicy) -> ProbePlan:
     return ProbePlan("ranges", Url(origin, path_of(urlsplit(url))), tuple(fields), LARGEST)
 
 
-class AllowList(NamedTuple):
-    """A form of allow-list: ``line`` is written for each network, ``comment`` begins what is no rule."""
-
-    line: str
-    comment: str = "# "
-    head: str = ""
-
-
-ALLOW_LISTS: Final[Mapping[str, AllowList]] = {
-    "nginx": AllowList("{network} 1;"),
-    "apache": AllowList("SetEnvIfExpr \"-R '{network}'\" agent_range"),
-    "haproxy": AllowList("{network}"),
-    "ipset": AllowList(
-        "add agents{version} {network} -exist",
-        head="create agents4 hash:net family inet -exist\ncreate agents6 hash:net family inet6 -exist",
-    ),
-    "cloudflare": AllowList("{network}"),
-}
-"""Forms of ``visits --format``. ``nginx``: lines of a geo block; ``apache``: conditions that set ``agent_range``;
-``haproxy``: a list for ``acl … src -f``; ``ipset``: input of ``ipset restore``; ``cloudflare``: the text of an IP list.
+ALLOW_LISTS: Final[Mapping[str, str]] = {"nginx": "{network} 1;", "cloudflare": "{network}"}
+"""Forms of ``visits --format`` with what is written for each network: ``nginx``, lines of a geo block;
+``cloudflare``, the text of an IP list.
 """
 
 
@@ -231,7 +214,6 @@ def allow_list(book: RangeBook, form: str) -> str:
 
     Raises ConfigError when no list was fetched: an empty allow-list would shut every agent out.
     """
-    shape = ALLOW_LISTS[form]
     lines: dict[str, None] = {}
     about: list[str] = []
     for url, users in range_lists().items():
@@ -240,11 +222,11 @@ def allow_list(book: RangeBook, form: str) -> str:
         if kept is None:
             continue
         old = ", over 30 days old" if age(kept.fetched_at, time.time()) > RANGES_OLD else ""
-        about.append(f"{shape.comment}{', '.join(agents)}: {url}, fetched {kept.fetched_at[:10]}{old}")
+        about.append(f"# {', '.join(agents)}: {url}, fetched {kept.fetched_at[:10]}{old}")
         for text in kept.prefixes:
-            lines.setdefault(shape.line.format(network=text, version=ipaddress.ip_network(text).version))
+            lines.setdefault(ALLOW_LISTS[form].format(network=text))
     if not lines:
         raise ConfigError("No address ranges were fetched yet: add --update-ranges.")
     if form == "cloudflare":
         about = []  # an IP list takes networks alone
-    return "\n".join([*about, *filter(None, [shape.head]), *lines]) + "\n"
+    return "\n".join([*about, *lines]) + "\n"

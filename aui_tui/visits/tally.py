@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from aui_tui.model.card import stamp
 from aui_tui.model.observations import GONE
 from aui_tui.model.registry import Client
-from aui_tui.model.visits import Addresses, Gap, PathCount, Visitor
+from aui_tui.model.visits import Addresses, Gap, PathCount, Visitor, Week
 from aui_tui.text import clean
 from aui_tui.visits.clients import label_of, without_addresses
 from aui_tui.visits.lines import LogLine
@@ -25,6 +25,9 @@ PATH_LIMIT: Final = 20_000
 """Different paths of one client up to which its counts are exact; then the rarer half is dropped, and that is said."""
 MOST_PENDING: Final = 5_000
 PATHS_SHOWN: Final = 10
+PATHS_OF_WEEK: Final = 5
+MONDAY: Final = 4
+"""The first Monday of 1970, as a number of days since the epoch."""
 PATH_LENGTH: Final = 200
 REFUSALS: Final = frozenset({401, 402, 403, 405, 406, 429, 451, 503})
 HOUR: Final = 3600
@@ -128,6 +131,10 @@ class ClientFigures:
     paths: Paths = field(default_factory=Paths)
     refused_paths: Paths = field(default_factory=Paths)
     missing_paths: Paths = field(default_factory=Paths)
+    weeks: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Requests and refusals by week, counted from the first Monday of 1970."""
+    missing_since: dict[str, int] = field(default_factory=dict)
+    """The first week of each path that was not found, of the first PATH_LIMIT paths."""
     pending: dict[tuple[str, int, bool | None, bool, int], int] = field(default_factory=dict)
 
     def add(self, entry: LogLine, *, inside: bool | None) -> None:
@@ -153,12 +160,17 @@ class ClientFigures:
             robots = path == "/robots.txt"
             served = not robots and (200 <= status < 300 or status == 304)
             self.days[day] += number
+            week = (day - MONDAY) // 7
+            requests, refusals = self.weeks.get(week, (0, 0))
+            self.weeks[week] = requests + number, refusals + refused * number
             self.status[min(status // 100, 6)] += number
             self.paths.add(path, number)
             if refused:
                 self.refused_paths.add(path, number)
             elif status in GONE:
                 self.missing_paths.add(path, number)
+                if path in self.missing_since or len(self.missing_since) < PATH_LIMIT:
+                    self.missing_since[path] = min(week, self.missing_since.get(path, week))
             for name, holds in (
                 ("requests", True),
                 ("served", served),
@@ -187,6 +199,7 @@ class ClientFigures:
             first=stamp(self.first),
             last=stamp(self.last),
             per_day={stamp(day * 86400)[:10]: number for day, number in sorted(self.days.items())},
+            weeks=tuple(self._by_week()),
             status=_by_class(self.status),
             median_seconds=median(self.times),
             paths=self.paths.top(),
@@ -198,6 +211,18 @@ class ClientFigures:
             shared_with=tuple(shared_with),
             **sums,
         )
+
+    def _by_week(self) -> Iterator[Week]:
+        """Yield the figures of each week with requests, in order."""
+        for week, (requests, refused) in sorted(self.weeks.items()):
+            missing = [path for path, since in self.missing_since.items() if since == week]
+            yield Week(
+                monday=stamp((7 * week + MONDAY) * 86400)[:10],
+                requests=requests,
+                refused=refused,
+                newly_missing=len(missing),
+                missing_paths=tuple(sorted(missing)[:PATHS_OF_WEEK]),
+            )
 
 
 def _by_class(status: Counter[int]) -> dict[str, int]:

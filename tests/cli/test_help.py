@@ -32,7 +32,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 FORMATS_OF: dict[str, tuple[str, ...]] = {
     "diff": (*diff.FORMATS,),
-    "visits": ("json", "csv", "markdown", "nginx", "ipset"),
+    "visits": ("json", "csv", "markdown", "nginx", "cloudflare"),
 }
 """What ``--format`` takes where that is not every format of a card."""
 

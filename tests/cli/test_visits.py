@@ -123,7 +123,16 @@ def test_csv_and_markdown(tmp_path: Path, served: str) -> None:
         ((), "Name the access logs"),
         (("nowhere.log",), "There is no file nowhere.log"),
         (("",), "An argument is empty."),
-        (("--format", "iis"), "nginx, apache, haproxy, ipset, cloudflare"),
+        (("--format", "iis"), "nginx, cloudflare"),
+        (("{log}", "--log-format", "{client} {time}"), "--log-format lacks {status}, {agent}: it needs"),
+        (
+            ("{log}", "--log-format", "{client} {when}"),
+            "has no field {when}: its fields are client, time,",
+        ),
+        (
+            ("{log}", "--log-format", '{client} {time} "{path}" {status} {-} "{agent}" {agent}'),
+            "names the field {agent} twice",
+        ),
         (("--format", "nginx"), "No address ranges were fetched yet"),
         (("--format", "nginx", "-o", "agents.geo"), "No address ranges were fetched yet"),
         (("{log}", "--format", "nginx"), "reads no log"),

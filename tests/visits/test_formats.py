@@ -469,3 +469,186 @@ def test_what_agents_did_not_find_is_listed(tmp_path: Path) -> None:
     record = read(tmp_path / "access.log")
     assert [(found.path, found.requests) for found in record.visitors[0].missing_paths] == [("/llms-full.txt", 3)]
     assert "Claude did not find: /llms-full.txt (3)." in list(remarks(record))
+
+
+COMBINED_LINE = '198.51.100.7 - - [22/Nov/2026:04:54:30 +0000] "GET /a HTTP/1.1" 403 9 "-" "Claude-User/1.0"'
+PREFIXES = {
+    "rsyslog": ("Nov 22 04:54:30 web1 nginx: ", "syslog"),
+    "rsyslog with a process": ("Nov  2 04:54:30 web1 nginx[812]: ", "syslog"),
+    "RFC 3164": ("<190>Nov 22 04:54:30 web1 nginx: ", "syslog"),
+    "ISO time": ("2026-11-22T04:54:30.123456+01:00 web1 nginx: ", "syslog"),
+    "RFC 5424": ('<190>1 2026-11-22T04:54:30Z web1 nginx 812 - [x@1 a="b"] ', "syslog"),
+    "RFC 5424 with a mark": ("<190>1 2026-11-22T04:54:30Z web1 nginx 812 - - \ufeff", "syslog"),
+    "container runtime": ("2026-11-22T04:54:30.123456789Z stdout F ", "kubernetes"),
+    "kubectl": ("[pod/web-6d4b75cb6d-hx2x9/nginx] ", "kubernetes"),
+    "kubectl with times": ("[pod/web-6d4b75cb6d-hx2x9/nginx] 2026-11-22T04:54:30.123456789Z ", "kubernetes"),
+    "docker -t": ("2026-11-22T04:54:30.123456789Z ", "kubernetes"),
+    "compose": ("web-1  | ", "docker"),
+    "both": ("[pod/web-6d4b75cb6d-hx2x9/nginx] <190>Nov 22 04:54:30 web1 nginx: ", "syslog in kubernetes"),
+}
+
+
+@pytest.mark.parametrize("name", PREFIXES)
+@pytest.mark.parametrize(
+    ("text", "form"), [(COMBINED_LINE, "combined"), (CADDY.strip() % (1795323270, 1), "json")], ids=["clf", "json"]
+)
+def test_what_a_collector_writes_before_a_line_is_no_part_of_it(
+    tmp_path: Path, name: str, text: str, form: str
+) -> None:
+    prefix, collector = PREFIXES[name]
+    path = tmp_path / "access.log"
+    path.write_text(f"{prefix}{text}\n" * 1500 + "garbage\n")
+    record = read(path, ranges=["198.51.100.0/24"])
+    assert (counts(record), record.formats) == ({"Claude-User": 1500}, (f"{form} in {collector}",))
+    assert (record.unparsable, record.verification, record.visitors[0].verified) == (1, "", 1500)
+    assert record.visitors[0].paths[0].path == ("/a" if form == "combined" else "/")
+
+
+def test_lines_of_dockers_own_files_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "access.log"
+    row = {"log": COMBINED_LINE + "\n", "stream": "stdout", "time": "2026-11-22T04:54:30.1Z"}
+    path.write_bytes(msgspec.json.encode(row) + b"\n")
+    record = read(path, ranges=["198.51.100.0/24"])
+    assert (counts(record), record.formats, record.visitors[0].verified) == (
+        {"Claude-User": 1},
+        ("combined in docker",),
+        1,
+    )
+
+
+@pytest.mark.parametrize("prefix", ["web1: ", "nginx access: ", "22.11.2026 04:54 "])
+def test_an_unknown_prefix_is_refused(tmp_path: Path, prefix: str) -> None:
+    """The first words were taken for the address, and the record said that addresses were masked."""
+    path = tmp_path / "access.log"
+    path.write_text(f"{prefix}{COMBINED_LINE}\n" * 5)
+    with pytest.raises(RecordError, match=r"no known format.*--log-format"):
+        read(path)
+
+
+PROXY_MANAGER = (
+    '[22/Nov/2026:04:54:30 +0000] - 200 403 - GET https shop.example "/a?b=\\x22" [Client 198.51.100.7] [Length 9] '
+    '[Gzip -] [Sent-to 10.0.0.2] "Claude-User/1.0" "-"',
+    '[22/Nov/2026:04:54:30 +0000] 403 - GET https shop.example "/a" [Client 198.51.100.7] [Length 9] [Gzip 2.1] '
+    '"Claude-User/1.0" "https://shop.example/"',
+)
+VERCEL = {
+    "id": "1", "deploymentId": "dpl_1", "source": "lambda", "host": "shop-1.vercel.app", "timestamp": 1795323270000,
+    "requestId": "r1", "statusCode": 403, "path": "/api", "message": "…",
+    "proxy": {
+        "timestamp": 1795323270000, "method": "GET", "host": "shop.example", "path": "/a?b=1",
+        "userAgent": ["Claude-User/1.0"], "statusCode": 403, "clientIp": "198.51.100.7",
+    },
+}  # fmt: skip
+NETLIFY = {
+    "account_id": "1", "client_ip": "198.51.100.7", "content_type": "text/html", "country": "DE", "deploy_id": "2",
+    "domain": "shop.example", "duration": 250, "log_type": "traffic", "method": "GET", "path": "/a", "referrer": "",
+    "request_id": "3", "site_id": "4", "status_code": 403, "timestamp": "2026-11-22T04:54:30.000Z",
+    "url": "https://shop.example/a", "user_agent": "Claude-User/1.0",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "kind"),
+    [
+        (PROXY_MANAGER[0], "nginx-proxy-manager", "unknown"),
+        (PROXY_MANAGER[1], "nginx-proxy-manager", "unknown"),
+        (msgspec.json.encode(VERCEL).decode(), "vercel", "edge"),
+        (msgspec.json.encode(NETLIFY).decode(), "netlify", "edge"),
+    ],
+)
+def test_logs_that_people_have(tmp_path: Path, text: str, form: str, kind: str) -> None:
+    path = tmp_path / "access.log"
+    path.write_text(text + "\n")
+    record = read(path, ranges=["198.51.100.0/24"], host="shop.example")
+    assert (counts(record), record.formats, record.kind) == ({"Claude-User": 1}, (form,), kind)
+    found = record.visitors[0]
+    assert (found.refused, found.verified, found.paths[0].path, record.first[:19]) == (
+        1,
+        1,
+        "/a",
+        "2026-11-22T04:54:30",
+    )
+    if form == "netlify":
+        assert found.median_seconds == 0.25
+
+
+def test_the_messages_of_one_request_are_one_visit(tmp_path: Path) -> None:
+    path = tmp_path / "access.log"
+    others = [VERCEL | {"id": str(n), "requestId": f"r{n // 3}", "message": f"step {n}"} for n in range(30)]
+    path.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in others))
+    assert counts(read(path)) == {"Claude-User": 10}
+
+
+TEMPLATE = '{client} {time} "{request}" {status} {bytes} "{referer}" "{agent}"'
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        (TEMPLATE, '198.51.100.7 2026-11-22T04:54:30Z "GET /a HTTP/1.1" 403 9 "-" "Claude-User/1.0"'),
+        (TEMPLATE, '198.51.100.7 1795323270.123 "GET /a HTTP/1.1" 403 9 "-" "Claude-User/1.0" "further" 0.1'),
+        (TEMPLATE, '198.51.100.7 22/Nov/2026:04:54:30 +0000 "GET /a HTTP/1.1" 403 - "\\x22" "Claude-User/1.0"'),
+        (
+            "{time}|{client}|{method}|{path}|{status}|{seconds}|{agent}",
+            "2026/11/22 04:54:30|198.51.100.7|GET|/a|403|0.25|Claude-User/1.0",
+        ),
+        (
+            "[{time}] {-} {client}: {status} {path} ua=<{agent}>",
+            "[1795323270] x 198.51.100.7: 403 /a ua=<Claude-User/1.0>",
+        ),
+    ],
+)
+def test_any_line_is_read_whose_fields_are_named(tmp_path: Path, template: str, text: str) -> None:
+    path = tmp_path / "access.log"
+    path.write_text((text + "\n") * 1200)
+    record = read(path, ranges=["198.51.100.0/24"], template=template)
+    found = record.visitors[0]
+    assert (found.requests, found.refused, found.verified, found.paths[0].path) == (1200, 1200, 1200, "/a")
+    assert (record.unparsable, record.first[:19]) == (0, "2026-11-22T04:54:30")
+
+
+def test_lines_that_do_not_fit_their_template_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "access.log"
+    path.write_text(COMBINED_LINE + "\n")
+    with pytest.raises(RecordError, match="no known format"):
+        read(path, template=TEMPLATE)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"when": 1795323270, "status": 200, "user_agent": "Claude-User/1.0"}', r"no key for time \(ts, time, .*\)"),
+        ('{"time": 1795323270, "code": 200, "ua": "Claude-User/1.0"}', r"no key for status \(status, .*\)"),
+        ('[{"time": 1795323270, "status": 200, "ua": "Claude-User/1.0"}]', "one object a line"),
+    ],
+)
+def test_an_unknown_json_log_is_told_what_was_looked_for(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "access.log"
+    path.write_text(text + "\n")
+    with pytest.raises(RecordError, match=words):
+        read(path)
+
+
+def test_figures_by_week_name_what_was_not_found_for_the_first_time(tmp_path: Path) -> None:
+    path = tmp_path / "access.log"
+    rows = [
+        (19, 200, "a"),
+        (19, 404, "x"),
+        (22, 403, "a"),
+        (23, 404, "x"),
+        (29, 404, "y"),
+        (29, 404, "z"),
+        (16, 404, "z"),
+    ]
+    path.write_bytes(
+        b"".join(
+            line(path=name).replace(b"19/Nov", b"%02d/Nov" % day).replace(b" 200 ", b" %d " % code)
+            for day, code, name in rows
+        )
+    )
+    weeks = read(path).visitors[0].weeks
+    assert [(week.monday, week.requests, week.refused, week.missing_paths) for week in weeks] == [
+        ("2026-11-16", 4, 1, ("/x", "/z")),
+        ("2026-11-23", 3, 0, ("/y",)),
+    ]
+    assert all(datetime.fromisoformat(week.monday).weekday() == 0 for week in weeks)
