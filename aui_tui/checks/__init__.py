@@ -10,13 +10,14 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.checks.base import Check, Earned, Piece, Sentence, Site, sentence_list
+from aui_tui.checks.base import TITLE, Check, Earned, Piece, Sentence, Site, sentence_list
 from aui_tui.model.card import Finding
 from aui_tui.model.vocabulary import FIXES, choose
 
 __all__ = [
     "BY_FIX",
     "CHECKS",
+    "TITLE",
     "Check",
     "Earned",
     "Finding",

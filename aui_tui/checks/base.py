@@ -154,11 +154,16 @@ class Site:
     def title(self) -> str:
         """The name on one line, never empty; an address that the public does not use is not a name."""
         known = " ".join(self.name.split())
-        return self.hostname if self.public_url and known == self.observations.host else known or self.hostname
+        if known and known != self.observations.host:
+            return known
+        titled = re.split(r"\s[|·•–—:-]\s", self.observations.page.title, maxsplit=1)[0].strip()
+        return titled or (self.hostname if self.public_url else known) or self.hostname
 
     @property
     def about(self) -> str:
-        """One sentence on the site, by its category."""
+        """One sentence on the site: its own, else one by its category."""
+        if self.observations.page.description:
+            return self.observations.page.description
         return ABOUT.get(self.category, ABOUT["Uncategorized"]).replace("{name}", self.title)
 
     @property
@@ -203,20 +208,34 @@ LOCAL: Final = (
 )
 
 
+TITLE: Final = 40
+"""Cells of the longest title of a sentence."""
+
+
 class Sentence(NamedTuple):
-    """One fixed sentence of evidence: its id, its severity ``t`` and its text with places ``<<name>>``."""
+    """One fixed sentence of evidence: its id, its severity ``t`` and its text with places ``<<name>>``.
+
+    ``titles``: short forms with the same places, the longest first; the first of at most TITLE cells is shown.
+    ``note``: it says something of the test or beside the score, and is no problem of the site.
+    """
 
     id: str
     t: str
     text: str
+    titles: tuple[str, ...] = ()
+    note: bool = False
 
 
 def sentence_list(text: str) -> tuple[Sentence, ...]:
-    """Return the sentences written in ``text``: a line with severity and id, and the sentence indented below it."""
+    """Return the sentences in ``text``, each indented below its line ``severity [note] id: title / shorter``."""
     found = []
     for block in re.split(r"\n(?=\S)", dedent(text).strip()):
-        severity, name, *words = block.split()
-        found.append(Sentence(name, severity, " ".join(words)))
+        line, _, words = block.partition("\n")
+        head, _, titles = line.partition(": ")
+        severity, *kind, name = head.split()
+        found.append(
+            Sentence(name, severity, " ".join(words.split()), tuple(filter(None, titles.split(" / "))), bool(kind))
+        )
     return tuple(found)
 
 
@@ -278,7 +297,8 @@ class Check(ABC):
     per method. ``detail``: the number of ``detail`` (specification 2.3) that its points add to. ``sentences``: its
     evidence, each severity in the order of a card.
     ``read_on``: where to read on. ``path``: what of the site it is about, empty for the homepage. ``language``: that of
-    its snippet. ``names_site``: its snippet holds the site's address. ``rests_on``: what is measured, in words, and the
+    its snippet. ``subject``: what its findings are about, in at most three words.
+    ``names_site``: its snippet holds the site's address. ``rests_on``: what is measured, in words, and the
     probes without whose verdict nothing is.
     """
 
@@ -298,6 +318,7 @@ class Check(ABC):
     read_on = "https://www.rfc-editor.org/rfc/rfc9110"
     path = ""
     language = "text"
+    subject = "page"
     names_site = False
     rests_on: tuple[str, ...] = ()
 

@@ -54,121 +54,121 @@ PROOF: Final = ", asked again alone, with {control} served right before and afte
 """How it is known that a refusal is for the agent."""
 SENTENCES: Final = sentence_list(
     """
-    critical shut-out
+    critical shut-out: <<Agents>> <<gets|get>> <<what>> / AI agents are shut out
         AI agents are shut out: <<agents>> <<gets|get>> <<what>> while a browser gets the homepage
         (<<browser>>)<<proof>>. <<robots>>Users who send an agent see an error.
-    critical everybody-challenged
+    critical everybody-challenged: Everybody meets a wall
         Everybody meets a wall: the browser probe and <<agents>> get <<what>>, which a person may pass and an agent
         cannot<<real>>.
-    critical browser-walled
+    critical browser-walled: Everybody meets a wall
         The browser probe gets <<what>>, which a person may pass and an agent cannot, and no agent gets the
         homepage<<real>>.
-    critical programs
+    critical programs: Programs are shut out
         Programs are shut out, whatever their name: <<agents>> <<gets|get>> <<what>>, and so does this scan under a
         browser’s name, while a real browser (<<client>>) gets the homepage<<named>>. Users who send an agent see an
         error.
-    critical agents-away
+    critical agents-away: <<Agents>> <<gets|get>> <<what>> / <<Agents>> <<is|are>> turned away / Agents are turned away
         <<Agents>> <<gets|get>> <<what>><<contrast>><<proof>>. <<robots>>Users who send an agent see an error.
-    critical page-away
+    critical page-away: Agents are turned away at <<path>> / Agents are turned away at another page
         At <<path>> <<agents>> <<gets|get>> <<what>> while a browser gets that page (<<browser>>)<<proof>>. Not scored.
-    critical signed-anything
+    critical signed-anything: Any signature lets <<agent>> in / Any signature lets an agent in
         <<agent>> is let in by anything that looks signed: without a signature it is refused (<<unsigned>>), with
         <<false>> it is served. Check the signature itself with the key that its keyid names, and its times.
-    critical tls
+    critical tls: TLS fails before any page
         TLS fails before any page is asked for: a browser warns its user there, and an agent stops.
-    warn quote
+    warn note quote: What to quote to <<vendor>> / What to quote to the operator
         To ask <<vendor>> about it, quote the <<word>> <<ids>>.
-    warn agent-payment
+    warn agent-payment: Agents are asked to pay (402)
         <<Agents>> <<is|are>> asked to pay: status 402 Payment Required with machine-readable terms.
-    warn probe-limit
+    warn note probe-limit: Limit of this test
         Limit of this test: a probe borrows an agent's name without its address or signature, so a site that verifies
         agents may refuse the probe and still serve the agent.
-    warn address
+    warn note address: Not known whether <<agents>> <<gets|get>> in / Not known whether some agents get in
         Not known whether <<agents>> <<gets|get>> in: here <<it gets|they get>> <<what>>, as a search engine’s name
         does, while an unknown name is served. The site seems to admit such names from their operators’ own addresses
         alone. aui-tui visits (your access log), AUI_TUI_SIGN=1, or letting this address in would show it.
-    warn cause-name
+    warn note cause-name: The name in User-Agent decides
         The site decides by the name in User-Agent (<<agents>>): the name is turned away with a browser's other header
         fields too, and a browser's name is served with the agent's other fields.
-    warn cause-field
+    warn note cause-field: <<field>> decides / A header field decides
         The site does not decide by the name of <<agents>> but by <<field>>: a browser's name is turned away too when
         it is sent as the agent sends it, and served when only that is changed to what a browser sends.
-    warn cause-fields
+    warn note cause-fields: Other header fields decide
         The site does not decide by the name of <<agents>> but by other header fields: a browser's name with the
         agent's other fields is turned away too. It is not known which of them decides; possible are <<field>>.
-    warn cause-together
+    warn note cause-together: Name and header fields together decide
         The site decides by the name of <<agents>> together with the other header fields, by neither alone: the name
         with a browser's fields is served, and so is a browser's name with the agent's fields.
-    warn cause-either
+    warn note cause-either: Name or header fields decide, each alone
         The site decides by the name of <<agents>> and by the other header fields, by each alone: the name with a
         browser's fields is turned away, and so is a browser's name with the agent's fields.
-    warn signed-not-verified
+    warn signed-not-verified: Signatures are not verified
         <<agent>> is turned away with a valid signature as without one (<<signed>>): the site does not verify
         signatures<<agentless>>, or does not know your key. Where an edge verifies known operators only, add the key or
         its directory there, on staging or for the test (aui-tui key directory).
-    warn signed-form
+    warn signed-form: One form of signature is not accepted
         <<agent>> is let in with <<works>>, not with <<fails>> (<<status>>); each of these is in use, so verify all.
-    warn signed-lax
+    warn signed-lax: Signatures are checked too loosely
         <<agent>> is let in with a valid signature, and with <<false>> too: tie each key to the address that
         Signature-Agent names, and require that the signature covers it.
-    warn signature-asked
+    warn note signature-asked: A signature is asked for
         <<Agents>> <<is|are>> turned away with a request for a signature (Accept-Signature): the site may let signed
         agents in. Scan again with AUI_TUI_SIGN=1 to see whether it does.
-    warn signed-unclear
+    warn note signed-unclear: Signed probes prove nothing
         The signed probes of <<agent>> prove nothing: <<why>>. Scan again to settle it.
-    warn second-answer
+    warn note second-answer: <<agent>>: the second answer counts / The second answer counts
         <<agent>> got <<first>> at first and <<second>> when asked again, alone and after a pause; the second answer
         counts.
-    warn cause-list
+    warn note cause-list: An invented name is turned away too
         An invented name in the form of an agent's is turned away as <<agents>> <<is|are>>: what decides may be a list
         of who may enter, or a word such as “bot” that both names hold.
-    warn limited-shared
+    warn note limited-shared: Agents share a limit on requests
         The agents share a limit on requests that a browser does not meet, so who is served depends on who asks first.
         The result of <<agents>> (<<what>>) does not count; a scan with --force and AUI_TUI_PACE=15, one request every
         15 s, may bring a verdict.
-    warn limited
+    warn note limited: The site limits everybody
         The site limits everybody: asked alone, the browser was turned away too. So the result of <<agents>> (<<what>>)
         does not count; a scan with --force and AUI_TUI_PACE=10, one request every 10 s, may bring a verdict.
-    warn limited-random
+    warn note limited-random: No verdict: the site fails at random
         The result of <<agents>> (<<what>>) does not count, because the site fails at random. Scan again with --force
         when it answers every request.
-    warn limited-time
+    warn note limited-time: No verdict: the scan ended too early
         No verdict for <<agents>> (<<what>>): a browser was served each time, but the scan ended before the refusal was
         seen often enough to count. A scan with --force and AUI_TUI_PACE=15 has more time.
-    warn files-limited
+    warn note files-limited: Files not measured: requests are limited
         Not measured: <<files>>. The site answered <<what>>, again when asked alone, so <<it does|they do>> not count; a
         scan with --force and AUI_TUI_PACE=10, one request every 10 s, may bring <<it|them>>.
-    warn random
+    warn random: The site fails at random
         The site fails at random: <<failed>> of <<asked>> requests for the homepage got a 5xx, from clients that were
         served at another time.
-    warn edge-says-yes
+    warn edge-says-yes: robots.txt says no, the <<who>> says yes
         robots.txt says no, the <<who>> says yes: <<agents>> <<is|are>> disallowed<<where>>, but the homepage is served,
         so only agents that obey robots.txt stay away.
-    warn browser-challenged
+    warn note browser-challenged: A browser is challenged here
         The browser probe gets <<what>> while <<agents>> <<gets|get>> the homepage, so the page facts below are those of
         <<facts>>.
-    warn browser-refused
+    warn note browser-refused: A browser is refused here
         The browser probe gets <<what>> each time while <<agents>> <<gets|get>> the homepage, so it is no control here:
         the agents are judged by their own answers<<real>>.
-    warn browser-silent
+    warn note browser-silent: No verdict on a browser
         The browser probe is inconclusive: <<reason>>.
-    warn door-silent
+    warn door-silent: No agent gets an answer
         A browser gets the homepage (<<browser>>) and none of the <<total>> probed agents gets an answer. It may be an
         outage, or a site that leaves agents without an answer; this scan cannot tell, so it is not scored.
-    warn door-unmeasured
+    warn note door-unmeasured: Access is not measured
         No agent got a usable answer, so access is not scored.
-    warn other-version
+    warn note other-version: Agents get another version of the page
         <<Agents>> <<gets|get>> another version of the homepage than a browser: <<what>>.
-    warn agent-silent
+    warn note agent-silent: No verdict for <<agents>> / No verdict for some agents
         <<agents>> <<is|are>> inconclusive and <<does|do>> not count: <<reason>>.
-    warn redirect
+    warn redirect: A redirect was not followed
         A redirect was not followed for <<who>>: <<reason>> (last status <<status>>).
-    good signed-verified
+    good signed-verified: Signatures are verified
         <<agent>> gets the homepage with a valid signature, while a forged, an expired and no signature (<<unsigned>>)
         are refused: the site verifies who asks.
-    good pages-served
+    good pages-served: Agents get the other pages too
         All <<total>> probed agents get <<pages>> too, as a browser does; not scored.
-    good served
+    good served: <<Agents>> <<gets|get>> in / Agents get in
         <<Agents>> <<gets|get>> the homepage, as a browser does.
     """
 )
@@ -542,6 +542,7 @@ EVIDENCE: Final = (
 class Door(Check):
     fix = "wba"
     label = "agents let in"
+    subject = "who gets in"
     earns = "the share of conclusive agent probes that were served the homepage"
     lacking = "an agent is refused or challenged"
     title = "Verify agents instead of blocking them"

@@ -22,11 +22,11 @@ TYPES = {
 """The schema.org type of the site's operator, by category; an Organization otherwise."""
 SENTENCES: Final = sentence_list(
     """
-    warn jsonld-broken
+    warn jsonld-broken: JSON-LD cannot be parsed
         <<broken>> of <<count>> on the homepage cannot be parsed, so an agent gets nothing from what they say.
-    warn jsonld-none
+    warn jsonld-none: No JSON-LD
         The homepage has no JSON-LD, so an agent must guess names, prices and dates from the layout.
-    good jsonld
+    good jsonld: JSON-LD
         The homepage has <<count>>.
     """
 )

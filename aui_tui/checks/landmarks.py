@@ -22,12 +22,12 @@ PARTS = {
 CONTENT = "<!-- The content of the page goes here. -->"
 SENTENCES: Final = sentence_list(
     """
-    warn landmarks-missing
+    warn landmarks-missing: No <<missing>> / Landmarks are missing
         The homepage lacks <<missing>>, by which an agent that reads the accessibility tree finds its way.
-    warn forms-unlabelled
+    warn forms-unlabelled: Form controls without a label
         <<number>> of <<count>> on the homepage <<has|have>> a control without a label, so an agent must guess what
         belongs there.
-    good landmarks
+    good landmarks: main and nav landmarks
         The homepage has main and nav landmarks, <<aria>> and <<forms>>.
     """
 )

@@ -6,6 +6,7 @@ order of the sentences (critical, warn, good), and what is said on the scan as a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import chain
@@ -14,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from aui_tui.checks import CHECKS, Check, Earned, Sentence, sentence_list
+from aui_tui.checks import BY_FIX, CHECKS, TITLE, Check, Earned, Sentence, sentence_list
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import answer, clause, fill, quoted, sentence, silence_reason
 from aui_tui.model.card import Finding, Ledger, LedgerEntry, Points
@@ -28,7 +29,7 @@ from aui_tui.model.tasks import BLOCKED, DONE, TASK, Rendered, pillar_points, ru
 from aui_tui.model.verdicts import AWAY, REAL
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL, SEVERITIES
 from aui_tui.packaged import read_table
-from aui_tui.text import count, joined
+from aui_tui.text import cells, count, fit, joined
 
 NAMED: Final = 12
 """Headings and prices that a sentence names before it counts the rest."""
@@ -38,21 +39,24 @@ TASKS: Final = "tasks"
 """The component of the ledger that a run of the tasks fills."""
 TASK_SENTENCES: Final = sentence_list(
     """
-    critical task-read
+    critical task-read: A browser could not read the page
         <<task>>, tried in a browser: <<note>>.
-    warn task-blocked
+    warn task-blocked: A task is blocked in a browser
         <<task>>, tried in a browser: <<note>>.
-    warn task-unclear
+    warn note task-unclear: A task has no clear result
         <<task>>, tried in a browser, has no clear result: <<note>>.
-    warn rendered-scripts
+    warn rendered-scripts: <<share>> % of the text needs scripts
         <<share>> % of the readable text exists only after scripts run<<which>>: an agent that runs none does not see
         it.
-    good tasks-done
+    good tasks-done: Tasks done in a browser
         An agent in a browser completed <<count>>: <<tasks>>.
-    good rendered-same
+    good rendered-same: Scripts add no text
         All readable text is in the HTML as sent: scripts add nothing to <<readable>>.
     """
 )
+
+
+_TASK_IDS: Final = frozenset(line.id for line in TASK_SENTENCES)
 
 
 def task_entries(observations: Observations, pillar: Pillar) -> Iterator[LedgerEntry]:
@@ -166,14 +170,14 @@ def detail(earned: Mapping[str, int]) -> Points:
 
 UNREACHABLE: Final = sentence_list(
     """
-    critical unreachable
+    critical unreachable: <<host>> could not be judged / No answer to judge by
         <<host>> could not be judged: <<reasons>>.
-    critical unreachable-tls
+    critical unreachable-tls: TLS fails before any page
         <<host>> could not be judged: <<reasons>>. A browser warns its user there, and an agent stops.
-    critical unreachable-chain
+    critical unreachable-chain: The certificate's issuer is missing
         <<host>> could not be judged: <<reasons>>. The server does not send the certificate of its issuer, and it was
         not found where its own certificate says. <<step>>.
-    critical closed
+    critical closed: Everybody is turned away
         <<host>> turns everybody away: a browser and every agent get <<what>>. So nothing follows about agents, and
         nothing is graded. <<step>>.
     """
@@ -201,32 +205,32 @@ CLOSED_STEPS: Final = MappingProxyType(
 """What to do where everybody gets one status; ``_step`` knows the rest."""
 LIMITS: Final = sentence_list(
     """
-    warn incomplete
+    warn note incomplete: The scan was stopped
         This scan was stopped before its end, so what had not been answered by then is unclear. Scan again for the
         whole card.
-    warn thin
+    warn note thin: Too little measured for a grade
         Only <<possible>> of <<full>> points could be measured, less than half: too little for a grade. What was not
         measured is named below the score, with the reason.
-    warn silence
+    warn note silence: No answer may mean this address
         Who got no answer may have met an outage, or a rule for this address: scan again with --force, or from another
         network (AUI_TUI_VIA=PROXY), to settle it.
-    warn insecure
+    warn note insecure: Certificates were not checked
         Certificates were not checked (the setting insecure): nothing proves which server answered.
-    warn credentials
+    warn note credentials: Header fields of your own were sent
         Header fields of your own, such as a password, went with every request, because you asked for it: an agent
         without them may see another site or none.
-    warn warning
+    warn note warning: About this scan
         <<note>>
-    good signed
+    good note signed: Signed with your key
         About this scan: agents that were turned away were asked again with signatures of your key, because you asked
         for it; an agent that a valid signature lets in counts as served.
-    good via
+    good note via: Through a proxy
         About this scan: connections went through a proxy (the setting via), so this card shows the site as that
         network sees it.
-    good connect-to
+    good note connect-to: Connected to another address
         About this scan: connections went to another address (--connect-to), so this card describes the server that
         answered there.
-    good private
+    good note private: Private addresses allowed
         About this scan: private addresses were allowed (--allow-private), so agents on the public web may see another
         site or none.
     """
@@ -249,6 +253,36 @@ def _table() -> Mapping[str, tuple[int, Sentence, str]]:
 def sentences() -> Mapping[str, Sentence]:
     """Return all sentences by id, in the order of a card."""
     return {name: line for name, (_, line, _) in _table().items()}
+
+
+_TOKEN: Final = re.compile(r" \([A-Za-z-]+\)")
+"""The token of an agent behind its name."""
+
+
+def title(finding: Finding) -> str:
+    """Return what a finding says in at most TITLE cells; of a foreign line its first clause."""
+    _, line, _ = _table().get(finding.id, (0, None, ""))
+    facts = {name: _TOKEN.sub("", fact) for name, fact in finding.facts.items()}
+    for template in line.titles if line is not None else ():
+        try:
+            words = fill(template, facts)
+        except KeyError:  # kept by a program that knew fewer facts
+            continue
+        if cells(words) <= TITLE:
+            return words
+    return fit(clause(finding.text).split(": ")[0], TITLE).rstrip()
+
+
+def is_note(finding: Finding) -> bool:
+    """Whether a finding says something of the test, or beside the score: no problem of the site."""
+    return finding.id in _table() and _table()[finding.id][1].note
+
+
+def subject(finding: Finding) -> str:
+    """Return what a finding is about, in at most three words."""
+    if finding.id in _TASK_IDS:
+        return "tasks"
+    return BY_FIX[finding.fix].subject if finding.fix in BY_FIX else "this scan" if is_note(finding) else ""
 
 
 def findings(judgement: Judgement, book: Ledger | None = None) -> tuple[Finding, ...]:

@@ -17,13 +17,13 @@ from aui_tui.model.observations import GONE, PLACEHOLDER, Observations
 
 SENTENCES: Final = sentence_list(
     """
-    warn llms-note
+    warn llms-note: /llms.txt does not count
         <<note>>
-    warn file-kept-back
+    warn note file-kept-back: <<file>> is withheld (<<status>>) / <<file>> is withheld
         <<file>> answers <<status>>, so nobody knows whether it exists: it is not measured.
-    warn llms-none
+    warn llms-none: No /llms.txt
         There is no /llms.txt to tell an agent where to start.
-    good llms
+    good llms: /llms.txt
         /llms.txt tells agents where to start.
     """
 )
@@ -38,6 +38,7 @@ def llms_notes(observations: Observations) -> list[str]:
 class LlmsTxt(Check):
     fix = "llms"
     label = "llms.txt"
+    subject = "offers"
     earns = "a valid /llms.txt file"
     lacking = "no llms.txt"
     title = "Add an /llms.txt file"

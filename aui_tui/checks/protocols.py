@@ -21,18 +21,18 @@ MCP_SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.sche
 MCP_PATH = "/.well-known/mcp.json"
 SENTENCES: Final = sentence_list(
     """
-    warn protocol-note
+    warn protocol-note: A file of offers does not count
         <<note>>
-    warn plugin-only
+    warn plugin-only: Only the legacy ai-plugin.json
         Only the legacy ai-plugin.json was found, and no current agent reads it.
-    warn protocols-none
+    warn protocols-none: No MCP card or shop manifest
         No MCP server card (/.well-known/mcp.json) and no shopping manifest (/.well-known/ucp): agents must click
         through pages as a person does. Add one only if you have such a server or shop.
-    warn mcp-silent
+    warn mcp-silent: The MCP server does not answer
         The MCP server card at <<path>> earns its points, but <<said>>: an agent that follows it gets nowhere.
-    good ucp
+    good ucp: A shop manifest
         A commerce manifest for agents is at /.well-known/ucp.
-    good mcp
+    good mcp: An MCP server card
         An MCP server card is at <<path>>.
     """
 )
@@ -77,6 +77,7 @@ def _mcp_card(site: Site) -> object:
 class FrontDoor(Check):
     fix = "front-door"
     label = "MCP or shop"
+    subject = "offers"
     earns = "a UCP profile or an MCP server card: all; only an old ai-plugin.json: {part}"
     part = {"v0.1": 5, "v0.2": 3}
     lacking = "no UCP profile or MCP card"

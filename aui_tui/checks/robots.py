@@ -33,43 +33,43 @@ QUARTERS: Final = 4
 """A path-level restriction weighs a quarter of a disallowed agent."""
 SENTENCES: Final = sentence_list(
     """
-    critical robots-wildcard
+    critical robots-wildcard: robots.txt tells everybody to stay out
         robots.txt line <<line>> (<<rule>> for User-agent: *) disallows every agent without a group of its own:
         <<count>> tested. An agent that obeys it cannot open the site for its user.
-    critical robots-blocked
+    critical robots-blocked: robots.txt tells <<agents>> to stay out / robots.txt tells <<count>> to stay out
         robots.txt disallows <<count>> tested agents by name: <<agents>>. An agent that obeys it cannot open the site
         for its user.
-    critical robots-agent-stops
+    critical robots-agent-stops: Another robots.txt for agents
         robots.txt is another one for <<agents>>: <<what>>, while a browser gets <<browser>>. <<Agents>> <<reads|read>>
         it first and <<stops|stop>> there, although the homepage would be served.
-    warn robots-agent
+    warn robots-agent: Another robots.txt for agents
         robots.txt is another one for <<agents>>: <<what>>, while a browser gets <<browser>>. The rules in this card
         are the browser's.
-    warn robots-unknown
+    warn robots-unknown: robots.txt cannot be read
         robots.txt <<what>>: agents that follow RFC 9309 must then stay away from the whole site. Serve it with status
         200, or 404 where there is none.
-    warn robots-html
+    warn robots-html: robots.txt is a web page
         A web page is served as robots.txt (status <<status>>), so it holds no rules. Serve a text file, or status 404
         where there is none.
-    warn robots-withheld
+    warn robots-withheld: robots.txt is withheld (<<status>>) / robots.txt is withheld
         robots.txt answers <<status>>, which RFC 9309 reads as no rules at all. If agents are to stay out, that must be
         written as rules with status 200.
-    warn robots-cut
+    warn note robots-cut: robots.txt is not read to its end
         robots.txt is longer than the part that is read, or broke off; later rules are not in this card.
-    warn robots-partial
+    warn robots-partial: robots.txt keeps <<count>> from some paths / robots.txt keeps agents from some paths
         robots.txt keeps <<count>> by name from some paths: <<agents>>.
-    warn robots-partial-wildcard
+    warn note robots-partial-wildcard: Path rules for everybody
         The path rules for User-agent: * (line <<line>>, <<rule>>) hold for <<count>> without a group of their own;
         they cost no points.
-    warn crawlers
+    warn note crawlers: <<count>> crawlers are told no / Crawlers are told no
         robots.txt blocks <<count>> training and search crawlers by name (not scored): <<crawlers>>.
-    warn robots-remarks
+    warn robots-remarks: Slips in robots.txt
         Look at robots.txt (not scored): <<remarks>>.
-    good robots-named
+    good robots-named: robots.txt allows <<agent>> / robots.txt allows an agent by name
         robots.txt names <<agent>> (<<where>>) and does not restrict it.
-    good robots-open
+    good robots-open: robots.txt lets every agent in
         robots.txt disallows none of the <<total>> tested agents.
-    good robots-none
+    good robots-none: No robots.txt keeps anybody out
         There is no robots.txt (status <<status>>), so no agent is disallowed.
     """
 )
@@ -205,6 +205,7 @@ def _remedy(blocked: Sequence[RobotsPolicy], partial: Sequence[RobotsPolicy]) ->
 class RobotsTxt(Check):
     fix = "robots"
     label = "robots.txt"
+    subject = "robots.txt"
     earns = (
         "the share of tested agents that robots.txt lets in; a ban costs at least a point, a path restriction a quarter"
         " of a ban"

@@ -17,13 +17,13 @@ from aui_tui.model.observations import Observations
 
 SENTENCES: Final = sentence_list(
     """
-    warn signal-no-input
+    warn signal-no-input: Content-Signal says ai-input=no
         Content-Signal on line <<line>> of robots.txt says ai-input=no: an agent may not read the page to answer its
         user, which is what it comes for.
-    warn signal-none
+    warn signal-none: No Content-Signal line
         There is no Content-Signal line in robots.txt, so the site does not say whether an agent may read it to answer
         its user.
-    good signal
+    good signal: Content-Signal is stated
         robots.txt says what the content may be used for: Content-Signal on line <<line>>, <<value>>.
     """
 )
@@ -38,6 +38,7 @@ def _refuses_input(value: str) -> bool:
 class ContentSignal(Check):
     fix = "signal"
     label = "Content-Signal"
+    subject = "robots.txt"
     earns = "a Content-Signal line in robots.txt: all; with ai-input=no: half; none: nothing"
     lacking = "no full Content-Signal"
     title = "State a Content-Signal in robots.txt"

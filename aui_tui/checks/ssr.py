@@ -27,18 +27,18 @@ from aui_tui.text import count
 PLACE = "inside the element of the homepage that the scripts fill, or right after body-start.html"
 SENTENCES: Final = sentence_list(
     """
-    critical shell
+    critical shell: Nothing to read without scripts
         Without scripts the homepage is empty: <<readable>> and <<scripts>>. An agent that runs no scripts has nothing
         to tell its user; send readable HTML.
-    warn page-problem
+    warn note page-problem: The homepage could not be judged
         The homepage could not be judged, so nothing on it is measured: <<problem>>.
-    warn page-unseen
+    warn note page-unseen: The homepage was not seen
         The browser probe did not get the homepage, so its text, landmarks and JSON-LD are not measured.
-    warn page-cut
+    warn note page-cut: The homepage is not read to its end
         The homepage is longer than the part that is read, or broke off; the rest is not in this card.
-    warn unwritten
+    warn unwritten: The homepage still has words of a plan
         The homepage still says “<<words>>”, as a plan wrote it: put your own words there.
-    good readable
+    good readable: Readable without scripts
         The homepage has <<readable>> without scripts.
     """
 )

@@ -332,6 +332,7 @@ class Landmarks(Record, frozen=True):
 class PageFacts(Record, frozen=True):
     """Facts of the homepage body that the browser identity got.
 
+    ``description``: what it says of itself (meta description, else og:description).
     ``jsonld``: JSON-LD blocks; ``jsonld_broken`` of them do not parse. ``forms_unlabelled``: forms with a visible
     control without a label. ``readable``: readable characters without scripts. ``noscript_shell``: under 200 of
     them, at least one script, and nothing to read or act on. ``problem``: why the page was not analysed (then all
@@ -342,6 +343,7 @@ class PageFacts(Record, frozen=True):
 
     title: str = ""
     site_name: str = ""
+    description: str = ""
     jsonld: Count = 0
     jsonld_broken: Count = 0
     semantic: Landmarks = Landmarks()

@@ -24,7 +24,7 @@ class Sign(NamedTuple):
 SIGNS: Final = MappingProxyType(
     {
         "Open": Sign("◉", "O", "open"),
-        "Selective": Sign("◍", "S", "selective"),
+        "Selective": Sign("◐", "S", "selective"),
         "Walled": Sign("◌", "W", "walled"),
         "unreachable": Sign("–", "-", "warn"),
         "in": Sign("✓", "+", "good"),
@@ -41,6 +41,7 @@ SIGNS: Final = MappingProxyType(
         "critical": Sign("✗", "x", "critical"),
         "warn": Sign("!", "!", "warn"),
         "good": Sign("✓", "+", "good"),
+        "note": Sign("i", "i", "muted"),
         "done": Sign("✓", "+", "good"),
         "partly": Sign("~", "~", "warn"),
         "blocked": Sign("✗", "x", "critical"),

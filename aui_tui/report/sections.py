@@ -11,9 +11,10 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 
 from aui_tui.checks import BY_FIX, label
+from aui_tui.checks.ledger import is_note, subject, title
 from aui_tui.model import agents, labels, visits
 from aui_tui.model.agents import UNCLEAR
-from aui_tui.model.card import ReportCard, age
+from aui_tui.model.card import Finding, ReportCard, age
 from aui_tui.model.methods import WALLED_CEILING, method
 from aui_tui.model.points import by_harm, gain, percent, totals
 from aui_tui.model.signs import sign
@@ -29,7 +30,8 @@ class Item(NamedTuple):
 
     ``word``: a word of the table of signs, which gives the row its sign and tone; empty for none. ``text``: sentences,
     of any length. ``key``: what the row stands for, to be opened or counted: a matrix key, a component, the id of a
-    finding, the key of a fix, a task. ``code``: lines to copy.
+    finding, the key of a fix, a task. ``code``: lines to copy. ``title``: the text in at most 40 cells, ``about``: what
+    of the site it is about; of findings alone.
     """
 
     cells: tuple[str, ...] = ()
@@ -37,6 +39,8 @@ class Item(NamedTuple):
     text: str = ""
     key: str = ""
     code: str = ""
+    title: str = ""
+    about: str = ""
 
     @property
     def label(self) -> str:
@@ -82,8 +86,8 @@ class Section(NamedTuple):
 
 NUMBERS: Final = frozenset({"Points", "Hosts", "Share", *STANCES, *visits.HEADER[1:8]})
 NAMES: Final = (
-    "verdict", "gates", "assistants", "points", "findings", "fixes", "facts", "agents", "ledger", "tasks", "visits",
-    "declared", "pages",
+    "verdict", "gates", "assistants", "points", "findings", "notes", "fixes", "facts", "agents", "ledger", "tasks",
+    "visits", "declared", "pages",
 )  # fmt: skip
 """The sections in their order. ``gates`` only where gates were asked for."""
 LIMIT: Final = (
@@ -104,6 +108,7 @@ def sections(report: HostReport, *, gates: GateOutcome | None = None, now: float
         assistants(report),
         points(report),
         findings(report),
+        notes(report),
         fixes(report),
         facts(report),
         every_agent(report),
@@ -207,8 +212,18 @@ def points(report: HostReport) -> Section | None:
 
 def findings(report: HostReport) -> Section | None:
     """Return the evidence, worst first. Key: the id of the finding, empty for one that only its text is known of."""
-    items = tuple(Item(word=one.severity, text=one.text, key=one.id) for one in report.card.findings)
+    items = tuple(_finding(one, one.severity) for one in report.card.findings if not is_note(one))
     return Section("findings", f"Evidence, {count(len(items), 'finding')}", items=items) if items else None
+
+
+def notes(report: HostReport) -> Section | None:
+    """Return what the scan says of itself or beside the score: no problems. Key: the id of the finding."""
+    items = tuple(_finding(one, "note") for one in report.card.findings if is_note(one))
+    return Section("notes", "Notes", items=items) if items else None
+
+
+def _finding(one: Finding, word: str) -> Item:
+    return Item(word=word, text=one.text, key=one.id, title=title(one), about=subject(one))
 
 
 def fixes(report: HostReport) -> Section | None:

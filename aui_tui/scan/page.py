@@ -163,7 +163,7 @@ class _Walk:
 
     def __init__(self) -> None:
         self.title: str | None = None
-        self.site_name = ""
+        self.site_name = self.description = ""
         self.jsonld = self.broken = self.scripts = 0
         self.main = self.nav = self.aria = self.forms = 0
         self.offers = self.headed = False
@@ -248,7 +248,7 @@ class _Walk:
             return drawing
         if tag == "title" and not drawing and self.title is None:
             self.title = tidy(_text(node), markup.TITLE_LIMIT)
-        elif tag == "meta" and not self.site_name:
+        elif tag == "meta":
             self.meta(attributes)
         return True
 
@@ -312,8 +312,12 @@ class _Walk:
             self.scripts += 1
 
     def meta(self, attributes: dict[str, str | None]) -> None:
-        if (attributes.get("property") or attributes.get("name") or "").strip().lower() == "og:site_name":
-            self.site_name = tidy(attributes.get("content") or "", 100)
+        name = (attributes.get("property") or attributes.get("name") or "").strip().lower()
+        content = attributes.get("content") or ""
+        if name == "og:site_name" and not self.site_name:
+            self.site_name = tidy(content, 100)
+        elif name == "description" or (name == "og:description" and not self.description):
+            self.description = tidy(content, 200)
 
     def control(self, tag: str, attributes: dict[str, str | None], context: _Context) -> None:
         if tag == "input" and (attributes.get("type") or "").strip().lower() in _NO_LABEL:
@@ -359,6 +363,7 @@ class _Walk:
         return PageFacts(
             title=self.title or "",
             site_name=self.site_name,
+            description=self.description,
             jsonld=self.jsonld,
             jsonld_broken=self.broken,
             semantic=Landmarks(main=self.main, nav=self.nav, aria=aria, forms=self.forms),

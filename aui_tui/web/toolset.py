@@ -161,7 +161,7 @@ def card_result(report: HostReport, base: str) -> CallToolResult:
     head, *parts = sections(report)
     lines = [f"{head.title}: {head.word}. {head.text}", *(f"{item.label}: {item.text}" for item in head.items)]
     for part in parts:
-        if part.name == "findings":
+        if part.name in ("findings", "notes"):
             lines += [QUOTED, *(f"{item.word}: {_quoted(item.text)}" for item in part.items), END]
         elif part.name == "fixes":
             lines += [f"fix {item.key} ({item.cells[1]}): {item.label}" for item in part.items]

@@ -38,9 +38,9 @@ class Title(Check):
     points = {"v0.1": 2, "v0.2": 2}
     sentences = sentence_list(
         """
-        warn title-none
+        warn title-none: No title
             The homepage has no title, so an agent has no name for it.
-        good title
+        good title: A title
             The homepage has a title.
         """
     )

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from msgspec.structs import replace
 
+from aui_tui.checks import TITLE
 from aui_tui.checks.judge import judge
-from aui_tui.checks.ledger import findings, sentences
+from aui_tui.checks.ledger import findings, is_note, sentences, subject, title
 from aui_tui.checks.scoring import grade_card
 from aui_tui.checks.wording import PLACE, out_of
 from aui_tui.model.labels import status
@@ -20,7 +21,7 @@ from aui_tui.model.observations import (
     RobotsFacts,
 )
 from aui_tui.model.vocabulary import SEVERITIES
-from aui_tui.text import clean, joined
+from aui_tui.text import cells, clean, joined
 from tests.scan import situations as site
 from tests.strategies import observations
 
@@ -57,6 +58,39 @@ def test_the_table_is_sorted_by_weight_and_every_sentence_ends() -> None:
     table = list(sentences().values())
     assert [line.t for line in table] == sorted((line.t for line in table), key=SEVERITIES.index)
     assert all(line.text.endswith(".") or line.text == "<<note>>" for line in table)
+
+
+def test_every_sentence_has_a_short_title() -> None:
+    for line in sentences().values():
+        assert line.titles, line.id
+        assert cells(PLACE.sub("", line.titles[-1])) <= TITLE, line.id
+
+
+@given(observations())
+def test_every_line_has_a_title_for_one_row_and_says_what_it_is_about(seen: Observations) -> None:
+    for line in findings(judge(seen)):
+        assert 0 < cells(title(line)) <= TITLE
+        assert "<<" not in title(line)
+        assert cells(subject(line)) <= 12
+
+
+def test_a_title_names_whom_it_concerns_while_that_fits() -> None:
+    lines = {line.id: line for line in findings(judge(site.half_open()))}
+    assert title(lines["agents-away"]) == "ChatGPT and Perplexity get 403 Forbidden"
+    alone = replace(
+        lines["agents-away"], facts=lines["agents-away"].facts | {"agents": "Claude (Claude-User)", "number": "1"}
+    )
+    assert title(alone) == "Claude gets 403 Forbidden"
+    many = replace(alone, facts=alone.facts | {"agents": "ChatGPT, Claude, Google agent and Perplexity"})
+    assert title(many) == "Agents are turned away"
+    assert title(replace(alone, facts={})) == "Agents are turned away", "kept by a program that knew fewer facts"
+    assert title(replace(alone, id="", text="A line of another index: all of it.")) == "A line of another index"
+
+
+def test_notes_are_no_problems_of_the_site() -> None:
+    lines = {line.id: line for line in findings(judge(site.half_open()))}
+    assert is_note(lines["probe-limit"])
+    assert not is_note(lines["agents-away"])
 
 
 def test_a_redirect_that_is_not_followed_says_why() -> None:

@@ -101,7 +101,7 @@ def test_any_card_can_be_shown_and_spoken(card: ReportCard) -> None:
     assert len(found) <= 24
     said = spoken(card, note="a note")
     assert card.host in said[0]
-    assert not set("◉◍◌✓✗█░") & set("".join(said))
+    assert not set("◉◐◌✓✗█░") & set("".join(said))
 
 
 def test_a_verdict_is_said_once() -> None:

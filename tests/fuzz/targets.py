@@ -91,7 +91,7 @@ def read_page(data: bytes) -> None:
     assert 0 <= facts.jsonld_broken <= facts.jsonld
     assert 0 <= facts.forms_unlabelled <= facts.semantic.forms
     assert not facts.noscript_shell or (facts.readable < READABLE_ENOUGH and facts.scripts > 0)
-    for text in (facts.title, facts.site_name, page.title(data)):
+    for text in (facts.title, facts.site_name, facts.description, page.title(data)):
         assert text == clean(text)
         assert len(text) <= markup.TITLE_LIMIT
 

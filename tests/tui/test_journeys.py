@@ -301,7 +301,7 @@ async def test_counts_of_all_stances_stay_on_the_screen_beside_the_longest_categ
         chips = text_of(pilot).splitlines()[1]
         view = screen.state.view
         assert view is not None
-        for number, (stance, sign) in enumerate((("Open", "◉"), ("Selective", "◍"), ("Walled", "◌")), 1):
+        for number, (stance, sign) in enumerate((("Open", "◉"), ("Selective", "◐"), ("Walled", "◌")), 1):
             assert f"{number} {sign}" in chips
             assert f" {view.facets.stance[stance]}" in chips.partition(sign)[2]
         assert "…" not in chips

@@ -119,8 +119,8 @@ def test_the_list_and_its_figures_as_plain_sentences(home: Path) -> None:
     lines = done.out.splitlines()
     assert lines[0].endswith("unreachable.")
     assert any(line.startswith("1. ") and ": score " in line and "Scanned " in line for line in lines)
-    assert not set("│╭█▓░◉◍◌✓✗") & set(done.out)
+    assert not set("│╭█▓░◉◐◌✓✗") & set(done.out)
     figures = here(home, "index", "--overview", "--text").out
     assert re.search(r"^Grade A: \d+ hosts?, \d+ %\.$", figures, re.MULTILINE)
-    assert not set("│╭█▓░◉◍◌✓✗") & set(figures)
+    assert not set("│╭█▓░◉◐◌✓✗") & set(figures)
     assert here(home, "index", "--text", "--json").code == 2

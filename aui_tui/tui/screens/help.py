@@ -123,7 +123,7 @@ def help_sections(screen: Screen[Any]) -> list[tuple[str, list[tuple[str, str]]]
 
 
 NOTES: Final = {
-    ("IndexScreen", 0): "The hosts that were scanned, best first. ◉ Open: agents get in. ◍ Selective: some do, or "
+    ("IndexScreen", 0): "The hosts that were scanned, best first. ◉ Open: agents get in. ◐ Selective: some do, or "
     "robots.txt keeps some out. ◌ Walled: they are shut out. Δ is the change of the score since the scan before; * "
     "marks a score without tasks. The focus is in the list; / takes it to the query line, where tab takes a choice, "
     "and enter or esc brings it back. ← and → go from column to column.",
