@@ -33,7 +33,8 @@ from aui_tui import web
 from aui_tui.errors import AuiError
 from aui_tui.service.protocol import Service
 from aui_tui.web import ApiConfig, address_of, listen, problems, serves_tools
-from aui_tui.web.guard import LOGGING, Connection, GuardMiddleware
+from aui_tui.web.guard import Connection, GuardMiddleware
+from aui_tui.web.log import LOGGING
 from aui_tui.web.pages import Pages
 from aui_tui.web.problems import HttpProblem
 from aui_tui.web.requests import is_cross_site

@@ -7,10 +7,9 @@ import contextlib
 import ipaddress
 import logging
 import re
-import sys
 import time
 from functools import lru_cache
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 from urllib.parse import unquote
 
 import h11
@@ -28,6 +27,7 @@ from aui_tui.web import (
     SEND_SECONDS,
     STALL_SECONDS,
     ApiConfig,
+    log,
     problems,
 )
 from aui_tui.web.answers import target_of
@@ -125,36 +125,6 @@ class Connection(H11Protocol):
             self._clock = None
 
 
-LOGGING: Final[dict[str, Any]] = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"()": f"{__name__}.LineFormatter"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "stream": "ext://sys.stderr"}},
-    "loggers": {
-        "aui_tui": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
-        "uvicorn": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
-    },
-}
-"""Everything on standard error, a line each."""
-
-
-class LineFormatter(logging.Formatter):
-    """One clean line for each event; an exception is named, its stack left out."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the line of ``record``."""
-        said, error = record.getMessage(), record.exc_info[1] if record.exc_info else None
-        if error is not None:
-            said = f"{said.strip()}: {type(error).__name__}: {error}"
-        return log_line(record.name, said, record.created)
-
-
-def log_line(name: str, said: str, at: float) -> str:
-    """Return a clean line: the time ``at`` in UTC, who says it, and what happened."""
-    second = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at))
-    return clean(f"{second}.{int(at % 1 * 1000):03d}Z {name} {said}", 2000)
-
-
 faults = logging.getLogger("aui_tui.api")
 
 HOST: Final = re.compile(
@@ -234,7 +204,7 @@ class GuardMiddleware:
             method, took = scope["method"], 1000 * (time.perf_counter() - started)
             body = 0 if method == "HEAD" else sent
             said = f'{client} "{method[:20]} {target}" {status} {body} {took:.1f}ms'
-            sys.stderr.write(log_line("aui_tui.access", said, time.time()) + "\n")
+            log.output.write(log.log_line("aui_tui.access", said, time.time()) + "\n")
 
     def _refusal(self, scope: Scope) -> HttpProblem | None:
         headers = scope["headers"]

@@ -281,11 +281,11 @@ def test_every_answer_has_the_safe_fields(site: Running) -> None:
         assert "server" not in fields
 
 
-def test_each_request_is_one_clean_log_line(site: Running, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_request_is_one_clean_log_line(site: Running, capfd: pytest.CaptureFixture[str]) -> None:
     raw(site, b"GET /api/%0d%0aevil\x1b[2J HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     site.get("/api/index.json?stance=Open%0a%1b")
     log = io.StringIO()
-    eventually(lambda: log.write(capsys.readouterr().err) and "stance=Open" in log.getvalue())
+    eventually(lambda: log.write(capfd.readouterr().err) and "stance=Open" in log.getvalue())
     line = r'\S+Z aui_tui\.access 127\.0\.0\.1 "GET /api/index\.json\?stance=Open%0a%1b" 400 \d+ \d+\.\dms'
     assert re.search(line, log.getvalue())
     assert "\x1b" not in log.getvalue()
