@@ -137,11 +137,10 @@ class Settings(Choices, frozen=True, kw_only=True):
         """The settings that the command line gave, as options for a process that goes on with them."""
         found: list[str] = []
         for name, option in self.origins.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) and option.startswith("--"):
-                found.append(option if value else f"--no-{option.removeprefix('--')}")
-            elif option.startswith("--"):
-                found += [option, ",".join(value) if isinstance(value, tuple) else str(value)]
+            if option.startswith("--"):
+                value = getattr(self, name)
+                text = ",".join(value) if isinstance(value, tuple) else str(value)
+                found += ["--set", f"{name}={text}"] if name in DEFAULTS else [option, text]
         return found
 
 
@@ -149,6 +148,10 @@ DEFAULTS: Final = dict(zip(Choices.__struct_fields__, Choices.__struct_defaults_
 """The settings by name."""
 IN_FILE: Final = ("keys", "columns", "views", "sites")
 """Settings that neither an option nor a variable can give."""
+OPTIONS: Final = (
+    "ascii", "cacert", "control", "declared", "log_kind", "pace", "sign", "text", "trusted_proxy", "via",
+)  # fmt: skip
+"""Settings with an option of their own; ``--set NAME=VALUE`` gives any other for a single run."""
 WORDS: Final[Mapping[str, Sequence[str]]] = {
     "method": tuple(METHODS),
     "json_keys": ("names", "slots"),
@@ -180,7 +183,8 @@ def load(flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | No
     table = _read_table(config_file, required=origins["config_file"] != "default")
     values = {}
     for name in DEFAULTS:
-        option, variable = "--" + name.replace("_", "-"), PREFIX + name.upper()
+        option = "--" + name.replace("_", "-") if name in (*OPTIONS, "source", "method") else f"--set {name}"
+        variable = PREFIX + name.upper()
         if name in flags:
             values[name], origins[name] = _read(name, flags[name], option), option
         elif name not in IN_FILE and environ.get(variable, "").strip():

@@ -29,7 +29,7 @@ def test_flag_beats_variable_beats_file_beats_default(tmp_path: Path) -> None:
     path = write(tmp_path, 'theme = "file"\nmethod = "V0.1"\nmouse = false\n')
     environ = {"AUI_TUI_CONFIG": str(path), "AUI_TUI_THEME": "variable", "AUI_TUI_ASCII": "yes"}
     found = load({"theme": "flag"}, environ)
-    assert (found.theme, found.origins["theme"]) == ("flag", "--theme")
+    assert (found.theme, found.origins["theme"]) == ("flag", "--set theme")
     found = load({"theme": None}, environ)
     assert (found.theme, found.origins["theme"]) == ("variable", "AUI_TUI_THEME")
     assert (found.method, found.origins["method"]) == ("v0.1", str(path))
@@ -162,6 +162,6 @@ def test_what_the_command_line_gave_is_given_on_to_another_process(tmp_path: Pat
     flags = {"mouse": False, "ascii": True, "pace": 1.5, "cors": ("https://a.example", "https://b.example")}
     found = load(flags | {"data_dir": tmp_path, "config_file": write(tmp_path, "")}, environ)
     assert " ".join(found.options) == (
-        "--ascii --no-mouse --pace 1.5 --cors https://a.example,https://b.example"
+        "--set ascii=True --set mouse=False --set pace=1.5 --set cors=https://a.example,https://b.example"
         f" --config {found.config_file} --data-dir {tmp_path}"
     )

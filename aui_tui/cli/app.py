@@ -102,7 +102,7 @@ app = typer.Typer(
     name=streams.NAME,
     epilog="Without a command: the dashboard. Exit codes: 0 done, 1 a gate failed, 2 usage, configuration or "
     "invalid host, 3 unreachable, never scanned or inconclusive, 4 rate limited, 130 interrupted. Run aui-tui "
-    "config for all settings; --NAME VALUE sets one for a single run.",
+    "config for all settings; --set NAME=VALUE gives one for a single run.",
     cls=Commands,
     context_settings={"help_option_names": ["--help", "-h"]},
     rich_markup_mode=None,

@@ -15,7 +15,8 @@ from typer.core import TyperCommand, TyperOption
 from aui_tui.cli.complete import COMPLETING
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError
-from aui_tui.settings import DEFAULTS, IN_FILE, SITE_KEYS
+from aui_tui.model.vocabulary import nearest
+from aui_tui.settings import DEFAULTS, IN_FILE, OPTIONS, SITE_KEYS
 from aui_tui.text import clean
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -36,6 +37,16 @@ class Usage(ConfigError):
 def _keep(context: Any, option: Any, value: Any) -> None:
     if value is not None:
         context.meta.setdefault(KEPT, {})[option.name] = value
+
+
+def _keep_settings(context: Any, _: Any, values: Sequence[str] | None) -> None:
+    for text in values or ():
+        name, equals, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals or name not in DEFAULTS or name in IN_FILE:
+            hint = nearest(name, [known for known in DEFAULTS if known not in IN_FILE]) or "aui-tui config lists them."
+            raise BadValue(f"--set takes NAME=VALUE with the name of a setting, not {clean(text, 60)!r}; {hint}")
+        context.meta.setdefault(KEPT, {})[name] = value
 
 
 def run_for(context: typer.Context) -> Run:
@@ -61,15 +72,16 @@ def _common(*, hidden: bool) -> Iterator[TyperOption]:
 
 @cache
 def _settings(taken: tuple[str, ...]) -> tuple[TyperOption, ...]:
-    """Return a hidden option for each setting that a single run can be given and no option in ``taken`` is called."""
-    found = []
-    for name, default in DEFAULTS.items():
+    """Return ``--set``, and a hidden option for each of OPTIONS that no option in ``taken`` is called."""
+    found = [
+        _option(param_decls=["set", "--set"], multiple=True, hidden=True, metavar="NAME=VALUE", callback=_keep_settings)
+    ]
+    for name in OPTIONS:
         option = "--" + name.replace("_", "-")
-        if option not in taken and name not in IN_FILE:
-            switch = isinstance(default, bool)
+        if option not in taken:
+            switch = isinstance(DEFAULTS[name], bool)
             names = f"{option}/--no{option[1:]}" if switch else option
-            about = "A setting; see aui-tui config."
-            found.append(_option(param_decls=[name, names], is_flag=switch, hidden=True, help=about))
+            found.append(_option(param_decls=[name, names], is_flag=switch, hidden=True, help="A setting."))
     return tuple(found)
 
 

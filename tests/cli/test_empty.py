@@ -28,7 +28,7 @@ def test_no_option_of_any_command_takes_an_empty_value(tmp_path: Path, name: str
     assert not (tmp_path / "data").exists()
 
 
-@pytest.mark.parametrize("option", ["--data-dir", "--source", "--config", "--older-than"])
+@pytest.mark.parametrize("option", ["--data-dir", "--source", "--config", "--via"])
 def test_nor_does_an_option_before_the_command(tmp_path: Path, option: str) -> None:
     done = here(tmp_path, option, "", "paths")
     assert (done.code, done.out) == (2, "")

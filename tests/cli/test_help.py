@@ -150,14 +150,16 @@ def test_how_a_mistake_reads(tmp_path: Path, line: list[str], words: tuple[str, 
     assert [word for word in words if word not in done.sentence] == []
 
 
-def test_every_setting_is_an_option_of_a_single_run(tmp_path: Path) -> None:
-    shown = here(
-        tmp_path, "config", "--json", "--control", "plain", "--older-than=3d", "--with-claims", "--no-mouse"
-    ).out
+def test_every_setting_can_be_given_for_a_single_run(tmp_path: Path) -> None:
+    words = ("--control", "plain", "--set", "older_than=3d", "--set=with-claims=yes", "--set", "mouse=no")
+    shown = here(tmp_path, "config", "--json", *words).out
     found = {name: (row["value"], row["origin"]) for name, row in json.loads(shown).items()}
     assert found["control"] == ("plain", "--control")
-    assert found["older_than"] == ("3d", "--older-than")
-    assert found["with_claims"] == (True, "--with-claims")
+    assert found["older_than"] == ("3d", "--set older_than")
+    assert found["with_claims"] == (True, "--set with_claims")
     assert found["mouse"][0] is False
-    assert here(tmp_path, "config", "--control", "all").code == 2
+    for wrong in (("--control", "all"), ("--set", "contro=all"), ("--set", "mouse"), ("--set", "keys=a")):
+        done = here(tmp_path, "config", *wrong)
+        assert done.code == 2
+        assert wrong[-1] in done.sentence or "control" in done.sentence
     assert "--control" not in here(tmp_path, "scan", "--help").out

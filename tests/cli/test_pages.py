@@ -43,7 +43,7 @@ async def test_a_page_that_is_closed_to_agents_is_shown_and_not_scored(tmp_path:
         found = await run(tmp_path, "scan", url, *pages, "--json")
         requests = len(site.asked)
         cached = await run(tmp_path, "scan", url, *pages, "--json")
-        slots = await run(tmp_path, "scan", url, *pages, "--json", "--json-keys", "slots")
+        slots = await run(tmp_path, "scan", url, *pages, "--json", "--set", "json_keys=slots")
         text = await run(tmp_path, "scan", url, *pages)
         gate = await run(tmp_path, "scan", url, "--page", PRODUCT, "--fail-on", "critical")
         assert len(site.asked) > requests
