@@ -58,7 +58,8 @@ class Database:
     """The database at ``path``: created when it is missing, set aside and started again when it is damaged.
 
     ``warnings`` holds sentences for the user, such as that a damaged file was set aside. Raises ConfigError when the
-    file is no index, or belongs to a newer program. A file that another process keeps locked is opened at a later use.
+    file is no index, or one of another version of this program. A file that another process keeps locked is opened at a
+    later use.
     """
 
     def __init__(self, path: Path) -> None:
@@ -253,72 +254,66 @@ class Database:
         if fresh:
             self.path.chmod(0o600)
             connection.execute(f"PRAGMA page_size = {PAGE}")
+        made = self._has_tables(connection)  # before anything is written to what may be no index
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(f"PRAGMA wal_autocheckpoint = {LOG // PAGE}")
         connection.execute(f"PRAGMA journal_size_limit = {LOG}")
-        if self._checked(connection) < VERSION:
+        if not made:
             with transaction(connection):
-                self._upgrade(connection)
+                self._create(connection)
 
     def _prepare_reading(self) -> sqlite3.Connection:
-        """Open a file that cannot be written to. Raises ConfigError for one of another version of this program."""
+        """Open a file that cannot be written to. Raises ConfigError for an empty one."""
         mode = "mode=ro"
         try:
             connection = self._connect(mode)
-            version = self._checked(connection)
+            made = self._has_tables(connection)
         except sqlite3.OperationalError:  # the log needs a file beside it that cannot be made
             mode = "immutable=1"
             connection = self._connect(mode)
-            version = self._checked(connection)
+            made = self._has_tables(connection)
             log = self.path.with_name(self.path.name + "-wal")
             if log.exists() and log.stat().st_size:
                 self.warnings.append(
                     f"The index {clean(self.path.name)} is read-only; its newest scans may be missing."
                 )
-        if version != VERSION:
+        if not made:
             connection.close()
-            raise ConfigError(
-                f"The index {clean(self.path, 200)} is of another version of this program (schema {version}, not "
-                f"{VERSION}) and cannot be brought up to date, since it cannot be written; copy the folder."
-            )
+            raise ConfigError(f"The index {clean(self.path, 200)} is empty, and read-only for this user.")
         self._file, self._mode = _identity(self.path), mode
         return connection
 
-    def _checked(self, connection: sqlite3.Connection) -> int:
-        """Return the schema version of the file; 0 for an empty one. Raises ConfigError for what is no index."""
+    def _has_tables(self, connection: sqlite3.Connection) -> bool:
+        """Say whether the file is an index of this version, or empty. Raises ConfigError for anything else."""
         version: int = connection.execute("PRAGMA user_version").fetchone()[0]
         shown = f"The file {clean(self.path, 200)}"
-        if version > VERSION:
-            raise ConfigError(
-                f"{shown} was written by a newer version of this program (schema {version}; this one knows up to "
-                f"{VERSION})."
-            )
         found = shape(connection)
         if version == 0 and not found:
-            return 0
+            return False
         identity: int = connection.execute("PRAGMA application_id").fetchone()[0]
         if version <= 0 or identity != APPLICATION_ID:
             raise ConfigError(f"{shown} is not an index of this program (schema {version}).")
-        strange = [name for name in found if not is_ours(name, found[name], version)]
-        if version == VERSION:
-            strange += [name for name in ours() if name not in found and not name.startswith("view ")]
+        if version != VERSION:
+            raise ConfigError(
+                f"{shown} was written by another version of this program (schema {version}, not {VERSION}): there "
+                "“aui-tui export --cards -o cards.ndjson” writes its cards, and here “aui-tui import cards.ndjson” "
+                "reads them into another folder (--data-dir DIR)."
+            )
+        strange = [name for name in found if not is_ours(name, found[name])]
+        strange += [name for name in ours() if name not in found and not name.startswith("view ")]
         if strange:
             raise ConfigError(f"{shown} is not an index of this program: its {clean(strange[0], 80)} is not ours.")
         connection.execute("SELECT 1 FROM site LIMIT 1").fetchone()
-        return version
+        return True
 
-    def _upgrade(self, connection: sqlite3.Connection) -> None:
-        """Create the tables, or bring those of an older program to this one's version."""
-        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version == 0:
-            for part in schema():
-                connection.execute(part.sql)
-            connection.execute("UPDATE meta SET revision = ?", (REVISION,))
-        elif version < VERSION:
-            from aui_tui.index.migration import migrate
-
-            migrate(connection, version)
+    def _create(self, connection: sqlite3.Connection) -> None:
+        """Create the tables, unless another process has done so meanwhile."""
+        if self._has_tables(connection):
+            return
+        for part in schema():
+            connection.execute(part.sql)
+        connection.execute("UPDATE meta SET revision = ?", (REVISION,))
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {VERSION}")
 

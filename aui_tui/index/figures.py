@@ -226,7 +226,7 @@ def _verdicts(db: sqlite3.Connection, scans: Iterable[int]) -> Iterator[tuple[in
     sql = "SELECT id, CAST(card AS BLOB) FROM scan WHERE id IN (SELECT value FROM json_each(?)) AND card IS NOT NULL"
     for scan, blob in db.execute(sql, (json.dumps([*scans]),)):
         with suppress(RecordError, msgspec.MsgspecError):
-            yield scan, from_json(compression.inflate(blob), _Matrix).verdicts()
+            yield scan, from_json(compression.inflate(blob, compression.CARD), _Matrix).verdicts()
 
 
 def _turned(db: sqlite3.Connection, now: Mapping[int, Sequence[str]]) -> dict[str, tuple[int, int]]:

@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-VERSION: Final = 10
-"""Schema version of this program, kept in ``PRAGMA user_version``."""
-TABLES: Final = ("site", "scan", "line", "edge", "visits", "meta", "tally", "site_text")
+VERSION: Final = 1
+"""Schema version of this program, kept in ``PRAGMA user_version``; a file of another version is refused."""
+TABLES: Final = ("site", "scan", "visits", "meta", "tally", "site_text")
 
 
 class Statement(NamedTuple):
@@ -55,16 +55,11 @@ def ours() -> dict[str, str]:
         return shape(db)
 
 
-def is_ours(name: str, made: str, version: int) -> bool:
-    """Say whether a part of a file may be there: tables, indexes and views of the user's own are never read.
-
-    The tables of an older version are read by name alone and then dropped.
-    """
+def is_ours(name: str, made: str) -> bool:
+    """Say whether a part of a file may be there: tables, indexes and views of the user's own are never read."""
     kind, _, known = name.partition(" ")
     if kind == "view":
         return known not in TABLES
     if kind == "index" or (kind == "table" and known not in TABLES):
         return True
-    if version < VERSION:
-        return "VIRTUAL" not in made.upper() or known == "site_text"
     return ours().get(name) == made

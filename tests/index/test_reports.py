@@ -317,39 +317,6 @@ def test_scans_that_an_earlier_revision_graded_are_graded_again(
     assert not first.counting
 
 
-OLDER = {
-    4: ("ALTER TABLE meta DROP COLUMN revision", "ALTER TABLE meta DROP COLUMN ungraded"),
-    8: (
-        "ALTER TABLE site ADD COLUMN kind TEXT NOT NULL DEFAULT 'x'",
-        "CREATE INDEX of_kind ON site (kind)",
-    ),
-}
-"""What makes a file of this version one of an earlier version with plain columns."""
-
-
-@pytest.mark.parametrize("version", OLDER)
-def test_an_index_of_an_earlier_version_opens_with_all_it_holds(tmp_path: Path, version: int) -> None:
-    path = tmp_path / "index.db"
-    store = Reports(path)
-    store.put_many([scan("a.example"), scan("a.example", at=NOW - DAY), scan("b.example", dead=True)])
-    before = [store.row(host) for host in ("a.example", "b.example")]
-    store.close()
-    with closing(sqlite3.connect(path)) as db:
-        for sql in (*OLDER[version], "CREATE VIEW mine AS SELECT host FROM site"):
-            db.execute(sql)
-        db.execute(f"PRAGMA user_version = {version}")
-    store = Reports(path)
-    assert (hosts(store), len(store.history("a.example"))) == (["a.example"], 2)
-    assert [store.row(host) for host in ("a.example", "b.example")] == before
-    assert len(store.index(Query.of(line="a.ex")).ranked) == 1
-    consistent(store)
-    assert store.regrade(lambda card, seen: card, seconds=60.0)[1] == 0
-    consistent(store)
-    store.close()
-    with closing(sqlite3.connect(path)) as db:
-        assert len(db.execute("SELECT * FROM mine").fetchall()) == 2
-
-
 def test_window_outlives_a_change(store: Reports) -> None:
     for number in range(5):
         store.put(*scan(f"{number}.example"))
@@ -537,16 +504,20 @@ def test_reading_does_not_wait_for_a_writer(tmp_path: Path) -> None:
         assert store.put(*scan("other.example"))
 
 
-def test_newer_file_is_refused(tmp_path: Path) -> None:
-    Reports(tmp_path / "index.db").close()
-    db = sqlite3.connect(tmp_path / "index.db")
-    db.execute("PRAGMA user_version = 99")
-    db.close()
-    with pytest.raises(
-        ConfigError, match=rf"newer version of this program \(schema 99; this one knows up to {VERSION}\)"
-    ):
-        Reports(tmp_path / "index.db")
-    assert not list(tmp_path.glob("*damaged*"))
+@pytest.mark.parametrize("version", [VERSION + 1, 10])
+def test_a_file_of_another_version_is_refused_and_left_as_it_is(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "index.db"
+    Reports(path).close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA user_version = {version}")
+    before = path.read_bytes()
+    with pytest.raises(ConfigError) as refused:
+        Reports(path)
+    assert f"another version of this program (schema {version}, not {VERSION})" in str(refused.value)
+    assert "aui-tui export --cards -o cards.ndjson" in str(refused.value)
+    assert "aui-tui import cards.ndjson" in str(refused.value)
+    assert [file.name for file in tmp_path.iterdir()] == ["index.db"]
+    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize(
