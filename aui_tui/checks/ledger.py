@@ -25,12 +25,14 @@ from aui_tui.model.methods import method as method_called
 from aui_tui.model.observations import INCONCLUSIVE, LIMIT_STATUS, NO_ISSUER, Exchange, Observations
 from aui_tui.model.points import percent
 from aui_tui.model.registry import registry
-from aui_tui.model.tasks import BLOCKED, DONE, TASK, Rendered, pillar_points, runs_of
+from aui_tui.model.tasks import BLOCKED, DONE, TASK, Rendered, TreeDifference, pillar_points, runs_of
 from aui_tui.model.verdicts import AWAY, REAL
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL, SEVERITIES
 from aui_tui.packaged import read_table
 from aui_tui.text import cells, count, fit, joined
 
+EXAMPLES: Final = 3
+"""Names of elements that a sentence gives."""
 NAMED: Final = 12
 """Headings and prices that a sentence names before it counts the rest."""
 
@@ -48,6 +50,12 @@ TASK_SENTENCES: Final = sentence_list(
     warn rendered-scripts: <<share>> % of the text needs scripts
         <<share>> % of the readable text exists only after scripts run<<which>>: an agent that runs none does not see
         it.
+    warn tree-hidden: <<Cause>> hides <<hidden>> elements from agents
+        <<Cause>> hides <<hidden>> of <<total>> elements from agents that read the accessibility tree<<which>>; agents
+        that read the DOM see them.
+    warn tree-only: The DOM lacks <<hidden>> elements
+        <<Cause>> hides <<hidden>> of <<total>> elements from agents that read the DOM<<which>>; agents that read the
+        accessibility tree see them.
     good tasks-done: Tasks done in a browser
         An agent in a browser completed <<count>>: <<tasks>>.
     good rendered-same: Scripts add no text
@@ -80,6 +88,8 @@ def task_findings(observations: Observations) -> Iterator[Finding]:
     """Yield what the run of the tasks found; nothing without a run."""
     if observations.page.rendered is not None:
         yield _rendered(observations.page.rendered)
+    if observations.tasks is not None and observations.tasks.tree is not None:
+        yield from _unlike(observations.tasks.tree)
     results = observations.tasks.results if observations.tasks is not None else ()
     for result in results:
         facts = {"task": TASK[result.task].label, "note": clause(result.note)}
@@ -90,6 +100,15 @@ def task_findings(observations: Observations) -> Iterator[Finding]:
     done = [TASK[result.task].label for result in results if result.outcome == DONE]
     if done:
         yield Finding("tasks-done", {"count": count(len(done), "task"), "tasks": joined(done)})
+
+
+def _unlike(tree: TreeDifference) -> Iterator[Finding]:
+    which = f", such as {joined(list(map(quoted, tree.names[:EXAMPLES])))}" if tree.names else ""
+    facts = {"total": str(tree.total), "which": which}
+    if tree.dom_only:
+        yield Finding("tree-hidden", {**facts, "cause": tree.cause, "hidden": str(tree.dom_only)})
+    if tree.tree_only:
+        yield Finding("tree-only", {**facts, "cause": "a closed shadow root", "hidden": str(tree.tree_only)})
 
 
 def _rendered(page: Rendered) -> Finding:

@@ -136,6 +136,20 @@ class TaskResult(Record, frozen=True):
     elapsed_ms: int = 0
 
 
+class TreeDifference(Record, frozen=True):
+    """Links, controls and headings of the homepage that agents of one kind alone see, decoration left out.
+
+    ``dom_only``: how many are left out of the accessibility tree, ``tree_only``: how many of the DOM, of ``total``.
+    ``cause``: what hides them, such as ``aria-hidden``. ``names``: some of theirs.
+    """
+
+    total: int
+    dom_only: int = 0
+    tree_only: int = 0
+    cause: str = ""
+    names: tuple[str, ...] = ()
+
+
 class TaskReport(Record, frozen=True):
     """One run of the tasks on one site, with its transcript.
 
@@ -143,7 +157,7 @@ class TaskReport(Record, frozen=True):
     no page) or UNKNOWN. ``status``: of the homepage document, 0 when there was none. ``robots``: what robots.txt leaves
     ``*``: ``open``, ``partial``, ``blocked`` or ``unknown``. ``acted``: "add to cart" might be pressed (``--act``).
     ``stopped``: the run was cancelled before its end. ``writes``: requests that sent data after a press or an input.
-    ``withheld``: requests that the fence ended.
+    ``withheld``: requests that the fence ended. ``tree``: where what agents read differs by more than decoration.
     """
 
     ran_at: str
@@ -160,6 +174,7 @@ class TaskReport(Record, frozen=True):
     bytes: int = 0
     writes: int = 0
     withheld: int = 0
+    tree: TreeDifference | None = None
 
 
 class Rendered(Record, frozen=True):

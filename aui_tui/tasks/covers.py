@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from aui_tui.tasks.outline import DIALOGS, Node, Outline
+from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, Node, Outline
 from aui_tui.tasks.vocabulary import ACCEPT, CLOSE, COMMITS, CONSENT, NEVER, REJECT
 
 
@@ -24,7 +24,7 @@ class Cover:
     @property
     def total(self) -> int:
         """How many links and controls are in sight."""
-        return len(self.reached) + len(self.covered)
+        return len(self.reached) + len(self.covered) + self._behind
 
     @property
     def dialog(self) -> Node | None:
@@ -34,7 +34,7 @@ class Cover:
     @property
     def covers(self) -> bool:
         """Something covers the page: more of it is covered than can be reached outside dialogs."""
-        return len(self.covered) > self._outside
+        return len(self.covered) > self._outside or (self._behind > 0 and not self._outside)
 
     @property
     def free(self) -> bool:
@@ -44,6 +44,11 @@ class Cover:
     @property
     def _outside(self) -> int:
         return sum(not DIALOGS & set(node.path) for node in self.reached)
+
+    @property
+    def _behind(self) -> int:
+        """How many links and controls a dialog takes out of the accessibility tree."""
+        return sum(node.role in ACTIONABLE for node in self.outline.dom_only) if self.dialog is not None else 0
 
     @property
     def _framed(self) -> list[Node]:

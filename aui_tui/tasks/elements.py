@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, NamedTuple
 
 from aui_tui.tasks.outline import Node
-from aui_tui.tasks.page import ACT, Page, taken
+from aui_tui.tasks.page import ACT, Page
 from aui_tui.tasks.vocabulary import MAIL, words
 
 KEPT: Final = 0.15
@@ -55,7 +55,7 @@ async def fill(page: Page, control: Control) -> bool | None:
                 return await _by_keys(page, node, "ArrowRight", "ArrowDown", "Enter")
             if about["type"] in FIXED or about["type"] in ("date", "range"):
                 value = _fixed(about)
-                return await _set(page, node, page.locate(node).fill(value, timeout=1000 * ACT), value)
+                return await _set(page, node, lambda element: element.fill(value, timeout=1000 * ACT), value)
             return await _type(page, node, about)
     except TimeoutError:
         return False
@@ -84,12 +84,12 @@ async def _select(page: Page, node: Node) -> bool:
     choice = await page.ask(node, "option")
     if not choice:
         return choice is not None and bool(await page.ask(node, "value"))
-    return await _set(page, node, page.locate(node).select_option(choice[0], timeout=1000 * ACT), choice[0])
+    return await _set(page, node, lambda element: element.select_option(choice[0], timeout=1000 * ACT), choice[0])
 
 
-async def _set(page: Page, node: Node, work: Awaitable[object], value: str) -> bool:
-    """Say whether ``work`` gives a control ``value``, and it is kept."""
-    return await taken(work) and bool(await _kept(page, node) == value)
+async def _set(page: Page, node: Node, act: Callable[[Any], Awaitable[object]], value: str) -> bool:
+    """Say whether ``act`` gives a control ``value``, and it is kept."""
+    return await page.takes(node, act) and bool(await _kept(page, node) == value)
 
 
 async def _by_keys(page: Page, node: Node, *keys: str) -> bool:

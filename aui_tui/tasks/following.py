@@ -183,7 +183,7 @@ async def _covered_link(visit: Visit, node: Node) -> TaskResult:
     """Return the ending for a link that takes no click: a doubt where a button of a name unknown here may free it."""
     buttons = await visit.page.ask(node, "over") or ()
     unknown = any(not any(known.search(name) for known in DISMISS) for name in buttons)
-    if visit.veiled or unknown:
+    if unknown:
         return ended("follow-veiled", node=node)
     visit.step("followed", node, note="something else would get the click", mark="stuck")
     return await visit.blame("follow-covered", node)

@@ -1,4 +1,4 @@
-"""The accessibility tree of a page as Playwright outlines it for agents: roles, names, states and addresses. Pure.
+"""The outline of a page that Playwright makes from the DOM for agents: roles, names, states and addresses. Pure.
 
 An outline is indented text, one node per line: ``- link "Rooms" [ref=e4]``, ``- text: and more``, ``- /url: /x``.
 """
@@ -33,6 +33,7 @@ TEXT: Final = "text"
 NAME: Final = 300
 """Characters kept of a name."""
 
+_GLYPHS: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]+")
 _LINE: Final = re.compile(r"^( *)- (.*)$")
 _HEAD: Final = re.compile(
     r'([a-zA-Z][\w-]*)(?: ("(?:[^"\\]|\\.)*"|/(?:[^/\\]|\\.)*/))?((?: \[[^\]]*\])*)(?::(?: (.*))?)?'
@@ -56,6 +57,8 @@ class Node:
     depth: int = 0
     disabled: bool = False
     pointer: bool = False
+    hidden: bool = False
+    """``aria-hidden``: it and what it holds are not in the accessibility tree."""
 
     @property
     def framed(self) -> bool:
@@ -69,12 +72,17 @@ NOTHING: Final = Node("")
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The nodes of a page in document order, its address and title, and once it has settled its JSON-LD as one text."""
+    """The nodes of a page in document order, its address and title, and once it has settled its JSON-LD as one text.
+
+    ``dom_only``: what the outline has and the browser's accessibility tree has not; ``tree_only``: the other way round.
+    """
 
     nodes: tuple[Node, ...] = ()
     url: str = ""
     title: str = ""
     jsonld: str = ""
+    dom_only: tuple[Node, ...] = ()
+    tree_only: tuple[Node, ...] = ()
 
     def of(self, *roles: str) -> list[Node]:
         """Return the nodes with one of ``roles``."""
@@ -145,14 +153,15 @@ def _node(body: str, above: Node | None) -> Node:
     state = dict(_STATE.findall(states))
     return Node(
         role,
-        name=tidy(_value(name) if name.startswith('"') else name, NAME),
+        name=tidy(spoken(_value(name) if name.startswith('"') else name), NAME),
         ref=state.get("ref", ""),
-        text=clean(_value(text), 4000),
+        text=clean(spoken(_value(text)), 4000),
         path=(*above.path, above.role) if above is not None else (),
         group=above.group if above is not None else 0,
         depth=above.depth + 1 if above is not None else 0,
         disabled="disabled" in state,
         pointer=state.get("cursor") == "pointer",
+        hidden="aria-hidden" in state,
     )
 
 
@@ -180,6 +189,11 @@ def _line(node: Node) -> str:
     name = f" “{clean(node.name, 80)}”" if node.name else ""
     text = f" {clean(node.text, 80)}" if node.text else ""
     return f"{'  ' * min(node.depth, 8)}{node.role}{name}{text}{' (disabled)' if node.disabled else ''}"
+
+
+def spoken(text: str) -> str:
+    """Return ``text`` without code points of private use: glyphs of icon fonts, which say nothing."""
+    return _GLYPHS.sub("", text).strip()
 
 
 def _absolute(base: str, url: str) -> str:

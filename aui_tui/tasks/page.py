@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Awaitable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -15,11 +15,12 @@ from aui_tui.model.observations import READABLE_ENOUGH
 from aui_tui.packaged import read_text
 from aui_tui.scan.exchanges import redact
 from aui_tui.tasks.fence import Fence, Held, NetworkPhase
-from aui_tui.tasks.outline import ACTIONABLE, FIELDS, NAME, Node, Outline, parse
-from aui_tui.text import clean, tidy
+from aui_tui.tasks.outline import ACTIONABLE, Node, Outline, parse
+from aui_tui.tasks.tree import OWN, Frame, by_tree, read_tree
+from aui_tui.text import clean
 
 if TYPE_CHECKING:
-    from playwright.async_api import Locator, Response
+    from playwright.async_api import CDPSession, ElementHandle, Response
     from playwright.async_api import Page as Tab
 
 T = TypeVar("T")
@@ -41,6 +42,8 @@ TRIED: Final = 2.5
 LOCKED: Final = "it asks for a password"
 MOST: Final = 150
 """Links and controls whose reach is tested."""
+FRAMES: Final = 20
+"""Frames of a page whose trees are read."""
 
 
 @cache
@@ -94,6 +97,7 @@ class Page:
         """The answer to the last document that the tab asked for."""
         self.ready = False
         """The document was complete, and its scripts at rest, when it was last looked at."""
+        self._session: tuple[Tab, CDPSession] | None = None
         self.touched = False
         """Something was typed or pressed since the page was opened, dismissals left out."""
         self._broken = False
@@ -137,16 +141,31 @@ class Page:
         for tab in tabs:
             await _answer(tab.close(run_before_unload=False))
 
-    def locate(self, node: Node) -> Locator:
-        """Return the element of ``node``."""
-        return self.tab.locator(f"aria-ref={node.ref}")
+    async def _cdp(self) -> CDPSession:
+        """Return what speaks the browser's own protocol to the tab that is open."""
+        if self._session is None or self._session[0] is not self.tab:
+            self._session = self.tab, await self.tab.context.new_cdp_session(self.tab)
+        return self._session[1]
+
+    async def locate(self, node: Node) -> ElementHandle:
+        """Return the element of ``node``: by the outline, or by the tree where that alone has it. Raises Untouched."""
+        if not node.ref.startswith(OWN):
+            return await self.tab.locator(f"aria-ref={node.ref}").element_handle(timeout=1000 * ACT)
+        session = await self._cdp()
+        resolved = await session.send("DOM.resolveNode", {"backendNodeId": int(node.ref[len(OWN) :])})
+        call = {"objectId": resolved["object"]["objectId"], "functionDeclaration": questions()["keep"]}
+        await session.send("Runtime.callFunctionOn", call)
+        for frame in self.tab.frames:
+            handle = (await frame.evaluate_handle(questions()["kept"])).as_element()
+            if handle is not None:
+                return handle
+        raise Untouched
 
     async def ask(self, node: Node, question: str, *given: Any) -> Any:
         """Ask the element of ``node`` a question of ``questions.js``; None when it has gone."""
 
         async def asked() -> Any:
-            handle = await self.locate(node).element_handle(timeout=1000 * ACT)
-            return await handle.evaluate(questions()[question], *given)
+            return await (await self.locate(node)).evaluate(questions()[question], *given)
 
         return await _answer(asked())
 
@@ -160,15 +179,16 @@ class Page:
         call = {"expression": f"({questions()[question]})({values})", "includeCommandLineAPI": True}
 
         async def asked() -> Any:
-            session = await self.tab.context.new_cdp_session(self.tab)
-            answer = await session.send("Runtime.evaluate", {**call, "returnByValue": True})
-            await session.detach()
+            answer = await (await self._cdp()).send("Runtime.evaluate", {**call, "returnByValue": True})
             return answer["result"].get("value")
 
         return await _answer(asked())
 
-    async def look(self) -> Outline:
-        """Return the outline of the page as it is now. Raises Stuck when the page does not answer."""
+    async def look(self, *, whole: bool = True) -> Outline:
+        """Return the outline of the page as it is now, as the tree has it. Raises Stuck when the page does not answer.
+
+        Without ``whole`` as the DOM has it, which takes less time.
+        """
         wait = min(self._settle, ACT)
         for attempt in range(3):
             try:
@@ -183,19 +203,36 @@ class Page:
                 continue
             self.ready = bool(state and state["ready"])
             title = str(state["title"]) if state else ""
-            self.outline = await self._named(parse(*redact((shown, self.tab.url, title), self.fence.secrets)))
+            self.outline = parse(*redact((shown, self.tab.url, title), self.fence.secrets))
             break
+        tree = await self.tree() if whole else None
+        if tree is not None:
+            self.outline = by_tree(self.outline, tree)
         return self.outline
 
-    async def _named(self, outline: Outline) -> Outline:
-        """Give fields without a name the one that the page gives them in a way that the outline does not follow."""
-        bare = [node for node in outline.of(*FIELDS) if node.ref and not node.name][:MOST]
-        if not bare:
-            return outline
-        names = await asyncio.gather(*(self.ask(node, "name") for node in bare))
-        found = {node.ref: tidy(str(name or ""), NAME) for node, name in zip(bare, names, strict=True)}
-        nodes = (replace(node, name=found.get(node.ref) or node.name) for node in outline.nodes)
-        return replace(outline, nodes=tuple(nodes))
+    async def tree(self) -> tuple[Node, ...] | None:
+        """Return the nodes of the browser's accessibility tree, those of frames too; None when it does not come."""
+        try:
+            async with asyncio.timeout(LOADING):
+                session = await self._cdp()
+                top = (await session.send("Page.getFrameTree"))["frameTree"]
+                frames: list[Frame] = []
+                waiting = [(0, top)]
+                while waiting and len(frames) <= FRAMES:
+                    owner, frame = waiting.pop(0)
+                    number = frame["frame"]["id"]
+                    if frame is not top:
+                        owner = (await session.send("DOM.getFrameOwner", {"frameId": number}))["backendNodeId"]
+                    nodes = (await session.send("Accessibility.getFullAXTree", {"frameId": number}))["nodes"]
+                    frames.append((owner, nodes))
+                    waiting += [(0, inner) for inner in frame.get("childFrames", ())]
+        except Exception:  # the page may be leaving, or too large
+            return None
+        nodes = read_tree(frames)
+        texts = redact(tuple((node.name, node.text, node.url) for node in nodes), self.fence.secrets)
+        return tuple(
+            replace(node, name=name, text=text, url=url) for node, (name, text, url) in zip(nodes, texts, strict=True)
+        )
 
     async def settle(self) -> Outline:
         """Wait until the document is complete and its structure has been the same for QUIET seconds, else for LOADING.
@@ -223,7 +260,14 @@ class Page:
                     raise Stuck("the page does not answer")
                 break
             await asyncio.sleep(LOOK)
+        outline = await self._whole(outline)
         return replace(outline, jsonld=str(await self.query("jsonld") or ""))
+
+    async def _whole(self, outline: Outline) -> Outline:
+        try:
+            return await self.look()
+        except Stuck:
+            return outline
 
     def waits(self) -> bool:
         """Say whether the page still waits for content that it asked for."""
@@ -231,7 +275,7 @@ class Page:
 
     async def _glance(self, last: Outline | None) -> Outline:
         try:
-            return await self.look()
+            return await self.look(whole=False)
         except Stuck:
             self.ready = False
             return last or Outline()
@@ -273,7 +317,7 @@ class Page:
     async def click(self, node: Node) -> bool:
         """Scroll there and click. False when it takes no click, or something else would get it."""
         await self._press()
-        return await taken(self.locate(node).click(timeout=1000 * ACT, no_wait_after=True))
+        return await self.takes(node, lambda element: element.click(timeout=1000 * ACT, no_wait_after=True))
 
     async def _press(self) -> None:
         """Let the fence know that the page is touched."""
@@ -285,7 +329,7 @@ class Page:
         await self._press()
 
         async def typed() -> None:
-            await self.locate(node).focus(timeout=1000 * ACT)
+            await (await self.locate(node)).focus()
             await self.tab.keyboard.press("ControlOrMeta+A")
             await self.tab.keyboard.type(text)
 
@@ -293,7 +337,15 @@ class Page:
 
     async def focus(self, node: Node) -> bool:
         """Give the focus to ``node``; False where it does not take it."""
-        return await taken(self.locate(node).focus(timeout=1000 * ACT))
+        return await self.takes(node, lambda element: element.focus())
+
+    async def takes(self, node: Node, act: Callable[[Any], Awaitable[object]]) -> bool:
+        """Say whether the element of ``node`` takes what ``act`` does to it."""
+
+        async def done() -> None:
+            await act(await self.locate(node))
+
+        return await taken(done())
 
     async def press(self, key: str) -> None:
         """Press a key where the focus is."""
@@ -309,7 +361,7 @@ class Page:
 
         The tab is of no use afterwards: the next document has a fresh one.
         """
-        before = await self.look()
+        before = await self.look(whole=False)
         if shut:
             await self.fence.shut()
         begun = len(self.fence.held)

@@ -17,8 +17,11 @@ element => {
     if (right - left < 4 || bottom - top < 4) continue;
     const x = (left + right) / 2, y = (top + bottom) / 2;
     let hit = page.elementFromPoint(x, y);
-    while (hit && hit.shadowRoot) {
-      const inner = hit.shadowRoot.elementFromPoint(x, y);
+    // closed roots are known from below alone
+    const roots = new Map();
+    for (let root = element.getRootNode(); root.host; root = root.host.getRootNode()) roots.set(root.host, root);
+    while (hit && (hit.shadowRoot || roots.has(hit))) {
+      const inner = (hit.shadowRoot || roots.get(hit)).elementFromPoint(x, y);
       if (!inner || inner === hit) break;
       hit = inner;
     }
@@ -45,6 +48,15 @@ element => {
 //: anchors  The places of the page that an address with # can lead to.
 () => [...document.querySelectorAll("[id],a[name]")].map(element => element.id || element.name).slice(0, 5000)
 
+//: unheard  What keeps an element that a person sees out of the accessibility tree; empty for one that nobody sees.
+element => {
+  const page = element.ownerDocument, view = page.defaultView, box = element.getBoundingClientRect();
+  const away = box.width < 4 || box.height < 4 || box.right + view.scrollX <= 0 || box.bottom + view.scrollY <= 0 ||
+    box.left + view.scrollX >= Math.max(page.documentElement.scrollWidth, view.innerWidth);
+  if (away || !element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return "";
+  return element.closest("[aria-hidden=true]") ? "aria-hidden" : element.closest("[inert]") ? "inert" : "the markup";
+}
+
 //: opener  Whether an element says that it opens something on the page.
 element => element.tagName === "SUMMARY" || element.hasAttribute("aria-expanded") || element.hasAttribute("aria-controls") ||
   ![null, "false"].includes(element.getAttribute("aria-haspopup"))
@@ -70,15 +82,11 @@ all => {
 //: snippet  The start tag of an element.
 element => element.cloneNode(false).outerHTML
 
-//: name  What a field is called by its labels, its own attributes, or the elements that label it: text, name or title.
-element => {
-  const root = element.getRootNode();
-  const by = (element.getAttribute("aria-labelledby") || "").split(/\s+/).filter(id => id).map(id => root.getElementById(id));
-  const said = part => part && ((part.textContent || "").trim() || part.getAttribute("aria-label") || part.title ||
-    (part.querySelector("[alt]") || {}).alt || "");
-  return [...by, ...(element.labels || [])].map(said).filter(name => name).join(" ") ||
-    element.getAttribute("aria-label") || element.placeholder || element.title || "";
-}
+//: keep  Keep the element that this is asked of for the next question; written as a method, since it is called on it.
+function () { Object.defineProperty(globalThis, Symbol.for("chosen"), { value: this, configurable: true }); }
+
+//: kept  The element that was kept.
+() => { const key = Symbol.for("chosen"), kept = globalThis[key]; delete globalThis[key]; return kept || null; }
 
 //: tools  The names of the WebMCP tools that the page has registered; null where the browser has no WebMCP for it.
 async () => {

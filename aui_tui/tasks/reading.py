@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections import Counter
 from typing import Final
 
 from aui_tui.model.observations import READABLE_ENOUGH
-from aui_tui.model.tasks import TaskResult
+from aui_tui.model.tasks import TaskResult, TreeDifference
 from aui_tui.tasks.covers import Cover
 from aui_tui.tasks.outline import Node, Outline
+from aui_tui.tasks.page import MOST
+from aui_tui.tasks.tree import COMPARED, unlike
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import GENERIC, NEVER, acts, words
 from aui_tui.text import count, joined
@@ -16,6 +20,10 @@ from aui_tui.text import count, joined
 LITTLE: Final = 100
 """Characters of text and names from which a page with a heading and two named links is readable; with one such link it
 is where nothing on it is drawn without words."""
+SOME: Final = 3
+"""Elements that agents of one kind alone see, from which on it is told; fewer where that is half of a page."""
+NAMES: Final = 5
+"""Of their names."""
 LONG_NAME: Final = 150
 FILE: Final = re.compile(r"\.(?:pdf|zip|jpe?g|png|svg|gif|webp|mp[34]|xml|rss)$", re.IGNORECASE)
 
@@ -28,6 +36,7 @@ async def read(visit: Visit) -> TaskResult:
     visit.anchors = frozenset(map(str, await visit.page.query("anchors") or ()))
     if cover is not None:
         return _covered(visit, cover, outline)
+    visit.difference = await _difference(visit, outline)
     text, headings = outline.text(), outline.headings()
     links = [node for node in outline.of("link") if node.name]
     drawn = await pictures(visit) if len(text) < READABLE_ENOUGH else ""
@@ -39,14 +48,35 @@ async def read(visit: Visit) -> TaskResult:
     visit.step("read", note=count(len(text), "character"), mark="stuck", outline=outline)
     waiting = visit.page.fence.failures or visit.page.waits() or not visit.page.ready
     facts = {"count": str(len(text)), "pictures": drawn}
+    if visit.difference is not None and visit.difference.dom_only:
+        return ended("read-hidden", {**facts, **hidden_facts(visit.difference)}, url=outline.url)
     return ended("read-waiting" if waiting else "read-empty", facts, url=outline.url)
+
+
+async def _difference(visit: Visit, outline: Outline) -> TreeDifference | None:
+    """Return where tree and DOM differ by more than decoration: what a person sees and agents of a kind do not."""
+    gone, added = unlike(outline)
+    asked = gone[:MOST]
+    causes = await asyncio.gather(*(visit.page.ask(node, "unheard") for node in asked))
+    unheard = {node: str(cause) for node, cause in zip(asked, causes, strict=True) if cause}
+    total = sum(node.role in COMPARED for node in outline.nodes) + len(unheard)
+    if max(len(unheard), len(added)) < min(SOME, max(1, total // 2)):
+        return None
+    cause = Counter(unheard.values()).most_common(1)[0][0] if unheard else "a closed shadow root"
+    names = tuple(node.name for node in (*unheard, *added) if node.name)[:NAMES]
+    return TreeDifference(total=total, dom_only=len(unheard), tree_only=len(added), cause=cause, names=names)
+
+
+def hidden_facts(difference: TreeDifference) -> dict[str, str]:
+    """Return the facts of the sentences about what is kept from agents that read the accessibility tree."""
+    return {"cause": difference.cause, "hidden": str(difference.dom_only), "total": str(difference.total)}
 
 
 def _covered(visit: Visit, cover: Cover, outline: Outline) -> TaskResult:
     """Return the ending of a covered page: blocked where every button was tried and nothing it asked for was kept."""
     dialog, tried, fence = cover.dialog, cover.tried[-1] if cover.tried else None, visit.page.fence
     facts = {
-        "covered": str(len(cover.covered)),
+        "covered": str(cover.total - len(cover.reached)),
         "total": str(cover.total),
         "what": f"the dialog “{dialog.name}”" if dialog is not None and dialog.name else "what lies over the page",
         "name": tried.name if tried is not None else "",
@@ -58,7 +88,7 @@ def _covered(visit: Visit, cover: Cover, outline: Outline) -> TaskResult:
         reason = "read-covered"
     else:
         reason = "read-covered-held" if fence.held or fence.failures else "read-covered-still"
-    visit.veiled = reason in ("read-covered-unknown", "read-covered-held")
+    visit.veil = facts["what"]
     return ended(reason, facts, node=dialog if cover.buttons else tried or dialog, url=outline.url)
 
 

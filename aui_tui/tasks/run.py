@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
+from aui_tui.checks.wording import clause
 from aui_tui.errors import InvalidHost
 from aui_tui.model.card import stamp
 from aui_tui.model.methods import round_half_up
@@ -50,13 +51,14 @@ from aui_tui.tasks.fence import EVERYBODY, Fence
 from aui_tui.tasks.filling import form
 from aui_tui.tasks.following import follow
 from aui_tui.tasks.offers import offer
+from aui_tui.tasks.outline import ENTRIES, Node
 from aui_tui.tasks.page import ACT, LOCKED, QUIET, Closed, Page, Stuck
 from aui_tui.tasks.proxy import Allowance
-from aui_tui.tasks.reading import read
+from aui_tui.tasks.reading import hidden_facts, read
 from aui_tui.tasks.searching import search
 from aui_tui.tasks.visit import Visit, ended, reasons
-from aui_tui.tasks.vocabulary import PRICE, price_key
-from aui_tui.text import clean, tidy
+from aui_tui.tasks.vocabulary import ADD, CONTACT, PRICE, price_key
+from aui_tui.text import clean, joined, path_of, tidy
 
 DOERS: Final[Mapping[str, Callable[[Visit], Awaitable[TaskResult]]]] = MappingProxyType(
     {"read": read, "follow": follow, "search": search, "contact": contact, "offer": offer, "form": form}
@@ -67,6 +69,20 @@ PASSING: Final = frozenset({404, 408, 410, 421, 425, 429})
 ALIVE: Final = 3
 """Questions that a page may leave unanswered before it counts as gone."""
 PASSWORD: Final = 401
+BY_TREE: Final = "For agents that read the accessibility tree: "
+OPENED: Final = 4
+"""Pages that a sentence names before it counts the rest."""
+SOUGHT: Final[Mapping[str, Callable[[Node], bool]]] = MappingProxyType(
+    {
+        "read": lambda node: bool(node.text or node.name),
+        "follow": lambda node: node.role == "link",
+        "search": lambda node: node.role == "searchbox" or "search" in node.path,
+        "contact": lambda node: node.role == "link" and CONTACT.search(node.name) is not None,
+        "offer": lambda node: node.role in ("button", "link") and ADD.search(node.name) is not None,
+        "form": lambda node: node.role in ENTRIES and node.role != "searchbox" and "search" not in node.path,
+    }
+)
+"""What each task looks for, where it is kept out of the accessibility tree."""
 
 
 @dataclass
@@ -178,6 +194,7 @@ class _Run:
         ending = await self._tried(task, end)
         if task == "read":
             ending = await self._received(ending)
+            self._note(tree=visit.difference)
             if ending.outcome == INCONCLUSIVE:
                 self.lost = ending
         self._end(ending)
@@ -186,8 +203,11 @@ class _Run:
 
     async def _tried(self, task: str, end: float) -> TaskResult:
         """Run one task within its limits; what it cannot decide is inconclusive, and never started is not absent."""
-        if task != "read" and not self.visit.reached:
+        visit = self.visit
+        if task != "read" and not visit.reached:
             return self.lost
+        if visit.veil:
+            return ended("veiled", {"what": visit.veil[:1].upper() + visit.veil[1:]})
         left = min(self.allowance.task, end - time.monotonic())
         if left <= 0 or self.fence.exhausted or self.fence.gone:
             return self._failed(task, TimeoutError(), 0)
@@ -197,11 +217,27 @@ class _Run:
                 ending = ending if ending.url else replace(ending, url=clean(self.visit.home.url, 300))
         except Exception as error:  # whatever a page brings the browser to raise proves nothing
             return self._failed(task, error, left)
+        ending = self._walked(task, ending)
         if ending.outcome not in (BLOCKED, ABSENT) or not self.visit.reached:
             return ending
         if self.lost.reason == "read-waiting":
             return self.lost  # what was not there may have been on its way
         return ending if await self._alive() else self._failed(task, Stuck("it stopped answering"), left)
+
+    def _walked(self, task: str, ending: TaskResult) -> TaskResult:
+        """Return ``ending``; not offered is said where reading and following worked on every page that was opened."""
+        visit = self.visit
+        if ending.outcome != ABSENT:
+            return ending
+        had = next((node for node in visit.home.dom_only if SOUGHT[task](node)), None)
+        if visit.difference is not None and had is not None:
+            named = f" “{had.name}”" if had.name else ""
+            return ended("hidden", {**hidden_facts(visit.difference), "named": named}, node=had)
+        before = {result.task: result for result in self.state.report.results}
+        worked = {"read": (DONE,), "follow": (DONE, ABSENT)}
+        failed = (before[one] for one in worked if one in before and before[one].outcome not in worked[one])
+        obstacle = next((clause(one.note.removeprefix(BY_TREE)) for one in failed), visit.obstacle)
+        return ended("unwalked", {"obstacle": obstacle}, url=ending.url) if obstacle else ending
 
     async def _alive(self) -> bool:
         """Say whether the run still has its means: a site is not blamed for a page that has gone."""
@@ -240,7 +276,13 @@ class _Run:
         visit = self.visit
         outcome = INCONCLUSIVE if visit.act and ending.outcome == NEEDS_ACT else ending.outcome
         steps, elapsed = tuple(visit.steps), visit.task_ms
-        result = replace(ending, task=visit.task, outcome=outcome, steps=steps, elapsed_ms=elapsed)
+        note = ending.note
+        if outcome == ABSENT:
+            opened = dict.fromkeys(path_of(urlsplit(url)) for url in visit.seen)
+            note = f"{note.rstrip('.')}; opened: {joined(list(opened), OPENED)}."
+        if visit.difference is not None and outcome in (DONE, BLOCKED):
+            note = BY_TREE + note
+        result = replace(ending, task=visit.task, outcome=outcome, note=note, steps=steps, elapsed_ms=elapsed)
         self._note(results=(*self.state.report.results, result))
         self._tell(TaskEvent(state="ended", task=visit.task, result=result))
 

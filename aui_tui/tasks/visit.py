@@ -17,7 +17,7 @@ import msgspec
 
 from aui_tui.checks.wording import fill
 from aui_tui.model.observations import LIMIT_STATUS
-from aui_tui.model.tasks import Step, TaskEvent, TaskResult
+from aui_tui.model.tasks import Step, TaskEvent, TaskResult, TreeDifference
 from aui_tui.packaged import read_table
 from aui_tui.tasks.covers import Cover
 from aui_tui.tasks.outline import NOTHING, Node, Outline
@@ -48,8 +48,12 @@ class Visit:
     anchors: frozenset[str] = frozenset()
     """The places of the homepage that an address with ``#`` can lead to."""
     reached: bool = False
-    veiled: bool = False
-    """Something covers the homepage, and its buttons have names that this test does not know."""
+    difference: TreeDifference | None = None
+    """Where the accessibility tree of the homepage and its DOM differ by more than decoration."""
+    veil: str = ""
+    """What covers the homepage and was not dismissed."""
+    obstacle: str = ""
+    """What kept a page that was opened from being seen whole: what is not found there may be there all the same."""
     seen: dict[str, Outline] = field(default_factory=dict)
 
     @property
@@ -103,8 +107,10 @@ class Visit:
 
     async def served(self, url: str) -> Outline:
         """Open a page and dismiss what covers it. Raises Closed; Stuck, also where the server fails or is too busy."""
-        outline, _ = await self.clear(await self.open(url))
+        outline, cover = await self.clear(await self.open(url))
         status = self.page.status
+        if cover is not None:
+            self.obstacle = f"something covers “{clean(outline.title or url, 80)}”"
         if status == LIMIT_STATUS or status >= 500:
             self.seen.pop(self.place(outline.url), None)
             raise Stuck(f"status {status}")
@@ -120,21 +126,27 @@ class Visit:
         return (await self.clear(await self.open(url)))[0]
 
     async def clear(self, outline: Outline, over: Node | None = None) -> tuple[Outline, Cover | None]:
-        """Dismiss what covers the page, or the element ``over``, at most twice, by a button with a known name.
+        """Dismiss what covers the page, or the element ``over``: by a button with a known name, twice, then by Escape.
 
         Returns the page, and what still covers it.
         """
         page, touched = self.page, self.page.touched
         tried: list[Node] = []
+        escaped = False
         while True:
             cover = Cover(outline, *await page.reach(outline), tried)
             if cover.free if over is None else await page.hit(over) is not False:
                 return outline, None
             choice = cover.dismissal()
-            if choice is None or len(tried) == DISMISSALS:
+            if choice is not None and len(tried) < DISMISSALS:
+                self.step("dismissed", choice, mark="done" if await self.press(choice) else "part", outline=outline)
+                tried.append(choice)
+            elif cover.covers and not escaped:
+                await page.press("Escape")
+                self.step("pressed", cover.dialog, note="Escape", outline=outline)
+                escaped = True
+            else:
                 return outline, cover if cover.covers else None
-            self.step("dismissed", choice, mark="done" if await self.press(choice) else "part", outline=outline)
-            tried.append(choice)
             outline = await page.settle()
             page.touched = touched
 
