@@ -70,6 +70,8 @@ ALIVE: Final = 3
 """Questions that a page may leave unanswered before it counts as gone."""
 PASSWORD: Final = 401
 BY_TREE: Final = "For agents that read the accessibility tree: "
+NO_WORD: Final = "search-no-query"
+"""Reason of a search that had no word to ask for."""
 OPENED: Final = 4
 """Pages that a sentence names before it counts the rest."""
 SOUGHT: Final[Mapping[str, Callable[[Node], bool]]] = MappingProxyType(
@@ -227,12 +229,14 @@ class _Run:
     def _walked(self, task: str, ending: TaskResult) -> TaskResult:
         """Return ``ending``; not offered is said where reading and following worked on every page that was opened."""
         visit = self.visit
-        if ending.outcome != ABSENT:
+        if ending.outcome != ABSENT and ending.reason != NO_WORD:
             return ending
         had = next((node for node in visit.home.dom_only if SOUGHT[task](node)), None)
         if visit.difference is not None and had is not None:
             named = f" “{had.name}”" if had.name else ""
             return ended("hidden", {**hidden_facts(visit.difference), "named": named}, node=had)
+        if ending.outcome != ABSENT:
+            return ending
         before = {result.task: result for result in self.state.report.results}
         worked = {"read": (DONE,), "follow": (DONE, ABSENT)}
         failed = (before[one] for one in worked if one in before and before[one].outcome not in worked[one])

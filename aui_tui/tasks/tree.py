@@ -12,7 +12,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any, Final
 
-from aui_tui.tasks.outline import ACTIONABLE, GROUPS, NAME, TEXT, Node, Outline, spoken
+from aui_tui.tasks.outline import ACTIONABLE, FIELDS, GROUPS, NAME, TEXT, Node, Outline, spoken
 from aui_tui.text import clean, tidy
 
 ROLES: Final = {
@@ -209,6 +209,8 @@ def unlike(outline: Outline) -> tuple[list[Node], list[Node]]:
 
     def matters(node: Node) -> bool:
         said = letters(node.name)
-        return node.role in COMPARED and bool(said) and said not in names and node.url not in urls
+        if not said:  # a field that is hidden has no name in the outline either
+            return node.role in FIELDS
+        return node.role in COMPARED and said not in names and node.url not in urls
 
     return [node for node in outline.dom_only if matters(node)], [node for node in outline.tree_only if matters(node)]
