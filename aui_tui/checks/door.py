@@ -46,12 +46,18 @@ from aui_tui.model.observations import (
     SignedProbe,
 )
 from aui_tui.model.registry import registry
-from aui_tui.model.verdicts import AWAY, REAL, REAL_AGENT
+from aui_tui.model.verdicts import AWAY, FORMAT, MORE, NEGOTIATED, REAL, REAL_AGENT
 from aui_tui.model.vocabulary import LIVE_TOTAL, has_edge
 from aui_tui.text import count, joined
 
 PROOF: Final = ", asked again alone, with {control} served right before and after"
 """How it is known that a refusal is for the agent."""
+VERSIONS: Final = {
+    MORE: "more to read",
+    FORMAT: "another format",
+    NEGOTIATED: "another language or a choice of them, by what it accepts",
+}
+"""What differs in a page that serves an agent, by the outcome of its comparison."""
 SENTENCES: Final = sentence_list(
     """
     critical shut-out: <<Agents>> <<gets|get>> <<what>> / AI agents are shut out
@@ -169,7 +175,7 @@ SENTENCES: Final = sentence_list(
     good pages-served: Agents get the other pages too
         All <<total>> probed agents get <<pages>> too, as a browser does; not scored.
     good served: <<Agents>> <<gets|get>> in / Agents get in
-        <<Agents>> <<gets|get>> the homepage, as a browser does.
+        <<Agents>> <<gets|get>> the homepage<<like>>.
     """
 )
 
@@ -359,6 +365,8 @@ def _served(judgement: Judgement) -> Iterator[Finding]:
     """Yield who gets the homepage, and what differs where its address, its title or much of its text does."""
     observations, browser = judgement.observations, judgement.observations.browser
     alike: dict[str, list[str]] = {}
+    like = {BROWSER: ", as a browser does", REAL: ", as a real browser does"}.get(observations.reference, "")
+    like = like if browser.outcome == SERVED or observations.reference != BROWSER else ""
     for agent, probe in judgement.probed:
         if probe.outcome == SERVED:
             compared = browser.outcome == SERVED
@@ -366,7 +374,7 @@ def _served(judgement: Judgement) -> Iterator[Finding]:
             alike.setdefault(what, []).append(agent.short)
     for what, agents in alike.items():
         facts = _named(agents)
-        yield Finding("other-version", facts | {"what": what}) if what else Finding("served", facts)
+        yield Finding("other-version", facts | {"what": what}) if what else Finding("served", facts | {"like": like})
 
 
 def _differences(probe: Exchange, browser: Exchange, readable: int) -> Iterator[str]:
@@ -376,7 +384,9 @@ def _differences(probe: Exchange, browser: Exchange, readable: int) -> Iterator[
     if probe.title.casefold() != browser.title.casefold():
         title = f"the title {quoted(probe.title)}" if probe.title else "no title"
         yield f"{title} instead of {quoted(browser.title)}" if browser.title else title
-    if probe.readable is not None and probe.readable < readable:
+    if probe.compared in VERSIONS:
+        yield VERSIONS[probe.compared]
+    elif probe.readable is not None and probe.readable < readable:
         yield f"{probe.readable:,} readable characters instead of {readable:,}"
 
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from aui_tui.model import labels
 from aui_tui.model.observations import CHALLENGED, UNFOLLOWED, Exchange, RobotsPolicy
 from aui_tui.model.registry import registry
+from aui_tui.model.verdicts import ALONE, LESS
 from aui_tui.text import clean, joined
 
 QUOTE: Final = 60
@@ -18,6 +19,11 @@ NAMED: Final = 5
 """Names spelled out in a list before the rest is counted."""
 LINES: Final = 8
 """The same of line numbers."""
+UNTOLD: Final = {
+    LESS: "much less than people get, without a sign of a block",
+    ALONE: "and no page that people get is there to compare it with (a scan with Chromium has one: aui-tui help tasks)",
+}
+"""Why a page proves nothing, by the outcome of its comparison."""
 PLACE: Final = re.compile(r"<<(\w+)>>|<<([^<>|]+)\|([^<>|]+)>>")
 """``<<agents>>``, a fact; ``<<Agents>>``, the same with a capital; ``<<gets|get>>``, by the fact ``number``."""
 
@@ -92,6 +98,10 @@ def answers(probes: Sequence[Exchange]) -> str:
 
 def silence_reason(probe: Exchange) -> str:
     """Return why an inconclusive probe has no usable answer, as a clause."""
+    if probe.compared:
+        title = f" {quoted(probe.title)}" if probe.title else ""
+        readable = f"a page{title} ({probe.status}) with {probe.readable or 0:,} readable characters came"
+        return f"{readable}, {UNTOLD[probe.compared]}"
     if probe.error in ("", "timeout") and probe.status == 0:
         return "no answer in 12 s"
     return clause(probe.detail) or probe.error.replace("-", " ")

@@ -28,7 +28,7 @@ from aui_tui.model.observations import (
 )
 from aui_tui.model.points import conclusive
 from aui_tui.model.registry import Agent, Client, Surface, registry, surface_called, surfaces
-from aui_tui.model.verdicts import AWAY
+from aui_tui.model.verdicts import AWAY, LESS
 from aui_tui.model.vocabulary import LIVE_TOTAL, UNANSWERED
 from aui_tui.text import joined
 
@@ -367,6 +367,9 @@ def _asked(word: str, row: AgentRow, *, browser_served: bool) -> str:
 
 def _unclear(row: AgentRow) -> str:
     detail = row.exchange.detail if row.exchange is not None else ""
+    if row.exchange is not None and row.exchange.compared:
+        less = row.exchange.compared == LESS
+        return f"{'much less to read than people get' if less else 'no page to compare with its own'} ({row.status})"
     if row.status:
         return f"the answer ({row.status}) proves nothing"
     return detail or "no answer came"

@@ -23,7 +23,7 @@ from aui_tui.errors import RecordError
 from aui_tui.model.decoding import Limits, parse, record_of
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import Record, Rendered, TaskReport
-from aui_tui.model.verdicts import AWAY, REAL, Reading, read
+from aui_tui.model.verdicts import AWAY, COMPARED, REAL, Reading, read
 from aui_tui.model.verdicts import CHALLENGED as CHALLENGED
 from aui_tui.model.verdicts import INCONCLUSIVE as INCONCLUSIVE
 from aui_tui.model.verdicts import REFUSED as REFUSED
@@ -81,6 +81,7 @@ Outcome = Annotated[str, one_of((INCONCLUSIVE, CHALLENGED, REFUSED, SERVED))]
 Policy = Annotated[str, one_of(CRAWLER_POLICIES)]
 Effective = Annotated[str, one_of(("open", "partial", "blocked", "unknown"))]
 RobotsKind = Annotated[str, one_of(("rules", "none", "unknown", "html"))]
+Compared = Annotated[str, one_of(("", *COMPARED))]
 CauseKind = Annotated[str, one_of(CAUSES)]
 Host = Annotated[str, Meta(pattern=r"^(https?://)?[a-z0-9._:\[\]-]{1,300}$")]
 Origin = Annotated[str, Meta(pattern=r"^https?://[a-z0-9._:\[\]-]{1,300}$")]
@@ -187,6 +188,7 @@ class Exchange(Record, frozen=True):
     away too, or the file was refused again when asked alone; a homepage is then inconclusive, a file not measured.
     ``readable``: readable characters of an agent's page where they are much fewer than the browser's, or it is another
     page; else None.
+    ``compared``: how an agent's page stands to the one that people get, a key of ``verdicts.COMPARED``; empty: same.
     ``signed``: what signed probes showed after this name was turned away; where that is ``verified``, this is the
     answer to one of them.
     """
@@ -212,6 +214,7 @@ class Exchange(Record, frozen=True):
     controls: Count = 0
     limited: bool = False
     readable: Count | None = None
+    compared: Compared = ""
     signed: SignedResult | None = None
 
     @property
@@ -261,6 +264,8 @@ class Exchange(Record, frozen=True):
         A redirect to nowhere is a refusal where the browser, asked right after it, was served.
         """
         if self.limited or self.status == 0 or (self.error in UNFOLLOWED and not self.controls):
+            return INCONCLUSIVE
+        if COMPARED.get(self.compared) == INCONCLUSIVE:
             return INCONCLUSIVE
         if self.error in UNFOLLOWED:
             return REFUSED
@@ -504,8 +509,9 @@ class Observations(Record, frozen=True):
     be settled, although the browser was served. ``cause``: what a refusal goes by, None when nobody looked.
     ``incomplete``: the scan was stopped before its end; a probe without a verdict has the error ``stopped``.
     ``declared``: what the site declares for agents, None when nobody asked. ``shared_limit``: agents share a limit on
-    requests that does not hold for the browser. ``arms``: what else was asked for the control. ``pages``: what
-    browser and agents got at other pages.
+    requests that does not hold for the browser. ``reference``: whose page agents were compared with, ``browser``, ``R``
+    (a real browser) or an agent's slot; empty where nobody has a page that people get. ``arms``: what else was asked
+    for the control. ``pages``: what browser and agents got at other pages.
     """
 
     host: Host
@@ -528,6 +534,7 @@ class Observations(Record, frozen=True):
     incomplete: bool = False
     declared: Declared | None = None
     shared_limit: bool = False
+    reference: str = BROWSER
     arms: tuple[Arm, ...] = ()
     pages: tuple[OtherPage, ...] = ()
 
@@ -595,7 +602,7 @@ class Observations(Record, frozen=True):
     @property
     def unreachable(self) -> bool:
         """Nobody got a page or a challenge, and nothing follows about agents from what they got."""
-        if self.browser.outcome in (SERVED, CHALLENGED):
+        if self.browser.outcome in (SERVED, CHALLENGED) or any(probe.compared for probe in self.live):
             return False
         return all(reading.outcome == INCONCLUSIVE for reading in self.readings.values())
 

@@ -15,6 +15,23 @@ from typing import Final, NamedTuple
 
 INCONCLUSIVE, CHALLENGED, REFUSED, SERVED = "inconclusive", "challenged", "refused", "served"
 """Outcomes of one homepage probe."""
+SAME, MORE, FORMAT, NEGOTIATED = "same", "more", "another format", "negotiated"
+LESS, BLOCKED, ERROR, ALONE = "less", "blocked", "error", "alone"
+COMPARED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        SAME: SERVED,
+        MORE: SERVED,
+        FORMAT: SERVED,
+        NEGOTIATED: SERVED,
+        LESS: INCONCLUSIVE,
+        BLOCKED: CHALLENGED,
+        ERROR: CHALLENGED,
+        ALONE: INCONCLUSIVE,
+    }
+)
+"""What follows from how a 2xx page stands to the one that people get (``scan.comparison``): the same, more to read, the
+same in another format, another page by Accept or Accept-Language, much less to read, a page that blocks or says
+nothing, a page that is not there, or no page to compare it with."""
 REAL, REAL_AGENT, INVENTED, SEARCH = "R", "RA", "N", "I"
 """Arms: Chromium, Chromium under an agent's name, an invented name, a search engine's name."""
 

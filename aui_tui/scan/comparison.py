@@ -1,24 +1,38 @@
-"""The comparison of each page with the browser's.
+"""The comparison of a page with the one that people get: one reference, one comparison, one outcome.
 
-A block page may come with status 200. What gives it away is the browser's page beside it, by its readable text, never
-its length: it has nothing to read, or hardly any text of which most is not in that page. An answer that is the
-browser's octet for octet is not read at all. One that looks like another page is marked, so that the agent is asked
-again with the browser as the control; at the end the mark stays only where the browser's answers agree with each other,
-and where no agent that was marked got the browser's page when it was asked again: a site that serves two pages by
-chance proves nothing, and less text that the browser's page holds is a light version.
+A block page may come with status 200, and an agent may get more than a browser. Both show in the readable text beside
+the *reference*, the page that people get (``REFERENCES`` says whose it is); ``compare`` gives one outcome of ``ROWS``,
+and ``model.verdicts.COMPARED`` says what follows. Where nobody has a page that people get, nobody is praised. A page
+that is not the reference is asked for again, and what turns away or is less holds only where the browser's answers
+agree with each other, and no client that had it got the reference when it was asked again: a site that serves two pages
+by chance proves nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import re
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from aui_tui.model.observations import ANOTHER_PAGE, READABLE_ENOUGH, SERVED, Challenge, Exchange
+from aui_tui.model.observations import ANOTHER_PAGE, BROWSER, CHALLENGED, READABLE_ENOUGH, SERVED, Challenge, Exchange
+from aui_tui.model.verdicts import (
+    ALONE,
+    BLOCKED,
+    COMPARED,
+    ERROR,
+    FORMAT,
+    LESS,
+    MORE,
+    NEGOTIATED,
+    REAL,
+    SAME,
+)
 from aui_tui.scan import markup, page_text
 from aui_tui.scan.charset import media_type, to_utf8
 from aui_tui.scan.exchanges import is_text
@@ -27,144 +41,425 @@ from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.probes import Answer
 from aui_tui.text import clean
 
-_BEGINNING: Final = 1 << 16
-"""Octets of a body in which links to countries and the language are looked for."""
-_FOR_AGENTS: Final = ("text/markdown", "application/json")
-"""A page in one of these formats was made for agents, whatever it says (unless it says that it blocks)."""
+FAR: Final = 5
+"""How many times less text is far less."""
+CLEARLY: Final = 2
+"""How many times more text is more."""
 _FEW_WORDS: Final = 0.2
-"""Share of the words of a page below which it has little in common with the browser's."""
-_ALMOST_NOTHING: Final = 20
-"""Readable characters below which a body that broke off is no page, and the browser's no text to compare with."""
-_COUNTRIES: Final = 3
-"""Links to languages or countries that make a page a chooser of them."""
-_COUNTRY_LINK: Final = re.compile(
-    rb"""<a\s[^>]{0,200}?href=["']?(?:https?://(?:[a-z]{2}\.[^/"'\s>]{1,100}|[^/"'\s>]{1,100}\.[a-z]{2})/?["'\s>]"""
-    rb"""|(?:https?://[^/"'\s>]{1,100})?/[a-z]{2}(?:[-_][a-z]{2})?(?:/|["'\s>]))""",
+"""Share of the words of a page below which it has hardly anything of the reference."""
+SHORT: Final = 2000
+"""Readable characters below which a page is taken at its word when it says that it blocks or is not there."""
+NOTHING: Final = 20
+"""Readable characters of its own below which a page has nothing to read."""
+_BEGINNING: Final = 1 << 16
+"""Octets of a body in which choices, forms and the language are looked for."""
+_CHOICES: Final = 2
+"""Languages or countries to choose from that make a page a chooser."""
+_PER_CHOICE: Final = 30
+"""Readable characters of a chooser for each of its choices, unless it says that it is one."""
+_CODE: Final = rb"[a-z]{2}(?:[-_][a-z]{2})?"
+_CHOICE: Final = re.compile(
+    rb"""<(?:a|option|button|input)\s[^>]{0,300}?(?:(?:hreflang|lang|value)=["']?"""
+    + _CODE
+    + rb"""["'\s>]|href=["']?(?:https?://(?:[a-z]{2}\.[^/"'\s>]{1,100}|[^/"'\s>]{1,100}\.[a-z]{2})/?["'\s>]"""
+    rb"""|(?:https?://[^/"'\s>]{1,100})?/?(?:index[-_.])?"""
+    + _CODE
+    + rb"""(?:/|\.html?|["'\s>])|[^"'\s>]{0,200}[?&](?:lang|language|locale|country|region|hl|l)="""
+    + _CODE
+    + rb"""["'&\s>]))""",
     re.IGNORECASE,
 )
+"""Something to choose a language or a country by."""
 _PASSWORD: Final = re.compile(rb"""<input\s[^>]{0,400}?type=["']?password\b""", re.IGNORECASE)
+_FORM: Final = re.compile(rb"<(?:form|input|button|select|dialog)[\s>]", re.IGNORECASE)
 _LANGUAGE: Final = re.compile(rb"""<html\s[^>]{0,400}?lang=["']?([a-z]{2})""", re.IGNORECASE)
+_FORMATS: Final = {"text/markdown": "Markdown", "text/x-markdown": "Markdown", "text/plain": "plain text"}
+_FEED: Final = re.compile(rb"<(?:rss|feed|rdf:RDF)[\s>]")
 _QUOTED: Final = 60
 """Characters quoted of a page without a title."""
 _TEXT_OF_PROBLEM: Final = 50_000
 """Readable characters that are taken of a page which no parser may build a tree of."""
 
 
+class Page:
+    """One answer as the comparison sees it: its ``text``, title and path, and what its octets say when it is asked."""
+
+    def __init__(self, text: PageText, body: bytes, content_type: str = "", title: str = "", path: str = "/") -> None:
+        self.text = text
+        self.body = body
+        self.title = title
+        self.path = path
+        self.kind = media_type(content_type)
+        self._start = body[:_BEGINNING]
+
+    @cached_property
+    def format(self) -> str:
+        """What it is, where it is no HTML: ``Markdown``, ``JSON``, ``a feed`` or ``plain text``."""
+        if self.json is not None or self.kind.endswith("json"):
+            return "JSON"
+        if "rss" in self.kind or "atom" in self.kind or ("xml" in self.kind and _FEED.search(self._start[:4096])):
+            return "a feed"
+        return _FORMATS.get(self.kind, "")
+
+    @cached_property
+    def json(self) -> Any:
+        """The object or list of JSON that it is, whatever its type; None for none."""
+        if self.body.lstrip()[:1] not in (b"{", b"["):
+            return None
+        try:
+            value = json.loads(self.body)
+        except (ValueError, RecursionError):
+            return None
+        return value if isinstance(value, (dict, list)) else None
+
+    @cached_property
+    def fails(self) -> bool:
+        """It is JSON that says of itself that it failed."""
+        if self.kind.endswith("problem+json"):
+            return True
+        found = self.json if isinstance(self.json, dict) else {}
+        said = {str(key).lower(): value for key, value in found.items()}
+        codes = (said.get(key) for key in ("status", "statuscode", "code"))
+        return (
+            any(said.get(key) is False for key in ("ok", "success"))
+            or any(said.get(key) for key in ("error", "errors"))
+            or any(isinstance(code, int) and 400 <= code <= 599 for code in codes)
+            or str(said.get("status", "")).lower() in ("error", "fail", "failed")
+        )
+
+    @cached_property
+    def language(self) -> str:
+        """The language of its text, else the one that it claims; empty where neither is known."""
+        claimed = _LANGUAGE.search(self._start)
+        return self.text.language or (claimed[1].decode().lower() if claimed else "")
+
+    @cached_property
+    def choices(self) -> int:
+        """How many languages or countries it lets its reader choose from."""
+        return len({match.lower() for match in _CHOICE.findall(self._start)})
+
+    @cached_property
+    def has_form(self) -> bool:
+        """It has something to fill in or to press."""
+        return _FORM.search(self._start) is not None
+
+    @cached_property
+    def asks_for_password(self) -> bool:
+        """It has a field for a password."""
+        return _PASSWORD.search(self._start) is not None
+
+    def says(self, *kinds: str) -> bool:
+        """Tell whether its title, its path or its first words say one of ``kinds`` (``words.toml``)."""
+        return any(page_text.says(kind, self.title, self.path, self.text.start) for kind in kinds)
+
+    def shares(self, other: Page) -> float:
+        """Return which share of its words is in ``other``, the name that both carry in their titles left out."""
+        name = page_text.name_hashes([self.title]) & page_text.name_hashes([other.title])
+        own = self.text.words - name
+        return len(own & other.text.words) / len(own) if own else 0.0
+
+
+# Each rule: does it hold for the answer to be judged, beside the page that people get?
+
+
+def _same_octets(answer: Page, reference: Page) -> bool:
+    return answer.body == reference.body
+
+
+def _says(answer: Page, reference: Page, *kinds: str) -> bool:
+    """Tell whether a short answer of other words says one of ``kinds``, which the reference does not."""
+    if answer.text.problem or answer.text.own >= SHORT or answer.shares(reference) >= page_text.HALF:
+        return False
+    return answer.says(*kinds) and not reference.says(*kinds)
+
+
+def _says_blocked(answer: Page, reference: Page) -> bool:
+    return _says(answer, reference, page_text.BLOCKED, page_text.SUSPECTED)
+
+
+def _has_nothing(answer: Page, reference: Page) -> bool:
+    """Tell whether there is nothing to read in an answer, and its reference is neither so short nor a like shell."""
+    if answer.text.own >= NOTHING and not (answer.text.problem and answer.text.readable == 0):
+        return False
+    like_shell = answer.text.acts and not answer.text.problem and reference.text.own < READABLE_ENOUGH
+    short = answer.text.own > 0 and reference.text.own < NOTHING
+    return not (reference.text.nothing or like_shell or short)
+
+
+def _far_less(answer: Page, reference: Page) -> bool:
+    return answer.text.own * FAR < reference.text.own
+
+
+def _wants_password(answer: Page, reference: Page) -> bool:
+    return _far_less(answer, reference) and answer.asks_for_password and not reference.asks_for_password
+
+
+def _says_error(answer: Page, reference: Page) -> bool:
+    return (answer.fails and not reference.fails) or _says(answer, reference, page_text.ERROR)
+
+
+def _other_format(answer: Page, reference: Page) -> bool:
+    """Tell whether it has readable content in another format; a line of plain text may be anything."""
+    if not answer.format or answer.format == reference.format:
+        return False
+    return answer.format != "plain text" or answer.text.own >= READABLE_ENOUGH
+
+
+def _is_chooser(answer: Page, reference: Page) -> bool:
+    if answer.choices < _CHOICES or answer.choices <= reference.choices / CLEARLY:
+        return False
+    return answer.text.own <= _PER_CHOICE * answer.choices or answer.says(page_text.GATE)
+
+
+def _other_language(answer: Page, reference: Page) -> bool:
+    known = bool(answer.language and reference.language) and answer.language != reference.language
+    return known and not _far_less(answer, reference)
+
+
+def _has_more(answer: Page, reference: Page) -> bool:
+    if answer.text.own < READABLE_ENOUGH or answer.text.own <= reference.text.own:
+        return False
+    return answer.text.own >= CLEARLY * reference.text.own or _gate(reference, answer)
+
+
+def _shares_most(answer: Page, reference: Page) -> bool:
+    return answer.shares(reference) >= page_text.HALF
+
+
+def _has_less(answer: Page, reference: Page) -> bool:
+    if reference.text.own < NOTHING:
+        return False
+    hardly = answer.shares(reference) < _FEW_WORDS
+    return _far_less(answer, reference) or (hardly and CLEARLY * answer.text.own < reference.text.own)
+
+
+def _in_its_place(answer: Page, reference: Page) -> bool:
+    """Tell whether it is another page altogether: as long, in one language, with another title and other words."""
+    if answer.title == reference.title or answer.shares(reference) >= _FEW_WORDS or not answer.text.words:
+        return False
+    in_one_language = answer.language == reference.language != ""
+    return in_one_language and reference.text.own >= READABLE_ENOUGH and not reference.says(page_text.GATE)
+
+
+def _anything_else(answer: Page, reference: Page) -> bool:
+    return True
+
+
+class Row(NamedTuple):
+    """One row of the comparison: its ``outcome``, and the rule by which an answer has it."""
+
+    outcome: str
+    holds: Callable[[Page, Page], bool]
+
+
+ROWS: Final = (
+    Row(SAME, _same_octets),
+    Row(BLOCKED, _says_blocked),
+    Row(NEGOTIATED, _is_chooser),
+    Row(BLOCKED, _has_nothing),
+    Row(BLOCKED, _wants_password),
+    Row(ERROR, _says_error),
+    Row(FORMAT, _other_format),
+    Row(NEGOTIATED, _other_language),
+    Row(MORE, _has_more),
+    Row(SAME, _shares_most),
+    Row(LESS, _has_less),
+    Row(ERROR, _in_its_place),
+    Row(SAME, _anything_else),
+)
+"""The outcome of a comparison: first match."""
+
+
+def compare(reference: Page | None, answer: Page) -> str:
+    """Return how ``answer`` stands to the page that people get, an outcome of ``COMPARED``.
+
+    Without a ``reference`` it is BLOCKED where it says so or has nothing to read, else ALONE.
+    """
+    if reference is None:
+        return BLOCKED if _denies(answer) else ALONE
+    return next(row.outcome for row in ROWS if row.holds(answer, reference))
+
+
+def _denies(answer: Page) -> bool:
+    """Tell whether a page shows by itself, beside no other, that it is none."""
+    text = answer.text
+    return text.own < NOTHING or (text.own < SHORT and not text.problem and answer.says(page_text.BLOCKED))
+
+
+def _is_page(page: Page) -> bool:
+    """Tell whether a page shows by itself that it is one: a denial in a language that is not known is short."""
+    return page.text.own >= READABLE_ENOUGH and not (_denies(page) or page.says(page_text.ERROR) or page.fails)
+
+
+def _gate(page: Page, other: Page) -> bool:
+    """Tell whether ``page`` stands before what ``other`` has: it has less, and a form or a choice is what it is for."""
+    if other.text.own < READABLE_ENOUGH or other.text.own <= page.text.own or page.shares(other) >= page_text.HALF:
+        return False
+    clearly = CLEARLY * page.text.own <= other.text.own
+    return page.says(page_text.GATE) or (clearly and (page.has_form or page.choices >= _CHOICES))
+
+
+# Whose page people get.
+
+
+def _agreeing(pages: Mapping[str, Page]) -> str:
+    """Return the first agent whose page another one has too; empty where no two agree on a page with enough to read."""
+    agents = {name: page for name, page in pages.items() if name not in (BROWSER, REAL) and _is_page(page)}
+    for name, page in agents.items():
+        if any(page_text.agree([page.text, other.text]) for key, other in agents.items() if key != name):
+            return name
+    return ""
+
+
+def _browsers(pages: Mapping[str, Page]) -> str:
+    """Return the browser, unless its page denies, or is a gate before a page that agents agree on."""
+    page, agreed = pages.get(BROWSER), _agreeing(pages)
+    if page is None or (page.text.own >= NOTHING and _denies(page)):
+        return ""
+    return "" if agreed and _gate(page, pages[agreed]) else BROWSER
+
+
+def _real(pages: Mapping[str, Page]) -> str:
+    page = pages.get(REAL)
+    return REAL if page is not None and not _denies(page) else ""
+
+
+REFERENCES: Final[tuple[tuple[str, Callable[[Mapping[str, Page]], str]], ...]] = (
+    ("the browser", _browsers),
+    ("a real browser", _real),
+    ("two agents", _agreeing),
+)
+"""Who is the reference: the first that has a page. With none of them there is no reference."""
+
+
+def reference_of(pages: Mapping[str, Page]) -> str:
+    """Return whose of the ``pages``, by client, people get; empty where that is not known."""
+    return next(filter(None, (find(pages) for _, find in REFERENCES)), "")
+
+
 class PageComparison:
-    """The browser's answers of one scan, and what each agent was served beside them."""
+    """The pages of one scan: whose is the reference, and what each agent was served beside it."""
 
     def __init__(self, reader: ParserProcess) -> None:
         self._reader = reader
-        self._first: Answer | None = None
-        self._title = ""
-        self._texts: list[PageText] = []
-        self._bodies: dict[bytes, PageText] = {}
-        self._marked: dict[str, PageText] = {}
+        self._pages: dict[str, Page] = {}
+        self._read: dict[tuple[bytes, str], PageText] = {}
+        self._again: list[PageText] = []  # what the browser got when it was asked again
+        self._marked: dict[str, Page] = {}
         self._varies = False
+        self.reference = ""
 
-    def take(self, found: Exchange, answer: Answer) -> None:
-        """Take the browser's page when it is served; only the first counts."""
-        if self._first is None and _is_page(found, answer):
-            self._first, self._title = answer, found.title
+    async def take(self, found: Exchange, answer: Answer, name: str = "") -> None:
+        """Take the page of a client that was served one, of browsers the first; ``name``: if it is not its probe's."""
+        name = name or found.name
+        if found.outcome != SERVED or (name in (BROWSER, REAL) and name in self._pages):
+            return
+        self._pages[name] = await self._page(found, answer)
+        self.reference = reference_of(self._pages)
+
+    @property
+    def lacks_reference(self) -> bool:
+        """Somebody was served a page, and it is not known what people get."""
+        return bool(self._pages) and not self.reference
 
     async def control(self, found: Exchange, answer: Answer) -> None:
         """Take what the browser got when it was asked again, where an agent is marked."""
-        if self._marked and _is_page(found, answer):
-            self._texts.append(await self._read(answer))
+        if self._marked and found.outcome == SERVED and answer.body:
+            self._again.append((await self._page(found, answer)).text)
 
-    async def mark(self, found: Exchange, answer: Answer) -> Exchange:
-        """Return ``found``, marked as challenged when ``answer`` looks like another page than the browser's."""
-        before = self._marked.pop(found.name, None)
-        first = self._first
-        if first is None or found.outcome != SERVED:
+    def mark(self, found: Exchange) -> Exchange:
+        """Return ``found``, an answer to an agent that was taken, as challenged where its page does not serve it."""
+        before, page = self._marked.pop(found.name, None), self._pages.get(found.name)
+        if page is None or found.outcome != SERVED:
             return found
-        marked = await self._compared(found, answer, first)
-        self._varies = self._varies or (before is not None and marked.challenge is None)
-        return marked
-
-    async def _compared(self, found: Exchange, answer: Answer, first: Answer) -> Exchange:
-        if answer.body == first.body:
+        outcome = self._compared(page)
+        if outcome == ALONE or COMPARED[outcome] == SERVED:
+            self._varies = self._varies or (before is not None and outcome != ALONE)
             return found
-        browser, text = await self._of_browser(first), await self._read(answer)
-        if not self._is_other(found, answer, first, (browser, text)):
-            return replace(found, readable=text.readable) if page_text.much_less(text, browser) else found
-        self._marked[found.name] = text
-        signal = _signal(found.title, text, browser)
-        challenge = Challenge(vendor=ANOTHER_PAGE, signal=signal, tier="")
-        return replace(found, readable=text.readable, challenge=challenge)
+        self._marked[found.name] = page
+        return replace(found, challenge=self._challenge(page), readable=page.text.readable)
 
     async def serves(self, found: Exchange, answer: Answer) -> bool:
-        """Tell whether a request that looks for the cause of a refusal was served the browser's page; marks nobody."""
+        """Tell whether a request that looks for the cause of a refusal was served the page; marks nobody."""
         if found.outcome != SERVED:
             return False
-        first = self._first
-        if first is None or answer.body == first.body:
-            return True
-        texts = await self._of_browser(first), await self._read(answer)
-        return not self._is_other(found, answer, first, texts)
+        return COMPARED[self._compared(await self._page(found, answer))] == SERVED
 
-    def _is_other(self, found: Exchange, answer: Answer, first: Answer, texts: tuple[PageText, PageText]) -> bool:
-        """Tell whether an answer is another page than the browser's ``first``; ``texts``: that of both.
+    def settle(self, done: Mapping[str, Exchange], agents: Iterable[str], negotiated: Iterable[str]) -> list[Exchange]:
+        """Return the answers to ``agents`` as they stand at the end, with the outcome of their comparison.
 
-        It says that it blocks, has nothing to read, asks for a password instead, or has another title and other words:
-        either far fewer, or as many in the same language. A page made for agents, one rendered for them where the
-        browser got hardly any text, or a chooser of countries, is a difference and no refusal.
+        A mark does not hold where the browser differs from itself or got that page too. ``negotiated``: agents whose
+        page is another one for what they accept.
         """
-        browser, text = texts
-        paths = [urlsplit(str(url)).path for url in (answer.url, first.url)]
-        if page_text.says_blocked(text, browser, (found.title, paths[0]), (self._title, paths[1])):
-            return True
-        if text.readable == 0 or (answer.cut and text.readable < _ALMOST_NOTHING):
-            like_shell = text.acts and not text.problem and browser.readable < READABLE_ENOUGH
-            return not (browser.nothing or like_shell)
-        kind = media_type(answer.content_type)
-        enough = text.readable >= READABLE_ENOUGH
-        if kind in _FOR_AGENTS or (enough and (kind == "text/plain" or browser.readable < _ALMOST_NOTHING)):
-            return False
-        far_fewer = text.readable * page_text.MUCH_LESS < browser.readable
-        if far_fewer and _PASSWORD.search(answer.body) and not _PASSWORD.search(first.body):
-            return True
-        if (found.title and found.title == self._title) or page_text.share(text, browser) >= _FEW_WORDS:
-            return False
-        if len(set(_COUNTRY_LINK.findall(answer.body[:_BEGINNING]))) >= _COUNTRIES:
-            return False
-        spoken = [_LANGUAGE.search(body[:_BEGINNING]) for body in (answer.body, first.body)]
-        same_language = all(spoken) and len({match[1].lower() for match in spoken if match}) == 1
-        return same_language or far_fewer
+        settled = []
+        for name in agents:
+            found, page = done[name], self._pages.get(name)
+            if page is None or not (found.outcome == SERVED or found.another_page):
+                continue
+            outcome = self._compared(page)
+            if not self.reference:
+                outcome = ALONE
+            elif name in self._marked and COMPARED[outcome] != SERVED:
+                proven = self._proves(page)
+                if name in negotiated and outcome != BLOCKED and not (page.fails or page.says(page_text.ERROR)):
+                    outcome = NEGOTIATED
+                elif proven is None and found.limited:
+                    continue  # the time was too short
+                elif not proven:
+                    outcome = LESS if proven is None else SAME
+            settled.append(self._with_outcome(found, page, outcome))
+        return settled
 
-    async def _of_browser(self, first: Answer) -> PageText:
-        if not self._texts:
-            self._texts.append(await self._read(first))
-        return self._texts[0]
+    def _with_outcome(self, found: Exchange, page: Page, outcome: str) -> Exchange:
+        """Return ``found`` with the ``outcome`` of its comparison; what was only marked is no refusal any more."""
+        readable = page.text.readable if COMPARED[outcome] != SERVED or self._is_less(page) else None
+        known = "" if outcome == SAME else outcome
+        if COMPARED[outcome] == CHALLENGED:
+            return replace(found, compared=known, readable=readable, challenge=self._challenge(page))
+        if found.another_page:
+            attempts = found.attempts if COMPARED[outcome] != SERVED else ()
+            found = replace(found, challenge=None, controls=0, limited=False, attempts=attempts)
+        return replace(found, compared=known, readable=readable)
 
-    def settle(self, done: Mapping[str, Exchange]) -> dict[str, Exchange]:
-        """Return those of ``done`` whose mark does not hold: the browser differs from itself, or got that page too."""
-        agree = not self._varies and len(self._texts) > 1 and page_text.agree(self._texts)
-        return {
-            name: replace(done[name], challenge=None, controls=0, limited=False, attempts=())
-            for name, text in self._marked.items()
-            if not (agree and all(page_text.share(text, other) < page_text.HALF for other in self._texts))
-        }
+    def _proves(self, page: Page) -> bool | None:
+        """Tell whether a marked ``page`` is always another than people get; None: the browser was asked only once."""
+        if self.reference == BROWSER and not (self._again or self._varies):
+            return None
+        texts = [self._pages[self.reference].text, *(self._again if self.reference == BROWSER else ())]
+        others = all(page_text.share(page.text, text) < page_text.HALF for text in texts)
+        return others and not self._varies and page_text.agree(texts)
 
-    async def _read(self, answer: Answer) -> PageText:
-        known = self._bodies.get(answer.body)
-        if known is None:
-            known = await self._reader.text(answer.body, answer.content_type)
-            if known.problem and is_text(answer):
+    def _compared(self, page: Page) -> str:
+        """Return how ``page`` stands to the reference; a gate that a browser gets too is what people get at first."""
+        browser = self._pages.get(BROWSER)
+        if browser is not None and self.reference not in ("", BROWSER) and page_text.agree([page.text, browser.text]):
+            return SAME
+        return compare(self._pages.get(self.reference), page)
+
+    def _is_less(self, page: Page) -> bool:
+        reference = self._pages.get(self.reference)
+        if reference is None or page.text.problem or reference.text.problem:
+            return False
+        return page.text.readable * CLEARLY < reference.text.readable
+
+    async def _page(self, found: Exchange, answer: Answer) -> Page:
+        key = answer.body, media_type(answer.content_type)
+        if key not in self._read:
+            text = await self._reader.text(answer.body, answer.content_type)
+            if text.problem and is_text(answer):
                 html = to_utf8(answer.body, answer.content_type)
-                text = await asyncio.to_thread(markup.text, html, _TEXT_OF_PROBLEM)
-                known = page_text.of_text(text, acts=True)
-            self._bodies[answer.body] = known
-        return known
+                words = await asyncio.to_thread(markup.text, html, _TEXT_OF_PROBLEM)
+                text = page_text.of_text(words, acts=True)
+            self._read[key] = text
+        path = urlsplit(str(answer.url)).path
+        return Page(self._read[key], answer.body, answer.content_type, found.title, path)
 
-
-def _is_page(found: Exchange, answer: Answer) -> bool:
-    """Whether the browser was served a page, or what came of it."""
-    return found.outcome == SERVED and bool(answer.body)
-
-
-def _signal(title: str, text: PageText, browser: PageText) -> str:
-    if text.readable == 0:
-        return "nothing to read"
-    start = "" if title else f"“{clean(text.start, _QUOTED)}”, "
-    return f"{start}{text.readable:,} readable characters where the browser’s page has {browser.readable:,}"
+    def _challenge(self, page: Page) -> Challenge:
+        """Return what gives a page away that is not the one that people get."""
+        start = "" if page.title else f"“{clean(page.text.start, _QUOTED)}”, "
+        reference = self._pages.get(self.reference)
+        whose = "the browser’s page" if self.reference in (BROWSER, REAL) else "the page of other agents"
+        beside = "" if reference is None else f" where {whose} has {reference.text.readable:,}"
+        readable = f"{start}{page.text.readable:,} readable characters{beside}"
+        signal = readable if page.text.readable else "nothing to read"
+        return Challenge(vendor=ANOTHER_PAGE, signal=signal, tier="")

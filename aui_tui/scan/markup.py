@@ -50,8 +50,8 @@ APP_MARKS: Final = frozenset(("data-reactroot", "ng-app", "ng-version", "data-v-
 _ID: Final = re.compile(rb"[\s\"'/]id\s*+=\s*+[\"']?+([a-z0-9_-]++)", re.IGNORECASE)
 _SHADOW: Final = re.compile(rb"<template(?=[^<>]{0,1000}\sshadowrootmode\b)", re.IGNORECASE)
 _FILLED_IN: Final = frozenset((b"input", b"select", b"textarea"))
-_OWN: Final = frozenset((b"button", b"article", b"nav", b"main"))
-"""Elements that a page has besides a captcha when the captcha is not all of it."""
+_OWN: Final = frozenset((b"article", b"nav", b"main"))
+"""Parts that a page has besides a captcha when the captcha is not all of it."""
 _NOT_FILLED_IN: Final = frozenset((b"hidden", b"submit", b"image", b"reset", b"button"))
 _CSS_COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
 _KIND: Final = re.compile(rb"[\s\"'/]type\s*+=\s*+[\"']?+([a-z]++)", re.IGNORECASE)
@@ -237,8 +237,8 @@ def _visible_words(page: bytes) -> Iterator[list[str] | None]:
 class Parts(NamedTuple):
     """A page taken apart: ``code`` is its tags and scripts, ``text`` the rest.
 
-    ``controls``: elements for a person to fill in, to press or to read as a part of their own; ``root``: it has the
-    element that an app fills.
+    ``controls``: elements for a person to fill in or to press; ``parts``: those to read as a whole; ``root``:
+    it has the element that an app fills.
     Link elements and policies are not part of the code: they name hosts that are merely allowed. The title, which has
     tests of its own, is not part of the text. Widgets keep their answer in a text area that is not counted.
     """
@@ -247,6 +247,7 @@ class Parts(NamedTuple):
     text: bytes
     controls: int
     root: bool
+    parts: int
 
 
 def open_shadow_roots(page: bytes) -> bytes:
@@ -269,13 +270,14 @@ def parts(page: bytes) -> Parts:
     """Take ``page`` apart, as far as the budget of tags goes."""
     code: list[bytes] = []
     text: list[bytes] = []
-    controls = at = 0
+    controls = own = at = 0
     root = False
     for name, closing, start, end, after in tags(page, TAG_BUDGET):
         text.append(page[at:start])
         at = after
         tag = page[start:end]
-        controls += name in _OWN and not closing
+        controls += name == b"button" and not closing
+        own += name in _OWN and not closing
         root = root or (not closing and _is_root(name, tag))
         if name == b"link" or (name == b"meta" and b"content-security-policy" in tag.lower()):
             continue
@@ -288,7 +290,7 @@ def parts(page: bytes) -> Parts:
             kind = _KIND.search(tag)
             controls += not (kind and kind[1].lower() in _NOT_FILLED_IN) and b"-response" not in tag
     text.append(page[at:])
-    return Parts(b"\n".join(code), b" ".join(text), controls, root)
+    return Parts(b"\n".join(code), b" ".join(text), controls, root, own)
 
 
 def _is_root(name: bytes, tag: bytes) -> bool:

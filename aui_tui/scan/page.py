@@ -25,6 +25,10 @@ _XML_TYPES: Final = ("application/xhtml+xml", "text/xml", "application/xml")
 _MARKUP_TYPES: Final = (*HTML_TYPES, *_XML_TYPES)
 _TEXT_TYPES: Final = ("json", "xml", "markdown", "javascript")
 _MARKUP: Final = re.compile(rb"<[!a-zA-Z]")
+_FRONT_MATTER: Final = re.compile(r"\A\s*---[ \t]*\n.{0,20000}?\n---[ \t]*(?:\n|\Z)", re.DOTALL)
+"""What a Markdown file says of itself before its text."""
+_FEED: Final = re.compile(rb"<(?:rss|feed|rdf:RDF)[\s>]")
+_TAG: Final = re.compile(r"<!\[CDATA\[|\]\]>|<[^<>]{0,2000}>")
 _ADDRESS: Final = re.compile(r"\]\([^()\s]{0,2000}+\)|https?://[^\s<>\"')]{0,2000}+", re.IGNORECASE)
 """Addresses in a plain text or Markdown, which are not for reading."""
 LINKS_ENOUGH: Final = 2
@@ -57,7 +61,9 @@ _PLACEHOLDERS: Final = frozenset(_PLACEHOLDER_WORDS.split())
 """Words of a placeholder: a heading of nothing else is nothing to read."""
 _OFFERS: Final = _HEADINGS | _CONTROLS | {"a", "img", "button"}
 """Elements that may make a short page more than a shell."""
-_CHANGING: Final = _UNREAD | _DRAWING | {"label"}
+_TEMPLATE: Final = frozenset(("nav", "footer"))
+"""Elements that the pages of a site share, and those that turn a reader away with them."""
+_CHANGING: Final = _UNREAD | _DRAWING | _TEMPLATE | {"label"}
 _CONTENT: Final = 200
 """Nodes looked at for the text of one label or of one element that names another."""
 _NAMES: Final = 8
@@ -90,11 +96,14 @@ def text(body: bytes, content_type: str = "") -> PageText:
     if kind and not (kind.startswith("text/") or kind.endswith(_TEXT_TYPES)):
         return PageText(acts=True, problem=f"it is not text but {kind}")
     if kind not in _MARKUP_TYPES and (kind or not _MARKUP.search(body[:_BEGINNING])):
-        return of_text(_ADDRESS.sub(" ", charset.decode(body, content_type)))
+        return of_text(_ADDRESS.sub(" ", _FRONT_MATTER.sub("", charset.decode(body, content_type))))
+    if kind not in HTML_TYPES and _FEED.search(body[:_BEGINNING]):
+        return of_text(_TAG.sub(" ", charset.decode(body, content_type)))
     walk = _walked(body, content_type)
     if not isinstance(walk, _Walk):
         return PageText(acts=True, problem=walk)
-    return of_text(" ".join(walk.texts), acts=walk.scripts > 0 or walk.offers or walk.headed or walk.links > 0)
+    own = " ".join(walk.own)
+    return of_text(" ".join(walk.texts), own, acts=walk.scripts > 0 or walk.offers or walk.headed or walk.links > 0)
 
 
 def _walked(body: bytes, content_type: str) -> _Walk | str:
@@ -125,7 +134,7 @@ class _Context:
     """What an element passes on to its descendants.
 
     ``folded``: it is shown itself, and what is in it is not, but for a summary: a closed ``details`` or what is hidden
-    until it is found (HTML 15.3.1).
+    until it is found (HTML 15.3.1). ``template``: it is navigation or the foot of the page.
     """
 
     gone: bool = False
@@ -137,6 +146,7 @@ class _Context:
     form: int = -1
     holder: int = 0
     folded: bool = False
+    template: bool = False
 
     def within(
         self, tag: str, node: LexborNode, gone: bool, invisible: bool, folded: bool, form: int, holder: int
@@ -155,6 +165,7 @@ class _Context:
             form,
             holder,
             folded,
+            self.template or tag in _TEMPLATE,
         )
 
 
@@ -171,6 +182,7 @@ class _Walk:
         self.linked: set[int] = set()
         self.root = self.frames = False
         self.texts: list[str] = []
+        self.own: list[str] = []
         self.hidden: list[str] = []
         self.fallback: list[str] = []
         self.form_ids: dict[str, int] = {}
@@ -189,6 +201,8 @@ class _Walk:
                 text = node.text_content or ""
                 if not context.unread:
                     self.texts.append(text)
+                    if not context.template:
+                        self.own.append(text)
                     if context.gone or context.invisible or context.folded:
                         self.hidden.append(text)
                     if context.holder and not self.offers and text.strip():

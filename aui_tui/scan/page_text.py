@@ -1,54 +1,53 @@
-"""The readable text of an answer, and how much of it two answers share. Pure."""
+"""The readable text of an answer, how much of it two answers share, and what it says of itself. Pure."""
 
 from __future__ import annotations
 
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import Final
 
 import msgspec
 
+from aui_tui.packaged import read_table
 from aui_tui.scan.markup import letters
 
-MUCH_LESS: Final = 5
-"""A page with less than one fifth of the browser's text has much less."""
 HALF: Final = 0.5
 """Share of the words of a page that must be in another one for it to be a version of that."""
-LESS: Final = 2
-"""A page with less than one half of the browser's text is reported."""
-SHORT: Final = 2000
-"""Readable characters below which a page that says that it blocks is taken at its word."""
 MAX_WORDS: Final = 20_000
 """Distinct words kept of a page."""
 START: Final = 160
 """Characters kept of the beginning of a text."""
+_FEW: Final = 3
+"""Distinct function words by which a language is known."""
 
 WORD: Final = re.compile(r"[^\W\d_]+")
 _UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+")
 """Scripts that put no spaces between words: pairs of their characters stand for words."""
-_BLOCKING: Final = re.compile(
-    r"\b(?:blocked|denied|forbidden|not allowed|unauthori[sz]ed|captcha|unusual (?:traffic|activity)|suspicious"
-    r"|automated (?:access|queries|requests|traffic|tools?)|not an? (?:ro)?bot|bots?(?: is| are)? (?:not|detected)"
-    r"|are you (?:an? )?(?:human|(?:ro)?bot)|(?:that )?you are (?:an? )?(?:human|(?:ro)?bot)|verify(?:ing)? you"
-    r"|(?:virtual|online|prioriti[sz]ation) waiting room|waiting room powered by|queue it"
-    r"|you a?re (?:now )?in (?:line|(?:the |a )?queue)"
-    r"|request (?:was |has been )?rejected|page not found|404 (?:error|not found)|error 404"
-    r"|(?:zugriff|zugang) (?:verweigert|gesperrt)|accès (?:refusé|interdit|bloqué)|acceso (?:denegado|bloqueado)"
-    r"|accesso (?:negato|bloccato)|acesso (?:negado|bloqueado)|toegang (?:geweigerd|geblokkeerd)|odmowa dostępu"
-    r"|dostęp (?:zabroniony|zablokowany)|доступ (?:запрещ[её]н|заблокирован|ограничен)"
-    r"|erişim (?:engellendi|reddedildi))\b"
-    r"|アクセス(?:が|は)?(?:拒否|禁止|制限)|访问(?:被拒绝|被禁止|受限)|(?:拒绝|禁止)访问|접근이 (?:거부|차단)"
-)
-"""How a page says that it blocks, that its reader must wait in line, or that it is not there, in its title, its path
-or its first words; that it blocks, in the languages of most pages."""
+_SCRIPTS: Final = {
+    "ja": re.compile("[\u3040-\u30ff]"),
+    "zh": re.compile("[\u3400-\u9fff]"),
+    "ko": re.compile("[\uac00-\ud7af]"),
+    "ar": re.compile("[\u0600-\u06ff]"),
+    "he": re.compile("[\u0590-\u05ff]"),
+    "el": re.compile("[\u0370-\u03ff]"),
+    "th": re.compile("[\u0e00-\u0e7f]"),
+    "hi": re.compile("[\u0900-\u097f]"),
+}
+"""Languages that are known by their script, the first that a text has."""
+BLOCKED, SUSPECTED, ERROR, GATE = "blocked", "suspected", "error", "gate"
+"""What a page may say of itself: the tables of ``words.toml``."""
 
 
 class PageText(msgspec.Struct, frozen=True, array_like=True):
     """What there is to read in one answer.
 
-    ``readable``: characters outside scripts and styles; ``words``: hashes of its distinct words; ``start``: how the
-    text begins; ``acts``: it has scripts, pictures or controls. ``problem``: why it was not read, or empty.
+    ``readable``: characters outside scripts and styles; ``own``: those of them outside navigation and footer, as
+    everything below. ``words``: hashes of the distinct words, function words left out; ``start``: how the text begins;
+    ``language``: ISO 639-1, empty where it is not known. ``acts``: it has scripts, pictures or controls. ``problem``:
+    why it was not read, or empty.
     """
 
     readable: int = 0
@@ -56,6 +55,8 @@ class PageText(msgspec.Struct, frozen=True, array_like=True):
     start: str = ""
     acts: bool = False
     problem: str = ""
+    own: int = 0
+    language: str = ""
 
     @property
     def nothing(self) -> bool:
@@ -63,15 +64,20 @@ class PageText(msgspec.Struct, frozen=True, array_like=True):
         return self.readable == 0 and not self.acts and not self.problem
 
 
-def of_text(text: str, *, acts: bool = False) -> PageText:
-    """Return the facts of a readable ``text``; the time is linear in it."""
+def of_text(text: str, own: str | None = None, *, acts: bool = False) -> PageText:
+    """Return the facts of a readable ``text``, of which ``own`` is no navigation; the time is linear in it."""
+    own = text if own is None else own
     words: set[int] = set()
-    for word in _words(text):
+    function: set[str] = set()
+    for word in _words(own):
+        if word in _function_words():
+            function.add(word)
+            continue
         words.add(zlib.crc32(word.encode("utf-8", "surrogatepass")))
         if len(words) >= MAX_WORDS:
             break
-    start = " ".join(text[: 16 * START].split())[:START]
-    return PageText(max(letters(text) - 1, 0), frozenset(words), start, acts)
+    start = " ".join(own[: 16 * START].split())[:START]
+    return PageText(_count(text), frozenset(words), start, acts, "", _count(own), _language(function, start))
 
 
 def share(page: PageText, other: PageText) -> float:
@@ -80,33 +86,71 @@ def share(page: PageText, other: PageText) -> float:
 
 
 def agree(pages: Sequence[PageText]) -> bool:
-    """Tell whether several answers to one client are the same page, as far as their words show."""
+    """Tell whether several answers are the same page, as far as their words show."""
     first, *others = pages
     return not first.problem and all(_agree(first, other) for other in others)
 
 
-def says_blocked(page: PageText, browser: PageText, words: Iterable[str], browser_words: Iterable[str]) -> bool:
-    """Tell whether a short ``page`` with other text than the ``browser``'s says that it blocks, and that one does not.
-
-    ``words``, ``browser_words``: title and path of each, looked at beside the beginning of its text.
-    """
-    if page.problem or browser.problem or page.readable >= SHORT or share(page, browser) >= HALF:
-        return False
-    return _blocks((*words, page.start)) and not _blocks((*browser_words, browser.start))
+def says(kind: str, *texts: str) -> bool:
+    """Tell whether one of ``texts``, such as a title and how a page begins, has words of a ``kind`` of words.toml."""
+    return any(
+        pattern.search(re.sub(r"[\W_]+", " ", text.lower()).strip()) for text in texts for pattern in _patterns(kind)
+    )
 
 
-def much_less(page: PageText, browser: PageText) -> bool:
-    """Tell whether ``page`` has so much less text that its owner may want to know."""
-    return not page.problem and not browser.problem and page.readable * LESS < browser.readable
+class _Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole of ``words.toml``: by language, function words with blanks between them, and expressions."""
+
+    function: dict[str, str]
+    blocked: dict[str, tuple[str, ...]]
+    suspected: dict[str, tuple[str, ...]]
+    error: dict[str, tuple[str, ...]]
+    gate: dict[str, tuple[str, ...]]
 
 
-def _blocks(texts: Iterable[str]) -> bool:
-    return any(_BLOCKING.search(re.sub(r"[\W_]+", " ", text.lower())) for text in texts)
+@cache
+def _table() -> _Words:
+    return read_table("scan/words.toml", _Words)
+
+
+@cache
+def _patterns(kind: str) -> tuple[re.Pattern[str], ...]:
+    """Return what words of ``kind`` match: as whole words, but in scripts without blanks."""
+    unspaced: list[str] = []
+    spaced: list[str] = []
+    for language, expressions in getattr(_table(), kind).items():
+        (unspaced if language in _SCRIPTS else spaced).extend(expressions)
+    found = [rf"\b(?:{'|'.join(spaced)})\b"] if spaced else []
+    return tuple(re.compile(pattern) for pattern in (*found, "|".join(unspaced)) if pattern)
+
+
+@cache
+def _function_words() -> dict[str, tuple[str, ...]]:
+    """Return each function word with the languages that have it."""
+    found: dict[str, tuple[str, ...]] = {}
+    for language, words in _table().function.items():
+        for word in words.split():
+            found[word] = (*found.get(word, ()), language)
+    return found
+
+
+def _language(function: set[str], start: str) -> str:
+    """Return the language that most of the words ``function`` of a text are of, clearly; or that of its script."""
+    for language, script in _SCRIPTS.items():
+        if script.search(start):
+            return language
+    spoken = Counter(language for word in function for language in _function_words()[word])
+    (first, most), (_, next_most) = [*spoken.most_common(2), ("", 0), ("", 0)][:2]
+    return first if most >= _FEW and 2 * most >= 3 * next_most else ""
+
+
+def _count(text: str) -> int:
+    return max(letters(text) - 1, 0)
 
 
 def _agree(one: PageText, other: PageText) -> bool:
     less, more = sorted((one, other), key=lambda page: page.readable)
-    if other.problem or less.readable * LESS < more.readable:
+    if other.problem or 2 * less.readable < more.readable:
         return False
     return share(less, more) >= HALF or not (less.words or more.words)
 
@@ -120,3 +164,8 @@ def _words(text: str) -> Iterator[str]:
             continue
         for run in _UNSPACED.findall(word):
             yield from (run[at : at + 2] for at in range(max(len(run) - 1, 1)))
+
+
+def name_hashes(texts: Iterable[str]) -> frozenset[int]:
+    """Return the hashes of the words of ``texts``, such as the names of a site, as a page has them."""
+    return frozenset(zlib.crc32(word.encode("utf-8", "surrogatepass")) for text in texts for word in _words(text))

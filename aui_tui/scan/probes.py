@@ -353,7 +353,7 @@ def _refresh(plan: ProbePlan, answer: Answer) -> str:
     if not plan.page or not 200 <= answer.status <= 299:
         return ""
     location = markup.refresh(answer.body, _header(answer, "refresh"))
-    walled = location and walls.recognise(answer.status, answer.mapping(), answer.body, str(answer.url))
+    walled = location and walls.marked(answer.status, answer.mapping(), answer.body, str(answer.url))
     return "" if walled else location
 
 

@@ -46,6 +46,11 @@ class Trial(NamedTuple):
 Trials = Generator[Trial, bool, Cause]
 
 
+def negotiates(cause: Cause) -> bool:
+    """Return whether only what a client accepts decides (RFC 9110 12.1): another page is then no refusal."""
+    return cause.by in ("field", "fields") and set(cause.fields) <= {"Accept", "Accept-Language"}
+
+
 def representative(turned_away: Collection[str], wire: Wire) -> str:
     """Return who of the agents ``turned_away`` alike differs least from the browser, which spoke over ``wire``."""
     return min(turned_away, key=lambda name: (len(_differing_groups(name, wire)), name))

@@ -34,7 +34,7 @@ from aui_tui.model.observations import (
     no_progress,
 )
 from aui_tui.model.registry import registry
-from aui_tui.model.verdicts import OWN_ROBOTS, REAL, REAL_AGENT, REFUSED
+from aui_tui.model.verdicts import MORE, OWN_ROBOTS, REAL, REAL_AGENT, REFUSED
 from aui_tui.scan import arms, exchanges, probes, profiles, refusal_cause, signing, walls
 from aui_tui.scan.agent_files import PATHS
 from aui_tui.scan.arms import RealBrowser
@@ -44,7 +44,7 @@ from aui_tui.scan.network import NO_TLS, HttpClient, Network, system_resolver
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
 from aui_tui.scan.probes import MAX_URL, Answer, ProbePlan, Url, probe
-from aui_tui.scan.retry import LEAST, Ask, Retry, Seen, retry_after
+from aui_tui.scan.retry import LEAST, ROUNDS, Ask, Retry, Seen, retry_after
 from aui_tui.scan.signing import Signer
 from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target
 from aui_tui.text import clean
@@ -55,6 +55,8 @@ INCOMPLETE_CHAIN: Final = (
     "The server of {} leaves out its intermediate certificate; this scan fetched it, as most browsers do. Clients that"
     " do not (curl, programs in Python and Node.js) refuse the site: send the whole chain (fullchain.pem)"
 )
+REFUSES: Final = 403
+"""The status of an arm that was served another page than people get."""
 _TRIALS: Final = 2
 """Requests without which nothing is known of a cause."""
 QUIET: Final = 6
@@ -107,6 +109,7 @@ async def observe(
         unsettled=retried is not None and retried.unsettled,
         pages=tuple(scan.pages),
         shared_limit=retried is not None and retried.shared,
+        reference=scan.reference,
         arms=scan.arms,
         cause=scan.cause,
         incomplete=stopped,
@@ -203,9 +206,12 @@ class _Scan:
         self._warn_of_proxy(answers)
         await self._mark_other_pages()
         await self._look_again()
+        if self._access.arms and not self._flooded:
+            await self._ask_real_browser()
+        await self._settle()
         await self._read_for_agents()
         if self._access.arms and not self._flooded:
-            await self._ask_arms()
+            await self._ask_other_names()
             await self._compare_robots()
         if answers and not self._flooded:
             await self._ask_pages()
@@ -217,6 +223,11 @@ class _Scan:
     def exchanges(self) -> tuple[Exchange, ...]:
         """Return the answers in the order of the probes."""
         return exchanges.shared_text([self._done[name] for name in self._names])
+
+    @property
+    def reference(self) -> str:
+        """Whose page the agents were compared with, empty for nobody's."""
+        return self._comparison.reference
 
     def edge(self) -> str:
         """Return the technologies that the browser's answer names, else those of the first agent's that names one."""
@@ -412,12 +423,11 @@ class _Scan:
     # The second look: whose refusal counts.
 
     async def _mark_other_pages(self) -> None:
-        """Mark the agents that were served another page than the browser."""
-        if BROWSER in self._served:
-            self._comparison.take(self._done[BROWSER], self._served[BROWSER])
+        """Mark the agents that were served another page than people get."""
+        for name in self._served:
+            await self._comparison.take(self._done[name], self._served[name])
         for name in self._agents:
-            if name in self._served:
-                self._done[name] = await self._comparison.mark(self._done[name], self._served[name])
+            self._done[name] = self._comparison.mark(self._done[name])
 
     async def _look_again(self) -> None:
         """Ask those who were turned away again, alone, and keep what then holds (``retry``)."""
@@ -434,15 +444,40 @@ class _Scan:
             self._done[name] = msgspec.structs.replace(
                 found, limited=name in retried.limited, controls=retried.controls.get(name, 0)
             )
-        for name, found in self._comparison.settle(self._done).items():
-            self._done[name] = found
-            self._report(found)
-        if retried.deliberate:
-            await self._look_for_cause()
         for name in retried.limited.intersection(FILE_PROBES):
             self.files.forget(name)
         if "robots" in retried.limited:
             self.robots = RobotsFacts(kind="unknown")
+
+    async def _confirm_marks(self) -> None:
+        """Ask those again who were served another page than the reference, which was not known before."""
+        pause = max(self._access.limits.pace, self._access.limits.pause)
+        for name in self._agents:
+            if self._done[name].outcome != SERVED:
+                continue
+            self._done[name] = self._comparison.mark(self._done[name])
+            for _ in range(ROUNDS):
+                if not self._done[name].another_page or not self._has_time(1):
+                    break
+                ask = Ask(name, pause, self._access.limits.probe, "")
+                found = await self._ask_again(self._done[name], ask)
+                self._done[name] = msgspec.structs.replace(found, controls=self._done[name].controls + 1)
+                if self._done[BROWSER].outcome == SERVED:
+                    await self._ask_again(self._done[BROWSER], ask._replace(name=BROWSER, why="as the control"))
+
+    async def _settle(self) -> None:
+        """Put down how the page of each agent stands to the one that people get, now that all answers are there."""
+        if not self._flooded:
+            await self._confirm_marks()
+        if self.retry is not None and self.retry.deliberate:
+            await self._look_for_cause()
+        negotiated = self.cause.agents if self.cause is not None and refusal_cause.negotiates(self.cause) else ()
+        for found in self._comparison.settle(self._done, self._agents, negotiated):
+            if found != self._done[found.name]:
+                self._done[found.name] = found
+                self._report(found)
+        if self.cause is not None and not any(self._done[name].turned_away for name in self.cause.agents):
+            self.cause = None
 
     async def _run_retries(self, retried: Retry) -> None:
         """Run the retries that the policy requests; keep the final answers."""
@@ -483,27 +518,32 @@ class _Scan:
             self._report(found)
             return found
         found = await self._take(answer)
-        if name == BROWSER:
-            self._comparison.take(found, answer)
-        elif name in self._agents:
-            found = await self._comparison.mark(found, answer)
+        if name in self._homepages:
+            await self._comparison.take(found, answer)
+        if name in self._agents:
+            found = self._comparison.mark(found)
         if first.error == "timeout" and found.status == 0:  # it had less time than at first: the first answer stays
             return exchanges.with_attempt(found, first)
         return exchanges.with_attempt(first, found)
 
     async def _read_for_agents(self) -> None:
-        """Take the facts of the page from what an agent was served, where the browser was not or no agent got a shell.
+        """Take the facts of the page from what an agent was served, where that is what people get, or more than it.
 
         A site may render its pages for those who run no scripts, and send scripts to a browser.
         """
+        reference = self._comparison.reference
         served = [name for name in self._agents if self._done[name].outcome == SERVED and name in self._served]
-        shell = self._done[BROWSER].outcome == SERVED
-        if shell and not self.page.noscript_shell:
+        if reference in self._agents:
+            served = [reference]
+        elif reference == BROWSER:
+            if not self.page.noscript_shell and any(self._done[name].compared != MORE for name in served):
+                return
+        else:
             return
         found = []
-        for name in served if shell else served[:1]:
+        for name in served:
             facts = await self._parser.homepage(self._served[name].body, self._served[name].content_type)
-            if shell and (facts.noscript_shell or facts.problem):
+            if reference == BROWSER and (facts.noscript_shell or facts.problem):
                 return
             found.append(msgspec.structs.replace(facts, seen_by=name))
         if found:
@@ -540,33 +580,24 @@ class _Scan:
         """Return whether that many more requests end in time, each with all its seconds."""
         return time.monotonic() + requests * self._access.limits.probe < self._end
 
-    async def _ask_arms(self) -> None:
-        """Ask what else says what a refusal goes by: a real browser, an invented name, a search engine's."""
-        browser, limits = self._done[BROWSER], self._access.limits
+    def _refused_alike(self) -> list[list[str]]:
+        """Return the agents whose refusal counts, those who got the same together."""
         refused = [name for name in self._agents if self._done[name].turned_away and not self._done[name].limited]
-        away = arms.grouped_alike(self._done, refused)
-        asked = arms.browser_would_settle(browser) or (away and self._access.control == "chromium")
-        by_field = self.cause is not None and self.cause.by in ("field", "fields")
-        if self.real is not None and not self.real.missing and asked:
-            found = await self._ask_real(self.real)
-            self.arms = (arms.arm(REAL, found, self.real.name),)
-            if found.outcome == SERVED:
-                for group in away:
-                    found = await self._ask_real(self.real, group[0])
-                    self.arms += tuple(arms.arm(REAL_AGENT, found, self.real.name, agent) for agent in group)
-        elif browser.outcome == SERVED and away and not by_field and self._has_time(2):
-            name = max(away, key=len)[0]
-            own = await self._access.owns(self._target, self._access.resolver or system_resolver())
+        return arms.grouped_alike(self._done, refused)
 
-            async def ask(profile: profiles.Profile) -> Exchange:
-                self._tell_again(name, "under another name, to see what the site decides by")
-                found, answer = await self._ask_as(name, profile)
-                other = found.outcome == SERVED and not await self._comparison.serves(found, answer)
-                return msgspec.structs.replace(found, status=403) if other else found
-
-            pause = max(limits.pace, limits.pause / 4)
-            self.arms = await arms.ask_other_names(self._done[name], ask, search=own, pause=pause)
-            self._report(self._done[name])
+    async def _ask_real_browser(self) -> None:
+        """Ask a real browser where it settles something; its page is the reference where the browser has none."""
+        wanted = arms.browser_would_settle(self._done[BROWSER]) or self._comparison.lacks_reference
+        wanted = wanted or (self._access.control == "chromium" and bool(self._refused_alike()))
+        if self.real is None or self.real.missing or not wanted:
+            return
+        found = await self._ask_real(self.real)
+        self.arms = (arms.arm(REAL, found, self.real.name),)
+        if found.outcome == SERVED:
+            await self._confirm_marks()
+            for group in self._refused_alike():
+                found = await self._ask_real(self.real, group[0])
+                self.arms += tuple(arms.arm(REAL_AGENT, found, self.real.name, agent) for agent in group)
 
     async def _ask_real(self, real: RealBrowser, agent: str = "") -> Exchange:
         """Return what a real browser gets, under its own name or that of ``agent``; its page is taken for the facts."""
@@ -574,11 +605,36 @@ class _Scan:
         name = registry().user_agent(agent) if agent else ""
         answer = await real.fetch(Url(self.origin, "/"), self._access, name)
         found = self._record(answer)
-        if not agent and found.outcome == SERVED:
+        if not agent:
+            await self._comparison.take(found, answer, REAL)
+        serves = await self._comparison.serves(found, answer) if agent else self.reference in (BROWSER, REAL)
+        if found.outcome == SERVED and not serves:
+            found = msgspec.structs.replace(found, status=REFUSES)
+        elif not agent and found.outcome == SERVED:
             facts = await self._parser.homepage(answer.body, answer.content_type)
             self.page = msgspec.structs.replace(facts, seen_by=REAL)
         self._report(found)
         return found
+
+    async def _ask_other_names(self) -> None:
+        """Ask under an invented name and a search engine's what a refusal goes by."""
+        away, limits = self._refused_alike(), self._access.limits
+        by_field = self.cause is not None and self.cause.by in ("field", "fields")
+        served = self._done[BROWSER].outcome == SERVED and not self.arms
+        if not (served and away and not by_field and self._has_time(2)):
+            return
+        name = max(away, key=len)[0]
+        own = await self._access.owns(self._target, self._access.resolver or system_resolver())
+
+        async def ask(profile: profiles.Profile) -> Exchange:
+            self._tell_again(name, "under another name, to see what the site decides by")
+            found, answer = await self._ask_as(name, profile)
+            other = found.outcome == SERVED and not await self._comparison.serves(found, answer)
+            return msgspec.structs.replace(found, status=REFUSES) if other else found
+
+        pause = max(limits.pace, limits.pause / 4)
+        self.arms = await arms.ask_other_names(self._done[name], ask, search=own, pause=pause)
+        self._report(self._done[name])
 
     async def _compare_robots(self) -> None:
         """Ask those agents again for robots.txt who got another one than the browser; what lasts is an arm.
@@ -631,6 +687,7 @@ class _Scan:
             await page._probe_all(limits.probe)
             await page._mark_other_pages()
             await page._look_again()
+            await page._settle()
             found = OtherPage(path=shown, exchanges=page.exchanges())
             self.pages.append(found)
             self._report(msgspec.structs.replace(found.exchanges[0], name=shown))

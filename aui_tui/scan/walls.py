@@ -116,7 +116,8 @@ def recognise(status: int, headers: Mapping[str, str], body: bytes, url: str = "
     ``headers`` in any case, duplicates joined with commas; ``url``: the final address. Tier A decides alone, by the
     body only with a refusing status or on a short page; tier B with a refusing status or on a bare page; so does a
     captcha. Without a refusing status the body decides only on a page without the root of an app and without controls
-    of its own, tier C only on one with nothing to read. Terms (402 with a price) are not a challenge.
+    of its own, and its text only where it has no landmarks either; tier C only on one with nothing to read. Terms (402
+    with a price) are not a challenge.
     """
     if terms(status, headers, body):
         return None
@@ -128,9 +129,19 @@ def recognise(status: int, headers: Mapping[str, str], body: bytes, url: str = "
             continue
         limit = {"A": table().short, "B": table().bare}.get(signal.tier, table().nothing)
         alone = signal.tier == "A" and signal.beside_body
-        if alone or (page.refusing and signal.tier != "C") or (page.is_bare and page.under(limit)):
+        bare = page.is_bare and (signal.code or not page.parts.parts)
+        if alone or (page.refusing and signal.tier != "C") or (bare and page.under(limit)):
             return _challenge(signal, fields, page.head.text)
     return _captcha(page)
+
+
+def marked(status: int, headers: Mapping[str, str], body: bytes, url: str = "") -> bool:
+    """Tell whether an answer has the marks of a wall, however long its page is, so that nothing may lead on from it."""
+    fields = _fold(headers)
+    page = _Page(status, body, fields.get("content-type", ""))
+    strong = (signal for signal in _strongest_first() if signal.tier != "C")
+    known = any(_matches(signal, page, fields, url.lower()) for signal in strong)
+    return known or recognise(status, headers, body, url) is not None
 
 
 def terms(status: int, headers: Mapping[str, str], body: bytes = b"") -> bool:
@@ -245,7 +256,7 @@ class _Page:
 
     @property
     def is_bare(self) -> bool:
-        """It has no root of an app, and no control or part of its own."""
+        """It has no root of an app, and no control of its own."""
         return not self.parts.root and self.parts.controls == 0
 
     def under(self, limit: int) -> bool:
@@ -286,6 +297,7 @@ def _shows(captcha: Captcha, page: _Page) -> bool:
     widget = any(_fold_code(words) in page.code for words in captcha.widget)
     return (
         page.is_bare
+        and not page.parts.parts
         and page.under(table().bare if widget else table().nothing)
         and any(_fold_code(words) in page.code for words in captcha.script)
         and not any(_fold_code(words) in page.code for words in captcha.without)

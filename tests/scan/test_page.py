@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from aui_tui.model.observations import READABLE_ENOUGH, Exchange
+from aui_tui.model.verdicts import BLOCKED
 from aui_tui.scan import charset, markup, page, page_text
-from aui_tui.scan.comparison import PageComparison
+from aui_tui.scan.comparison import NOTHING, Page, PageComparison, compare
 from aui_tui.scan.exchanges import exchange
 from aui_tui.scan.page_text import PageText
 from aui_tui.scan.parser_process import ParserProcess
@@ -325,8 +326,9 @@ async def is_another(body: bytes, home: bytes, kind: str = "text/html") -> bool:
     async with ParserProcess() as parser:
         comparison = PageComparison(parser)
         got = [answered("browser", home), answered("agent_01", body, kind)]
-        comparison.take(*got[0])
-        return (await comparison.mark(*got[1])).another_page
+        for one in got:
+            await comparison.take(*one)
+        return comparison.mark(got[1][0]).another_page
 
 
 def answered(name: str, body: bytes, kind: str = "text/html") -> tuple[Exchange, Answer]:
@@ -431,14 +433,12 @@ def test_a_site_that_differs_from_itself_does_not_agree() -> None:
 )
 def test_a_short_page_that_says_that_it_blocks(title: str, path: str, text: str, blocks: bool) -> None:
     small = seen(html("Our bread, our rolls, our cakes and our coffee are on sale in the market street."))
-    found = seen(f"<title>{title}</title><p>{text}</p>".encode())
-    assert page_text.says_blocked(found, small, (title, path), ("Bakery", "/")) is blocks
-    assert not page_text.says_blocked(found, small, (title, path), ("Blocked, denied, captcha: verify you", "/"))
-
-
-def test_much_less_text() -> None:
-    assert page_text.much_less(seen(html(FRAGMENT)), seen(HOME))
-    assert not page_text.much_less(seen(html(prose(1, 200))), seen(HOME))
+    body = f"<title>{title}</title><p>{text}</p>".encode()
+    found = Page(seen(body), body, title=title, path=path)
+    assert (compare(Page(small, b"", title="Bakery"), found) == BLOCKED) is blocks
+    if len(text) > NOTHING:
+        beside = Page(small, b"", title="Blocked, denied, captcha: verify you")
+        assert compare(beside, found) != BLOCKED
 
 
 async def test_text_is_taken_in_a_worker_where_a_page_may_hold_the_loop() -> None:
