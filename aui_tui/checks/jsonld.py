@@ -11,6 +11,7 @@ from aui_tui.checks.base import Advice, Earned, PageCheck, Piece, Site, script_j
 from aui_tui.checks.judge import Judgement
 from aui_tui.model.card import Finding
 from aui_tui.model.observations import Observations, PageFacts
+from aui_tui.model.open_agents import share
 from aui_tui.text import count
 
 TYPES = {
@@ -25,7 +26,8 @@ SENTENCES: Final = sentence_list(
     warn jsonld-broken: JSON-LD cannot be parsed
         <<broken>> of <<count>> on the homepage cannot be parsed, so an agent gets nothing from what they say.
     warn jsonld-none: No JSON-LD
-        The homepage has no JSON-LD, so an agent must guess names, prices and dates from the layout.
+        The homepage has no JSON-LD, from which search engines and shopping surfaces take names, prices and dates.
+        <<drop>> drop it, so these must stand in the text too.
     good jsonld: JSON-LD
         The homepage has <<count>>.
     """
@@ -55,7 +57,7 @@ class JsonLd(PageCheck):
     def on_page(self, page: PageFacts, *, whole: bool) -> Iterator[Finding]:
         blocks = count(page.jsonld, "JSON-LD block")
         if whole and not page.jsonld:
-            yield Finding("jsonld-none")
+            yield Finding("jsonld-none", {"drop": share(lambda tool: "jsonld" not in tool.keeps)})
         if page.jsonld_broken:
             yield Finding("jsonld-broken", {"broken": str(page.jsonld_broken), "count": blocks})
         if page.jsonld_broken < page.jsonld:
@@ -82,9 +84,9 @@ class JsonLd(PageCheck):
         }
         graph = script_json({"@context": "https://schema.org", "@graph": [page, owner]})
         body = (
-            f"The homepage of {site.observations.host} has no JSON-LD, so an agent must guess name, kind and address of"
-            " the site from its layout. Put this block into the head of the page, and give product, event or article"
-            " pages a block of their own type."
+            f"The homepage of {site.observations.host} has no JSON-LD, from which search engines and shopping surfaces"
+            " take name, kind and address of the site. Put this block into the head of the page, and give product,"
+            " event or article pages a block of their own type. What it says must stand in the text too."
         )
         code = f'<script type="application/ld+json">\n{graph}\n</script>'
         place = "right before </head> on the homepage"

@@ -24,6 +24,7 @@ from aui_tui.model.card import Finding
 from aui_tui.model.labels import status
 from aui_tui.model.methods import round_half_up
 from aui_tui.model.observations import GONE, INCONCLUSIVE, SERVED, Exchange, Observations, RobotsPolicy
+from aui_tui.model.open_agents import ASKED, table
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import OWN_ROBOTS
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL
@@ -52,8 +53,8 @@ SENTENCES: Final = sentence_list(
         A web page is served as robots.txt (status <<status>>), so it holds no rules. Serve a text file, or status 404
         where there is none.
     warn robots-withheld: robots.txt is withheld (<<status>>) / robots.txt is withheld
-        robots.txt answers <<status>>, which RFC 9309 reads as no rules at all. If agents are to stay out, that must be
-        written as rules with status 200.
+        robots.txt answers <<status>>, which RFC 9309 reads as no rules at all<<reader>>. If agents are to stay out,
+        that must be written as rules with status 200.
     warn note robots-cut: robots.txt is not read to its end
         robots.txt is longer than the part that is read, or broke off; later rules are not in this card.
     warn robots-partial: robots.txt keeps <<count>> from some paths / robots.txt keeps agents from some paths
@@ -92,10 +93,18 @@ def _file(observations: Observations) -> Iterator[Finding]:
     elif facts.kind == "html":
         yield Finding("robots-html", {"status": str(probe.status)})
     elif facts.kind == "none":
-        kind = "robots-none" if probe.status in GONE else "robots-withheld"
-        yield Finding(kind, {"status": status(probe.status)})
+        if probe.status in GONE:
+            yield Finding("robots-none", {"status": status(probe.status)})
+        else:
+            yield Finding("robots-withheld", {"status": status(probe.status), "reader": _reader(probe.status)})
     if facts.cut:
         yield Finding("robots-cut")
+
+
+def _reader(code: int) -> str:
+    """Return which open reader then reads nothing of the site, as a clause; empty for none."""
+    names = [tool.key for tool in table().tool if tool.robots == ASKED] if code in (401, 403) else []
+    return f"; one widely used fetch server, {names[0]}, then reads nothing of the site" if names else ""
 
 
 def _own(observations: Observations) -> Iterator[Finding]:

@@ -7,9 +7,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from aui_tui.checks import readers
 from aui_tui.checks.base import (
+    CUT,
     NOT_A_PAGE,
     NOT_COMPARABLE,
+    WHOLE,
     Advice,
     Earned,
     PageCheck,
@@ -22,6 +25,7 @@ from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import clause
 from aui_tui.model.card import Finding
 from aui_tui.model.observations import PLACEHOLDER, READABLE_ENOUGH, Observations, PageFacts
+from aui_tui.model.vocabulary import SEVERITIES
 from aui_tui.text import count
 
 PLACE = "inside the element of the homepage that the scripts fill, or right after body-start.html"
@@ -40,6 +44,8 @@ SENTENCES: Final = sentence_list(
         The homepage still says “<<words>>”, as a plan wrote it: put your own words there.
     good readable: Readable without scripts
         The homepage has <<readable>> without scripts.
+    good readable-cut: Readable without scripts
+        The homepage has <<readable>> without scripts; <<cuts>>.
     """
 )
 
@@ -56,7 +62,7 @@ class WithoutScripts(PageCheck):
     points = {"v0.1": 9, "v0.2": 5}
     read_on = "https://web.dev/articles/rendering-on-the-web"
     language = "html"
-    sentences = SENTENCES
+    sentences = tuple(sorted((*SENTENCES, *readers.SENTENCES), key=lambda line: SEVERITIES.index(line.t)))
     names_site = True
 
     def measure(self, judgement: Judgement, method: str) -> Earned:
@@ -77,18 +83,24 @@ class WithoutScripts(PageCheck):
         seen = how_seen(observations)
         if seen == NOT_COMPARABLE:
             yield Finding("page-unseen")
+        elif seen == NOT_A_PAGE and readers.is_markdown(observations):
+            yield readers.markdown()
         elif seen == NOT_A_PAGE:
             yield Finding("page-problem", {"problem": clause(observations.page.problem)})
         elif PLACEHOLDER in observations.browser.text:
             yield Finding("unwritten", {"words": PLACEHOLDER})
         yield from super().findings(judgement)
+        if seen in (WHOLE, CUT):
+            yield from readers.findings(observations)
 
     def on_page(self, page: PageFacts, *, whole: bool) -> Iterator[Finding]:
         if not whole:
             yield Finding("page-cut")
         readable = count(page.readable, "readable character")
         if not self.is_empty(page):
-            yield Finding("readable", {"readable": readable})
+            cuts = readers.cuts(page.readable)
+            facts = {"readable": readable}
+            yield Finding("readable-cut", facts | {"cuts": cuts}) if cuts else Finding("readable", facts)
         elif whole:
             yield Finding("shell", {"readable": readable, "scripts": count(page.scripts, "script")})
 

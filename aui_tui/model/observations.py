@@ -89,11 +89,16 @@ Timestamp = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}
 
 
 class Hop(Record, frozen=True):
-    """One redirect that was followed or refused: the address that answered, its status and its Location."""
+    """One redirect that was followed or refused: the address that answered, its status and its Location.
+
+    ``letters``: readable characters of a page that sends its reader on by itself (a refresh), whose status is no
+    redirect's.
+    """
 
     url: str
     status: Count
     location: str
+    letters: Count = 0
 
 
 class Challenge(Record, frozen=True):
@@ -344,6 +349,7 @@ class PageFacts(Record, frozen=True):
     counts are 0), or empty.
     ``rendered``: what a browser made of it, None when no tasks were run. ``seen_by``: whose answer this is where the
     browser probe was not served, or got a shell and the agents did not: an agent's slot, or ``R`` for a real browser.
+    ``meta_charset``: the charset, where a meta element alone names it and the page has other letters than ASCII's.
     """
 
     title: str = ""
@@ -359,6 +365,7 @@ class PageFacts(Record, frozen=True):
     problem: str = ""
     rendered: Rendered | None = None
     seen_by: str = ""
+    meta_charset: str = ""
 
 
 class FileFacts(Record, frozen=True):

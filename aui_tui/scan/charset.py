@@ -56,6 +56,14 @@ def decide(body: bytes, content_type: str = "") -> str:
     return from_content_type(content_type) or from_meta(body) or DEFAULT
 
 
+def in_meta_alone(body: bytes, content_type: str = "") -> str:
+    """Return the encoding of a page that a meta element alone names and that matters; else an empty string."""
+    marked = any(body.startswith(bom) for bom, _ in _BOMS)
+    if body.isascii() or marked or from_content_type(content_type):
+        return ""
+    return from_meta(body)
+
+
 def lookup(label: str) -> str:
     """Return the encoding of a label (Encoding Standard 4.2), or an empty string when there is none."""
     return ENCODING.get(label.strip("\t\n\f\r ").lower(), "")

@@ -84,7 +84,9 @@ def read(body: bytes, content_type: str = "") -> PageFacts:
     if kind not in _MARKUP_TYPES and (kind or not _MARKUP.search(body[:_BEGINNING])):
         return PageFacts(problem=f"it is {kind or 'plain text'}, not a page")
     walk = _walked(body, content_type)
-    return walk.facts() if isinstance(walk, _Walk) else PageFacts(title=title(body, content_type), problem=walk)
+    if isinstance(walk, _Walk):
+        return msgspec.structs.replace(walk.facts(), meta_charset=charset.in_meta_alone(body, content_type))
+    return PageFacts(title=title(body, content_type), problem=walk)
 
 
 def text(body: bytes, content_type: str = "") -> PageText:

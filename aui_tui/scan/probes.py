@@ -21,10 +21,13 @@ from email.message import Message
 from typing import Final, NamedTuple
 from urllib.parse import quote, unquote
 
+import msgspec
+
 from aui_tui.errors import BadValue, InvalidHost
 from aui_tui.model.exchanges import HIDDEN
 from aui_tui.model.observations import FILE_PROBES, REDIRECTS, Hop, joined_fields
 from aui_tui.scan import decode, markup, target, walls
+from aui_tui.scan.charset import to_utf8
 from aui_tui.scan.network import BodyLimiter, HttpClient, NetworkError, Reply
 from aui_tui.scan.policy import Limits, ScanPolicy
 from aui_tui.scan.profiles import Fields, over
@@ -208,6 +211,8 @@ def _request(origin: Origin, path: str) -> urllib.request.Request:
 
 MAX_URL: Final = 500
 """Characters of an address that are recorded."""
+LETTERS: Final = 10_000
+"""Readable characters that are counted of a page that sends its reader on."""
 SMALL: Final = 1 << 17
 """Bytes of a body that are read beside the others of its scan, however many."""
 _RAW_FACTOR: Final = 2
@@ -338,7 +343,8 @@ async def _run(client: HttpClient, plan: ProbePlan, access: ScanPolicy, answer: 
                 raise
             return  # a browser stays on the page
         if not redirected:
-            answer.hops.append(hop)
+            letters = markup.readable(to_utf8(answer.body, answer.content_type), LETTERS)
+            answer.hops.append(msgspec.structs.replace(hop, letters=letters))
             answer.body, answer.cut = b"", False
         visited.add((str(after), cookie))
         answer.url, answer.status, answer.headers = after, 0, []

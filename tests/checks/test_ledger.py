@@ -165,8 +165,15 @@ def test_agents_of_one_rule_are_reported_together() -> None:
         (
             RobotsFacts(kind="none"),
             403,
-            "robots.txt answers 403 Forbidden, which RFC 9309 reads as no rules at all. If agents are to stay out, that"
-            " must be written as rules with status 200.",
+            "robots.txt answers 403 Forbidden, which RFC 9309 reads as no rules at all; one widely used fetch server,"
+            " mcp-server-fetch, then reads nothing of the site. If agents are to stay out, that must be written as"
+            " rules with status 200.",
+        ),
+        (
+            RobotsFacts(kind="none"),
+            400,
+            "robots.txt answers 400 Bad Request, which RFC 9309 reads as no rules at all. If agents are to stay out,"
+            " that must be written as rules with status 200.",
         ),
         (
             RobotsFacts(kind="unknown"),

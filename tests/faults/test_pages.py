@@ -49,6 +49,8 @@ async def test_a_refresh_within_seconds_is_a_redirect(name: str, parser: ParserP
     assert {one.outcome for one in observed.homepages} == {SERVED}
     assert {one.url for one in observed.homepages} == {"http://shop.test/home"}
     assert [(hop.status, hop.location) for hop in observed.browser.hops] == [(200, "/home")]
+    moved = name in ("a meta element", "after seconds")
+    assert observed.browser.hops[0].letters == (len("Moved") if moved else 0)
     assert observed.page.title == "A plain shop"
 
 

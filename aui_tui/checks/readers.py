@@ -1,0 +1,77 @@
+"""What fetch tools of open agents make of the homepage, as they were run (``open_agents.toml``); not scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from aui_tui.checks.base import sentence_list
+from aui_tui.model.card import Finding
+from aui_tui.model.observations import BROWSER, REDIRECTS, Exchange, Observations
+from aui_tui.model.open_agents import OpenAgent, number, share, table
+from aui_tui.text import count, joined
+
+MARKDOWN: Final = "text/markdown"
+SENTENCES: Final = sentence_list(
+    """
+    warn note page-markdown: Markdown for everybody
+        The homepage is Markdown for everybody, so nothing of its HTML is measured. <<give>> give its text, <<nothing>>
+        nothing.
+    warn readers-refresh: No reader follows the refresh
+        The homepage comes after a page that sends its reader on by itself (<<hop>>): none of the <<tools>> follows
+        that. They get <<letters>>.
+    warn readers-redirects: Redirects stop some readers
+        The homepage comes after <<hops>>: <<stop>> stop earlier, one after <<first>>.
+    warn readers-charset: Charset in a meta element alone
+        The charset <<charset>> of the homepage stands in a meta element alone: <<wrong>> get wrong letters. Send it in
+        the field: Content-Type: text/html; charset=<<charset>>.
+    """
+)
+
+
+def seen(observations: Observations) -> Exchange:
+    """Return the answer whose page is judged."""
+    return observations.exchange(observations.page.seen_by or BROWSER)
+
+
+def is_markdown(observations: Observations) -> bool:
+    """Return whether the homepage was Markdown."""
+    return seen(observations).fields.get("content-type", "").partition(";")[0].strip().lower() == MARKDOWN
+
+
+def markdown() -> Finding:
+    """Return what becomes of a homepage of Markdown."""
+    nothing = number(lambda tool: not tool.markdown)
+    return Finding("page-markdown", {"give": share(lambda tool: tool.markdown), "nothing": str(nothing)})
+
+
+def cuts(letters: int) -> str:
+    """Return who cuts a text of so many letters, as a clause; empty where nobody does."""
+    places = sorted(tool.cut for tool in table().tool if 0 < tool.cut < letters)
+    if not places:
+        return ""
+    verb = "cuts" if len(places) == 1 else "cut"
+    return f"{share(lambda tool: tool.cut in places)} {verb} it after {joined(f'{place:,}' for place in places)}"
+
+
+def findings(observations: Observations) -> Iterator[Finding]:
+    """Yield what stands between these readers and the homepage that was served."""
+    answer = seen(observations)
+    sent_on = next((hop for hop in answer.hops if hop.status not in REDIRECTS), None)
+    if sent_on is not None:
+        tools = f"{len(table().tool)} open readers that we ran"
+        letters = count(sent_on.letters, "letter") + " of that page"
+        yield Finding("readers-refresh", {"hop": sent_on.url, "tools": tools, "letters": letters})
+    hops = sum(hop.status in REDIRECTS for hop in answer.hops)
+    early = sorted(tool.redirects for tool in table().tool if tool.redirects < hops)
+    if early:
+        facts = {"hops": count(hops, "redirect"), "stop": share(lambda tool: tool.redirects < hops)}
+        yield Finding("readers-redirects", facts | {"first": str(early[0])})
+    charset = observations.page.meta_charset
+    if charset:
+        wrong = share(lambda tool: _letters(tool, charset) != "right")
+        yield Finding("readers-charset", {"charset": charset, "wrong": wrong})
+
+
+def _letters(tool: OpenAgent, charset: str) -> str:
+    return tool.utf8 if charset == "utf-8" else tool.cp1251

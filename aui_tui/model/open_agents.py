@@ -1,0 +1,61 @@
+"""Fetch tools of open agents, as they were run on loopback (``open_agents.toml``), and how many of them do what.
+
+They are a sample of open tools, not the agents that the probes stand for: ChatGPT, Claude, Google and Perplexity have
+readers of their own, which were not tested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Final
+
+import msgspec
+
+from aui_tui.packaged import read_table
+from aui_tui.text import count
+
+ASKED: Final = "asked"
+
+
+class OpenAgent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One tool: what it sends, and what it makes of a page; the file says what each word means."""
+
+    key: str
+    version: str
+    user_agent: str
+    accept: str = ""
+    encodings: str
+    redirects: int
+    robots: str = ""
+    refused: str
+    cp1251: str = "right"
+    utf8: str = "right"
+    cut: int = 0
+    reading: str
+    together: bool = False
+    markdown: bool = True
+    keeps: tuple[str, ...] = ()
+
+
+class OpenAgents(msgspec.Struct, frozen=True, kw_only=True):
+    """The tools, and the day on which they were run."""
+
+    checked: str
+    tool: tuple[OpenAgent, ...]
+
+
+@cache
+def table() -> OpenAgents:
+    """Return the packaged table."""
+    return read_table("model/open_agents.toml", OpenAgents)
+
+
+def number(matches: Callable[[OpenAgent], bool]) -> int:
+    """Return how many of the tools ``matches`` is true of."""
+    return sum(map(matches, table().tool))
+
+
+def share(matches: Callable[[OpenAgent], bool]) -> str:
+    """Return ``5 of 13 open readers that we ran`` for the tools that ``matches`` is true of."""
+    return f"{number(matches)} of {count(len(table().tool), 'open reader')} that we ran"
