@@ -57,7 +57,7 @@ async def pictures() -> dict[str, str]:
             found["overview"] = await picture(service, DEFAULT, keys=["v"])
             found["card"] = await picture(service, DEFAULT, host=SHOWN)
             if not available():
-                found["tasks"] = await picture(service, DEFAULT, host=TRIED, keys=["6"])
+                found["tasks"] = await picture(service, DEFAULT, host=TRIED, keys=["7"])
             return found
         finally:
             await service.aclose()

@@ -298,6 +298,8 @@ class Check(ABC):
     evidence, each severity in the order of a card.
     ``read_on``: where to read on. ``path``: what of the site it is about, empty for the homepage. ``language``: that of
     its snippet. ``subject``: what its findings are about, in at most three words.
+
+    ``puts``: what its snippet is put where, ``loads``: what makes it take effect.
     ``names_site``: its snippet holds the site's address. ``rests_on``: what is measured, in words, and the
     probes without whose verdict nothing is.
     """
@@ -319,6 +321,8 @@ class Check(ABC):
     path = ""
     language = "text"
     subject = "page"
+    puts = "Put this into the page"
+    loads = "Publish the page, and purge it from the CDN where there is one."
     names_site = False
     rests_on: tuple[str, ...] = ()
 

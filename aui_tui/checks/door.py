@@ -553,6 +553,8 @@ class Door(Check):
     fix = "wba"
     label = "agents let in"
     subject = "who gets in"
+    puts = "Put this where the rule that refuses stands"
+    loads = "Load the rule: save it at the edge, or reload the server."
     earns = "the share of conclusive agent probes that were served the homepage"
     lacking = "an agent is refused or challenged"
     title = "Verify agents instead of blocking them"

@@ -37,6 +37,7 @@ SENTENCES: Final = sentence_list(
 class JsonLd(PageCheck):
     fix = "jsonld"
     label = "JSON-LD"
+    puts = "Put this block into the <head> of the page"
     earns = "at least one JSON-LD block on the homepage"
     lacking = "no JSON-LD"
     title = "Describe the site in JSON-LD"

@@ -84,6 +84,7 @@ def _pieces(lines: list[str], page: PageFacts, name: str) -> tuple[Piece, ...]:
 class LandmarksAndLabels(PageCheck):
     fix = "landmarks"
     label = "landmarks"
+    puts = "Give the page these elements"
     earns = "a main and a nav landmark, aria labels, and forms whose controls all have labels"
     lacking = "landmarks or labels missing"
     title = "Mark up landmarks and label forms"

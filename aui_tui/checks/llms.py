@@ -39,6 +39,8 @@ class LlmsTxt(Check):
     fix = "llms"
     label = "llms.txt"
     subject = "offers"
+    puts = "Publish this as /llms.txt, as text/plain"
+    loads = "Upload the file, and purge it from the CDN where there is one."
     earns = "a valid /llms.txt file"
     lacking = "no llms.txt"
     title = "Add an /llms.txt file"

@@ -78,6 +78,8 @@ class FrontDoor(Check):
     fix = "front-door"
     label = "MCP or shop"
     subject = "offers"
+    puts = "Publish this as /.well-known/mcp.json, as application/json"
+    loads = "Upload the file, and purge it from the CDN where there is one."
     earns = "a UCP profile or an MCP server card: all; only an old ai-plugin.json: {part}"
     part = {"v0.1": 5, "v0.2": 3}
     lacking = "no UCP profile or MCP card"

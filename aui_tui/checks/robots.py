@@ -215,6 +215,8 @@ class RobotsTxt(Check):
     fix = "robots"
     label = "robots.txt"
     subject = "robots.txt"
+    puts = "Put this into robots.txt"
+    loads = "Upload the file, and purge it from the CDN where there is one."
     earns = (
         "the share of tested agents that robots.txt lets in; a ban costs at least a point, a path restriction a quarter"
         " of a ban"

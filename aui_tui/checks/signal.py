@@ -39,6 +39,8 @@ class ContentSignal(Check):
     fix = "signal"
     label = "Content-Signal"
     subject = "robots.txt"
+    puts = "Put this into robots.txt"
+    loads = "Upload the file, and purge it from the CDN where there is one."
     earns = "a Content-Signal line in robots.txt: all; with ai-input=no: half; none: nothing"
     lacking = "no full Content-Signal"
     title = "State a Content-Signal in robots.txt"

@@ -53,6 +53,7 @@ SENTENCES: Final = sentence_list(
 class WithoutScripts(PageCheck):
     fix = "ssr"
     label = "readable"
+    puts = "Send this as HTML, before any script"
     earns = "the homepage can be read without running scripts"
     lacking = "nothing readable without scripts"
     title = "Serve readable HTML without scripts"

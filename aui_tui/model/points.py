@@ -54,6 +54,13 @@ def letter(card: ReportCard) -> str:
     return card.grade if card.unreachable or is_graded(card) else NO_GRADE
 
 
+def measured(card: ReportCard, pillar: str) -> int:
+    """Return the points of a pillar that could be measured; of a foreign card all of them."""
+    if card.ledger is UNSET:
+        return round(card.pillar_max[pillar] or 0)
+    return sum(entry.possible for entry in card.ledger.entries if entry.pillar == pillar and entry.measured)
+
+
 def full(card: ReportCard) -> int:
     """Return the points of the scored pillars, measured or not."""
     return sum(round(card.pillar_max[key] or 0) for key, value in card.pillars.items() if value is not None)

@@ -14,7 +14,7 @@ from aui_tui.checks import BY_FIX, label
 from aui_tui.checks.ledger import is_note, subject, title
 from aui_tui.model import agents, labels, visits
 from aui_tui.model.agents import UNCLEAR
-from aui_tui.model.card import Finding, ReportCard, age
+from aui_tui.model.card import Finding, Recommendation, ReportCard, age
 from aui_tui.model.methods import WALLED_CEILING, method
 from aui_tui.model.points import by_harm, gain, percent, totals
 from aui_tui.model.signs import sign
@@ -201,6 +201,23 @@ def assistants(report: HostReport) -> Section:
     return Section("assistants", "Who gets in", items=items, columns=("Assistants", "Verdict", "Why"))
 
 
+def chips(report: HostReport) -> Section:
+    """Return the assistants one by one, those that were asked first: name, and the status of a refusal; why.
+
+    Key: the matrix key.
+    """
+    card = report.card
+    answers = {agent.key: access for agent, access in card.answers}
+    items = []
+    for one in agents.each(card, report.observations):
+        access = answers.get(one.probe)
+        code = str(access.status) if access is not None and access.status >= 300 else ""
+        word = one.verdict if one.asked or one.verdict in (agents.UNTESTED, agents.TOLD_NO) else "absent"
+        items.append(Item((one.names[0], code), word, f"{one.names[0]}: {one.why}.", one.keys[0]))
+    items.sort(key=lambda item: item.word in ("absent", agents.UNTESTED))
+    return Section("chips", "Who gets in", items=tuple(items))
+
+
 def points(report: HostReport) -> Section | None:
     """Return the points of each pillar. Key: the pillar's."""
     card = report.card
@@ -252,6 +269,20 @@ def fixes(report: HostReport) -> Section | None:
         for run in failed
     )
     return Section("fixes", f"Fixes, together {gain(card)}", items=items, columns=("Fix", "Score", "Takes", "Pillar"))
+
+
+def steps(fix: Recommendation) -> Section:
+    """Return a fix as steps: what to put where (``code``), how to load it, how to check it; ``text``: why."""
+    check = BY_FIX.get(fix.k)
+    why, _, proof = fix.body.rpartition("Check: ")
+    why, _, before = (why or proof).partition("Before the reload: ")
+    loads = f"Try the settings with {before.strip().rstrip('.')}, then reload the server." if before else ""
+    items = [Item((check.puts if check is not None else "Put this into the site",), key="put", code=fix.code)]
+    if check is not None:
+        items.append(Item((loads or check.loads,), key="load"))
+    if why and proof:
+        items.append(Item((f"Check it: {proof}",), key="check"))
+    return Section("steps", fix.title, why.strip(), tuple(items))
 
 
 def facts(report: HostReport) -> Section:

@@ -152,13 +152,14 @@ FIND: Final = _table(
 CARD: Final = _table(
     "report card",
 
-    _key("1", "pane(1)", "pane-1", "Summary, or the ledger", "Pane", display="1-7"),
+    _key("1", "pane(1)", "pane-1", "Who gets in, and the next step", "Pane", display="1-8"),
     _key("2", "pane(2)", "pane-2", "Agents and crawlers", title="Agents"),
     _key("3", "pane(3)", "pane-3", "Evidence, or what changed", title="Evidence"),
     _key("4", "pane(4)", "pane-4", "Fixes and their snippets", title="Fixes"),
-    _key("5", "pane(5)", "pane-5", "Every request of the last scan", title="Log"),
-    _key("6", "pane(6)", "pane-6", "What an assistant could get done", title="Tasks"),
-    _key("7", "pane(7)", "pane-7", "What access logs say of real agents", title="Visits"),
+    _key("5", "pane(5)", "pane-5", "What the scan read of the site", title="Site facts"),
+    _key("6", "pane(6)", "pane-6", "Every request of the last scan", title="Log"),
+    _key("7", "pane(7)", "pane-7", "What an assistant could get done", title="Tasks"),
+    _key("8", "pane(8)", "pane-8", "What access logs say of real agents", title="Visits"),
     _key("C", "crawlers", "columns", "Add the crawlers to the agents, or leave them out", title="Crawlers"),
     _key("space", "tick", "what-if", "Suppose the chosen fix done, and see the score"),
     _key("tab", "next_pane(1)", "pane-next", "Next pane"),

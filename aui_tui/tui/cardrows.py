@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from itertools import takewhile, zip_longest
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from shlex import quote
 from typing import Final
 
 from textual.content import Content
 
-from aui_tui import checks
 from aui_tui.checks import BY_FIX
 from aui_tui.model import agents, labels
-from aui_tui.model.card import ReportCard
+from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.labels import ago
-from aui_tui.model.methods import WALLED_CEILING
+from aui_tui.model.methods import DEFAULT_METHOD, METHODS, WALLED_CEILING
 from aui_tui.model.observations import INCONCLUSIVE
-from aui_tui.model.points import GRANTED, asked_for, comparable, foresees, gain, gain_of, percent, totals
-from aui_tui.model.registry import surface_called
+from aui_tui.model.points import GRANTED, asked_for, comparable, foresees, gain, gain_of, measured, totals
+from aui_tui.model.registry import surface_called, surfaces
 from aui_tui.model.tasks import TASKS, TaskResult, task_label
 from aui_tui.model.view import HistoryPoint, HostReport, Quota, comparable_scores
 from aui_tui.model.vocabulary import NO_GRADE
@@ -28,7 +27,7 @@ from aui_tui.text import cells, count, fit, wrap
 from aui_tui.tui import glyphs
 from aui_tui.tui.rows import (
     ListEntry,
-    bar,
+    Part,
     blank,
     edges,
     entry,
@@ -45,15 +44,19 @@ from aui_tui.tui.rows import (
 )
 from aui_tui.tui.scan_panel import scan_log, unseen
 from aui_tui.tui.state import CardState
+from aui_tui.tui.widgets.bars import acting
 from aui_tui.tui.words import NO_TASKS, day, quota_words, signed, with_keys
 
-SUMMARY, AGENTS, EVIDENCE, FIXES, SCAN_LOG, TASK_RUN, VISITS = NUMBERS = (1, 2, 3, 4, 5, 6, 7)
-NAMES: Final = ("", "Summary", "Agents", "Evidence", "Fixes", "Log", "Tasks", "Visits")
-BAR: Final = 30
-"""Cells of the bar of a score."""
-COPIES: Final = "   y copies it"
-NAME: Final = 9
-"""Cells of the names beside the score."""
+SUMMARY, AGENTS, EVIDENCE, FIXES, SITE, SCAN_LOG, TASK_RUN, VISITS = NUMBERS = (1, 2, 3, 4, 5, 6, 7, 8)
+NAMES: Final = ("", "Summary", "Agents", "Evidence", "Fixes", "Site", "Log", "Tasks", "Visits")
+IN_TURN: Final = (SITE, SCAN_LOG, TASK_RUN, VISITS)
+"""Panes that share one place of a wide screen."""
+BAR: Final = 24
+"""Cells of the longest bar of a pillar."""
+NEXT: Final = "next"
+"""Key of the row with the next step."""
+GOOD: Final = "+good"
+"""Key of the row that stands for all good findings."""
 
 
 # The answer
@@ -66,73 +69,132 @@ def stance(card: ReportCard) -> Content:
     return text((f"{sign} {word.capitalize()}", tone))
 
 
+def brief(state: CardState, size: int) -> Content:
+    """Return the answer in one row, above a pane that has the screen."""
+    report = state.report
+    return text(" ", stance(report.card), "  ", (sentence(report), "strong")) if report is not None else Content("")
+
+
 def sentence(report: HostReport) -> str:
     """Return who gets in, in one sentence."""
     return sections.verdict(report).text
 
 
-def strip(state: CardState, size: int, margin: str = " ") -> list[ListEntry]:
-    """Return one row per outcome, worst first, the names of its assistants folded; chosen by its first key.
-
-    ``margin``: room for the cursor.
-    """
-    items = sections.assistants(state.report).items if state.report is not None else ()
-    names = min(max((cells(item.label) for item in items), default=0), max(size * 2 // 5, 16))
-    out = []
-    for item in items:
-        gets = {"in": "yes", "part": "part"}.get(item.word, "no" if item.word in agents.SHUT else "–")
-        lead = text(margin, (f"{marked(item.word)[0]} {fit(gets, 5)} ", item.tone))
-        room = max(size - names - lead.cell_length - 2, 8)
-        beside = zip_longest(wrap(item.label, names), wrap(with_keys(item.text, tasks=state.tasks), room), fillvalue="")
-        rows = [text(fit(label, names), (f"  {why}", "muted")) for label, why in beside]
-        out.append(entry(lead, Content("\n" + " " * lead.cell_length).join(rows), key=item.key))
-    return out
-
-
-def score(state: CardState, size: int) -> Content:
-    """Return the score with its bar, the points of the pillars, and the next step."""
-    report = state.report
-    if report is None:
-        return Content("")
-    rows = _unmeasured(report) if report.card.unreachable else _measured(report, size)
-    step = next(item for item in sections.verdict(report).items if item.key == "next")
-    words = with_keys(step.text, tasks=state.tasks)
-    if state.fixes and step.code:
-        short = f"{state.fixes[0].title}: {gain(report.card, state.fixes[0].k)}"
-        forms = f"{step.text}{COPIES}", f"{short}{COPIES}"
-        words = next((form for form in forms if cells(form) <= size - NAME), short)
-    return Content("\n").join([*rows, hang((fit("Next", NAME), "muted"), words, size, "strong" if step.code else "")])
-
-
-def _unmeasured(report: HostReport) -> list[Content]:
-    last = next((point for point in reversed(report.history) if not point.unreachable), None)
-    graded = labels.score(last.score, last.grade) if last else ""
-    words = f"   last graded {graded} on {last.scanned_at[:10]} (h shows it)" if last else ""
-    return [text((fit("Score", NAME), "muted"), "–", (words, "muted"))]
-
-
-def _measured(report: HostReport, size: int) -> list[Content]:
+def grade(report: HostReport | None) -> tuple[str, str, str]:
+    """Return grade and score for large figures, and the tone of the grade; ``-`` for one that is withheld."""
+    if report is None or report.card.unreachable:
+        return "-", "", "muted"
     card = report.card
-    got, possible = totals(card)
-    star = "*" if card.provisional is True else ""
-    lead = text(
-        (fit("Score", NAME), "muted"),
-        (f"{got} of {possible}", "strong"),
-        (" → ", "muted"),
-        (f"{card.score}/100", "strong"),
-        (f"{star}  ", "muted"),
-        (card.grade, glyphs.GRADES.get(card.grade[:1], "")),
-    )
-    tasks_out = f"{star} tasks {labels.tasks(card)}" if star else ""
-    note = "no grade: less than half measured" if card.grade == NO_GRADE else tasks_out
-    if card.stance == "Walled" and percent(got, possible) > WALLED_CEILING:
-        note = f"at most {WALLED_CEILING} while Walled"
-    room = min(BAR, size - lead.cell_length - cells(note) - 5)
-    drawn = text("   ", bar(card.score, 100, room)) if room >= 8 else ""
-    shown = text(lead, drawn, (f"  {note}", "muted"))
+    return "-" if card.grade == NO_GRADE else card.grade, str(card.score), glyphs.GRADES.get(card.grade[:1], "muted")
+
+
+def basis(report: HostReport | None) -> str:
+    """Return what a score is made of, below it: points earned of those measured."""
+    if report is None or report.card.unreachable:
+        return "no score"
+    got, possible = totals(report.card)
+    if report.card.grade == NO_GRADE:
+        return f"no grade: {got}/{possible}"
+    return f"{got} of {possible}{'*' * (report.card.provisional is True)}"
+
+
+def answer(state: CardState, size: int, margin: str = " ", *, brief: bool = False) -> list[ListEntry]:
+    """Return who gets in, the pillars, the assistants and the next step; the same rows while a card is read.
+
+    ``margin``: room for the cursor. ``brief``: no pillars.
+    """
+    report = state.report
+    room = size - len(margin)
+    if report is None:
+        names = [Item((surface.label, ""), "absent") for surface in surfaces()]
+        bars = [] if brief else _rows_of([text(fit(name, 8), ("┄" * 8, "muted")) for name in PILLARS], room, margin)
+        return [
+            entry(margin, ("reading …", "muted")),
+            *bars,
+            _chips(names, room, margin),
+            entry(margin, ("Next", "muted")),
+        ]
+    lead = text(margin, stance(report.card), "  ")
+    if size < 40:
+        out = [entry(lead), paragraph(sentence(report), size, "strong", margin)]
+    else:
+        out = [paragraph(sentence(report), size, "strong", lead)]
+    if not brief:
+        out += _rows_of(list(_pillars(state, report, room)), room, margin)
+    out.append(_chips(sections.chips(report).items, room, margin))
+    return [*out, _next(state, report, size, margin)]
+
+
+PILLARS: Final = tuple(pillar.label for pillar in METHODS[DEFAULT_METHOD].pillars)
+
+
+def _pillars(state: CardState, report: HostReport, size: int) -> Iterator[Content]:
+    """Yield each pillar with a bar: what is earned, lacks, and was not measured."""
+    card = report.card
     points = sections.points(report)
-    parts = " · ".join(f"{item.label} {item.cells[1]}" for item in points.items) if points is not None else ""
-    return [fitting(size, shown, lead), hang(" " * NAME, parts, size)]
+    if points is None:
+        last = next((point for point in reversed(report.history) if not point.unreachable), None)
+        graded = labels.score(last.score, last.grade) if last else ""
+        words = f"last graded {graded} on {last.scanned_at[:10]} (h shows it)" if last else "not measured"
+        yield text((words, "muted"))
+        return
+    names = max(cells(item.label) for item in points.items)
+    each = min(max((size - 4) // len(points.items) - names - 9, 8), BAR)
+    for item in sorted(points.items, key=lambda item: card.pillars[item.key] is None):
+        value, full = card.pillars[item.key], round(card.pillar_max[item.key] or 0)
+        words = with_keys(item.cells[1], tasks=state.tasks)
+        if value is None:
+            tries = f"{words}, a tries it" if state.tasks and not card.task_runs else words
+            yield text(f"{item.label} ", ("┄" * 6, "muted"), (f" {tries}", "muted"))
+            continue
+        known = measured(card, item.key)
+        got, seen = (round(each * part / full) if full else 0 for part in (value, known))
+        drawn = ("━" * got, "bar"), ("─" * (seen - got), "rest"), ("┄" * (each - max(seen, got)), "muted")
+        yield text(f"{item.label} ", *drawn, f" {words}")
+
+
+def _rows_of(parts: list[Content], size: int, margin: str) -> list[ListEntry]:
+    """Return ``parts`` on one row, or where they have no room, on one row each."""
+    together = Content("   ").join(parts)
+    shown = [together] if together.cell_length <= size else parts
+    return [entry(margin, row) for row in shown]
+
+
+def _chips(items: Sequence[Item], size: int, margin: str) -> ListEntry:
+    """Return the assistants side by side, in as many lines as they take; each can be chosen."""
+    parts: list[Part] = [margin]
+    used = 0
+    for item in items:
+        sign, tone = marked(item.word)
+        words = " ".join(filter(None, item.cells))
+        wide = cells(words) + 2
+        if used and used + 3 + wide > size:
+            parts.append("\n" + margin)
+            used = 0
+        elif used:
+            parts.append("   ")
+            used += 3
+        parts.append(
+            (f"{sign} {words}", tone if item.word in agents.SHUT or item.word == agents.UNCLEAR else "", item.key)
+        )
+        used += wide
+    return entry(*parts)
+
+
+def _next(state: CardState, report: HostReport, size: int, margin: str) -> ListEntry:
+    """Return the next step with what it gains and takes, as long as there is room for that."""
+    step = next(item for item in sections.verdict(report).items if item.key == "next")
+    words, fix = with_keys(step.text, tasks=state.tasks), state.fixes[0] if step.code and state.fixes else None
+    if fix is None:
+        return paragraph(words, size, "", text(margin, ("Next  ", "muted")))._replace(key=NEXT)
+    gains = gain(report.card, fix.k)
+    takes = BY_FIX[fix.k].takes if fix.k in BY_FIX else ""
+    lead = text(margin, ("Next  ", "muted"))
+    room = size - lead.cell_length
+    for form in (f"   {gains}   {takes}", f"  {gains}", ""):
+        if cells(fix.title + form) <= room:
+            return entry(lead, (fix.title, "strong"), (form, "good"), key=NEXT)
+    return paragraph(f"{fix.title}: {gains}", size, "strong", lead)._replace(key=NEXT)
 
 
 # The panes
@@ -142,16 +204,18 @@ def rows(number: int, state: CardState, report: HostReport, size: int, now: floa
     """Return what pane ``number`` says of ``report``, that of ``state``, in ``size`` cells."""
     match number:
         case 1:
-            return ledger(report, size) if state.ledger else facts(report, size, now)
+            return ledger(report, size)
         case 2:
             return agent_rows(state, report, size)
         case 3:
-            return changes(state.before, report, size, now) if state.changes else evidence(report, size)
+            return changes(state.before, report, size, now) if state.changes else evidence(state, report, size)
         case 4:
             return fixes(state, report, size)
         case 5:
-            return scan_log(report, size)
+            return facts(report, size, now)
         case 6:
+            return scan_log(report, size)
+        case 7:
             return tasks(state, report, size, now)
         case _:
             return visits(report, size)
@@ -194,7 +258,12 @@ def ledger(report: HostReport, size: int) -> list[ListEntry]:
         words = "This source does not say how the points came about; the card has only their sums."
         points = sections.points(report)
         return [paragraph(words, size, "muted"), blank(), *(table(points, size) if points is not None else [])]
-    return [*table(book, size), blank(), paragraph(book.text, size, "strong")]
+    items = tuple(item._replace(text="") for item in book.items)  # the line above the keys has the reason
+    return [
+        *table(book._replace(items=items, columns=book.columns[:-1]), size),
+        blank(),
+        paragraph(book.text, size, "strong"),
+    ]
 
 
 def agent_rows(state: CardState, report: HostReport, size: int) -> list[ListEntry]:
@@ -223,29 +292,68 @@ def _with_sign(item: Item) -> Item:
     return item._replace(cells=tuple(cells))
 
 
-def evidence(report: HostReport, size: int) -> list[ListEntry]:
-    """Return the findings, worst first."""
-    found = sections.findings(report)
-    return table(found, size) if found is not None else [paragraph("The card carries no evidence.", size, "muted")]
+def evidence(state: CardState, report: HostReport, size: int) -> list[ListEntry]:
+    """Return the findings in one row each, worst first, the good ones folded into one; then the notes."""
+    found, apart = sections.findings(report), sections.notes(report)
+    items = list(found.items) if found is not None else []
+    good = [item for item in items if item.word == "good"]
+    fold = len(good) > 1 and GOOD not in state.unfolded
+    out = [_finding(item, place, size) for place, item in enumerate(items) if not (fold and item.word == "good")]
+    if fold:
+        sign, tone = marked("good")
+        out.append(entry(" ", (sign, tone), f" {len(good)} things are right", key=GOOD))
+    if apart is not None:
+        out += [blank(), title("Notes", "no problems")]
+        out += [_finding(item, place, size) for place, item in enumerate(apart.items, len(items))]
+    return out or [paragraph("The card carries no evidence.", size, "muted")]
+
+
+def _finding(item: Item, place: int, size: int) -> ListEntry:
+    sign, tone = marked(item.word)
+    lead = text(" ", (sign, tone), f" {item.title}")
+    about = text((item.about, "muted")) if lead.cell_length + cells(item.about) + 1 <= size else Content("")
+    return entry(spread(lead, about, size), key=f"finding {place}")
+
+
+def finding_text(report: HostReport, key: str) -> str:
+    """Return the whole text of the finding or note whose row has ``key``."""
+    items = [item for part in (sections.findings(report), sections.notes(report)) if part for item in part.items]
+    kind, _, place = key.partition(" ")
+    if key == GOOD:
+        return "; ".join(item.title for item in items if item.word == "good") + "."
+    return items[int(place)].text if kind == "finding" and int(place) < len(items) else ""
 
 
 def fixes(state: CardState, report: HostReport, size: int) -> list[ListEntry]:
-    """Return the fixes, those that let assistants in first, with what each gains; the chosen one explained."""
+    """Return the fixes, those that let assistants in first, with what each gains; then the steps of the chosen one."""
     items = state.fixes
     if report.card.unreachable:
         return [paragraph("Nothing was measured, so there is nothing to fix yet.", size, "muted")]
     if not items:
         return [paragraph("Nothing left to fix: every point that can be measured is earned.", size, "good")]
     out = []
-    for fix in items:
+    for place, fix in enumerate(items, 1):
         gains = gain(report.card, fix.k)
         takes = f"  {BY_FIX[fix.k].takes:7}" if size >= 46 and fix.k in BY_FIX else ""
-        tick = (f"{marked('good')[0]} ", "good") if fix.k in state.done else ""
-        lead = text("  ", tick, fix.title)
-        out.append(entry(spread(lead, text((f" {gains:>9}", "good"), (takes, "muted")), size), key=f"fix {fix.k}"))
-    fix = state.fix or items[0]
-    out += [blank(), paragraph(fix.body, size), blank()]
-    return out + [entry("  ", (row or " ", "code")) for row in fix.code.split("\n")]
+        number = (f"{marked('good')[0]} ", "good") if fix.k in state.done else (f"{place} ", "muted")
+        out.append(
+            entry(
+                spread(text(" ", number, fix.title), text((f" {gains:>9}", "good"), (takes, "muted")), size),
+                key=f"fix {fix.k}",
+            )
+        )
+    return [*out, blank(), *steps(state.fix or items[0], size)]
+
+
+def steps(fix: Recommendation, size: int) -> list[ListEntry]:
+    """Return a fix as numbered steps, the snippet first; last, why."""
+    section = sections.steps(fix)
+    out: list[ListEntry] = []
+    for number, item in enumerate(section.items, 1):
+        out.append(paragraph(item.label + ":" * bool(item.code), size, head=(f"{number} ", "accent")))
+        if item.code:
+            out += [entry("  ", (row or " ", "code")) for row in item.code.split("\n")]
+    return [*out, *([blank(), paragraph(section.text, size, "muted")] if section.text else [])]
 
 
 TRY_TASKS: Final = "a tries six tasks in a browser on this machine; it reads and searches, and sends no form."
@@ -368,8 +476,7 @@ def _sentences(row: agents.AgentRow) -> Iterator[str]:
 
 def name_of(number: int, state: CardState) -> str:
     """Return what a pane is called, by what it shows."""
-    others = {SUMMARY: "Ledger" if state.ledger else "", EVIDENCE: "Changes" if state.changes else ""}
-    return others.get(number) or NAMES[number]
+    return "Changes" if number == EVIDENCE and state.changes else NAMES[number]
 
 
 def amount(number: int, state: CardState) -> str:
@@ -377,7 +484,7 @@ def amount(number: int, state: CardState) -> str:
     report = state.report
     if report is None:
         return ""
-    worst = sum(item.t == "critical" for item in report.card.evidence)
+    worst = _by_severity(report)["critical"]
     return {
         EVIDENCE: f"{worst}{glyphs.CRITICAL}" if worst and not state.changes else "",
         FIXES: str(len(report.card.recommendations) or ""),
@@ -393,10 +500,10 @@ def pane_title(number: int, state: CardState, now: float) -> str:
     if report is None:
         return name
     if shown == "Summary":
-        return "What the site is made of"
+        return "How the score came about"
     if shown == "Evidence":
-        found = Counter(item.t for item in report.card.evidence)
-        return " ".join((name, *(f"{n}{marked(kind)[0]}" for kind in SEVERITIES if (n := found[kind]))))
+        found = _by_severity(report)
+        return "   ".join((name, *(f"{n} {marked(kind)[0]}" for kind in SEVERITIES if (n := found[kind]))))
     if number == FIXES and state.fixes:
         return f"{name}  worst harm first"
     more = log_words(report) if number == SCAN_LOG else ""
@@ -404,6 +511,12 @@ def pane_title(number: int, state: CardState, now: float) -> str:
         section = sections.every_agent(report) if number == AGENTS else sections.tasks(report, now=now)
         more = section.text.rstrip(".") if section is not None else ""
     return f"{name} – {more}" if more else name
+
+
+def _by_severity(report: HostReport) -> Counter[str]:
+    """Return how many findings there are of each severity; notes are none."""
+    found = sections.findings(report)
+    return Counter(item.word for item in found.items) if found is not None else Counter()
 
 
 SEVERITIES: Final = ("critical", "warn", "good")
@@ -511,27 +624,39 @@ def tabs(state: CardState, size: int) -> Content:
 
 
 def _tabs(state: CardState, room: str) -> Content:
-    out: list[tuple[str, str]] = []
+    out: list[Content] = []
     for number in NUMBERS:
         shown = number == state.pane
         inside = amount(number, state) if room == "full" else ""
         name = name_of(number, state) if room != "digits" or shown else ""
         words = " ".join(filter(None, (str(number), name, inside)))
-        out.append((f" [{words}]", "title") if shown else (f" {words} ", ""))
+        out.append(acting(text((f" [{words}]", "title") if shown else f" {words} "), f"screen.pane({number})"))
     return text(*out)
 
 
-def foot(state: CardState, key: str) -> Content:
-    """Return the sentence on what is under the cursor, the row with ``key``."""
+def foot(state: CardState, key: str, size: int) -> Content:
+    """Return the whole text of the row with ``key``, which is under the cursor, in two lines; else what the pane is."""
     report = state.report
     if report is None:
         return text(" ", state.problem)
-    name = name_of(state.pane, state).lower()
-    if name == "fixes":
-        name = checks.label(state.fix.k) if state.fix is not None else ""
-    elif name == "summary":
-        found = (one.verdict for one in agents.outcomes(report.card, report.observations) if key in one.keys)
-        name = next(found, "provisional")
-    elif name == "agents":
-        name = next((row.verdict for row in every_agent(report) if row.key == key), "in")
-    return term(name)
+    words = _whole(state, report, key)
+    if not words:
+        return term("ledger" if state.pane == SUMMARY else name_of(state.pane, state).lower())
+    first, *rest = wrap(words, max(size - 2, 8))
+    return text(" ", first, *(["\n ", fit(" ".join(rest), size - 2).rstrip()] if rest else []))
+
+
+def _whole(state: CardState, report: HostReport, key: str) -> str:
+    if state.pane == FIXES:
+        return sections.steps(state.fix).text if state.fix is not None else ""
+    if state.pane == EVIDENCE and not state.changes:
+        return finding_text(report, key)
+    if state.pane == AGENTS:
+        return why(report, key)
+    if state.pane == SUMMARY:
+        book = sections.ledger(report) if state.ledger else sections.chips(report)
+        shown = next((item.text for item in book.items if item.key == key), "") if book is not None else ""
+        about = surface_called(key)
+        probe = why(report, about.live) if about is not None and about.live else ""
+        return with_keys(" ".join(filter(None, (shown, probe))), tasks=state.tasks)
+    return ""

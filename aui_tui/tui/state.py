@@ -136,12 +136,13 @@ CHANGES: Final = 3
 class CardState(msgspec.Struct, frozen=True):
     """``method`` and ``at``: what was asked for, empty for the stored grading of the newest scan.
 
-    ``report`` is None before it is read, and of a host without a card; then ``problem`` says why. ``chosen``: number
-    of the chosen fix. ``done``: keys of the fixes supposed to be done; ``reached``: where the site would stand with
-    them, None while that is not known. ``history``: all kept scans, also while an earlier one is shown. ``ledger``:
-    pane 1 shows how the score came about. ``changes``: pane 3 shows what changed since ``against``, else since the
-    scan before. ``crawlers``: pane 2 lists them too. ``unfolded``: keys of rows of agents that are shown one by one.
-    ``tasks``: they can be tried.
+    ``report`` is None before it is read, and of a host without a card; then ``problem`` says why. ``turn``: which of
+    the panes that share a place of a wide screen is there. ``chosen``: number of the chosen fix. ``done``: keys of the
+    fixes supposed to be done; ``reached``: where the site would stand with them, None while that is not known.
+    ``history``: all kept scans, also while an earlier one is shown. ``ledger``: the cursor of pane 1 is in how the
+    score came about. ``changes``: pane 3 shows what changed since ``against``, else since the scan before.
+    ``crawlers``: pane 2 lists them too. ``unfolded``: keys of folded rows that are shown one by one. ``tasks``: they
+    can be tried.
     """
 
     host: str
@@ -150,6 +151,7 @@ class CardState(msgspec.Struct, frozen=True):
     report: HostReport | None = None
     problem: str = ""
     pane: int = 1
+    turn: int = 5
     chosen: int = 0
     done: frozenset[str] = frozenset()
     reached: Standing | None = None
@@ -163,7 +165,9 @@ class CardState(msgspec.Struct, frozen=True):
 
     def to_host(self, host: str) -> CardState:
         """Return the state for another host; panes and method stay."""
-        kept = CardState(host, method=self.method, pane=self.pane, ledger=self.ledger, changes=self.changes)
+        kept = CardState(
+            host, method=self.method, pane=self.pane, turn=self.turn, ledger=self.ledger, changes=self.changes
+        )
         return replace(kept, tasks=self.tasks)
 
     def with_report(self, report: HostReport) -> CardState:

@@ -161,14 +161,14 @@ def test_an_access_log_is_read_from_the_card_and_its_figures_stand_in_pane_7(hom
         terminal.press("/outlet")
         terminal.wait_for("AUI  1 of 3 sites")
         keys = Keys(terminal)
-        keys.press(["\r", "\r"], "Claude is refused;", "ctrl+p, “Read an access log”")
+        keys.press(["\r", "\r"], "Claude is refused;")
         keys.press(["\x10"])
         terminal.press("access log")
         terminal.wait_for("beside this card")
         keys.press(["\r"], "An access log that outlet.example wrote")
         terminal.press(str(log))
         keys.press(["\r"], f"{truth.lines:,} lines of")
-        text = keys.press(["7", "+"], "Together", "GPTBot", "Claude")
+        text = keys.press(["8", "+"], "Together", "GPTBot", "Claude")
         row = next(row for row in text.splitlines() if " Claude " in row and "%" in row)
         assert f" {truth.agents['Claude-User']['requests']:,} " in row
         assert keys.pressed == 7

@@ -31,7 +31,7 @@ from aui_tui.model.vocabulary import FIXES
 from aui_tui.report.diff import diff
 from aui_tui.report.gates import Gates, check
 from aui_tui.report.sections import sections
-from aui_tui.tui.cardrows import score
+from aui_tui.tui.cardrows import answer
 from aui_tui.tui.state import CardState
 from tests.cards import published
 from tests.scan.situations import open_rich
@@ -90,7 +90,8 @@ def test_one_task_that_counts_is_too_few(seen: Observations) -> None:
     said = " ".join(str(part) for part in sections(HostReport(card=card)))
     assert "not tried" not in said
     assert "tasks not scored" in said
-    assert "Works not scored" in score(CardState(card.host).with_report(HostReport(card=card)), 100).plain
+    shown = " ".join(row.content.plain for row in answer(CardState(card.host).with_report(HostReport(card=card)), 100))
+    assert "Works ┄┄┄┄┄┄ not scored" in shown
     assert "too few tasks count for the score" in said
 
 

@@ -56,7 +56,7 @@ async def test_the_cursor_is_in_the_summary_however_late_the_card_comes() -> Non
         await until(lambda: isinstance(pilot.app.screen, CardScreen))
         card = card_of(pilot)
         card.become(card.state)
-        await until(lambda: not card.query_one("#answer").display)
+        assert "reading …" in text_of(pilot)
         service.ready.set()
         await settle(pilot)
         assert card.focused is card.query_one("#strip")
@@ -92,17 +92,17 @@ async def test_what_the_site_declares_is_shown_where_it_was_asked_for() -> None:
     )
     card = replace(make_card(1), declared=Declared(at="", agent="ChatGPT-User", requests=3, entries=entries))
     async with stage(CardService([card, make_card(2)]), (140, 40), start_host=HOST) as pilot:
-        shown = " ".join(" ".join(card_of(pilot).pane(1).texts).split())
+        shown = " ".join(" ".join(card_of(pilot).pane(5).texts).split())
         assert "Declared for agents, not scored" in shown
         assert "A2A agent card" in shown
     async with stage(CardService([make_card(1)]), (140, 40), start_host=HOST) as pilot:
-        assert not any("Declared" in text for text in card_of(pilot).pane(1).texts)
+        assert not any("Declared" in text for text in card_of(pilot).pane(5).texts)
 
 
 @pytest.mark.ci
 async def test_another_pane_ends_the_search() -> None:
     async with stage(CardService.of(12), start_host=HOST) as pilot:
-        await press(pilot, "slash", *"robots")
+        await press(pilot, "5", "slash", *"robots")
         assert "1 of 2 lines" in text_of(pilot)
         await press(pilot, "escape", "3", "slash")
         assert "find in this pane" in text_of(pilot)
@@ -264,7 +264,7 @@ async def test_from_an_earlier_scan_the_newest_is_chosen_again() -> None:
 @pytest.mark.parametrize("redrawn", [False, True], ids=["as shown", "drawn again"])
 async def test_the_legend_below_a_pane_has_the_width_that_the_pane_gets_when_it_is_shown(redrawn: bool) -> None:
     async with stage(CardService.of(60), start_host=HOST) as pilot:
-        pane = card_of(pilot).pane(2)
+        pane = card_of(pilot).pane(6)
         assert not pane.size.width
         pane.write_below(lambda size: f"{size} cells")
         pane.display = True
@@ -279,7 +279,7 @@ async def test_a_list_that_is_shown_while_another_one_scrolls_has_its_rows() -> 
     async with stage(CardService.of(3), (80, 24)) as pilot:
         await press(pilot, "enter")
         screen = card_of(pilot)
-        pane = screen.pane(3)
+        pane = screen.pane(6)
         pane.show(lambda size: [paragraph("a row", size)])
         screen._refresh_layout(scroll=True)  # what Textual does for a scroll
         pane.display = True
@@ -307,7 +307,7 @@ async def test_a_fix_that_cannot_be_tried_is_not_marked() -> None:
 @pytest.mark.ci
 async def test_a_source_of_cards_alone_says_how_to_see_what_was_asked() -> None:
     async with stage(CardService([make_card(1)]), (140, 40), start_host=HOST) as pilot:
-        await press(pilot, "5")
+        await press(pilot, "6")
         assert f"aui-tui scan {HOST}" in text_of(pilot)
         await press(pilot, "d")
         assert "No earlier scan of this host is known here." in text_of(pilot)

@@ -176,7 +176,7 @@ async def test_a_cancelled_scan_keeps_what_was_answered_in_the_log() -> None:
     async with stage(service) as pilot:
         await press(pilot, "enter", "s")
         await shows(pilot, "2/11 probes")
-        await press(pilot, "escape", "5")
+        await press(pilot, "escape", "6")
         await shows(pilot, "cancelled", "200")
 
 

@@ -284,7 +284,7 @@ async def test_a_source_without_a_browser_says_so_when_tasks_are_asked_for(tmp_p
         assert "Tasks" not in text_of(pilot).splitlines()[-1]
         await press(pilot, "a")
         assert "for its own index alone" in " ".join(text_of(pilot).split())
-        await press(pilot, "6")
+        await press(pilot, "7")
         assert "Not run. Tasks run in a browser on this machine" in text_of(pilot)
 
 

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Static
+from textual.widgets import Digits, Static
 
 from aui_tui.model import labels
 from aui_tui.model.codec import encode_card
@@ -20,7 +20,7 @@ from aui_tui.model.labels import ago
 from aui_tui.model.view import HistoryPoint, HostReport, Window
 from aui_tui.tui import cardrows
 from aui_tui.tui.bindings import CARD
-from aui_tui.tui.cardrows import AGENTS, EVIDENCE, FIXES, NUMBERS, SCAN_LOG, SUMMARY, TASK_RUN, VISITS
+from aui_tui.tui.cardrows import AGENTS, EVIDENCE, FIXES, NUMBERS, SCAN_LOG, SITE, SUMMARY, TASK_RUN, VISITS
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.export import ExportJob, file_name
@@ -38,10 +38,12 @@ OF_CARD: Final = frozenset(
     {"copy", "export", "changes", "ledger", "method", "history", "find", "crawlers", "zoom", "tick"}
 )
 """Actions that there must be a card for."""
-OPENS: Final = {AGENTS: "Exchange", FIXES: "What if", SCAN_LOG: "Exchange"}
+OPENS: Final = {AGENTS: "Exchange", FIXES: "Steps", SCAN_LOG: "Exchange"}
 """What enter does in the panes where it does not show the whole row."""
-COLUMNS: Final = ((SUMMARY, AGENTS, EVIDENCE, SCAN_LOG), (FIXES, TASK_RUN, VISITS))
-"""The panes from top to bottom in the two columns of a wide screen."""
+COLUMNS: Final = ((AGENTS, EVIDENCE), (FIXES, SITE), (SUMMARY, SCAN_LOG, TASK_RUN, VISITS))
+"""The panes from top to bottom in the three columns of a very wide screen; a wide one has the last below the second."""
+TWO, THREE = 110, 180
+"""Cells from which on there are two columns, and three."""
 
 
 class CardScreen(DashboardScreen[str]):
@@ -54,41 +56,38 @@ class CardScreen(DashboardScreen[str]):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-low"), (23, "-high")]  # noqa: RUF012  # declared by Textual
     AUTO_FOCUS = ""
     DEFAULT_CSS = """
-    #why { border: round $role-rest; border-title-color: $primary; padding: 0 1; }
-    #answer { height: auto; max-height: 60%; padding: 0 1; }
-    #verdict { height: auto; }
-    #stance { width: auto; padding-right: 2; }
-    #sentence { width: 1fr; height: auto; text-style: bold; }
-    #reasons { height: auto; layout: vertical; }
-    #strip { height: auto; max-height: 6; margin: 1 0; }
-    #score { height: auto; text-wrap: wrap; }
-    .-below #reasons { display: none; }
-    .-below #sentence { height: 1; text-overflow: ellipsis; text-wrap: nowrap; }
-    .-low #answer, .-short #answer { max-height: 80%; }
-    .-low #strip, .-short #strip { max-height: 6; margin: 0; }
-    .-short #score { display: none; }
-    .-absent #answer { display: none; }
-    .-wide #answer { border: round $role-rest; border-title-color: $primary; }
-    .-wide #answer:focus-within { border: round $primary; border-title-style: bold reverse; }
-    .-wide #reasons { layout: horizontal; }
-    .-wide #strip { width: 11fr; max-height: 9; margin-bottom: 0; }
-    .-wide #score { width: 9fr; margin-top: 1; }
-    #panes { height: 1fr; layout: vertical; }
+    CardScreen #foot { height: 2; }
+    #brief { display: none; }
+    #answer { height: auto; max-height: 70%; padding: 0 1; layout: horizontal; }
+    #standing { width: 16; height: auto; }
+    #figures { height: 3; width: 1fr; }
+    #figures Digits { width: auto; padding-right: 2; }
+    #points { text-style: bold; }
+    #basis { width: 1fr; height: 1; color: $role-muted; }
+    #strip { height: auto; width: 1fr; }
+    .-below #answer, .-absent #answer { display: none; }
+    .-below #brief { display: block; }
+    .-short #standing { display: none; }
+    .-short #answer { max-height: 80%; }
+    .-short #foot { height: 1; }
+    .-columns #answer { border: round $role-rest; border-title-color: $primary; }
+    .-columns #answer:focus-within { border: round $primary; border-title-style: bold reverse; }
+    .-columns #tabs { display: none; }
+    #panes, #right { height: 1fr; width: 1fr; layout: vertical; }
     .column, .column .pane { display: none; height: 1fr; width: 1fr; }
-    .column.-shown, .column .pane.-shown { display: block; }
-    .column #why { height: auto; max-height: 7; }
-    .-wide #tabs { display: none; }
-    .-both #panes { layout: horizontal; }
-    .-both .column, .-both .column .pane { display: block; }
-    .-both .column #pane-1, .-both .column #why { display: none; }
-    .-both #column-0 { width: 3fr; }
-    .-both #column-1 { width: 2fr; }
-    .-both .column #pane-2 { height: auto; max-height: 55%; }
-    .-both .column #pane-5 { height: 2; }
-    .-both .column #pane-5:focus { height: 3fr; }
-    .-both .column #pane-6, .-both .column #pane-7 { height: auto; max-height: 35%; }
-    .-both .column #pane-6.-idle, .-both .column #pane-7.-idle { max-height: 4; }
-    .-both .column #pane-6.-idle:focus, .-both .column #pane-7.-idle:focus { max-height: 35%; }
+    #right { display: none; }
+    #right.-shown, .column.-shown, .column .pane.-shown { display: block; }
+    .-columns #panes { layout: horizontal; }
+    .-columns #column-0, .-columns #right { width: 1fr; }
+    .-columns #pane-2 { height: auto; max-height: 45%; }
+    .-columns #column-1 { height: auto; max-height: 70%; }
+    .-columns #pane-4 { height: auto; }
+    .-columns #column-1.-filled, .-columns #column-1.-filled #pane-5 { height: 1fr; max-height: 100%; }
+    .-columns #column-1.-filled #pane-4 { max-height: 65%; }
+    .-three #right { layout: horizontal; width: 2fr; }
+    .-three #column-1, .-three #column-2 { height: 1fr; max-height: 100%; width: 1fr; }
+    .-three #pane-1 { height: auto; max-height: 50%; }
+    .-three #pane-7, .-three #pane-8 { height: auto; max-height: 40%; }
     """
     SCOPED_CSS = False
 
@@ -101,23 +100,27 @@ class CardScreen(DashboardScreen[str]):
         self._zoomed = False
 
     def inside(self) -> ComposeResult:
-        with Vertical(id="answer"):
-            with Horizontal(id="verdict"):
-                yield Static(id="stance", markup=False)
-                yield Static(id="sentence", markup=False)
-            with Container(id="reasons"):
-                yield RowList(opens="Exchange", id="strip")
-                yield Bar(lambda size: cardrows.score(self.state, size), id="score")
+        yield Bar(lambda size: cardrows.brief(self.state, size), id="brief")
+        with Container(id="answer"):
+            with Vertical(id="standing"):
+                with Horizontal(id="figures"):
+                    yield Digits(id="grade")
+                    yield Digits(id="points")
+                yield Static(id="basis", markup=False)
+            yield RowList(opens="Open", id="strip", marks_first=True)
         yield Bar(lambda size: cardrows.tabs(self.state, size), id="tabs")
         with Container(id="panes"):
-            for number, column in enumerate(COLUMNS):
-                with Vertical(id=f"column-{number}", classes="column"):
-                    for place in column:
-                        yield RowList(opens=OPENS.get(place, "Whole row"), id=f"pane-{place}", classes="pane")
-                        if place == AGENTS:
-                            yield Static(id="why", classes="pane", markup=False)
+            yield from self._column(0)
+            with Container(id="right"):
+                yield from self._column(1)
+                yield from self._column(2)
         yield FindBar()
         yield ScanPanel(self.context.clock)
+
+    def _column(self, number: int) -> ComposeResult:
+        with Vertical(id=f"column-{number}", classes="column"):
+            for place in COLUMNS[number]:
+                yield RowList(opens=OPENS.get(place, "Whole row"), id=f"pane-{place}", classes="pane")
 
     def on_mount(self) -> None:
         follow: dict[str, Callable[[], None]] = {
@@ -130,7 +133,6 @@ class CardScreen(DashboardScreen[str]):
         for name, act in follow.items():
             self.watch(self.app, name, act, init=False)
         self.query_one("#answer").border_title = Content("1 Summary")
-        self.query_one("#why").border_title = Content("why")
         self.become(replace(self.state, tasks=self.context.service.is_local))
         self.action_pane(SUMMARY)
         self.read()
@@ -197,50 +199,81 @@ class CardScreen(DashboardScreen[str]):
         return cardrows.absent(state.host, state.problem, size, self.context.service.can_scan) if state.problem else []
 
     def _draw_answer(self, *, top: bool = False) -> None:
-        state, wide = self.state, self.has_class("-wide")
-        self.set_class(state.report is None, "-absent")
-        self.set_class(wide and not (self._zoomed or state.ledger or state.report is None), "-both")
-        self.set_class(not wide and state.pane != SUMMARY, "-below")
-        report = state.report
-        if report is not None:
-            self.query_one("#stance", Static).update(cardrows.stance(report.card))
-            self.query_one("#sentence", Static).update(Content(cardrows.sentence(report)))
-            self.query_one("#strip", RowList).show(partial(cardrows.strip, state), top=top)
-            self.query_one("#score").refresh(layout=True)
+        """Draw grade, sentence and assistants, and place the panes; without a card its place stays, until it is told
+        that there is none."""
+        state = self.state
+        absent = state.report is None and bool(state.problem)
+        columns = self.size.width >= TWO and self.size.height >= 20 and not (self._zoomed or absent)
+        three = columns and self.size.width >= THREE
+        self.set_class(absent, "-absent")
+        self.set_class(columns, "-columns")
+        self.set_class(three, "-three")
+        self.set_class(not columns and not absent and (state.pane != SUMMARY or self._zoomed), "-below")
+        self._place(columns=columns, three=three)
+        letter, points, tone = cardrows.grade(state.report)
+        for name, words in (("#grade", letter), ("#points", points)):
+            figure = self.query_one(name, Digits)
+            figure.update(words)
+            figure.styles.color = self.app.theme_variables[f"role-{tone}"]
+        self.query_one("#basis", Static).update(Content(cardrows.basis(state.report)))
+        short = self.size.height < 16
+        self.query_one("#strip", RowList).show(lambda size: cardrows.answer(self.state, size, brief=short), top=top)
+        self.query_one("#brief").refresh()
+
+    def _place(self, *, columns: bool, three: bool) -> None:
+        """Show the panes that the screen has room for."""
+        state = self.state
+        turn = SUMMARY if state.ledger and not three else state.turn
+        shown = {state.pane} if not columns else {AGENTS, EVIDENCE, FIXES, turn}
+        if three:
+            shown |= {SITE, SUMMARY, SCAN_LOG}
+        for place in NUMBERS:
+            self.pane(place).set_class(place in shown, "-shown")
+        for number, column in enumerate(COLUMNS):
+            self.query_one(f"#column-{number}").set_class(bool(shown & {*column}), "-shown")
+        self.query_one("#column-1").set_class(SITE in shown, "-filled")
+        self.query_one("#right").set_class(bool(shown & {*COLUMNS[1], *COLUMNS[2]}), "-shown")
 
     def on_resize(self, _event: events.Resize) -> None:
         self.call_after_refresh(lambda: self.become(self.state))
 
     def _redraw(self) -> None:
         self.draw_lines()
-        self._explain()
-
-    def _explain(self) -> None:
-        """Say why the agent under the cursor fares as it does."""
-        report, key = self.state.report, self.pane(AGENTS).key
-        if report is not None:
-            self.query_one("#why", Static).update(Content(cardrows.why(report, key)))
 
     def on_row_list_moved(self) -> None:
         """Let foot, explanation and the chosen fix follow the cursor."""
         self.query_one("#foot", Bar).refresh()
+        self._follow_focus()
         kind, _, key = self.pane(FIXES).key.partition(" ")
         place = next((n for n, fix in enumerate(self.state.fixes) if fix.k == key), None) if kind == "fix" else None
         if place is not None and place != self.state.chosen:
             self.state = replace(self.state, chosen=place)
             self._draw(FIXES)
-        self._explain()
+
+    def _follow_focus(self) -> None:
+        """Take the pane with the focus, as a click gives it, for the one that keys act on."""
+        place = (self.here.id or "").removeprefix("pane-")
+        number = int(place) if place.isdigit() else SUMMARY
+        ledger = place == str(SUMMARY)
+        if number != self.state.pane or ledger != self.state.ledger:
+            turn = number if number in cardrows.IN_TURN else self.state.turn
+            self.state = replace(self.state, pane=number, ledger=ledger, turn=turn)
+            self.refresh_bindings()
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         report, key = self.state.report, message.key
         if key.startswith("+"):
             self.become(replace(self.state, unfolded=self.state.unfolded | {key[1:]}))
+        elif key == cardrows.NEXT:
+            self.action_pane(FIXES)
         elif message.listing.id in ("strip", f"pane-{AGENTS}", f"pane-{SCAN_LOG}") and report is not None:
             self.app.push_screen(opened(report, key))
-        elif message.listing.id == f"pane-{FIXES}":
-            self.action_tick()
+        elif message.listing.id == f"pane-{FIXES}" and self.state.fix is not None:
+            fix = self.state.fix
+            self.app.push_screen(ReadScreen(fix.title, lambda size: cardrows.steps(fix, size)))
         elif report is not None:
-            self.app.push_screen(ReadScreen("", lambda size: [paragraph(self.here.row_text, size)]))
+            words = cardrows.finding_text(report, key) or self.here.row_text
+            self.app.push_screen(ReadScreen("", lambda size: [paragraph(words, size)]))
 
     def title_line(self, size: int) -> Content:
         place, total = "", len(self._window or ())
@@ -249,7 +282,7 @@ class CardScreen(DashboardScreen[str]):
         return cardrows.headline(self.state, place, self.app.quota, self.context.clock(), size)
 
     def foot_line(self, size: int) -> Content:
-        return cardrows.foot(self.state, self.here.key)
+        return cardrows.foot(self.state, self.here.key, size)
 
     @property
     def scan(self) -> Scan | None:
@@ -287,20 +320,16 @@ class CardScreen(DashboardScreen[str]):
             return "Nobody got an answer, so nothing is known of the crawlers either."
         if action == "tick" and self.state.pane != FIXES:
             return "space supposes a fix done in the pane of fixes: 4 goes there."
-        if action == "zoom" and not self.has_class("-wide"):
+        if action == "zoom" and self.size.width < TWO:
             return "A pane has the whole screen already, as long as it is narrower than 110 columns."
         if action == "walk" and self._window is None:
             return "This card was not opened from a list: there is no next site."
         return super().why_not(action)
 
-    def action_pane(self, number: int) -> None:
+    def action_pane(self, number: int, ledger: bool = False) -> None:
         self.query_one(FindBar).close()
-        self.state = replace(self.state, pane=number)
-        for place in NUMBERS:
-            self.pane(place).set_class(place == number, "-shown")
-        for place, column in enumerate(COLUMNS):
-            self.query_one(f"#column-{place}").set_class(number in column, "-shown")
-        self.query_one("#why").set_class(number == AGENTS, "-shown")
+        turn = number if number in cardrows.IN_TURN else self.state.turn
+        self.state = replace(self.state, pane=number, turn=turn, ledger=ledger)
         self._draw_answer()
         self._focus_pane()
         self.refresh_bindings()
@@ -314,7 +343,7 @@ class CardScreen(DashboardScreen[str]):
         self.action_pane((self.state.pane - 1 + step) % len(NUMBERS) + 1)
 
     def action_find(self) -> None:
-        self.query_one(FindBar).open(self.pane(self.state.pane))
+        self.query_one(FindBar).open(self.here)
 
     def action_zoom(self) -> None:
         self._zoomed = not self._zoomed
@@ -324,8 +353,7 @@ class CardScreen(DashboardScreen[str]):
         self.become(replace(self.state, crawlers=not self.state.crawlers))
 
     def action_ledger(self) -> None:
-        self.become(replace(self.state, ledger=not self.state.ledger))
-        self.action_pane(SUMMARY)
+        self.action_pane(SUMMARY, not self.state.ledger)
 
     def action_changes(self) -> None:
         self.become(replace(self.state, changes=not self.state.changes))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from textual import events
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
+from textual.style import Style
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
@@ -51,12 +53,16 @@ class RowList(OptionList):
         build: Build = lambda _size: (),
         *,
         opens: str = "Open",
+        marks_first: bool = False,
         id: str | None = None,  # noqa: A002  # Textual's
         classes: str | None = None,
     ) -> None:
-        """``opens``: the name of what enter does with a row, in the line of keys."""
+        """``opens``: the name of what enter does with a row, in the line of keys.
+
+        ``marks_first``: the first figure of a row is marked as any other, as it does not stand for the row.
+        """
         super().__init__(markup=False, id=id, classes=classes)
-        self.opens = opens
+        self.opens, self._marks_first = opens, marks_first
         self._build_rows = build
         self.rows: tuple[ListEntry, ...] = ()
         self._laid_out = -1
@@ -114,12 +120,15 @@ class RowList(OptionList):
     def _prompt(self, place: int) -> Content:
         content = self.rows[place].content
         content = found_in(content, self._words) if self._words else content
+        stops = self.rows[place].stops
+        for number, stop in enumerate(stops if len(stops) > 1 else ()):
+            content = content.stylize(Style.from_meta({"stop": number}), stop.start, stop.end)
         if place != self.highlighted:
             return content
         if self.has_focus:  # muted on the ground of the cursor cannot be read in sixteen colours; verdicts keep theirs
             content = Content(content.plain, [span for span in content.spans if span.style != STYLES["muted"]])
-        stops = self.rows[place].stops
-        if self._stop and self._stop < len(stops):
+        marked = self._stop or (self._marks_first and self.has_focus)
+        if marked and self._stop < len(stops):
             content = content.stylize("reverse", stops[self._stop].start, stops[self._stop].end)
         return Content.assemble((glyphs.CURSOR, "$accent"), content[1:]) if content.plain.startswith(" ") else content
 
@@ -163,6 +172,14 @@ class RowList(OptionList):
 
     def on_blur(self) -> None:
         self._draw_row(self.highlighted)
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the figure under the mouse; Textual then chooses its row."""
+        place, stop = event.style.meta.get("option"), event.style.meta.get("stop")
+        if place is not None and stop is not None:
+            self.highlighted = place
+            self._stop = stop
+            self._draw_row(place)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()

@@ -85,13 +85,13 @@ def preview(row: Row, report: HostReport | None, size: int, now: float, *, tasks
     from aui_tui.tui import cardrows  # not for the first frame
 
     state = CardState(summary.host, tasks=tasks).with_report(report)
-    head = paragraph(cardrows.sentence(report), size, "strong", text(cardrows.stance(report.card), "  "))
+    letter, points, tone = cardrows.grade(report)
+    head = entry((f"{points} {letter}".strip(), tone), (f"  {cardrows.basis(report)} points", "muted"))
     change = signed(row.change) if row.rank else ""
     moved = [entry((fit("Change", 9), "muted"), f"{change} since the scan before")] if change else []
     past = entry((fit("History", 9), "muted"), cardrows.history(report.history, now, 16))
-    strip, evidence = cardrows.strip(state, size, ""), cardrows.evidence(report, size)
-    score = entry(cardrows.score(state, size))
-    rows = (head, _facts(summary, now), blank(), *strip, blank(), score, *moved, past, blank(), *evidence)
+    answer, evidence = cardrows.answer(state, size, ""), cardrows.evidence(state, report, size)
+    rows = (head, _facts(summary, now), blank(), *answer, blank(), *moved, past, blank(), *evidence)
     return [entry(line.content) for line in rows]
 
 
