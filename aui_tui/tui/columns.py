@@ -180,6 +180,13 @@ def verdict_of(row: Row, slug: str) -> str:
     return word_of(verdict, surfaces()[place].source if place >= 0 else "")
 
 
+def reason(row: Row) -> str:
+    """Return why a host is unreachable, without its name, which stands beside it."""
+    host, words = row.summary.host, row.summary.top_evidence
+    words = words.removeprefix(f"{host} could not be judged: ").removeprefix(f"{host} ")
+    return words[:1].upper() + words[1:]
+
+
 def _score(row: Row, _now: float) -> Cell:
     open_half = None in row.summary.pillars.values()
     return Cell(str(row.summary.score) + ("*" if open_half else " "), "strong")
@@ -232,7 +239,7 @@ _CELLS: Final[dict[str, Callable[[Row, float], Cell]]] = {
     "name": lambda row, _: Cell(row.summary.name),
     "method": lambda row, _: Cell(row.method, "muted"),
     "edge": lambda row, _: Cell(row.edge, "muted"),
-    "reason": lambda row, _: Cell(row.summary.top_evidence.removeprefix(f"{row.summary.host} could not be judged: ")),
+    "reason": lambda row, _: Cell(reason(row)),
 }
 OF_SCORE: Final = frozenset({"rank", "score", "grade", "stance"})
 """Columns that an unreachable host has nothing for."""

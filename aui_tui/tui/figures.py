@@ -25,6 +25,7 @@ NAMES: Final = ("", "Who gets in", "Scores", "Stances", "Served by", "What sites
 PANES: Final = len(NAMES) - 1
 FOOT: Final = {
     "agent": "in",
+    "who": "in",
     "stance": "stance",
     "category": "stance",
     "score": "scores",
@@ -78,6 +79,15 @@ def fates_of(figures: Overview, surface: Surface) -> Counter[str]:
     for verdict, number in figures.verdicts.get(surface.slug, {}).items():
         found[word_of(verdict, surface.source)] += number
     return found
+
+
+def choices(figures: Overview, surface: Surface) -> dict[str, tuple[str, str]]:
+    """Return the figures that an assistant opens: what it gets and how many hosts, none of zero hosts."""
+    found = fates_of(figures, surface)
+    found["gets in"] = found["in"] + found["part"]
+    shown = {"gets in": "Gets in", "refused": "Is refused", "challenged": "Is challenged", "told no": "Is told no",
+             "unclear": "Unclear"}  # fmt: skip
+    return {of_agent(surface, word): (words, format(found[word], ",")) for word, words in shown.items() if found[word]}
 
 
 def decade(place: int) -> str:
@@ -145,7 +155,7 @@ def assistants(figures: Overview, moves: Moves, size: int) -> list[ListEntry]:
             share = percent(fates["in"] + fates["part"], known).rjust(8), "good", of_agent(surface, "gets in")
         parts = ((part, sign(word).tone, of_agent(surface, word) if word else "") for word, part in _parts(fates, room))
         columns = ((words, tone, key) for _, words, tone, key in cells)
-        out.append(entry(" ", (name, "", of_agent(surface, "in")), *parts, share, *columns))
+        out.append(entry(" ", (name, "", figure("who", surface.slug)), *parts, share, *columns))
     return out
 
 

@@ -34,12 +34,11 @@ class ListState(msgspec.Struct, frozen=True):
     total: int = 0
     unused: frozenset[str] = frozenset()
 
-    def answered(self, view: IndexView, *, typing: bool) -> ListState:
-        """Return the state with an answer; while the user is ``typing`` no column goes, and first rows change none."""
-        unused = view.unused & self.unused if typing else view.unused
-        if view.counting:
+    def answered(self, view: IndexView) -> ListState:
+        """Return the state with an answer; only the whole list says which columns have nothing in them."""
+        if view.counting or self.filtered:
             return replace(self, view=view)
-        return replace(self, view=view, unused=unused, total=self.total if self.filtered else len(view.ranked))
+        return replace(self, view=view, unused=view.unused, total=len(view.ranked))
 
     @property
     def window(self) -> Window | None:

@@ -7,6 +7,7 @@ from typing import Final
 
 from aui_tui.model import card, labels
 from aui_tui.model.view import Quota
+from aui_tui.text import count
 
 
 def age(stamp: str, now: float) -> str:
@@ -49,12 +50,12 @@ def with_keys(words: str, *, tasks: bool = True) -> str:
 
 
 def quota_words(quota: Quota | None, *, full: bool) -> str:
-    """Return the scans left: ``scans 7/10`` and, where there is room, when the next slot frees."""
+    """Return the scans left: ``7 scans left`` and, where there is room, when the next is free."""
     if quota is None:
         return ""
-    words = f"scans {quota.left}/{quota.limit}"
+    words = f"{count(quota.left, 'scan')} left"
     late = quota.next_slot and (full or quota.left == 0)
-    return f"{words} · next slot {local_time(quota.next_slot)}" if late else words
+    return f"{words} · next at {local_time(quota.next_slot)}" if late else words
 
 
 # Terms, explained at the foot

@@ -147,5 +147,5 @@ async def test_keys_mouse_copy_and_resize_work_in_a_browser(address: str) -> Non
         assert SAMPLES[0].host in await page.evaluate("navigator.clipboard.readText()")
         terminal.screen.reset()
         await page.set_viewport_size({"width": 800, "height": 700})
-        shown = await terminal.shows("scans 10/10")
+        shown = await terminal.shows("10 scans left")
         assert len(shown.splitlines()[0]) < wide - 20

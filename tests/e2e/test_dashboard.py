@@ -76,13 +76,13 @@ def test_a_scan_at_zero_scans_left_names_the_next_slot_and_the_dashboard_goes_on
     for _ in range(LIMIT):
         quota.spend("local")
     with Terminal(tmp_path, rules, columns=140, lines=40) as terminal:
-        terminal.wait_for("AUI  11 sites", "scans 0/10", "next slot " + local_time(quota.left("local").next_slot))
+        terminal.wait_for("AUI  11 sites", "0 scans left", "next at " + local_time(quota.left("local").next_slot))
         terminal.press("Sfar-away.org\r")
         terminal.wait_for("The limit of 10 scans an hour is used up", "free in")
         terminal.press("3")
         terminal.wait_for("AUI  4 of 11 sites")
         terminal.press("\r")
-        terminal.wait_for("1 Summary", "5 Log", "scans 0/10")
+        terminal.wait_for("1 Summary", "0 scans left")
         terminal.press("\x7f3u")
         terminal.wait_for("Reason")
         terminal.press("q")

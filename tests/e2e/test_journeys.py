@@ -206,7 +206,7 @@ def test_the_eleventh_scan_of_a_site_of_this_machine_is_offered_without_the_limi
         spend_the_hour(tmp_path)
         assert aui(tmp_path, "scan", here, "--force", "-q", "--json").code == 4
         with Terminal(tmp_path, []) as terminal:
-            terminal.wait_for("AUI  1 site ", "scans 0/10")
+            terminal.wait_for("AUI  1 site ", "0 scans left")
             terminal.press("s")
             terminal.wait_for("is your own", "Scan it without the limit", seconds=90)
             terminal.press("\x1b[A\r")

@@ -34,7 +34,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("/staykit11\r\r?", ("aui-tui site staykit11.example",)),
         ("/staykit11\r\r?q" + BACK, ("AUI  1 of ", "enter Open")),
         ("c" + DOWN * 3 + "\r3", ("Grocery & food", "AUI  2 of ")),
-        ("3m8?", ("--stance Walled --sort -matrix.browser_agents",)),
+        ("3m?", ("--stance Walled",)),
         ("v?", ("--overview",)),
         ("vv/staykit11", ("AUI  1 of ", "esc Cancel")),
         ("Snot an address", ("not an address", "enter scans")),

@@ -138,7 +138,7 @@ async def test_a_very_long_host_name_is_cut_and_what_is_said_of_it_stays(size: t
             assert host[:8] in title
             assert "…" in title
             assert cards or "no report card" in title
-            assert "scans 7/10" in title
+            assert "7 scans left" in title
             text = text_of(pilot)
             assert card.stance in text or not cards
 
@@ -184,10 +184,10 @@ async def test_scans_left_are_asked_for_again_when_one_has_come_free(monkeypatch
     service = CardService.of(3)
     app = AuiApp(Context(service, clock=lambda: now[0]))
     async with app.run_test(size=(100, 30)) as pilot:
-        await shows(pilot, "scans 7/10")
+        await shows(pilot, "7 scans left")
         service.left = 8
         now[0] += 3600
-        await shows(pilot, "scans 8/10")
+        await shows(pilot, "8 scans left")
 
 
 @pytest.mark.ci

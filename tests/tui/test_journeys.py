@@ -13,18 +13,21 @@ from textual.pilot import Pilot
 
 from aui_tui.errors import ConfigError, RateLimited, Unavailable
 from aui_tui.model.query import Query
+from aui_tui.model.registry import surfaces
 from aui_tui.model.view import Facets, IndexView
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.service.local import LocalService
 from aui_tui.tui.app import AuiApp
 from aui_tui.tui.bindings import TABLES, checked
 from aui_tui.tui.context import Context, Preferences
+from aui_tui.tui.figures import choices
 from aui_tui.tui.rows import STYLES
 from aui_tui.tui.screens.card import CardScreen
 from aui_tui.tui.screens.first import FirstScreen
 from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.screens.listparts import chips_line
 from aui_tui.tui.screens.windows import ReadScreen
+from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.widgets.querybar import DropDown, QueryLine
 
@@ -170,7 +173,7 @@ async def test_scan_shows_one_line_per_probe_and_the_app_stays_usable() -> None:
         service.gate.set()
         await work_ended(pilot)
         await settle(pilot)
-        assert "scans 6/10" in text_of(pilot)
+        assert "6 scans left" in text_of(pilot)
         assert not any(scan.running for scan in pilot.app.scans)  # type: ignore[attr-defined]
 
 
@@ -492,6 +495,50 @@ async def test_a_key_for_a_host_says_that_an_empty_list_has_none(key: str) -> No
         assert "This list has no hosts." in text_of(pilot), key
         await press(pilot, "escape", "escape")
         assert "space Mark" in text_of(pilot)
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        (("3", "slash", *"zzz", "enter"), 'No Walled host matches "zzz".'),
+        (("u", "slash", *"zzz", "enter"), 'No unreachable host matches "zzz".'),
+    ],
+    ids=["walled", "unreachable"],
+)
+async def test_an_empty_list_says_what_is_filtered(keys: tuple[str, ...], words: str) -> None:
+    async with stage(CardService.of(60), (140, 40)) as pilot:
+        await press(pilot, *keys)
+        assert words in text_of(pilot)
+
+
+@pytest.mark.parametrize("mode", [(), ("m",), ("u",)], ids=["ranked", "matrix", "unreachable"])
+async def test_digits_filter_by_stance_in_every_list(mode: tuple[str, ...]) -> None:
+    async with stage(CardService.of(60), (140, 40)) as pilot:
+        await press(pilot, *mode, "2")
+        assert index_of(pilot).state.query.stance == "Selective"
+
+
+async def test_columns_stay_with_a_filter() -> None:
+    async with stage(CardService.of(60), (140, 40)) as pilot:
+        heads = text_of(pilot).splitlines()[2][:90]
+        for keys in (("1",), ("3",), ("0", "slash", *"shop", "enter")):
+            await press(pilot, *keys)
+            assert text_of(pilot).splitlines()[2][:90] == heads, keys
+
+
+async def test_an_assistant_of_the_overview_offers_what_it_gets_with_the_rows_that_open() -> None:
+    surface = next(surface for surface in surfaces() if surface.slug == "claude")
+    async with stage(CardService.of(60), (140, 40)) as pilot:
+        figures = await index_of(pilot).context.service.overview(Query())
+        counts = [int(number) for _, number in choices(figures, surface).values()]
+        assert len(counts) >= 3
+        for place, number in enumerate(counts):
+            await press(pilot, "v")
+            go_to(pilot, "who claude")
+            await press(pilot, "enter", *["down"] * place, "enter")
+            assert len(index_of(pilot).table) == number > 0
+            index_of(pilot).view(ListState())
+            await settle(pilot)
 
 
 async def test_esc_before_the_answer_has_come_takes_no_filled_index_for_an_empty_one() -> None:

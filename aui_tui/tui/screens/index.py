@@ -222,7 +222,7 @@ class IndexScreen(DashboardScreen[None]):
         """Show the answer, unless something else was asked for meanwhile, the cursor on row ``cursor`` if it moves."""
         self._answered.set()
         if view.query == self.state.query:
-            self.state = self.state.answered(view, typing=self.focused is self.line)
+            self.state = self.state.answered(view)
             self._problem, self._placing = "", False
             self._fill(self.table.cursor if cursor is None else cursor)
 
@@ -304,6 +304,7 @@ class IndexScreen(DashboardScreen[None]):
     def on_host_table_opened(self) -> None:
         from aui_tui.tui.screens.card import open_card
 
+        self.app.clear_notifications()
         open_card(self, self.host(), self.state.window, self.table.cursor, self.state.query.words())
 
     def on_host_table_sort_requested(self, message: HostTable.SortRequested) -> None:
@@ -350,18 +351,11 @@ class IndexScreen(DashboardScreen[None]):
             state, host, self.line.value = self._before
             self.state = replace(self.state, query=state.query)
             self.reload(keep=False, host=host)
-        elif self.state.view is not None:
-            self.state = self.state.answered(self.state.view, typing=False)
         self._fill(self.table.cursor)
 
     # Keys
 
     def why_not(self, action: str) -> str:
-        matrix = self.state.mode == "matrix"
-        if action == "surface" and not matrix:
-            return "The digits 4 to 8 sort the Matrix; m shows it."
-        if action == "stance" and matrix:
-            return "In the Matrix the digits sort by an assistant; m goes back to the list."
         if action in ("preview", "scroll_preview") and not self.has_class("-wide"):
             return "The preview needs a screen of 110 columns."
         if action in OF_HOST and not len(self.table):

@@ -14,7 +14,7 @@ from aui_tui.model.view import IndexView, Quota, Row
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.text import count
 from aui_tui.tui import glyphs
-from aui_tui.tui.columns import Column
+from aui_tui.tui.columns import Column, reason
 from aui_tui.tui.rows import bar, edges, fitting, spread, term, text
 from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.bars import acting
@@ -106,7 +106,7 @@ def row_foot(row: Row | None, size: int) -> Content:
     if row is None:
         return Content("")
     if not row.rank:
-        return term("unreachable", row.summary.top_evidence)
+        return term("unreachable", reason(row))
     word, _ = turned_away(row.matrix)
     return fitting(size, term(word, row.summary.top_evidence), term(word))
 
@@ -131,10 +131,18 @@ def hint_for(line: str) -> str:
     return f"No host is named {word}. {term}." if term else ""
 
 
+def nothing(state: ListState) -> str:
+    """Return that no host is left, with what is filtered: ``No Walled host in Retail matches "cafe".``"""
+    query = state.query
+    kind = "unreachable " * (state.mode == "unreachable") + f"{query.stance} " * bool(query.stance)
+    where = f" in {query.category}" if query.category else ""
+    return f'No {kind}host{where} matches "{query.line}".' if query.line else f"There is no {kind}host{where}."
+
+
 def empty_text(state: ListState, can_scan: bool, *, feeding: bool) -> Content:
     """Return what stands in a list without rows: how to get rows back, or how to get the first."""
     if state.filtered:
-        words = text((hint_for(state.query.line) or f"No host is {state.query.words()}.", "strong"))
+        words = text((hint_for(state.query.line) or nothing(state), "strong"))
         return text(words, "\n\n", ("esc", "key"), " clears the query, then the filters.")
     if state.mode == "unreachable":
         return text("Every host that was scanned could be reached.\n\n", ("u", "key"), " shows them.")

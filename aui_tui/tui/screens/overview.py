@@ -12,12 +12,13 @@ from textual.containers import Container
 from textual.content import Content
 
 from aui_tui.model.query import Query
+from aui_tui.model.registry import surface_called
 from aui_tui.model.view import Move, Moves, Overview, Row
 from aui_tui.text import count
 from aui_tui.tui.bindings import OVERVIEW
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
-from aui_tui.tui.figures import FATES_BY_TERM, FOOT, NAMES, PANES, legend, narrowed, pane
+from aui_tui.tui.figures import FATES_BY_TERM, FOOT, NAMES, PANES, choices, legend, narrowed, pane
 from aui_tui.tui.rows import term, text
 from aui_tui.tui.state import Changes, ListState
 from aui_tui.tui.widgets.listing import RowList
@@ -149,8 +150,16 @@ class OverviewScreen(DashboardScreen[Query | None]):
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         """Go back to the list, narrowed to the chosen figure."""
-        self.figure = message.key
         kind, _, value = message.key.partition(" ")
+        surface = surface_called(value) if kind == "who" else None
+        if surface is not None and self._figures is not None:
+            self.app.choose(surface.label, choices(self._figures, surface), self._open)
+        else:
+            self._open(message.key)
+
+    def _open(self, key: str) -> None:
+        self.figure = key
+        kind, _, value = key.partition(" ")
         self.dismiss(narrowed(self._asked, kind, value))
 
     def action_pane(self, number: int) -> None:

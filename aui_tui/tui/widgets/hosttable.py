@@ -244,7 +244,8 @@ class HostTable(ScrollView, can_focus=True):
         for column in self._shown:
             label = column.label
             if column.sort == key and key:
-                label += glyphs.FALLING if (key in LARGEST_FIRST) is not turned else glyphs.RISING
+                mark = glyphs.FALLING if (key in LARGEST_FIRST) is not turned else glyphs.RISING
+                label += f" {mark}" if len(label) + 2 <= column.width + 1 else mark
             room = max(column.width, min(len(label), column.width + 1))  # the sign may take the gap
             words = fit(label, room, right=column.right)
             out += [
