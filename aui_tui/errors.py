@@ -7,6 +7,7 @@ Every error carries one clear sentence, the exit code of the command line and th
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
@@ -154,3 +155,19 @@ class NoBrowser(AuiError):
     def __init__(self, missing: str) -> None:
         again = f"{again_with('browser')}. Then " if "extra" in missing else ""
         super().__init__(f"Tasks need {missing}; {again}run: python -m playwright install chromium")
+
+
+def lacking(error: BaseException) -> str:
+    """Return what the machine lacks, in words, where that is why ``error`` was raised; else an empty string."""
+    if isinstance(error, BaseExceptionGroup):
+        return next(filter(None, map(lacking, error.exceptions)), "")
+    words = str(error)
+    if isinstance(error, MemoryError) or (isinstance(error, ImportError) and _MAPPING.search(words)):
+        return "is not enough memory (ulimit -v)"
+    if isinstance(error, RuntimeError) and "can't start new thread" in words:
+        return "is no room for another thread: too many processes or too little memory (ulimit -u, ulimit -v)"
+    return lacking(error.__cause__) if error.__cause__ else ""
+
+
+_MAPPING: Final = re.compile("failed to map segment|cannot allocate memory|cannot map", re.IGNORECASE)
+"""What the loader of shared objects says when there is no address space left."""

@@ -51,7 +51,7 @@ FLOORS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "aui_tui.web",
         (
-            *("process", "addresses", "text", "errors", "__init__", "model", "checks", "docs", "report"),
+            *("process", "threads", "addresses", "text", "errors", "__init__", "model", "checks", "docs", "report"),
             *("service.protocol", "validate"),
         ),
     ),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from aui_tui import __version__
 from aui_tui.cli import streams
-from aui_tui.errors import DEBUG, AuiError, ConfigError
+from aui_tui.errors import DEBUG, AuiError, ConfigError, lacking
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
@@ -121,12 +121,12 @@ def _exit_code(work: Callable[[], int], arguments: Sequence[str]) -> int:
         what = f" {clean(str(error.filename), 200)}" if error.filename else ""
         streams.fail(f"The system refused{what}: {error.strerror or error}.", "System error", ConfigError.exit_code)
         return ConfigError.exit_code
-    except MemoryError:
-        streams.fail("The system refused: there is not enough memory.", "System error", ConfigError.exit_code)
-        return ConfigError.exit_code
     except Exception as error:  # a traceback is of no use to most users: AUI_TUI_DEBUG shows it
         if os.environ.get(DEBUG):
             traceback.print_exc()
+        if lacks := lacking(error):
+            streams.fail(f"The system refused: there {lacks}.", "System error", ConfigError.exit_code)
+            return ConfigError.exit_code
         sentence = f"Unexpected {type(error).__name__}: {error} ({DEBUG}=1 shows where; please report it)."
         streams.fail(sentence, "Unexpected error", UNEXPECTED)
         return UNEXPECTED

@@ -41,6 +41,8 @@ class LineFormatter(logging.Formatter):
         said, error = record.getMessage(), record.exc_info[1] if record.exc_info else None
         if error is not None:
             said = f"{said.strip()}: {type(error).__name__}: {error}"
+        elif "Traceback (most recent call last)" in said:  # how uvicorn tells why it does not start
+            said = said.strip().rpartition("\n")[2]
         return log_line(record.name, said, record.created)
 
 

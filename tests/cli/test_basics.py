@@ -144,3 +144,46 @@ def test_ctrl_c_ends_the_reading_of_standard_input(tmp_path: Path, arguments: li
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130
         assert process.stderr.read() == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="bounds the address space")
+@pytest.mark.parametrize("megabytes", [60, 80, 120, 150])
+@pytest.mark.ci
+def test_a_machine_without_room_is_said_in_one_sentence(tmp_path: Path, megabytes: int) -> None:
+    import resource
+
+    def bound() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+
+    done = subprocess.run(
+        command("scan", "http://127.0.0.1:9", "--quiet"),
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+        preexec_fn=bound,
+    )
+    assert "Traceback" not in done.stderr
+    assert "Unexpected" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("can't start new thread"),
+        ExceptionGroup("tasks", [ValueError(), RuntimeError("can't start new thread")]),
+        MemoryError(),
+        ImportError("_lexbor.so: failed to map segment from shared object"),
+    ],
+    ids=repr,
+)
+def test_what_a_machine_lacks_is_no_fault_of_the_program(error: Exception, capsys: pytest.CaptureFixture[str]) -> None:
+    from aui_tui.cli.run import reporting_errors
+
+    def work() -> int:
+        raise error
+
+    assert reporting_errors(work, ()) == 2
+    assert capsys.readouterr().err.startswith("aui-tui: The system refused: there is no")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
 from aui_tui.errors import InvalidHost
-from aui_tui.model.observations import BROWSER
+from aui_tui.model.observations import BROWSER, Observations
 from aui_tui.scan.network import streams
 from aui_tui.scan.parser_process import ParserProcess
-from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
+from aui_tui.scan.policy import ConnectTo, Limits, Resolver, ScanPolicy
 from aui_tui.scan.scan import observe
 from aui_tui.scan.target import parse
 from tests.faults.behaviours import redirect
@@ -63,6 +65,22 @@ async def test_a_name_that_leads_inside_is_refused_before_any_socket(
         for url in ("evil.com", "http://evil.com", "https://evil.com"):
             with pytest.raises(InvalidHost, match=r"^evil\.com leads to an address outside the public Internet\.$"):
                 await observe(access.target(url), parser=parser, access=access)
+    assert dialled == []
+
+
+async def test_a_stranger_does_not_learn_that_a_name_leads_inside(dialled: Dialled, parser: ParserProcess) -> None:
+    async def nothing(host: str) -> Sequence[str]:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    async def told(resolver: Resolver) -> Observations:
+        access = ScanPolicy(remote=True, resolver=resolver, limits=QUICK)
+        seen = await observe(parse("evil.com"), parser=parser, access=access)
+        answers = tuple(msgspec.structs.replace(answer, elapsed_ms=0) for answer in seen.exchanges)
+        return msgspec.structs.replace(seen, exchanges=answers, scanned_at="", elapsed_ms=0)
+
+    absent = await told(nothing)
+    assert absent.unresolved
+    assert absent == await told(Names(evil_com=[["10.1.2.3"]]))
     assert dialled == []
 
 
@@ -202,8 +220,11 @@ async def test_a_rule_without_an_address_leaves_the_address_to_the_check(
     async with Site() as sentinel:
         rules = (ConnectTo.parse(f":80::{sentinel.port}"), ConnectTo.parse(f":443::{sentinel.port}"))
         access = ScanPolicy(remote=remote, connect_to=rules, resolver=Names(inner_com=[["127.0.0.1"]]), limits=QUICK)
-        with pytest.raises(InvalidHost):
-            await observe(access.target("inner.com"), parser=parser, access=access)
+        if remote:  # told as a name that does not exist
+            assert (await observe(access.target("inner.com"), parser=parser, access=access)).unresolved
+        else:
+            with pytest.raises(InvalidHost):
+                await observe(access.target("inner.com"), parser=parser, access=access)
         with pytest.raises(InvalidHost):
             access.target("http://127.0.0.1/")
     assert sentinel.opened == 0

@@ -136,6 +136,8 @@ class Routes:
             return await self._addresses(rule.to_host), rule.to_port or port
         found = await self._addresses(host)
         if not all(self._access.may_dial(address) for address in found):
+            if self._access.remote:  # a stranger learns nothing of the names of this network
+                raise NetworkError("dns", f"the name {host} does not resolve")
             raise NetworkError("address", f"{host} leads to an address outside the public Internet")
         return found, (rule.to_port if rule is not None else None) or port
 
