@@ -211,16 +211,13 @@ async def test_sessions_are_freed_with_their_scan_and_not_by_a_collection(
 
 
 @pytest.mark.usefixtures("uncollected")
-@pytest.mark.parametrize("read", [False, True])
-async def test_a_request_that_is_cancelled_as_it_ends_leaves_no_session(read: bool, authority: Authority) -> None:
+async def test_a_request_that_is_cancelled_as_it_ends_leaves_no_session(authority: Authority) -> None:
     async def cut_off(access: ScanPolicy) -> None:
         task = asyncio.current_task()
         assert task is not None
         async with Network(access) as network, network.client() as client:
             with suppress(asyncio.CancelledError):
-                async with client.get(Origin("https", "shop.test", 443), "/", ()) as reply:
-                    if read:
-                        assert [chunk async for chunk in reply.chunks]
+                async with client.get(Origin("https", "shop.test", 443), "/", ()):
                     assert client_sessions()
                     task.cancel()  # it hears of it when it waits again: as the answer is closed
             assert task.uncancel() == 0

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Final
 
 from aui_tui.scan.network.chain import Chains
-from aui_tui.scan.network.client import BodyLimiter, HttpClient, load, ssl_context
+from aui_tui.scan.network.client import BodyLimiter, HttpClient, Transport, load, ssl_context
 from aui_tui.scan.network.replies import NO_TLS, NetworkError, Reply
 from aui_tui.scan.network.routes import Routes, system_resolver
 from aui_tui.scan.network.streams import Stream, save_tls_memory
@@ -62,7 +62,8 @@ class Network:
 
     def client(self, *, http2: bool = True) -> HttpClient:
         """Return a client for one identity, to be used as an async context manager; ``http2``: it offers HTTP/2."""
-        return HttpClient(self._access, self._routes, self.chains, self._large_bodies, http2=http2)
+        transport = Transport(self._access, self._routes, self.chains, http2=http2)
+        return HttpClient(transport, self._large_bodies, self._access.limits.patience)
 
     async def _download(self, origin: Origin, path: str, most: int) -> bytes:
         body = bytearray()

@@ -1,21 +1,23 @@
-"""One identity's HTTP client: HTTP/1.1 and HTTP/2, own connections, no cookies, no redirects, nothing decoded."""
+"""One identity's HTTP client: httpx over connections of our own, no cookies, no redirects, nothing decoded."""
 
 from __future__ import annotations
 
 import asyncio
+import http.cookiejar
 import importlib
 import ssl
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import certifi
 import h2.errors
 import h2.events
 import h2.exceptions
 import httpcore
+import httpx
 
 from aui_tui.errors import ConfigError, Unavailable
 from aui_tui.scan.network.chain import Chains
@@ -33,7 +35,7 @@ from aui_tui.scan.network.replies import (
 from aui_tui.scan.network.routes import Routes
 from aui_tui.scan.network.streams import Stream, paced
 from aui_tui.scan.policy import ScanPolicy
-from aui_tui.scan.target import Origin
+from aui_tui.scan.target import DEFAULT_PORTS, Origin
 from aui_tui.text import clean
 
 
@@ -143,22 +145,52 @@ _NOT_SENT: Final = {
 """Fields that do not go out, by the event before they would."""
 
 
-class HttpClient:
-    """Connections of one identity; an async context manager that leaves none open.
+class _Response(httpx.Response):
+    """An answer as it came: a probe follows redirects itself, as browsers do, also those that httpx cannot read."""
 
-    ``large_bodies``: of the whole scan. ``http2``: whether HTTP/2 is offered.
+    @property
+    def has_redirect_location(self) -> bool:
+        """Return False: httpx would parse every Location, also where it is told to follow none."""
+        return False
+
+
+class _Body(httpx.AsyncByteStream):
+    """The bytes of an answer. Raises NetworkError."""
+
+    def __init__(self, response: httpcore.Response, failed: Callable[[Exception], NetworkError]) -> None:
+        self._response: httpcore.Response | None = response
+        self._failed = failed
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        if self._response is None:
+            return
+        try:
+            async for chunk in self._response.aiter_stream():
+                yield chunk
+        except Exception as error:  # whatever the library raises: one error of ours says it
+            raise self._failed(error) from error
+
+    async def aclose(self) -> None:
+        """Let go of the connection (httpx's interface)."""
+        response, self._response = self._response, None
+        if response is not None:
+            with suppress(Exception):  # a session that hostile bytes broke; its socket ends with the network
+                await response.aclose()
+
+
+class Transport(httpx.AsyncBaseTransport):
+    """The connections of one identity, below httpx: checked addresses, and fields in their order and case.
+
+    ``http2``: whether HTTP/2 is offered. A request names its exact target in the extension ``target``. Every failure is
+    a NetworkError.
     """
 
-    def __init__(
-        self, access: ScanPolicy, routes: Routes, chains: Chains, large_bodies: BodyLimiter, *, http2: bool = True
-    ) -> None:
-        self.large_bodies = large_bodies
-        self._http2 = http2
-        self._chains = chains
-        self._intermediates: frozenset[bytes] = frozenset()
+    def __init__(self, access: ScanPolicy, routes: Routes, chains: Chains, *, http2: bool) -> None:
         self._access = access
+        self._chains = chains
+        self._http2 = http2
         self._backend = Backend(routes)
-        self._limiter = RequestLimiter(access.limits.patience)
+        self._intermediates: frozenset[bytes] = frozenset()
         self._pool: httpcore.AsyncConnectionPool | None = None
         self._left: list[httpcore.AsyncConnectionPool] = []
 
@@ -173,42 +205,28 @@ class HttpClient:
             )
         return self._pool
 
-    async def __aenter__(self) -> HttpClient:
-        return self
+    async def aclose(self) -> None:
+        """Leave no connection open, and none in memory: httpx's answers and bodies live until a collection."""
+        pools, self._left, self._pool = [*self._left, self._pool], [], None
+        try:
+            for pool in pools:
+                if pool is not None:
+                    with suppress(Exception):  # as for one answer
+                        await pool.aclose()
+        finally:
+            self._backend.close()
 
-    async def __aexit__(self, *_: object) -> None:
-        for pool in (*self._left, self._pool):
-            if pool is not None:
-                with suppress(Exception):  # as for one answer
-                    await pool.aclose()
-        self._backend.abort()
-
-    @asynccontextmanager
-    async def get(self, origin: Origin, path: str, fields: Sequence[Field], body: bytes = b"") -> AsyncIterator[Reply]:
-        """Send GET ``path`` with Host and ``fields`` in that order, when there is a place (``RequestLimiter``).
-
-        With a ``body`` it is a POST.
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Return the answer to ``request``, its body still to be read (httpx's interface).
 
         Raises NetworkError when no final status comes; a request that a kept connection had already dropped is sent
-        once more on a fresh one (RFC 9112 9.5), and Unavailable when this machine has no room for a connection. Errors
-        of the body come out of ``Reply.chunks`` as NetworkError.
+        once more on a fresh one (RFC 9112 9.5), and Unavailable when this machine has no room for a connection.
         """
-        async with self._limiter.place() as waited:
-            response = await self._send(origin, path, fields, body)
-            version = response.extensions.get("http_version", b"").decode("ascii", "replace")
-            if version == "HTTP/2":
-                self._limiter.widen()
-            try:
-                yield Reply(response.status, response.headers, version, paced(self._chunks(response)), waited)
-            finally:  # no ExitStack: what is cancelled in its exit waits, with its TLS session, for a collection
-                await _close(response)
-
-    async def _send(self, origin: Origin, path: str, fields: Sequence[Field], body: bytes) -> httpcore.Response:
-        url = httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=path)
-        length = [(b"Content-Length", b"%d" % len(body))] if body else []
-        headers = [(b"Host", origin.authority.encode("ascii")), *fields, *length]
-        method = "POST" if body else "GET"
         fresh, refused, completed = False, 0, False
+        host, port = request.url.host, request.url.port or DEFAULT_PORTS[request.url.scheme]
+        url = httpcore.URL(
+            scheme=request.url.raw_scheme, host=request.url.raw_host, port=port, target=request.extensions["target"]
+        )
 
         async def trace(event: str, info: dict[str, Any]) -> None:
             nonlocal fresh
@@ -218,14 +236,16 @@ class HttpClient:
                 sent.headers = [field for field in sent.headers if field[0].lower() not in _NOT_SENT[event]]
 
         while True:
-            request = httpcore.Request(method, url, headers=headers, content=body, extensions={"trace": trace})
+            asked = httpcore.Request(
+                request.method, url, headers=request.headers.raw, content=request.stream, extensions={"trace": trace}
+            )
             pool, known = self._connections(), self._intermediates
             try:
-                response = await pool.handle_async_request(request)
+                response = await pool.handle_async_request(asked)
             except Unavailable:
                 raise
             except ConnectFailed as error:
-                missing = error.error.lacks_issuer and await self._chains.intermediate(origin.host, origin.port)
+                missing = error.error.lacks_issuer and await self._chains.intermediate(host, port)
                 if not missing or missing in known:
                     raise error.error from error
                 self._intermediates |= {missing}
@@ -239,21 +259,23 @@ class HttpClient:
                     refused += 1
                     self._leave(pool)
                     continue
-                self._drop_broken(error)
+                failure = self._failed(error)
                 if self._http2 and _is_http2(error, code) and not isinstance(error, Flooded):
                     self._http2 = False
                     self._leave(pool)
                     continue
                 if fresh or isinstance(error, Flooded):
-                    raise answer_failure(error) from error
+                    raise failure from error
                 fresh = True
                 continue
+            body = _Body(response, self._failed)
             if not FINAL_STATUSES[0] <= response.status <= FINAL_STATUSES[1]:
-                await _close(response)
+                await body.aclose()
                 raise NetworkError("protocol", f"the answer has the status {response.status}, which is not final")
             if completed:
-                self._chains.completed.add(origin.host)
-            return response
+                self._chains.completed.add(host)
+            version = {"http_version": response.extensions.get("http_version", b"")}
+            return _Response(response.status, headers=response.headers, stream=body, extensions=version)
 
     def _leave(self, pool: httpcore.AsyncConnectionPool) -> None:
         """Send what comes next over new connections; the answers that are under way in ``pool`` are read to the end."""
@@ -261,20 +283,68 @@ class HttpClient:
             self._left.append(pool)
             self._pool = None
 
-    async def _chunks(self, response: httpcore.Response) -> AsyncGenerator[bytes, None]:
-        try:
-            async for chunk in response.aiter_stream():
-                yield chunk
-        except Exception as error:  # whatever the library raises: one error of ours says it
-            self._drop_broken(error)
-            raise answer_failure(error) from error
+    def _failed(self, error: Exception) -> NetworkError:
+        """Return what ``error`` means.
 
-    def _drop_broken(self, error: Exception) -> None:
-        """Drop HTTP/2 sessions after an error that is not of one stream alone: httpcore lets the others wait on."""
+        An error that is not of one stream alone drops the HTTP/2 sessions: httpcore lets the others wait on.
+        """
         if isinstance(error, httpcore.ProtocolError | h2.exceptions.ProtocolError | ValueError):
             cause = error.args[0] if error.args else None
             if not isinstance(cause, h2.events.StreamReset):
                 self._backend.abort("h2")
+        return answer_failure(error)
+
+
+class HttpClient:
+    """One identity's ``httpx.AsyncClient`` over ``transport``; an async context manager that leaves nothing open.
+
+    ``large_bodies``: of the whole scan.
+    """
+
+    def __init__(self, transport: Transport, large_bodies: BodyLimiter, patience: float) -> None:
+        self.large_bodies = large_bodies
+        self._limiter = RequestLimiter(patience)
+        self._client = httpx.AsyncClient(
+            transport=transport,
+            trust_env=False,
+            timeout=None,  # noqa: S113 - a probe has one limit for all that it does
+            cookies=_no_cookies(),
+        )
+
+    async def __aenter__(self) -> HttpClient:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._client.aclose()
+
+    @asynccontextmanager
+    async def get(self, origin: Origin, path: str, fields: Sequence[Field], body: bytes = b"") -> AsyncIterator[Reply]:
+        """Send GET ``path`` with Host and ``fields`` in that order, when there is a place (``RequestLimiter``).
+
+        With a ``body`` it is a POST. Raises as ``Transport``; errors of the body come out of ``Reply.chunks``.
+        """
+        length = [(b"Content-Length", b"%d" % len(body))] if body else []
+        request = httpx.Request(
+            "POST" if body else "GET",
+            httpx.URL(scheme=origin.scheme, host=origin.host, port=origin.port),
+            headers=[(b"Host", origin.authority.encode("ascii")), *fields, *length],
+            content=body or None,
+            extensions={"target": path.encode("ascii")},
+        )
+        async with self._limiter.place() as waited:
+            response = await self._client.send(request, stream=True, follow_redirects=False)
+            if response.http_version == "HTTP/2":
+                self._limiter.widen()
+            chunks = paced(cast("AsyncGenerator[bytes, None]", response.aiter_raw()))
+            try:
+                yield Reply(response.status_code, response.headers.raw, response.http_version, chunks, waited)
+            finally:  # no ExitStack: what is cancelled in its exit waits, with its TLS session, for a collection
+                await response.aclose()
+
+
+def _no_cookies() -> http.cookiejar.CookieJar:
+    """Return a jar that takes and reads no cookie: each probe has a jar of its own."""
+    return http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(netscape=False, rfc2965=False))
 
 
 def _reset_code(error: Exception) -> int | None:
@@ -290,11 +360,6 @@ def _is_http2(error: Exception, code: int | None) -> bool:
     return isinstance(error, h2.exceptions.ProtocolError) or (
         isinstance(error, httpcore.ProtocolError) and "h2" in type(error.args[0] if error.args else None).__module__
     )
-
-
-async def _close(response: httpcore.Response) -> None:
-    with suppress(Exception):  # a session that hostile bytes broke; its socket ends with the network
-        await response.aclose()
 
 
 class Backend(httpcore.AsyncNetworkBackend):
@@ -320,6 +385,11 @@ class Backend(httpcore.AsyncNetworkBackend):
         stream.read_http()
         self._opened.append(stream)
         return stream
+
+    def close(self) -> None:
+        """Drop every connection, and forget it."""
+        self.abort()
+        self._opened.clear()
 
     def abort(self, protocol: str = "") -> None:
         """Drop every connection, or those that negotiated ``protocol`` (ALPN) alone."""

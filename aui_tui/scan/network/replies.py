@@ -9,6 +9,7 @@ from typing import Final
 
 import h2.events
 import httpcore
+import httpx
 
 from aui_tui.model.observations import NO_ISSUER
 from aui_tui.text import clean
@@ -43,7 +44,7 @@ _NOT_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAY
 """Reasons of OpenSSL when what answers a handshake is no TLS record."""
 
 
-class NetworkError(Exception):
+class NetworkError(httpx.TransportError):
     """No usable answer: ``kind`` is one word of ``observations.ERRORS``, ``detail`` one sentence without a full stop.
 
     ``silent``: nothing listens there (connection refused, unreachable, or no answer to the attempt to connect).
