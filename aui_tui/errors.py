@@ -86,6 +86,13 @@ class NoTasks(Unavailable):
         super().__init__(f"No run of the tasks is kept for {host}; aui-tui scan {host} --tasks makes one.")
 
 
+class NoPage(Unavailable):
+    """No page of the host is kept."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(f"No page of {host} is kept to be read; aui-tui scan {host} keeps one.")
+
+
 class NoVisits(Unavailable):
     """No access log of the host was read."""
 

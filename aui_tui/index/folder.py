@@ -60,7 +60,7 @@ def _narrow(folder: Path) -> None:
     owner = getattr(os, "geteuid", lambda: found.st_uid)()
     if stat.S_IMODE(found.st_mode) & (stat.S_IWGRP | stat.S_IWOTH | stat.S_ISVTX):
         parts = places(folder)
-        for part in (parts.cache, parts.limits, parts.pictures):
+        for part in (parts.cache, parts.limits, parts.pictures, parts.pages):
             part.mkdir(mode=MODE, exist_ok=True)
         with suppress(FileExistsError):
             os.close(os.open(parts.index, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -95,7 +95,7 @@ class Places(msgspec.Struct, frozen=True):
     ``index``: report cards and history, durable. ``cache``: the answers of the last 24 h, may be cleared at any time.
     ``limits``: the scans of the last hour and who scans what now. ``pictures``: of the last run of the tasks.
     ``sources``: copies of published indexes. ``ranges``: addresses that vendors publish. ``reports``: opened in a
-    browser.
+    browser. ``pages``: as the last scan got them, for readers.
     """
 
     data: Path
@@ -106,9 +106,10 @@ class Places(msgspec.Struct, frozen=True):
     sources: Path
     ranges: Path
     reports: Path
+    pages: Path
 
 
 def places(folder: Path) -> Places:
     """Return the parts of the data folder ``folder``."""
-    names = (INDEX, "scan-cache", "limits", "pictures", "sources", "ranges", "reports")
+    names = (INDEX, "scan-cache", "limits", "pictures", "sources", "ranges", "reports", "pages")
     return Places(folder, *(folder / name for name in names))

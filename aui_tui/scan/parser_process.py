@@ -26,8 +26,10 @@ import msgspec
 
 from aui_tui.model.decoding import from_msgpack
 from aui_tui.model.observations import PageFacts, RobotsFacts
+from aui_tui.model.reads import Reading, Reads
 from aui_tui.model.registry import registry
 from aui_tui.process import command
+from aui_tui.reads import reading as reader
 from aui_tui.scan import page, robots
 from aui_tui.scan.page_text import PageText
 
@@ -44,11 +46,17 @@ HEADER: Final = 4
 READY: Final = b"R"
 CLOSED: Final = "the parser is closed"
 
-_Facts = TypeVar("_Facts", PageFacts, PageText, RobotsFacts)
+READER_LIMIT: Final = 12.0
+"""Seconds that a library may take to make a reading, its own start included."""
+
+_Facts = TypeVar("_Facts", PageFacts, PageText, RobotsFacts, Reads, Reading)
 
 
 class ParseJob(msgspec.Struct, frozen=True, array_like=True):
-    """One body to analyse: ``kind`` is ``page``, ``text`` or ``robots``; ``limit`` is in seconds."""
+    """One body to analyse: ``kind`` is ``page``, ``text``, ``robots``, ``reads`` or ``reading`` and a kind of readings.
+
+    ``limit`` is in seconds.
+    """
 
     kind: str
     body: bytes
@@ -57,8 +65,12 @@ class ParseJob(msgspec.Struct, frozen=True, array_like=True):
     limit: float
 
 
-def run(job: ParseJob) -> PageFacts | PageText | RobotsFacts:
+def run(job: ParseJob) -> PageFacts | PageText | RobotsFacts | Reads | Reading:
     """Do one job, here and now. Raises nothing for any body."""
+    if job.kind == "reads":
+        return reader.read(job.body, job.content_type)
+    if job.kind.startswith("reading "):
+        return reader.reading(job.kind.removeprefix("reading "), job.body, job.content_type)
     if job.kind == "text":
         return page.text(job.body, job.content_type)
     if job.kind == "robots":
@@ -181,6 +193,18 @@ class ParserProcess:
         job = ParseJob("text", body, content_type, 200, LIMIT)
         found = await self._read(job, PageText, small=_is_small(body))
         return PageText(acts=True, problem=found) if isinstance(found, str) else found
+
+    async def reads(self, body: bytes, content_type: str = "") -> Reads:
+        """Return what there is to read in a page; ``problem`` says why one was not read."""
+        job = ParseJob("reads", body, content_type, 200, LIMIT)
+        found = await self._read(job, Reads, small=_is_small(body))
+        return Reads(html=len(body), problem=found) if isinstance(found, str) else found
+
+    async def reading(self, kind: str, body: bytes, content_type: str = "") -> Reading:
+        """Return the text of a page as a ``kind`` of reader gives it; ``problem`` says why there is none."""
+        job = ParseJob(f"reading {kind}", body, content_type, 200, READER_LIMIT)
+        found = await self._read(job, Reading, small=False)
+        return Reading(kind=kind, problem=found) if isinstance(found, str) else found
 
     async def robots(self, body: bytes, status: int, content_type: str = "") -> RobotsFacts:
         """Return what a robots.txt answer is and says; ``unknown`` when its body could not be analysed in time."""

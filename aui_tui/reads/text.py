@@ -1,0 +1,225 @@
+"""All text of a page, and which of it a person sees. One walk over one tree (lexbor).
+
+Hidden is what the HTML itself hides: the attribute ``hidden``, closed dialogs and popovers, a style attribute, and
+rules of the page's own style elements for one class or id. Style sheets elsewhere are not fetched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from aui_tui.model.reads import ALT, HIDDEN, LABEL, NOSCRIPT, TEXT
+from aui_tui.scan import charset, markup
+from aui_tui.text import clean
+
+UNREAD: Final = frozenset(("script", "style", "template", "iframe", "noframes", "noembed", "svg", "math"))
+_BLOCK_WORDS: Final = """
+address article aside blockquote body br caption dd details dialog div dl dt fieldset figcaption figure footer form h1
+h2 h3 h4 h5 h6 head header hr html li main nav ol option p pre section summary table tbody tfoot thead title tr ul
+"""
+BLOCKS: Final = frozenset(_BLOCK_WORDS.split())
+CELLS: Final = frozenset(("td", "th"))
+_BRACE: Final = re.compile(r"[{}]")
+_SELECTOR: Final = re.compile(r"[a-z0-9]{0,20}([.#])([\w-]{1,100})")
+_HIDES: Final = re.compile(
+    r"(?:^|;)\s{0,20}(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden)", re.IGNORECASE
+)
+_SPACE: Final = re.compile(r"[ \t\r\f\v\u00a0]+")
+STYLES: Final = 1 << 17
+"""Characters of style elements that are looked at."""
+
+
+class PageText:
+    """The text of a page, piece by piece, and what else of it bears words.
+
+    ``pieces``: each with its place, ``text``, ``hidden text`` or ``noscript``. ``labels``: alternative texts and
+    ``aria-label``. ``marked``: microdata as property and value. ``metas``: by property or name. ``data``: the blocks of
+    JSON-LD. ``linked``: targets of links. ``times``: values of ``datetime``.
+    """
+
+    def __init__(self) -> None:
+        self.pieces: list[tuple[str, str]] = []
+        self.labels: list[tuple[str, str]] = []
+        self.marked: list[tuple[str, str]] = []
+        self.metas: list[tuple[str, str]] = []
+        self.data: list[str] = []
+        self.linked: list[str] = []
+        self.times: list[str] = []
+        self.pictures = self.silent = self.tables = 0
+        self.twin = self.language = ""
+        self._cells = 0
+        self._concealed: frozenset[str] = frozenset()
+
+    def text(self) -> str:
+        """Return all text, a line for each block."""
+        joined = _SPACE.sub(" ", "".join(piece for _, piece in self.pieces))
+        lines = (line.strip() for line in joined.split("\n"))
+        return clean("\n".join(line for line in lines if line), block=True)
+
+    def letters(self, place: str) -> int:
+        """Return the letters of the pieces at ``place``, gaps between words counted as one."""
+        return max(markup.letters(" ".join(piece for where, piece in self.pieces if where == place)) - 1, 0)
+
+    def run(self, root: LexborNode) -> None:
+        """Walk over the tree of ``root``."""
+        node: LexborNode | None = root
+        place = TEXT
+        above: list[tuple[LexborNode, str, str]] = []
+        while node is not None:
+            child, below = None, place
+            if node.is_text_node:
+                self.pieces.append((place, (node.text_content or "").replace("\n", " ")))
+            elif node.is_element_node:
+                tag = node.tag or ""
+                below = self._element(node, tag, place)
+                child = node.child if below else None
+            if child is not None:
+                above.append((node, node.tag or "", place))
+                node, place = child, below
+                continue
+            while node is not None:
+                following = None if node is root else node.next
+                if following is not None:
+                    node = following
+                    break
+                if not above:
+                    return
+                node, tag, place = above.pop()
+                self._close(tag, place)
+                if node is root:
+                    return
+
+    def conceal(self, css: str) -> None:
+        """Take the classes and ids that the style elements hide."""
+        self._concealed = frozenset(name for rule in _rules(css[:STYLES]) for name in _concealed(*rule))
+
+    def _element(self, node: LexborNode, tag: str, place: str) -> str:
+        """Take one element; return the place of its children, empty where they are no text."""
+        attributes = node.attributes
+        if tag == "script" and (attributes.get("type") or "").strip().lower() == "application/ld+json":
+            self.data.append(_inner(node))
+        if tag in UNREAD:
+            return ""
+        if tag in BLOCKS:
+            self.pieces.append((place, "\n"))
+        elif tag in CELLS:
+            self._cells += 1
+            self.pieces.append((place, " "))
+        if tag == "table":
+            self._cells = 0
+        below = NOSCRIPT if tag == "noscript" else place
+        if not attributes:
+            return HIDDEN if tag == "dialog" else below
+        if place != HIDDEN and self._hides(tag, attributes):
+            below = HIDDEN
+        self._words(node, tag, attributes)
+        return below
+
+    def _close(self, tag: str, place: str) -> None:
+        if tag == "table":
+            self.tables += self._cells > 1
+        if tag in BLOCKS or tag in CELLS:
+            self.pieces.append((place, "\n" if tag in BLOCKS else " "))
+
+    def _hides(self, tag: str, attributes: dict[str, str | None]) -> bool:
+        style = attributes.get("style")
+        if style:
+            declared = markup.styles(style)
+            if declared.get("display") == "none" or declared.get("visibility") in ("hidden", "collapse"):
+                return True
+            if "display" in declared:
+                return False
+        if tag == "dialog" and "open" not in attributes:
+            return True
+        if "popover" in attributes:
+            return True
+        if "hidden" in attributes and (attributes["hidden"] or "").lower() != "until-found":
+            return True
+        if not self._concealed:
+            return False
+        names = [f".{name}" for name in (attributes.get("class") or "").split()]
+        return not self._concealed.isdisjoint([*names, f"#{attributes.get('id') or ''}"])
+
+    def _words(self, node: LexborNode, tag: str, attributes: dict[str, str | None]) -> None:
+        """Take what attributes say."""
+        prop = attributes.get("itemprop")
+        if prop:
+            keys = (
+                ("content", "datetime", "href", "src") if tag in ("meta", "time", "link", "a", "img") else ("content",)
+            )
+            value = next((attributes[key] for key in keys if attributes.get(key)), None)
+            self.marked.append((prop, value or _inner(node)))
+        if tag == "html":
+            self.language = (attributes.get("lang") or "").lower()
+        elif tag == "meta":
+            name = attributes.get("property") or attributes.get("name")
+            if name and attributes.get("content"):
+                self.metas.append((name.strip().lower(), attributes["content"] or ""))
+        elif tag == "img":
+            self.pictures += 1
+            alt = attributes.get("alt")
+            decorative = alt == "" or (attributes.get("role") or "") in ("none", "presentation")
+            self.silent += not decorative and not (alt or "").strip()
+            if alt:
+                self.labels.append((ALT, alt))
+        elif tag == "a" and attributes.get("href"):
+            self.linked.append(attributes["href"] or "")
+        elif tag == "time" and attributes.get("datetime"):
+            self.times.append(attributes["datetime"] or "")
+        elif tag == "link" and (attributes.get("type") or "").lower() == "text/markdown":
+            self.twin = self.twin or (attributes.get("href") or "")
+        if attributes.get("aria-label"):
+            self.labels.append((LABEL, attributes["aria-label"] or ""))
+
+
+def _rules(css: str) -> Iterator[tuple[str, str]]:
+    """Yield selectors and declarations of the rules outside of at-rules, in time linear in ``css``."""
+    parts = css.split("/*")
+    css = " ".join((parts[0], *(part.partition("*/")[2] for part in parts[1:])))
+    depth = start = body = 0
+    selectors = ""
+    for brace in _BRACE.finditer(css):
+        if brace[0] == "{":
+            if depth == 0:
+                selectors, body = css[start : brace.start()].strip(), brace.end()
+            depth += 1
+        elif depth:
+            depth -= 1
+            if depth == 0:
+                start = brace.end()
+                if not selectors.startswith("@"):
+                    yield selectors, css[body : brace.start()]
+
+
+def _concealed(selectors: str, declarations: str) -> Iterator[str]:
+    """Yield the classes and ids that a rule hides by themselves."""
+    if _HIDES.search(declarations):
+        for selector in selectors.split(","):
+            match = _SELECTOR.fullmatch(selector.strip())
+            if match:
+                yield match[1] + match[2]
+
+
+def page_text(body: bytes, content_type: str = "") -> PageText | str:
+    """Return the text of an HTML page, or why it was not read. Never raises."""
+    html = charset.to_utf8(body, content_type)
+    problem = markup.parser_risk(html)
+    if problem:
+        return problem
+    try:
+        tree = LexborHTMLParser(markup.open_shadow_roots(html))
+    except (ValueError, RuntimeError, MemoryError):
+        return "the parser failed"
+    found = PageText()
+    if tree.root is not None:
+        found.conceal("\n".join(_inner(node) for node in tree.css("style")))
+        found.run(tree.root)
+    return found
+
+
+def _inner(node: LexborNode) -> str:
+    return node.text(deep=True) or ""
