@@ -32,7 +32,10 @@ FLOORS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("aui_tui.scan.robots", ("text", "errors", "model")),
     ("aui_tui.checks", ("packaged", "text", "errors", "model", "scan.robots")),
     ("aui_tui.reads", ("text", "errors", "model", "scan.charset", "scan.markup")),
-    ("aui_tui.scan", ("reads", "packaged", "files", "process", "threads", "text", "errors", "__init__", "model", "checks")),
+    (
+        "aui_tui.scan",
+        ("reads", "packaged", "files", "process", "threads", "text", "errors", "__init__", "model", "checks"),
+    ),
     ("aui_tui.index", ("files", "process", "text", "errors", "__init__", "model")),
     ("aui_tui.docs", ("packaged", "text", "errors", "model", "checks")),
     ("aui_tui.report", ("packaged", "files", "text", "errors", "__init__", "model", "checks", "docs")),

@@ -33,7 +33,9 @@ def keep(folder: Path, host: str, pages: Sequence[KeptPage]) -> None:
         drop(folder, host)
         return
     folder.mkdir(mode=0o700, exist_ok=True)
-    cut = [msgspec.structs.replace(page, body=page.body[:MOST], cut=page.cut or len(page.body) > MOST) for page in pages]
+    cut = [
+        msgspec.structs.replace(page, body=page.body[:MOST], cut=page.cut or len(page.body) > MOST) for page in pages
+    ]
     replace(_file(folder, host), [zlib.compress(msgspec.msgpack.encode(cut), 6)])
 
 

@@ -21,6 +21,7 @@ from msgspec import Meta
 
 from aui_tui.errors import RecordError
 from aui_tui.model.decoding import Limits, parse, record_of
+from aui_tui.model.reads import Reads
 from aui_tui.model.registry import registry
 from aui_tui.model.tasks import Record, Rendered, TaskReport
 from aui_tui.model.verdicts import AWAY, COMPARED, REAL, Reading, read
@@ -531,6 +532,7 @@ class Observations(Record, frozen=True):
     edge: str = ""
     robots: RobotsFacts = RobotsFacts()
     page: PageFacts = PageFacts()
+    reads: Reads | None = None
     files: FileFacts = FileFacts()
     limits: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

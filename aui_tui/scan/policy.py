@@ -137,7 +137,7 @@ class ScanPolicy:
     besides the usual ones. ``insecure``: certificates are not checked. ``root_browser``: as root, where a browser has
     no sandbox, it may open hosts of others too. ``resolver``: instead of the system's. ``signer``: signs the probes of
     agents that were turned away, at the user's word. ``pages``: other pages of the site to ask for, as paths with
-    their query (``probes.page_path``).
+    their query (``probes.page_path``). ``reads``: the page is also read as readers of text do.
     """
 
     allow_private: bool = False
@@ -156,6 +156,7 @@ class ScanPolicy:
     control: str = "auto"
     via: Via | None = None
     arms: bool = True
+    reads: bool = True
     pages: tuple[str, ...] = ()
     limits: Limits = Limits()
     signer: Signer | None = field(default=None, repr=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Final
@@ -33,9 +33,10 @@ from aui_tui.model.observations import (
     RobotsFacts,
     no_progress,
 )
+from aui_tui.model.reads import KeptPage, Reads
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import MORE, OWN_ROBOTS, REAL, REAL_AGENT, REFUSED
-from aui_tui.scan import arms, exchanges, probes, profiles, refusal_cause, signing, walls
+from aui_tui.scan import arms, charset, exchanges, probes, profiles, refusal_cause, signing, walls
 from aui_tui.scan.agent_files import PATHS
 from aui_tui.scan.arms import RealBrowser
 from aui_tui.scan.comparison import PageComparison
@@ -72,10 +73,12 @@ async def observe(
     access: ScanPolicy = PUBLIC,
     real: RealBrowser | None = None,
     progress: Progress = no_progress,
+    keep: Callable[[tuple[KeptPage, ...]], None] | None = None,
 ) -> Observations:
     """Return what ``target`` answers to the browser, to each live-probed agent, and for each file.
 
-    ``real``: a real browser, asked where it settles something; ``progress`` receives an event for every probe.
+    ``real``: a real browser, asked where it settles something; ``progress`` receives an event for every probe; ``keep``
+    gets the pages that readers may be asked about later.
     Raises PrivateHost when the name leads to a network that must not be dialled, Unavailable when this machine has no
     room for its connections. Cancelling closes every connection and raises ScanStopped with what was seen until then.
     """
@@ -102,6 +105,7 @@ async def observe(
         edge=scan.edge(),
         robots=scan.robots,
         page=scan.page,
+        reads=scan.reads,
         files=scan.files.facts(),
         limits=scan.limits(),
         warnings=(*scan.warnings, *map(INCOMPLETE_CHAIN.format, sorted(network.chains.completed))),
@@ -115,9 +119,17 @@ async def observe(
         incomplete=stopped,
     )
     observed = exchanges.redact(observed, access.secrets)
+    if keep is not None:
+        keep(scan.pages_served())
     if stopped:
         raise ScanStopped(observed if observed.browser.outcome == SERVED else None)
     return observed
+
+
+def _without_secrets(page: KeptPage, secrets: Sequence[str]) -> KeptPage:
+    """Return ``page`` in UTF-8 with every secret hidden."""
+    text = exchanges.redact((charset.decode(page.body, page.content_type),), secrets)[0]
+    return msgspec.structs.replace(page, body=text.encode(), content_type="text/html; charset=utf-8")
 
 
 class ScanStopped(asyncio.CancelledError):
@@ -188,6 +200,7 @@ class _Scan:
         self.origin: Origin = target.origin
         self.real: RealBrowser | None = None
         self.retry: Retry | None = None
+        self.reads: Reads | None = None
         self.robots = RobotsFacts()
         self.page = PageFacts()
         self.files = FileAnswers()
@@ -210,6 +223,7 @@ class _Scan:
             await self._ask_real_browser()
         await self._settle()
         await self._read_for_agents()
+        await self._read_served()
         if self._access.arms and not self._flooded:
             await self._ask_other_names()
             await self._compare_robots()
@@ -387,6 +401,8 @@ class _Scan:
             if name == BROWSER and answer.status and not answer.error:
                 self.page = await self._parser.homepage(answer.body, answer.content_type)
             self._report(found)
+            if name == self._agents[0] and found.outcome == SERVED:
+                await self._read_page(name)
             return found
         if name == "robots":
             self.robots = await self._robots_of(answer)
@@ -525,6 +541,34 @@ class _Scan:
         if first.error == "timeout" and found.status == 0:  # it had less time than at first: the first answer stays
             return exchanges.with_attempt(found, first)
         return exchanges.with_attempt(first, found)
+
+    async def _read_page(self, name: str) -> None:
+        """Read the page that ``name`` was served as readers of text do, while other probes wait for their answers."""
+        if self._access.reads and self._path == "/":
+            served = self._served[name]
+            found = await self._parser.reads(served.body, served.content_type)
+            self.reads = msgspec.structs.replace(found, client=name)
+
+    async def _read_served(self) -> None:
+        """Read the page of the first agent that was served after all, else the browser's."""
+        served = [name for name in (*self._agents, BROWSER) if self._done[name].outcome == SERVED]
+        name = next((name for name in served if name in self._served), "")
+        if not name:
+            self.reads = None
+        elif self.reads is None or self.reads.client != name:
+            self.reads = None
+            await self._read_page(name)
+
+    def pages_served(self) -> tuple[KeptPage, ...]:
+        """Return the page that was read and the browser's where that is another one, without the user's secrets."""
+        if self.reads is None:
+            return ()
+        first = self._served[self.reads.client]
+        served = [first, *(answer for name, answer in self._served.items() if name == BROWSER)]
+        found = {answer.body: answer for answer in reversed(served)}
+        pages = [KeptPage(one.name, one.content_type, one.body, one.cut) for one in reversed(found.values())]
+        secrets = self._access.secrets
+        return tuple(_without_secrets(page, secrets) if secrets else page for page in pages)
 
     async def _read_for_agents(self) -> None:
         """Take the facts of the page from what an agent was served, where that is what people get, or more than it.

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
-from aui_tui.errors import InvalidHost, RateLimited, Unavailable
+from aui_tui.errors import InvalidHost, NoPage, RateLimited, Unavailable
+from aui_tui.index import pages
 from aui_tui.index.folder import places, prepare
 from aui_tui.index.reports import Reports
 from aui_tui.model.card import ReportCard
@@ -25,6 +26,7 @@ from aui_tui.model.observations import Observations, Progress, no_progress
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
+from aui_tui.model.reads import Reading
 from aui_tui.model.view import HostReport, IndexView, Moves, Overview, Quota
 from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import CATEGORIES, choose
@@ -35,6 +37,7 @@ from aui_tui.text import clean, count
 if TYPE_CHECKING:
     from aui_tui.index.cache import Leases, ScanCache
     from aui_tui.model.tasks import TaskProgress
+    from aui_tui.scan.parser_process import ParserProcess
     from aui_tui.scan.policy import ScanPolicy
     from aui_tui.scan.target import Target
     from aui_tui.service.scans import Scans
@@ -78,6 +81,7 @@ class LocalService(Service):
         self.reports = Reports(self.places.index)
         self._made: Scans | None = None
         self._task_runs: TaskRuns | None = None
+        self._reader: ParserProcess | None = None
         self._unlimited: set[str] = set()
         self._making = threading.Lock()
         self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="aui-store")
@@ -205,6 +209,7 @@ class LocalService(Service):
         def remove() -> int:
             removed = self.reports.forget(key)
             self.cache.drop(frozenset([key]))
+            pages.drop(self.places.pages, key)
             if self.places.pictures.is_dir():
                 from aui_tui.service.tasks import drop_pictures
 
@@ -303,6 +308,18 @@ class LocalService(Service):
 
         return await self._call(lambda: read_pictures(self.places.pictures, _key(host)))
 
+    async def reading(self, host: str, kind: str, *, client: str = "") -> Reading:
+        """Return the kept page of ``host`` as a ``kind`` of reader gives it. Raises NoPage."""
+        from aui_tui.scan.parser_process import ParserProcess
+
+        found = await self._call(lambda: pages.kept(self.places.pages, _key(host)))
+        page = next((page for page in found if page.client == client), found[0] if found else None)
+        if page is None:
+            raise NoPage(_key(host))
+        if self._reader is None:
+            self._reader = ParserProcess()
+        return await self._reader.reading(kind, page.body, page.content_type)
+
     async def owns(self, url: str) -> bool:
         """Return whether ``url`` is a host of the local user's own (see ``ScanPolicy.owns``). Raises InvalidHost."""
         return await self._owns(self.access.target(url))
@@ -334,6 +351,8 @@ class LocalService(Service):
             await self._task_runs.aclose()
         if self._made is not None:
             await self._made.aclose()
+        if self._reader is not None:
+            await self._reader.aclose()
         self._threads.shutdown(wait=True, cancel_futures=True)
         self.reports.close()
 

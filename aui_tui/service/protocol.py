@@ -12,6 +12,7 @@ from aui_tui.model.observations import Progress, no_progress
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
+from aui_tui.model.reads import Reading
 from aui_tui.model.tasks import TaskProgress, TaskReport
 from aui_tui.model.view import HostReport, IndexView, Moves, Overview, Quota
 from aui_tui.model.visits import Visits
@@ -131,6 +132,13 @@ class Service(ABC):
     async def pictures(self, host: str) -> dict[str, bytes]:
         """Return the pictures (PNG) of the last run of the tasks on ``host`` by task; empty when none are kept."""
         return {}
+
+    async def reading(self, host: str, kind: str, *, client: str = "") -> Reading:
+        """Return the page of the last scan of ``host`` as a ``kind`` of reader gives it (``model.reads``).
+
+        ``client``: ``browser`` for its page where agents got another one; else the page of agents. Raises NoPage.
+        """
+        raise Unavailable(f"{self.label} keeps no pages, so nothing can be read; scan the host here.")
 
     # Scans
 

@@ -7,6 +7,7 @@ share one scan. A stored scan becomes a card of the method that is asked for.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 import msgspec
 
 from aui_tui.errors import AuiError, InvalidHost, Unavailable
+from aui_tui.index import pages
 from aui_tui.index.cache import LEASE_LIFE, CacheFile, Lease, Leases, QuotaStore, ScanCache, life_of
 from aui_tui.index.folder import Places
 from aui_tui.index.reports import Reports
@@ -23,6 +25,7 @@ from aui_tui.model.card import ReportCard, age
 from aui_tui.model.labels import dated
 from aui_tui.model.observations import Observations, ProbeEvent, Progress
 from aui_tui.model.options import ScanOptions
+from aui_tui.model.reads import KeptPage
 from aui_tui.model.view import HostReport, Quota
 from aui_tui.process import is_root
 from aui_tui.scan.policy import ScanPolicy
@@ -45,14 +48,21 @@ class Scanner:
         self._parser: ParserProcess | None = None
         self._real: InstalledChromium | None = None
 
-    async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress) -> Observations:
+    async def observe(
+        self,
+        target: Target,
+        *,
+        access: ScanPolicy,
+        progress: Progress,
+        keep: Callable[[tuple[KeptPage, ...]], None] | None = None,
+    ) -> Observations:
         """Return what ``target`` answers (see ``scan.scan.observe``)."""
         await self.prepare(access)
         from aui_tui.scan.scan import observe
 
         assert self._parser is not None
         real = await self._browser(target, access)
-        return await observe(target, parser=self._parser, access=access, real=real, progress=progress)
+        return await observe(target, parser=self._parser, access=access, real=real, progress=progress, keep=keep)
 
     async def prepare(self, access: ScanPolicy) -> None:
         """Import the engine and start the process that analyses large pages."""
@@ -185,6 +195,7 @@ class Scans:
         at_once: int = 0,
     ) -> None:
         self._reports = reports
+        self._pages = places.pages
         self._access = access
         self._grading = grading
         self._scanner = Scanner()
@@ -357,7 +368,7 @@ class Scans:
         payer = options.client
         if payer is not None and not await self._count(self.quota.spend, payer):
             warnings.append("The count of scans could not be saved; this process counts alone.")
-        answered = False
+        answered, kept = False, list[KeptPage]()
 
         def heard(event: ProbeEvent) -> None:
             nonlocal answered
@@ -366,7 +377,8 @@ class Scans:
 
         try:
             async with self._places:
-                seen = await self._scanner.observe(target, access=self._access.toward(target), progress=heard)
+                access = self._access.toward(target)
+                seen = await self._scanner.observe(target, access=access, progress=heard, keep=kept.extend)
         except (InvalidHost, Unavailable):
             if payer is not None:
                 await self._count(self.quota.refund, payer)
@@ -385,6 +397,8 @@ class Scans:
         card = await self._call(lambda: self._grade(observations, options))
         saving = self._call(lambda: self._save(self._cache_key(target), card, observations))
         warnings += await asyncio.shield(saving)
+        with contextlib.suppress(AuiError, OSError):
+            await asyncio.shield(self._call(lambda: pages.keep(self._pages, seen.host, kept)))
         return HostReport(
             card=card,
             observations=observations,

@@ -42,8 +42,8 @@ class CrawlSettings:
     keys: Keys | None = None
 
     @classmethod
-    def of(cls, policy: ScanPolicy, *, base_url: str, keys: Keys | None = None) -> CrawlSettings:
-        """Return the settings of a crawl under ``policy``."""
+    def of(cls, policy: ScanPolicy, *, base_url: str, keys: Keys | None = None, reads: bool = False) -> CrawlSettings:
+        """Return the settings of a crawl under ``policy``; ``reads``: pages are also read as readers of text do."""
         limits = replace(
             policy.limits,
             patience=QUEUE_PATIENCE,
@@ -52,7 +52,7 @@ class CrawlSettings:
             retry_after=BUDGET / 4,
             causes=0,
         )
-        kept = replace(policy, headers=(), basic_auth=None, signer=None, limits=limits)
+        kept = replace(policy, headers=(), basic_auth=None, signer=None, limits=limits, reads=reads)
         return cls(policy=kept, base_url=base_url, keys=keys)
 
 
