@@ -149,8 +149,13 @@ class MissingExtra(ConfigError):
 
 def require(what: str, extra: str, *modules: str) -> None:
     """Raise MissingExtra where one of ``modules``, which come with the ``extra``, is not installed; none is loaded."""
-    if any(importlib.util.find_spec(module) is None for module in modules):
+    if any(map(missing, modules)):
         raise MissingExtra(what, extra)
+
+
+def missing(module: str) -> bool:
+    """Return whether ``module`` is not installed."""
+    return importlib.util.find_spec(module) is None
 
 
 class NoBrowser(AuiError):

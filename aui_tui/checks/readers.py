@@ -6,11 +6,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from aui_tui.checks.base import sentence_list
+from aui_tui.checks.wording import quoted
 from aui_tui.model.card import Finding
 from aui_tui.model.observations import BROWSER, REDIRECTS, Exchange, Observations
 from aui_tui.model.open_agents import OpenAgent, number, share, table
+from aui_tui.model.reads import JSON_LD, META, MICRODATA, Reads
 from aui_tui.text import count, joined
 
+FIRM: Final = {"price": "price", "phone": "phone number", "mail": "mail address", "address": "address"}
+"""Facts that are known by their form when they stand in a text, whatever its language."""
 MARKDOWN: Final = "text/markdown"
 SENTENCES: Final = sentence_list(
     """
@@ -25,6 +29,14 @@ SENTENCES: Final = sentence_list(
     warn readers-charset: Charset in a meta element alone
         The charset <<charset>> of the homepage stands in a meta element alone: <<wrong>> get wrong letters. Send it in
         the field: Content-Type: text/html; charset=<<charset>>.
+    warn readers-alone: <<Facts>> in <<form>> alone / Facts in <<form>> alone
+        The <<facts>> <<stands|stand>> in <<form>> alone; <<drop>> drop it.
+    warn readers-hidden: All text of the page is hidden
+        All <<letters>> of text on the homepage are hidden: a person sees none, and <<most>> open readers that we ran
+        give them on, by how they are hidden.
+    warn readers-commands: Hidden text speaks to agents
+        Hidden text of the homepage speaks to agents: <<words>>. Readers give most hidden text on; this program shows
+        it and never follows it.
     """
 )
 
@@ -71,6 +83,25 @@ def findings(observations: Observations) -> Iterator[Finding]:
     if charset:
         wrong = share(lambda tool: _letters(tool, charset) != "right")
         yield Finding("readers-charset", {"charset": charset, "wrong": wrong})
+
+    reads = observations.reads
+    if reads is not None and not reads.problem:
+        yield from _read(reads)
+
+
+def _read(reads: Reads) -> Iterator[Finding]:
+    drop = share(lambda tool: tool.reading != "html")
+    for form in (JSON_LD, MICRODATA, META):
+        alone = [fact for fact in reads.facts if fact.alone == form and fact.kind in FIRM]
+        if alone:
+            words = joined((f"{FIRM[fact.kind]} {fact.value}" for fact in alone), 4)
+            yield Finding("readers-alone", {"facts": words, "form": form, "drop": drop, "number": str(len(alone))})
+    if reads.hidden and not reads.seen:
+        ways = sorted(sum(way in tool.keeps for tool in table().tool) for way in ("hidden", "inline", "class"))
+        most = f"{ways[0]} to {ways[-1]} of {len(table().tool)}"
+        yield Finding("readers-hidden", {"letters": count(reads.hidden, "letter"), "most": most})
+    if reads.commands:
+        yield Finding("readers-commands", {"words": quoted(reads.commands[0])})
 
 
 def _letters(tool: OpenAgent, charset: str) -> str:

@@ -29,6 +29,7 @@ COMMANDS: Final = MappingProxyType(
         "plan": ("cards", "Show the fixes that reach a grade, or write their files."),
         "watch": ("watch", "Scan a site again and again, and show what changed."),
         "tasks": ("tasks", "Show each step of the tasks that were tried on a site."),
+        "reads": ("reads", "Print a page as readers of text get it."),
         "visits": ("visits", "Count the visits of AI agents in access logs."),
         "export": ("index", "Write the list or its cards: JSON, CSV, HTML, Parquet."),
         "badge": ("cards", "Write the grade of a host as an SVG badge."),

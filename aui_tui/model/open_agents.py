@@ -12,6 +12,8 @@ from typing import Final
 
 import msgspec
 
+from aui_tui.model.reads import KINDS
+from aui_tui.model.vocabulary import choose
 from aui_tui.packaged import read_table
 from aui_tui.text import count
 
@@ -59,3 +61,15 @@ def number(matches: Callable[[OpenAgent], bool]) -> int:
 def share(matches: Callable[[OpenAgent], bool]) -> str:
     """Return ``5 of 13 open readers that we ran`` for the tools that ``matches`` is true of."""
     return f"{number(matches)} of {count(len(table().tool), 'open reader')} that we ran"
+
+
+def words_of_readers() -> tuple[str, ...]:
+    """Return the words that :func:`reader_called` takes."""
+    return (*KINDS, *(tool.key for tool in table().tool))
+
+
+def reader_called(word: str) -> tuple[str, OpenAgent | None]:
+    """Return the kind of reading that ``word`` names, and the tool where it names one. Raises BadValue."""
+    name = choose("reader", word, words_of_readers())
+    tool = next((tool for tool in table().tool if tool.key == name), None)
+    return (tool.reading if tool else name), tool

@@ -37,7 +37,7 @@ _UNNAMED: Final = frozenset(("listitem", "breadcrumblist", "searchaction", "read
 """Types whose name is not what the page is about."""
 _SIGN: Final = r"(?:[$€£¥₹₽₺]|US\$|R\$|(?:USD|EUR|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK)\b|kr\b|zł|Kč)"
 _AMOUNT: Final = r"\d{1,3}(?:[.,\u00a0\u202f' ]\d{3}){0,3}(?:[.,]\d{1,2})?(?!\d)|\d{1,7}(?:[.,]\d{1,2})?(?!\d)"
-_PRICE: Final = re.compile(rf"{_SIGN}[ \u00a0]?(?:{_AMOUNT})|(?<![\d.,])(?:{_AMOUNT})[ \u00a0]?{_SIGN}")
+_PRICE: Final = re.compile(rf"{_SIGN}[ \u00a0]?(?:{_AMOUNT})|(?<![\d.,])(?:{_AMOUNT})[ \u00a0]?{_SIGN}(?![ \u00a0]?\d)")
 _MAIL: Final = re.compile(r"[\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{2,63}){1,4}", re.IGNORECASE)
 _PHONE: Final = re.compile(r"\+\d[\d ()./\u00a0-]{7,20}\d")
 _DIGITS: Final = re.compile(r"\D+")
@@ -68,6 +68,8 @@ def facts(page: PageText, text: str) -> tuple[Fact, ...]:
     for (kind, value), places in found.items():
         if len(kept) == MOST or sum(fact.kind == kind for fact in kept) == EACH:
             continue
+        if places == [TEXT] and any(fact.kind == kind and find(kind, fact.value, value) >= 0 for fact in kept):
+            continue  # the same in other signs
         spoken = [place for place, share in shares.items() if share and find(kind, value, share) >= 0]
         where = (*(place for place in places if place != TEXT), *spoken)
         kept.append(Fact(kind=kind, value=value, where=where, at=find(kind, value, text)))

@@ -20,6 +20,7 @@ from aui_tui.model.points import by_harm, gain, percent, totals
 from aui_tui.model.signs import sign
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import NO_GRADE, STANCES
+from aui_tui.report import reads as readers
 from aui_tui.report.formats import ExportOptions, HostResult, Refusal
 from aui_tui.report.gates import GateOutcome
 from aui_tui.text import clean, count
@@ -87,7 +88,7 @@ class Section(NamedTuple):
 NUMBERS: Final = frozenset({"Points", "Hosts", "Share", *STANCES, *visits.HEADER[1:8]})
 NAMES: Final = (
     "verdict", "gates", "assistants", "points", "findings", "notes", "fixes", "facts", "agents", "ledger", "tasks",
-    "visits", "declared", "pages",
+    "visits", "declared", "pages", "reads",
 )  # fmt: skip
 """The sections in their order. ``gates`` only where gates were asked for."""
 LIMIT: Final = (
@@ -117,6 +118,7 @@ def sections(report: HostReport, *, gates: GateOutcome | None = None, now: float
         visitors(report),
         declared(report),
         pages(report),
+        reads(report),
     )
     return [section for section in found if section is not None]
 
@@ -447,6 +449,15 @@ def pages(report: HostReport) -> Section | None:
         return None
     items = tuple(Item((page.path,), word, text, key=page.path) for page in found for word, text in [labels.page(page)])
     return Section("pages", "Pages, not scored", items=items)
+
+
+def reads(report: HostReport) -> Section | None:
+    """Return what readers of text get from the page; not scored. Key: the id of a row."""
+    read = report.observations.reads if report.observations is not None else None
+    if read is None:
+        return None
+    items = tuple(Item((row.label,), row.word, row.text, row.key) for row in readers.rows(read))
+    return Section("reads", "Reads, not scored", readers.lead(read), items)
 
 
 def gate_results(outcome: GateOutcome) -> Section:

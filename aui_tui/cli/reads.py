@@ -1,0 +1,162 @@
+"""``reads``: a page as readers of text get it, as Markdown on standard output."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import msgspec
+import typer
+
+from aui_tui.cli import complete, options, streams
+from aui_tui.cli.output import report
+from aui_tui.cli.parser import App, run_for
+from aui_tui.cli.run import Run
+from aui_tui.cli.sources import opened
+from aui_tui.errors import BadValue, MissingExtra, Unavailable, missing
+from aui_tui.files import STDIN, user_path
+from aui_tui.files import reading as opened_file
+from aui_tui.model.open_agents import OpenAgent, reader_called, words_of_readers
+from aui_tui.model.reads import KINDS, LIBRARIES, Reading
+from aui_tui.report import reads as wording
+from aui_tui.text import clean, count, fit
+
+app = App()
+LARGEST: Final = 4 << 20
+"""Bytes of a file that is read."""
+Read = Callable[[str], Awaitable[Reading]]
+"""Makes one kind of reading of the page that was asked for."""
+
+
+@app.command("reads", epilog="Example: aui-tui reads shop.example --as page")
+def reads(
+    context: typer.Context,
+    host: Annotated[
+        str,
+        typer.Argument(
+            metavar="HOST|FILE",
+            help="A host that was scanned, or a file of HTML (- for standard input).",
+            autocompletion=complete.hosts,
+        ),
+    ],
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--as",
+            metavar="WORD",
+            help="Read as: article, page, words, or as one of the open readers, such as smolagents.",
+            autocompletion=complete.of(words_of_readers()),
+        ),
+    ] = "",
+    facts: Annotated[bool, typer.Option("--facts", help="Print each fact and the letter at which it is read.")] = False,
+    as_json: options.Json = False,
+) -> int:
+    """Print what a reader of text gets from a page: Markdown, to be piped.
+
+    Without --as it is the article, or all words where the extra “reads” is not installed.
+    """
+    run = run_for(context)
+    name, tool = reader_called(kind) if kind else (_usual(), None)
+    if not facts:
+        _require(name)
+
+    async def work() -> int:
+        async with _reader(run, host) as read:
+            if facts:
+                found = [await read(one) for one in KINDS]
+                _check(host, found[-1])
+                report(as_json, {"host": host, "facts": [_members(one) for one in found]}, _table(found))
+                return 0
+            one = await read(name)
+            _check(host, one)
+            shown = one.text[: tool.cut] if tool is not None and tool.cut else one.text
+            if not run.quiet:
+                streams.say(_about(one, shown, tool))
+            record = {"host": host, "kind": name, "as": tool.key if tool else name, "cut": len(shown) < len(one.text)}
+            report(as_json, record | {"text": shown, "facts": _members(one).get("facts", [])}, [shown])
+            return 0
+
+    return asyncio.run(work())
+
+
+def _usual() -> str:
+    return "words" if missing(LIBRARIES["article"]) else "article"
+
+
+def _require(kind: str) -> None:
+    """Raise MissingExtra where the library of ``kind`` is not installed."""
+    if kind in LIBRARIES and missing(LIBRARIES[kind]):
+        raise MissingExtra(f"The reading “{kind}”, which {LIBRARIES[kind]} makes,", "reads")
+
+
+def _check(host: str, found: Reading) -> None:
+    """Raise an error where the page could not be read."""
+    if found.problem and not found.text:
+        raise Unavailable(f"{clean(host, 200)} has nothing to read as {found.kind}: {found.problem}.")
+
+
+def _reader(run: Run, host: str) -> AbstractAsyncContextManager[Read]:
+    """Return what reads the file or the host that was named. Raises BadValue, ConfigError, NoPage."""
+    path = user_path(host) if host != STDIN else None
+    if path is None or path.is_file() or "/" in host.removeprefix("http://").removeprefix("https://").rstrip("/"):
+        return _of_file(host, path)
+    return _of_host(run, host)
+
+
+@asynccontextmanager
+async def _of_host(run: Run, host: str) -> Any:
+    async with opened(run) as service:
+
+        async def read(kind: str) -> Reading:
+            return await service.reading(host, kind)
+
+        yield read
+
+
+@asynccontextmanager
+async def _of_file(name: str, path: Path | None) -> Any:
+    from aui_tui.scan.parser_process import ParserProcess
+
+    shown = clean(name, 200)
+    with opened_file(name) as file:
+        body = file.read(LARGEST + 1)
+    if len(body) > LARGEST:
+        raise BadValue(f"{shown} is larger than {LARGEST >> 20} MiB, so it is not read as a page.")
+    async with ParserProcess() as parser:
+        found = await parser.reads(body)
+        if found.problem.startswith("it is "):
+            raise BadValue(f"{shown} is not a page: {found.problem}; give a file of HTML.")
+
+        async def read(kind: str) -> Reading:
+            return await parser.reading(kind, body)
+
+        yield read
+
+
+def _about(found: Reading, shown: str, tool: OpenAgent | None) -> str:
+    """Return whose reading it is and how long, in one sentence."""
+    made = f"{tool.key} {tool.version} reads {found.kind}" if tool is not None else found.kind
+    by = f", by {LIBRARIES[found.kind]}" if found.kind in LIBRARIES else ""
+    cut = f", cut from {count(len(found.text), 'letter')}" if len(shown) < len(found.text) else ""
+    return f"{made}{by}: {count(len(shown.split()), 'word')}, {count(len(shown), 'letter')}{cut}."
+
+
+def _table(found: list[Reading]) -> Iterator[str]:
+    """Yield the facts as a table, and why a reading is missing."""
+    rows = [wording.HEADER, *wording.fact_rows(found)]
+    widths = [min(max(len(row[at]) for row in rows), 40) for at in range(len(wording.HEADER))]
+    for row in rows:
+        yield "  ".join(fit(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    if len(rows) == 1:
+        yield "No facts were found: no name, price, availability, phone, mail, address, hours or date."
+    for one in found:
+        if one.problem:
+            yield f"{one.kind}: {one.problem}."
+
+
+def _members(found: Reading) -> dict[str, Any]:
+    members: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(found, text=""))
+    return members

@@ -1,0 +1,124 @@
+"""What readers of text get from a page, as rows of words: for the card's section and the command ``reads``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from aui_tui.model.open_agents import OpenAgent, number, share, table
+from aui_tui.model.reads import Fact, Reading, Reads
+from aui_tui.model.registry import registry
+from aui_tui.text import count, joined
+
+NOT_TESTED: Final = "ChatGPT, Claude, Google and Perplexity have readers of their own, which were not tested."
+LABELS: Final = {
+    "name": "Name", "price": "Price", "availability": "Availability", "phone": "Phone", "mail": "Mail",
+    "address": "Address", "hours": "Hours", "date": "Date",
+}  # fmt: skip
+
+
+class Row(NamedTuple):
+    """One row: what it is about, its sign, a sentence, and its id."""
+
+    label: str
+    word: str
+    text: str
+    key: str
+
+
+def lead(reads: Reads) -> str:
+    """Return the figures of a page in one sentence."""
+    if reads.problem:
+        return f"The page could not be read: {reads.problem}."
+    of = f"{reads.html:,} bytes of HTML give {count(reads.words, 'word')}, about {count(reads.tokens, 'token')}"
+    for_each = f", {round(1000 * reads.html / reads.tokens):,} bytes for each 1,000" if reads.tokens else ""
+    page = f"as {whose(reads.client)} got it" if reads.client else "from a file"
+    return f"The page {page}: {of}{for_each}. {NOT_TESTED}"
+
+
+def whose(client: str) -> str:
+    """Return whose page it is."""
+    agent = next((agent for agent in registry().live if agent.key == client), None)
+    return agent.label if agent else "a browser"
+
+
+def rows(reads: Reads) -> Iterator[Row]:
+    """Yield the facts of a page, then what is lost and what is added."""
+    for fact in reads.facts:
+        yield _fact(fact)
+    yield from _lost(reads)
+
+
+def _fact(fact: Fact) -> Row:
+    label, key = LABELS[fact.kind], f"reads-{fact.kind}"
+    if fact.alone:
+        drop = share(lambda tool: tool.reading != "html")
+        return Row(label, "warn", f"{fact.value} stands in {fact.alone} alone; {drop} drop it.", f"{key}-alone")
+    where = joined(fact.where) or "no text"
+    return Row(label, "good" if fact.at >= 0 else "warn", f"{fact.value}: in {where}{_place(fact.at)}.", key)
+
+
+def _place(at: int) -> str:
+    if at < 0:
+        return ""
+    cuts = [cut for cut in cut_places() if cut <= at]
+    cut = f", after {joined(f'{one:,}' for one in cuts)}, where some readers cut" if cuts else ""
+    return f", at letter {at + 1:,} of all text{cut}"
+
+
+def cut_places() -> list[int]:
+    """Return the letters at which a tool cuts, in order."""
+    return sorted({tool.cut for tool in table().tool if tool.cut})
+
+
+def given_on() -> str:
+    """Return how many tools give hidden text on, by the way it is hidden."""
+    ways = sorted(number(lambda tool, way=way: way in tool.keeps) for way in ("hidden", "inline", "class"))  # type: ignore[misc]
+    return f"{ways[0]} to {ways[-1]} of {len(table().tool)} open readers that we ran give it on, by how it is hidden"
+
+
+def _lost(reads: Reads) -> Iterator[Row]:
+    if reads.hidden:
+        text = f"{count(reads.hidden, 'letter')} that a person does not see; {given_on()}."
+        yield Row("Hidden text", "warn", text + _quoted(reads.hidden_text), "reads-hidden")
+    if reads.commands:
+        text = "Hidden text speaks to agents. These are the site's words, shown and never followed:"
+        yield Row("To agents", "critical", text + _quoted(reads.commands), "reads-commands")
+    if reads.silent:
+        text = f"{reads.silent} of {count(reads.pictures, 'picture')} without alternative text: what they show is lost."
+        yield Row("Pictures", "warn", text, "reads-pictures")
+    if reads.tables:
+        together = share(lambda tool: tool.together)
+        yield Row("Tables", "muted", f"{count(reads.tables, 'table')}; {together} run cells together.", "reads-tables")
+    if reads.noscript:
+        keep = share(_keeps_noscript)
+        yield Row(
+            "noscript", "muted", f"{count(reads.noscript, 'letter')}; {keep} take it for the page.", "reads-noscript"
+        )
+    if reads.twin:
+        yield Row("Markdown", "muted", f"The page names a version in Markdown: {reads.twin}", "reads-twin")
+
+
+def _keeps_noscript(tool: OpenAgent) -> bool:
+    return "noscript" in tool.keeps
+
+
+def _quoted(pieces: Sequence[str]) -> str:
+    return "".join(f" “{piece}”" for piece in pieces)
+
+
+HEADER: Final = ("Fact", "Value", "Stands in", "article", "page", "words")
+
+
+def fact_rows(readings: Sequence[Reading]) -> Iterator[tuple[str, ...]]:
+    """Yield the cells under HEADER: each fact, where it stands, and its letter in each of ``readings``.
+
+    A reading that could not be made says ``?``, a fact that is not in it ``lost``.
+    """
+    known = next((reading.facts for reading in readings if reading.facts), ())
+    for number_, fact in enumerate(known):
+        cells = []
+        for reading in readings:
+            at = reading.facts[number_].at if number_ < len(reading.facts) else -1
+            cells.append("?" if not reading.text else f"{at + 1:,}" if at >= 0 else "lost")
+        yield (LABELS[fact.kind], fact.value, joined(fact.where) or "–", *cells)
