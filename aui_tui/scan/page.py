@@ -64,10 +64,6 @@ _OFFERS: Final = _HEADINGS | _CONTROLS | {"a", "img", "button"}
 _TEMPLATE: Final = frozenset(("nav", "footer"))
 """Elements that the pages of a site share, and those that turn a reader away with them."""
 _CHANGING: Final = _UNREAD | _DRAWING | _TEMPLATE | {"label"}
-_CONTENT: Final = 200
-"""Nodes looked at for the text of one label or of one element that names another."""
-_NAMES: Final = 8
-"""Elements looked at that name one other."""
 _DOCUMENT: Final = frozenset(("meta", "script", "template", "title"))
 _SCRIPT_WORDS: Final = ("javascript", "ecmascript", "module", "babel", "jsx", "jscript")
 
@@ -189,6 +185,7 @@ class _Walk:
         self.fallback: list[str] = []
         self.form_ids: dict[str, int] = {}
         self.ids: dict[str, LexborNode] = {}
+        self.words = _Words()
         self.label_for: dict[str, list[LexborNode]] = {}
         self.named: list[str] = []
         self.unlabelled: list[tuple[int, dict[str, str | None]]] = []
@@ -340,18 +337,18 @@ class _Walk:
             return
         if any(_filled(attributes, name) for name in ("aria-label", "title", "placeholder")):
             return
-        if context.label is None or not _says(context.label):
+        if context.label is None or not self.words.says(context.label):
             self.unlabelled.append((context.form, attributes))
 
     def is_labelled(self, attributes: dict[str, str | None]) -> bool:
         """Tell whether a control has a name by reference (HTML-AAM 5.1): elements that are there and say something."""
         name = attributes.get("id")
         labels = self.label_for.get(name, ()) if name else ()
-        return self.refers(attributes.get("aria-labelledby") or "") or any(map(_says, labels))
+        return self.refers(attributes.get("aria-labelledby") or "") or any(map(self.words.says, labels))
 
     def refers(self, names: str) -> bool:
         """Tell whether one of the elements called ``names`` says something."""
-        return any(name in self.ids and _says(self.ids[name]) for name in names.split()[:_NAMES])
+        return any(name in self.ids and self.words.says(self.ids[name]) for name in names.split())
 
     def is_hollow(self, shown: int) -> bool:
         """Tell whether ``shown`` characters are hardly anything: a heading is something, in the root of an app if it
@@ -407,24 +404,46 @@ def _filled(attributes: dict[str, str | None], name: str) -> bool:
     return bool((attributes.get(name) or "").strip())
 
 
-def _says(node: LexborNode) -> bool:
-    """Tell whether an element has a text or a name of its own, its controls apart, among its first _CONTENT nodes."""
-    waiting = [node]
-    for _ in range(_CONTENT):
-        if not waiting:
+class _Words:
+    """Which elements have a text or a name of their own; each is looked at once, however many refer to it."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, bool] = {}
+
+    def says(self, element: LexborNode) -> bool:
+        """Tell whether ``element`` has a text or a name of its own, its controls apart."""
+        known = self._known.get(element.mem_id)
+        if known is not None:
+            return known
+        waiting, silent = [element], [element.mem_id]
+        while waiting:
+            node = waiting.pop()
+            if node.is_text_node and (node.text_content or "").strip():
+                break
+            if not node.is_element_node or (node.tag in _CONTROLS | {"script", "style"} and node is not element):
+                continue
+            known = self._known.get(node.mem_id)
+            if known is None:
+                known = any(_filled(node.attributes, name) for name in ("aria-label", "alt", "title"))
+                silent.append(node.mem_id)
+            elif not known:
+                continue
+            if known:
+                break
+            child = node.child
+            while child is not None:
+                waiting.append(child)
+                child = child.next
+        else:
+            self._known.update(dict.fromkeys(silent, False))
             return False
-        one = waiting.pop()
-        if one.is_text_node and (one.text_content or "").strip():
-            return True
-        if not one.is_element_node or (one.tag in _CONTROLS | {"script", "style"} and one is not node):
-            continue
-        if any(_filled(one.attributes, name) for name in ("aria-label", "alt", "title")):
-            return True
-        child = one.child
-        while child is not None and len(waiting) < _CONTENT:
-            waiting.append(child)
-            child = child.next
-    return False
+        self._known.update(dict.fromkeys(silent, False))
+        above: LexborNode | None = node
+        while above is not None and above.mem_id != element.mem_id:
+            self._known[above.mem_id] = True
+            above = above.parent
+        self._known[element.mem_id] = True
+        return True
 
 
 def _role(attributes: dict[str, str | None]) -> str:

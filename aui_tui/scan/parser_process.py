@@ -1,11 +1,13 @@
-"""A worker process that analyses pages off the event loop.
+"""Worker processes that analyse pages off the event loop, one for each core.
 
 No parser callable from Python is safe on hostile pages, and none of them stops at a signal or when its task is
 cancelled; a process can be killed. Small bodies that cannot take a parser long are read in place.
 
-The worker reads one job after another from its standard input and writes each result to its output: msgpack after its
-length as a big-endian number of HEADER octets. One thread talks to it. A job that overruns ends it from inside as well,
-so that it is not left behind when its parent is gone.
+A worker reads one job after another from its standard input and writes each result to its output: msgpack after its
+length as a big-endian number of HEADER octets. One thread talks to it. A timer of CPU time inside ends a worker whose
+job overruns, so that neither a busy machine nor a parent that is gone changes what a page may take.
+
+Sites share the workers. Those of which a page overran share a single further one, so that nobody else waits for them.
 """
 
 from __future__ import annotations
@@ -17,13 +19,17 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import weakref
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
 from typing import IO, Final, TypeVar
 
 import msgspec
 
+from aui_tui.errors import Unavailable
 from aui_tui.model.decoding import from_msgpack
 from aui_tui.model.observations import PageFacts, RobotsFacts
 from aui_tui.model.reads import Reading, Reads
@@ -34,7 +40,13 @@ from aui_tui.scan import page, robots
 from aui_tui.scan.page_text import PageText
 
 LIMIT: Final = 2.0
-"""Seconds that one body may take."""
+"""Seconds of CPU time that one body may take."""
+STALLED: Final = 30.0
+"""Seconds by the clock after which a job is given up; where there is no timer of CPU time, LIMIT is."""
+PATIENCE: Final = 30.0
+"""Seconds that a body waits for a free worker before the scan is given up."""
+OVERRUNS: Final = 1000
+"""Sites kept of those of which a page overran."""
 START_LIMIT: Final = 15.0
 """Seconds that a worker may take to come up."""
 INLINE_BYTES: Final = 1 << 15
@@ -45,6 +57,10 @@ MEMORY: Final = 256 << 20
 HEADER: Final = 4
 READY: Final = b"R"
 CLOSED: Final = "the parser is closed"
+TOOK_OVER: Final = "it took the parser over"
+_TIMED: Final = hasattr(signal, "setitimer")
+_OVERRUN: Final = -int(getattr(signal, "SIGPROF", 0))
+"""Return code of a worker that its timer ended."""
 
 READER_LIMIT: Final = 12.0
 """Seconds that a library may take to make a reading, its own start included."""
@@ -55,7 +71,7 @@ _Facts = TypeVar("_Facts", PageFacts, PageText, RobotsFacts, Reads, Reading)
 class ParseJob(msgspec.Struct, frozen=True, array_like=True):
     """One body to analyse: ``kind`` is ``page``, ``text``, ``robots``, ``reads`` or ``reading`` and a kind of readings.
 
-    ``limit`` is in seconds.
+    ``limit`` is in seconds of CPU time.
     """
 
     kind: str
@@ -94,14 +110,19 @@ class _Worker:
             except OSError as error:
                 return CLOSED if self._closed else f"no worker process could be started: {error.__class__.__name__}"
             answer, asked = None, False
-            with _killed_after(job.limit, child) as late, contextlib.suppress(OSError, ValueError):
+            limit = STALLED if _TIMED else job.limit
+            with _killed_after(limit, child) as late, contextlib.suppress(OSError, ValueError):
                 _send(child.stdin, job)
                 asked = True
                 answer = _receive(child.stdout)
             if late or answer is None:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    child.wait(0.1)
                 _end(child)
             if asked or late:
-                return answer or (f"it took the parser over {job.limit:g} s" if late else "the parser crashed")
+                if child.returncode == _OVERRUN or (late and not _TIMED):
+                    return answer or f"{TOOK_OVER} {job.limit:g} s"
+                return answer or (f"the parser gave no answer in {limit:g} s" if late else "the parser crashed")
         return "the parser crashed"
 
     def start(self) -> subprocess.Popen[bytes]:
@@ -159,17 +180,89 @@ def _end(child: subprocess.Popen[bytes]) -> None:
         pass
 
 
-class ParserProcess:
-    """Reads homepages and robots.txt bodies without ever stalling the event loop; one large body at a time.
+class Waiting:
+    """The time that the scan of ``site`` waits for a free worker: ``seconds`` in which at least one body did."""
 
-    A body may take LIMIT seconds. May be used from several event loops. Ends its process at :meth:`aclose`, when it is
-    collected, and when the program exits.
+    def __init__(self, site: str = "") -> None:
+        self.site = site
+        self._whole = 0.0
+        self._bodies = 0
+        self._since = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """How long, until now."""
+        return self._whole + (time.monotonic() - self._since if self._bodies else 0.0)
+
+    @contextlib.contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count the time of the body of the ``with``."""
+        if not self._bodies:
+            self._since = time.monotonic()
+        self._bodies += 1
+        try:
+            yield
+        finally:
+            self._bodies -= 1
+            if not self._bodies:
+                self._whole += time.monotonic() - self._since
+
+
+_waiting: ContextVar[Waiting | None] = ContextVar("the scan that waits for a worker", default=None)
+
+
+def waiting(site: str) -> Waiting:
+    """Return what counts, from now on in this context, how long bodies of ``site`` wait for a worker."""
+    found = Waiting(site)
+    _waiting.set(found)
+    return found
+
+
+class _Lane:
+    """A number of workers, and a thread for each that is in use; the one that was used last is used next."""
+
+    def __init__(self, size: int) -> None:
+        self.workers = tuple(_Worker() for _ in range(size))
+        self._free = deque(self.workers)
+        self.threads = ThreadPoolExecutor(size, thread_name_prefix="aui-parser")
+
+    def submit(self, job: ParseJob, begin: Callable[[], bool]) -> Future[bytes | str | None]:
+        """Return the result of ``job``, or why there is none; None where ``begin``, called before it, said no."""
+
+        def work() -> bytes | str | None:
+            worker = self._free.pop()
+            try:
+                return worker.do(job) if begin() else None
+            finally:
+                self._free.append(worker)
+
+        return self.threads.submit(work)
+
+    def close(self) -> None:
+        for worker in self.workers:
+            worker.close()
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _close(lanes: Iterable[_Lane]) -> None:
+    for lane in lanes:
+        lane.close()
+
+
+class ParserProcess:
+    """Reads homepages and robots.txt bodies without ever stalling the event loop.
+
+    A body may take LIMIT seconds of CPU time. May be used from several event loops. Ends its processes at
+    :meth:`aclose`, when it is collected, and when the program exits.
     """
 
     def __init__(self) -> None:
-        self._worker = _Worker()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="aui-parser")
-        self._finalizer = weakref.finalize(self, self._worker.close)
+        self._lane, self._slow_lane = self._lanes = _Lane(_cores()), _Lane(1)
+        self._slow: OrderedDict[str, None] = OrderedDict()
+        self._finalizer = weakref.finalize(self, _close, self._lanes)
 
     async def __aenter__(self) -> ParserProcess:
         return self
@@ -178,12 +271,15 @@ class ParserProcess:
         await self.aclose()
 
     def prestart(self) -> None:
-        """Start the worker now, in the background, so that the first large body does not wait for it."""
+        """Start a worker now, in the background, so that the first large body does not wait for it."""
         if self._finalizer.alive:
-            self._thread.submit(self._worker.start)
+            self._lane.threads.submit(self._lane.workers[-1].start)
 
     async def homepage(self, body: bytes, content_type: str = "") -> PageFacts:
-        """Return the facts of a homepage; ``problem`` says why one was not analysed, and then all counts are 0."""
+        """Return the facts of a homepage; ``problem`` says why one was not analysed, and then all counts are 0.
+
+        Raises Unavailable where no worker becomes free, as all that follow do.
+        """
         job = ParseJob("page", body, content_type, 200, LIMIT)
         found = await self._read(job, PageFacts, small=_is_small(body))
         return PageFacts(title=page.title(body, content_type), problem=found) if isinstance(found, str) else found
@@ -214,15 +310,21 @@ class ParserProcess:
         return robots.facts(b"", 0, registry()) if isinstance(found, str) else found
 
     async def aclose(self) -> None:
-        """End the worker process; a job under way ends with a ``problem``."""
+        """End the worker processes; a job under way ends with a ``problem``."""
         self._finalizer()
-        await asyncio.to_thread(self._thread.shutdown)
+        for lane in self._lanes:
+            await asyncio.to_thread(lane.threads.shutdown)
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The process ids of the workers that are up, the one that is used next first."""
+        children = (worker.child for lane in self._lanes for worker in reversed(lane.workers))
+        return tuple(child.pid for child in children if child is not None and child.poll() is None)
 
     @property
     def pid(self) -> int | None:
-        """The process id of the worker, None when it is not up."""
-        child = self._worker.child
-        return child.pid if child is not None and child.poll() is None else None
+        """The process id of the worker that is used next, None when none is up."""
+        return next(iter(self.pids), None)
 
     async def _read(self, job: ParseJob, kind: type[_Facts], *, small: bool) -> _Facts | str:
         """Return the facts of a body, read here where it is ``small``; else why a worker could not read it."""
@@ -232,8 +334,40 @@ class ParserProcess:
             return facts
         if not self._finalizer.alive:
             return CLOSED
-        answer = await asyncio.get_running_loop().run_in_executor(self._thread, self._worker.do, job)
-        return answer if isinstance(answer, str) else from_msgpack(answer, kind)
+        waited = _waiting.get() or Waiting()
+        answer = None if waited.site in self._slow else await self._done(self._lane, job, waited)
+        if answer is None:
+            answer = await self._done(self._slow_lane, job, waited)
+        if isinstance(answer, str) and answer.startswith(TOOK_OVER) and waited.site:
+            self._slow[waited.site] = None
+            if len(self._slow) > OVERRUNS:
+                self._slow.popitem(last=False)
+        return answer or CLOSED if isinstance(answer, str | None) else from_msgpack(answer, kind)
+
+    async def _done(self, lane: _Lane, job: ParseJob, waited: Waiting) -> bytes | str | None:
+        """Return the result of ``job``, or why there is none; None where its site has to take the slow lane by now."""
+        loop = asyncio.get_running_loop()
+        begun = asyncio.Event()
+
+        def begin() -> bool:
+            with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits any more
+                loop.call_soon_threadsafe(begun.set)
+            return lane is self._slow_lane or waited.site not in self._slow
+
+        pending = lane.submit(job, begin)
+        try:
+            with waited.counted():
+                async with asyncio.timeout(PATIENCE):
+                    await begun.wait()
+        except TimeoutError:
+            if pending.cancel():
+                raise Unavailable(
+                    "This machine is too busy to read the site's pages; please try again in a moment."
+                ) from None
+        except asyncio.CancelledError:
+            pending.cancel()
+            raise
+        return await asyncio.wrap_future(pending)
 
 
 def _is_small(body: bytes) -> bool:
@@ -265,20 +399,20 @@ def main() -> None:
     outbox.flush()
     while (data := _receive(inbox)) is not None:
         job = from_msgpack(data, ParseJob)
-        _alarm(job.limit + 1.0)
+        _alarm(job.limit)
         result = run(job)
         _alarm(0.0)
         _send(outbox, result)
 
 
 def _restrain() -> None:
-    """Leave ctrl+C to the parent, die of an alarm even inside a parser, and bound the memory."""
+    """Leave ctrl+C to the parent, die of the timer even inside a parser, and bound the memory."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "win32":
         return
     import resource
 
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
     for limit, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CORE, 0)):
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(limit, (most, resource.getrlimit(limit)[1]))
@@ -286,4 +420,4 @@ def _restrain() -> None:
 
 def _alarm(seconds: float) -> None:
     if sys.platform != "win32":
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_PROF, seconds)

@@ -42,7 +42,7 @@ from aui_tui.scan.arms import RealBrowser
 from aui_tui.scan.comparison import PageComparison
 from aui_tui.scan.file_answers import FileAnswers
 from aui_tui.scan.network import NO_TLS, HttpClient, Network, system_resolver
-from aui_tui.scan.parser_process import ParserProcess
+from aui_tui.scan.parser_process import ParserProcess, Waiting, waiting
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
 from aui_tui.scan.probes import MAX_URL, Answer, ProbePlan, Url, probe
 from aui_tui.scan.retry import LEAST, ROUNDS, Ask, Retry, Seen, retry_after
@@ -83,8 +83,8 @@ async def observe(
     room for its connections. Cancelling closes every connection and raises ScanStopped with what was seen until then.
     """
     async with Network(access) as network:
-        began, started = time.time(), time.monotonic()
-        scan = _Scan(target, network, parser, access, progress, end=started + access.limits.longest)
+        began, started, waited = time.time(), time.monotonic(), waiting(target.site)
+        scan = _Scan(target, network, parser, access, progress, end=started + access.limits.longest, waited=waited)
         scan.real = None if access.control == "plain" else real
         stopped = False
         try:
@@ -100,7 +100,7 @@ async def observe(
         input_host=target.input_host,
         origin=str(scan.origin),
         scanned_at=stamp(began),
-        elapsed_ms=round((time.monotonic() - started) * 1000),
+        elapsed_ms=round((time.monotonic() - started - waited.seconds) * 1000),
         exchanges=scan.exchanges(),
         edge=scan.edge(),
         robots=scan.robots,
@@ -166,7 +166,7 @@ def _seen(found: Exchange, at: float) -> Seen:
 class _Scan:
     """One scan of a site; of another page than its homepage, the same without the files.
 
-    ``end``: the time of the monotonic clock at which the last request ends.
+    ``end``: the time of the monotonic clock at which the last request ends, ``waited`` seconds later if any.
     """
 
     def __init__(
@@ -178,6 +178,7 @@ class _Scan:
         progress: Progress,
         *,
         end: float,
+        waited: Waiting,
         path: str = "/",
     ) -> None:
         self._target = target
@@ -185,7 +186,8 @@ class _Scan:
         self._parser = parser
         self._access = access
         self._tell = progress
-        self._end = end
+        self._ends_at = end
+        self._waited = waited
         self._path = path
         self._agents = tuple(agent.key for agent in registry().live)
         self._homepages = (BROWSER, *self._agents)
@@ -208,6 +210,11 @@ class _Scan:
         self.cause: Cause | None = None
         self.arms: tuple[Arm, ...] = ()
         self.pages: list[OtherPage] = []
+
+    @property
+    def _end(self) -> float:
+        """When the last request ends: what this machine waits for a parser is not taken from the site's time."""
+        return self._ends_at + self._waited.seconds
 
     async def run(self) -> None:
         """Scan; everything found is then in the attributes. Raises PrivateHost."""
@@ -726,7 +733,16 @@ class _Scan:
                 return
             shown = clean(path, MAX_URL)
             self._tell(ProbeEvent(name=shown, state="started"))
-            page = _Scan(self._target, self._network, self._parser, access, no_progress, end=self._end, path=path)
+            page = _Scan(
+                self._target,
+                self._network,
+                self._parser,
+                access,
+                no_progress,
+                end=self._ends_at,
+                waited=self._waited,
+                path=path,
+            )
             page.origin = self.origin
             await page._probe_all(limits.probe)
             await page._mark_other_pages()

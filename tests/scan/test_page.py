@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -458,3 +459,31 @@ def test_the_facts_of_a_text_are_bounded() -> None:
 
 
 DIGITS = {ord(str(digit)): letter for digit, letter in enumerate("qrstuvwxyz")}
+
+
+def test_however_many_refer_to_an_element_it_is_looked_at_once() -> None:
+    silent = b"".join(b"<div id=a%d>%s</div>" % (number, b"<b></b>" * 200) for number in range(8))
+    body = silent + b"<p role=region aria-labelledby='a0 a1 a2 a3 a4 a5 a6 a7'>" * 2000
+
+    def took(body: bytes) -> float:
+        started = time.process_time()
+        assert page.read(body).semantic.aria == 0
+        return time.process_time() - started
+
+    assert took(body) < 10 * took(body.replace(b"aria-labelledby", b"data-labelledby"))
+
+
+@pytest.mark.parametrize(
+    ("label", "says"),
+    [
+        ("<p id=n><b></b><i></i></p>", False),
+        ("<p id=n><b><i></i>x</b></p>", True),
+        ("<p id=n><input value=x></p>", False),
+        ("<p id=n><img alt=x></p>", True),
+        ("<p id=n>" + "<b></b>" * 300 + "x</p>", True),
+        ("<div><p id=m> </p><div id=n><p id=o></p></div></div>", False),
+    ],
+)
+def test_a_reference_names_by_what_its_element_says(label: str, says: bool) -> None:
+    twice = "<p role=region aria-labelledby='o n'>" * 2
+    assert page.read(f"<title>t</title>{label}{twice}words".encode()).semantic.aria == (2 if says else 0)

@@ -16,6 +16,7 @@ from typing import IO
 import psutil
 import pytest
 
+from aui_tui.errors import Unavailable
 from aui_tui.model.observations import PageFacts
 from aui_tui.scan import page, parser_process
 from aui_tui.scan.parser_process import ParserProcess
@@ -75,6 +76,67 @@ async def stopped_in_a_job(parser: ParserProcess, sent: threading.Event) -> asyn
     job = asyncio.create_task(parser.homepage(TAGS))
     assert await asyncio.to_thread(sent.wait, 60)
     return job
+
+
+async def test_time_in_which_the_machine_does_something_else_is_not_the_pages(
+    monkeypatch: pytest.MonkeyPatch, job_sent: threading.Event
+) -> None:
+    async with ParserProcess() as parser:
+        monkeypatch.setattr(parser_process, "LIMIT", 1.0)
+        job = await stopped_in_a_job(parser, job_sent)
+        await asyncio.sleep(1.5)
+        os.kill(pid_of(parser), signal.SIGCONT)
+        assert (await job).problem == ""
+
+
+def read(parser: ParserProcess, site: str, body: bytes) -> asyncio.Task[tuple[PageFacts, float]]:
+    """Read a page of a site; the seconds are those for which it waited for a worker."""
+
+    async def work() -> tuple[PageFacts, float]:
+        waited = parser_process.waiting(site)
+        return await parser.homepage(body), waited.seconds
+
+    return asyncio.create_task(work())
+
+
+async def test_only_sites_whose_pages_overrun_wait_for_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parser_process, "_cores", lambda: 2)
+    monkeypatch.setattr(parser_process, "LIMIT", 0.2)
+    async with ParserProcess() as parser:
+        assert "over 0.2 s" in (await read(parser, "slow.example", SLOW))[0].problem
+        monkeypatch.setattr(parser_process, "LIMIT", 60.0)
+        await asyncio.gather(read(parser, "a.example", BIG), read(parser, "slow.example", BIG))
+        slow = psutil.Process(pid_of_slow(parser))
+        slow.suspend()
+        waiting = [read(parser, "slow.example", BIG) for _ in range(3)]
+        for _ in range(3):
+            assert (await read(parser, "honest.example", BIG))[0].problem == ""
+        assert not any(job.done() for job in waiting)
+        slow.resume()
+        done = await asyncio.gather(*waiting)
+        assert [facts.problem for facts, _ in done] == [""] * 3
+        assert max(seconds for _, seconds in done) > 0
+        assert len(parser.pids) <= 3
+
+
+async def test_a_wait_is_bounded_and_says_nothing_of_the_site(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parser_process, "_cores", lambda: 1)
+    monkeypatch.setattr(parser_process, "LIMIT", 60.0)
+    async with ParserProcess() as parser:
+        await parser.homepage(BIG)
+        worker = psutil.Process(pid_of(parser))
+        worker.suspend()
+        first = read(parser, "a.example", BIG)
+        await asyncio.sleep(0.1)
+        monkeypatch.setattr(parser_process, "PATIENCE", 0.2)
+        with pytest.raises(Unavailable, match="too busy"):
+            await read(parser, "b.example", BIG)
+        worker.resume()
+        assert (await first)[0].problem == ""
+
+
+def pid_of_slow(parser: ParserProcess) -> int:
+    return parser.pids[-1]
 
 
 async def test_a_worker_killed_in_a_job_gives_zeros(job_sent: threading.Event) -> None:
