@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from aui_tui.model.observations import BUSY, LIMIT_STATUS, SERVED, Arm, Exchange
 from aui_tui.model.registry import Agent, registry
-from aui_tui.model.verdicts import AWAY, INVENTED, SEARCH
+from aui_tui.model.verdicts import AWAY, INVENTED, REFUSED, SEARCH
 from aui_tui.scan import profiles
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.probes import Answer, Url
@@ -78,24 +78,36 @@ def invented(agent: Agent) -> str:
     return re.sub(r"(://|@)[\w.-]+", r"\1example.com", named)
 
 
-async def ask_other_names(refused: Exchange, ask: Ask, *, search: bool, pause: float) -> tuple[Arm, ...]:
+async def ask_other_names(
+    refused: Exchange, ask: Ask, *, search: bool, pause: float, together: bool = False
+) -> tuple[Arm, ...]:
     """Ask under an invented name in the shape of the ``refused`` agent and, with ``search``, under a search engine's.
 
-    A refusal counts when it comes twice, and one by a limit only where the agent's is one.
+    A refusal counts when it comes twice, ``together`` side by side, and one by a limit only where the agent's is one.
     """
+
+    async def asked(profile: Profile) -> Exchange:
+        await asyncio.sleep(pause)
+        return await ask(profile)
+
+    async def twice(user_agent: str) -> Exchange:
+        profile = profiles.profile(refused.name).named(user_agent)
+        if together:
+            found = await asyncio.gather(asked(profile), asked(profile))
+            return min(found, key=lambda one: one.outcome != SERVED)
+        first = await asked(profile)
+        return first if first.outcome == SERVED else await asked(profile)
+
     arms = []
     agent = next(one for one in registry().live if one.key == refused.name)
     names = {INVENTED: invented(agent)}
     if search:
         names[SEARCH] = SEARCH_ENGINE.replace("{chrome}", registry().chrome_version)
-    for name, user_agent in names.items():
-        profile = profiles.profile(refused.name).named(user_agent)
-        for _ in range(2):
-            await asyncio.sleep(pause)
-            found = await ask(profile)
-            if found.outcome == SERVED:
-                break
-        if found.status in (LIMIT_STATUS, BUSY) and found.status != refused.status:
+    answers = [twice(user_agent) for user_agent in names.values()]
+    results = await asyncio.gather(*answers) if together else [await one for one in answers]
+    for name, found in zip(names, results, strict=True):
+        limited = found.status in (LIMIT_STATUS, BUSY) and found.outcome == REFUSED
+        if limited and found.status != refused.status:
             continue
         arms.append(arm(name, found))
     return tuple(arms)

@@ -119,7 +119,7 @@ def read(answer: Answer, limits: Limits) -> PlaceAnswer:
     return PlaceAnswer(
         path=answer.url.path,
         status=answer.status,
-        outcome=exchanges.exchange(answer, limits, judged=True).outcome,
+        outcome=exchanges.exchange(answer, limits).outcome,
         content_type=charset.media_type(answer.content_type),
         headers=answer.mapping(),
         body=answer.body,

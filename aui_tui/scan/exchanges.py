@@ -42,9 +42,9 @@ OWN_NAMES: Final = (Exchange, SignedProbe, Declaration)
 T = TypeVar("T")
 
 
-def exchange(answer: Answer, limits: Limits, *, judged: bool) -> Exchange:
-    """Return the record of ``answer``; with ``judged`` walls, terms and the title are looked for in it."""
-    readable = judged and answer.status != 0 and not answer.error
+def exchange(answer: Answer, limits: Limits) -> Exchange:
+    """Return the record of ``answer``, with its title and the wall or the terms that it is."""
+    readable = answer.status != 0 and not answer.error
     headers = answer.mapping()
     html = to_utf8(answer.body, answer.content_type) if readable else b""
     return Exchange(

@@ -43,7 +43,8 @@ class Trial(NamedTuple):
     what: str
 
 
-Trials = Generator[Trial, bool, Cause]
+Trials = Generator[tuple[Trial, ...], tuple[bool, ...], Cause]
+"""Yields requests that do not hang on each other; takes whether each was served."""
 
 
 def negotiates(cause: Cause) -> bool:
@@ -57,15 +58,16 @@ def representative(turned_away: Collection[str], wire: Wire) -> str:
 
 
 def trials(name: str, alike: Collection[str], served: Collection[str], wire: Wire, most: int) -> Trials:
-    """Yield at most ``most`` trials for the agent ``name`` and take whether each was served; return the cause.
+    """Yield at most ``most`` trials for the agent ``name``, take whether each was served, and return the cause.
 
     ``alike``: the agents that it stands for, ``served``: those that got the homepage.
     """
     agent, browser = profiles.profile(name), profiles.profile(BROWSER)
     agents = tuple(sorted(alike))
     disguised = agent.named(registry().user_agent(BROWSER))
-    by_name = not (yield Trial(browser.named(registry().user_agent(name)), "the agent's name with a browser's fields"))
-    by_fields = not (yield Trial(disguised, "a browser's name with the agent's fields"))
+    named = Trial(browser.named(registry().user_agent(name)), "the agent's name with a browser's fields")
+    named_served, disguised_served = yield named, Trial(disguised, "a browser's name with the agent's fields")
+    by_name, by_fields = not named_served, not disguised_served
     if by_name or not by_fields:
         found = "either" if by_name and by_fields else "name" if by_name else "together"
         return Cause(agents=agents, by=found)
@@ -74,7 +76,7 @@ def trials(name: str, alike: Collection[str], served: Collection[str], wire: Wir
     for _ in range(most - 2):
         half = left[: max(1, len(left) // 2)]
         what = f"a browser's name with the agent's fields but {' and '.join(half)} of a browser"
-        served_now = yield Trial(_with_groups_of(disguised, browser, half), what)
+        (served_now,) = yield (Trial(_with_groups_of(disguised, browser, half), what),)
         left = half if served_now else left[len(half) :]
         if served_now and len(half) == 1:
             return Cause(agents=agents, by="field", fields=tuple(half))

@@ -14,6 +14,7 @@ Where anything hints at it, the control is asked more often from round to round.
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -58,6 +59,10 @@ CHANCE_ROUNDS: Final = 4
 the browser's (an A/B test). At 30 % random 502 an accusation is then under 0.2 % of scans."""
 UNEVEN_ROUNDS: Final = 3
 """The same where the site may go by which of its servers answers."""
+CONFIRMED: Final = 1
+"""Rounds for an agent that is turned away like one whose refusal counts."""
+SLOW: Final = 2.0
+"""Seconds after which an answer, or its lack, is no limit's."""
 MOST_FURTHER_CONTROLS: Final = 2
 """Further controls in a round, so that a client and its control do not meet the servers of a site in step."""
 LONGER: Final = 1.5
@@ -82,7 +87,8 @@ class Seen(NamedTuple):
     """One answer, as far as the policy goes by it.
 
     ``retry_after``, ``elapsed``, ``at``: seconds; ``at`` is the time at which the answer had come. ``another``: it is
-    a page, but another one than the browser's.
+    a page, but another one than the browser's. ``cached``: a cache kept it, so that it says nothing of who asked now;
+    ``fresh``: seconds until the cache asks again, infinite where it does not say.
     """
 
     outcome: str
@@ -92,6 +98,8 @@ class Seen(NamedTuple):
     elapsed: float = 0.0
     at: float = 0.0
     another: bool = False
+    cached: bool = False
+    fresh: float = 0.0
 
     @property
     def kind(self) -> tuple[str, int]:
@@ -114,6 +122,11 @@ class Seen(NamedTuple):
         return self.broken or self.failing or (self.outcome == REFUSED and self.status == LIMIT_STATUS)
 
     @property
+    def may_hide_a_file(self) -> bool:
+        """The file may be there: what answered was a limit, a wall or a rule."""
+        return self.by_limit or self.status == 403 or self.outcome == CHALLENGED
+
+    @property
     def asks_to_wait(self) -> bool:
         """What a limit on requests says that it is: 429, 503 or Retry-After."""
         return self.outcome == REFUSED and (self.status in (LIMIT_STATUS, BUSY) or self.retry_after > 0)
@@ -133,7 +146,26 @@ class Ask(NamedTuple):
     why: str
 
 
-Steps = Generator[Ask, Seen, None]
+Steps = Generator[tuple[Ask, ...], tuple[Seen, ...], None]
+"""Yields whom to ask, several side by side; takes what came back, in the same order."""
+
+
+_HIT: Final = re.compile(r"\bhit\b", re.IGNORECASE)
+_MAX_AGE: Final = re.compile(r"\b(s-maxage|max-age)\s*=\s*\"?(\d{1,9})", re.IGNORECASE)
+
+
+def cached_for(fields: Mapping[str, str]) -> float | None:
+    """Return for how many seconds more a cache answers as it did, by the ``fields`` of an answer that one kept.
+
+    None where none did: no Age, and no field that says hit (RFC 9111 5.1, RFC 9211). Infinite where none says.
+    """
+    age = fields.get("age", "").strip()
+    hit = any(_HIT.search(fields.get(name, "")) for name in ("cache-status", "x-cache", "cf-cache-status"))
+    if not (hit or (age.isdigit() and int(age) > 0)):
+        return None
+    ages = {name.lower(): float(value) for name, value in _MAX_AGE.findall(fields.get("cache-control", ""))}
+    longest = ages.get("s-maxage", ages.get("max-age", math.inf))
+    return max(0.0, longest - (int(age[:9]) if age.isdigit() else 0))
 
 
 def retry_after(value: str) -> float:
@@ -216,7 +248,8 @@ class History:
         Somebody got a 429; or some files, robots.txt aside, got what the homepage answers, and others did not, so that
         it was not the page that decided.
         """
-        if any(seen.status == LIMIT_STATUS for answers in self.answers.values() for seen in answers):
+        every = chain.from_iterable(self.answers.values())
+        if any(seen.status == LIMIT_STATUS and seen.outcome != CHALLENGED for seen in every):
             return True
         pages = {self.first[name].kind for name in (BROWSER, *self.agents)}
         files = [name for name in self.files if name != "robots"]
@@ -244,6 +277,13 @@ class History:
             and own.isdisjoint(chain.from_iterable(limits))
         )
 
+    def alike(self, one: str, other: str) -> bool:
+        """Return whether two clients are turned away alike and were never served."""
+        first, second = self.latest[one], self.latest[other]
+        same = first.turned_away and first.kind == second.kind and first.another == second.another
+        same = same and first.error == second.error
+        return same and not (self.was_served(one) or self.was_served(other))
+
     def steady(self, name: str) -> bool:
         """Return whether ``name`` got the same each time it was asked."""
         return len({seen.kind for seen in self.answers[name]}) == 1
@@ -251,11 +291,11 @@ class History:
     def still_away(self, name: str) -> bool:
         """Return whether ``name`` is turned away by its latest answer; a file by what a limit or a rule may answer."""
         seen = self.latest[name]
-        return seen.turned_away and (name not in FILE_PROBES or seen.by_limit or seen.status == 403)
+        return seen.turned_away and (name not in FILE_PROBES or name in self.open_files())
 
     def open_files(self) -> list[str]:
         """Return the files that may be there although they were not served."""
-        return [name for name in self.files if self.latest[name].by_limit or self.latest[name].status == 403]
+        return [name for name in self.files if self.latest[name].may_hide_a_file]
 
     def hidden_well_known(self, files: Sequence[str]) -> list[str]:
         """Return which of ``files`` one stands for: all below ``/.well-known/``, where they alone got a 403.
@@ -336,11 +376,11 @@ class Retry:
         if not browser.turned_away or (plain and len(pages) == 1):
             return
         limit = self.history.all_limited
-        for pause in LIMIT_PAUSES if limit else CLOSED_PAUSES:
-            quiet = max(pause * self._quiet, self._asked_for([BROWSER]) if limit else 0.0)
+        for number, pause in enumerate(LIMIT_PAUSES if limit else CLOSED_PAUSES):
+            quiet = max(pause * self._quiet, self._asked_for([BROWSER]) if limit or not number else 0.0)
             if not (yield from self._ask(BROWSER, quiet, "everybody was turned away")):
                 return
-            if not self._latest[BROWSER].turned_away:
+            if not self._latest[BROWSER].turned_away or self._latest[BROWSER].error == "timeout":
                 return
             self._explanation = LIMITED if limit else OPEN
 
@@ -361,14 +401,14 @@ class Retry:
         pause = max(self._quiet, self._asked_for(names))
         while waiting:
             phase = PHASES[self._phase(waiting)]
-            size = self._fitting(waiting, pause) if phase.together else 1
-            group, others = waiting[:size], waiting[size:]
+            group = self._turn(waiting, pause) if phase.together else waiting[:1]
+            others = [name for name in waiting if name not in group]
             if self.shared and all(map(self._by_other_rule, group)):
                 pause = self._quiet
             apart = self._wait if phase.apart else 0.0
             before = dict(self._served_at)
-            for number, name in enumerate(group):
-                if not (yield from self._ask(name, max(self._gap, apart) if number else pause, why)):
+            for number, batch in enumerate(self._batches(group)):
+                if not (yield from self._ask_together(batch, max(self._gap, apart) if number else pause, why)):
                     return
             left = [name for name in group if self.history.still_away(name)]
             panel = self._controls_of(left) if left else []
@@ -386,17 +426,54 @@ class Retry:
             elif left:
                 pause = self._slow_down(waiting, panel)
                 why = "a client that was served before was turned away too, so requests are limited"
-            left = [name for name in left if not self._proven(name)]
+            left = [name for name in left if not (self._proven(name) or self._in_vain(name))]
             waiting = left + others if phase.together else others + left
 
-    def _fitting(self, names: Sequence[str], pause: float) -> int:
-        """Return how many of ``names``, the first ones, the time left allows to ask until their refusals count."""
+    def _turn(self, waiting: Sequence[str], pause: float) -> list[str]:
+        """Return whom of ``waiting`` to ask in a round: who stands for others, and those when its refusal will count.
+
+        As many as the time left allows to ask until their refusals count.
+        """
         if self._explanation != OPEN:
-            return len(names)
-        rounds = max(self._rounds_needed(name) - self.controls.get(name, 0) for name in names)
+            return list(waiting)
+        names = [name for name in waiting if self._lacks(self._representative(name)) <= 1 or self._stands_alone(name)]
+        rounds = max(self._lacks(name) for name in names)
         time_left = self._deadline - self._now - pause - (rounds - 1) * self._quiet
         costs = accumulate(self._gap + min(self._latest[name].elapsed, self._time_limit(name)) for name in names)
-        return max(1, sum(rounds * cost <= time_left for cost in costs))
+        return names[: max(1, sum(rounds * cost <= time_left for cost in costs))]
+
+    def _batches(self, names: Sequence[str]) -> list[list[str]]:
+        """Return ``names`` as they are asked: one by one, and those side by side who wait long for no answer or one.
+
+        A limit says no at once: silence is none.
+        """
+        slow = [name for name in names if self._latest[name].elapsed >= SLOW and name in self.history.agents]
+        if self._explanation != OPEN:
+            slow = []
+        return [*([slow] if slow else []), *([name] for name in names if name not in slow)]
+
+    def _representative(self, name: str) -> str:
+        """Return who stands for ``name``: of the agents that are turned away alike the one that was asked most.
+
+        Nobody does where a limit is at work, or may be, as where somebody is served; but silence is no limit.
+        """
+        slow = self._latest[name].elapsed >= SLOW
+        if self._explanation != OPEN or name not in self.history.agents or (self.history.uneven and not slow):
+            return name
+        alike = [other for other in self.history.agents if self.history.alike(name, other)]
+        return max(alike or [name], key=lambda other: (self.controls.get(other, 0), -self.history.agents.index(other)))
+
+    def _stands_alone(self, name: str) -> bool:
+        """Return whether nobody stands for ``name``."""
+        return self._representative(name) == name
+
+    def _lacks(self, name: str) -> int:
+        """Return how many rounds more ``name`` must be turned away in until its refusal counts."""
+        return self._rounds_needed(name) - self.controls.get(name, 0)
+
+    def _in_vain(self, name: str) -> bool:
+        """Return whether nothing comes of asking ``name``: a cache answers for longer than may be waited."""
+        return self._cached(name) > self._limits.retry_after and self.controls.get(name, 0) >= ROUNDS
 
     def _phase(self, names: Sequence[str]) -> str:
         """Return which explanation holds for ``names``."""
@@ -447,6 +524,8 @@ class Retry:
         for name in left:
             self.controls[name] = self.controls.get(name, 0) + 1
         if phase == OPEN:
+            if all(self._latest[name].elapsed >= SLOW for name in left):
+                return self._quiet
             once = max(self.controls[name] for name in left) == 1
             return min(quiet, LONGEST_OPEN * self._quiet) if once else self._quiet
         return self._wait if other_rule else max(self._wait, LONGER * quiet)
@@ -465,7 +544,12 @@ class Retry:
         return self._wait
 
     def _rounds_needed(self, name: str) -> int:
-        """Return in how many controlled rounds ``name`` must be turned away until its refusal counts."""
+        """Return in how many controlled rounds ``name`` must be turned away until its refusal counts.
+
+        One confirms what the one that stands for it was proven to meet.
+        """
+        if not self._stands_alone(name):
+            return CONFIRMED
         by_chance = self._latest[name].failing or self._latest[name].another
         if by_chance and (name not in FILE_PROBES or name == "robots"):
             return CHANCE_ROUNDS
@@ -474,7 +558,11 @@ class Retry:
         return PHASES[OPEN if self._by_other_rule(name) else self._explanation].rounds
 
     def _proven(self, name: str) -> bool:
-        return self.controls.get(name, 0) >= self._rounds_needed(name)
+        away = (seen for seen in self.history.answers[name] if seen.turned_away)
+        first = self._representative(name)
+        return (
+            self._lacks(name) <= 0 and not all(seen.cached for seen in away) and (first == name or self._proven(first))
+        )
 
     def _serves(self, name: str) -> bool:
         return self._latest[name].outcome == SERVED
@@ -491,20 +579,37 @@ class Retry:
         """Return the seconds that ``name`` has: of a client that got no answer before, a few times the browser's."""
         if self._latest[name].error != "timeout":
             return self._limits.probe
-        return min(self._limits.probe, max(self._limits.again, 3 * self.history.first[BROWSER].elapsed))
+        came = [seen.elapsed for seen in self.history.answers[BROWSER] if not seen.error]
+        return max(self._limits.again, min(self._limits.probe, 3 * min(came, default=0.0)))
 
     def _asked_for(self, names: Iterable[str]) -> float:
-        return min(self._limits.retry_after, max((self._latest[name].retry_after for name in names), default=0.0))
+        """Return the quiet that ``names`` were asked for, by Retry-After or a cache's age; a longer one is in vain."""
+        waits = [max(self._latest[name].retry_after, self._cached(name)) for name in names]
+        return max((wait for wait in waits if wait <= self._limits.retry_after), default=0.0)
 
-    def _ask(self, name: str, pause: float, why: str, *, limit: float | None = None) -> Generator[Ask, Seen, bool]:
+    def _cached(self, name: str) -> float:
+        """Return for how long a cache answers for ``name`` as it did, 0 once the site itself turned it away."""
+        away = [seen for seen in self.history.answers[name] if seen.turned_away]
+        return away[-1].fresh if away and all(seen.cached for seen in away) else 0.0
+
+    def _ask(
+        self, name: str, pause: float, why: str, *, limit: float | None = None
+    ) -> Generator[tuple[Ask, ...], tuple[Seen, ...], bool]:
         """Ask ``name`` and keep the answer; False when the time is up. The last one may come a little late."""
+        return (yield from self._ask_together([name], pause, why, limit=limit))
+
+    def _ask_together(
+        self, names: Sequence[str], pause: float, why: str, *, limit: float | None = None
+    ) -> Generator[tuple[Ask, ...], tuple[Seen, ...], bool]:
+        """Do the same for ``names`` side by side."""
         if self._deadline - self._now <= pause - self._quiet:
             return False
-        seen = yield Ask(name, pause, limit or self._time_limit(name), why)
-        self._now = seen.at
-        self.history.add(name, seen)
-        if seen.outcome == SERVED:
-            self._served_at |= dict.fromkeys(_budgets(name), seen.at)
+        answers = yield tuple(Ask(name, pause, limit or self._time_limit(name), why) for name in names)
+        for name, seen in zip(names, answers, strict=True):
+            self._now = max(self._now, seen.at)
+            self.history.add(name, seen)
+            if seen.outcome == SERVED:
+                self._served_at |= dict.fromkeys(_budgets(name), seen.at)
         return True
 
     def _conclude(self, agents: Sequence[str], files: Sequence[str]) -> None:
@@ -537,6 +642,8 @@ class Retry:
 
         def proven(name: str) -> bool:
             status = self._latest[name].status
+            if self._latest[name].outcome == CHALLENGED:
+                return False
             return self._proven(name) and (status == 403 or (name == "robots" and status != LIMIT_STATUS))
 
         return [name for name in files if self.history.still_away(name) and not proven(name)]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -35,7 +35,7 @@ from aui_tui.model.observations import (
 )
 from aui_tui.model.reads import KeptPage, Reads
 from aui_tui.model.registry import registry
-from aui_tui.model.verdicts import MORE, OWN_ROBOTS, REAL, REAL_AGENT, REFUSED
+from aui_tui.model.verdicts import AWAY, MORE, OWN_ROBOTS, REAL, REAL_AGENT, REFUSED
 from aui_tui.scan import arms, charset, exchanges, probes, profiles, refusal_cause, signing, walls
 from aui_tui.scan.agent_files import PATHS
 from aui_tui.scan.arms import RealBrowser
@@ -45,10 +45,12 @@ from aui_tui.scan.network import NO_TLS, HttpClient, Network, system_resolver
 from aui_tui.scan.parser_process import ParserProcess, Waiting, waiting
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
 from aui_tui.scan.probes import MAX_URL, Answer, ProbePlan, Url, probe
-from aui_tui.scan.retry import LEAST, ROUNDS, Ask, Retry, Seen, retry_after
+from aui_tui.scan.retry import LEAST, ROUNDS, SLOW, Ask, Retry, Seen, cached_for, retry_after
 from aui_tui.scan.signing import Signer
 from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target
 from aui_tui.text import clean
+
+T = TypeVar("T")
 
 PROXIES: Final = ("http_proxy", "https_proxy", "all_proxy")
 """Variables that name a proxy, in any case of letters."""
@@ -149,17 +151,25 @@ def _unavailable(group: ExceptionGroup[Exception]) -> Unavailable | None:
     return None
 
 
+async def _each(asking: Iterable[Coroutine[Any, Any, T]], *, together: bool) -> list[T]:
+    """Return the results of ``asking``, one after the other or side by side."""
+    return await asyncio.gather(*asking) if together else [await one for one in asking]
+
+
 def _seen(found: Exchange, at: float) -> Seen:
     """Return what the policy goes by; ``at``: seconds of the monotonic clock."""
-    asked = next((value for name, value in found.headers if name == "retry-after"), "")
+    fields, away = found.fields, found.outcome in AWAY
+    fresh = cached_for(fields) if away and not found.another_page else None
     return Seen(
         found.outcome,
         found.status,
         found.error,
-        retry_after(asked),
+        retry_after(fields.get("retry-after", "")),
         found.elapsed_ms / 1000,
         at,
         found.another_page,
+        cached=fresh is not None,
+        fresh=fresh or 0.0,
     )
 
 
@@ -392,15 +402,15 @@ class _Scan:
         if answer.error != "timeout" and not answer.cut:
             self._own_robots[name] = answer
 
-    def _record(self, answer: Answer, *, judged: bool = True) -> Exchange:
+    def _record(self, answer: Answer) -> Exchange:
         """Return the record of ``answer``, fit to be shown and kept: no secret of the user is in it."""
-        return exchanges.redact(exchanges.exchange(answer, self._access.limits, judged=judged), self._access.secrets)
+        return exchanges.redact(exchanges.exchange(answer, self._access.limits), self._access.secrets)
 
     async def _take(self, answer: Answer) -> Exchange:
         """Take the facts of ``answer`` and return its record."""
         name = answer.name
         self._flooded |= answer.flooded
-        found = self._done[name] = self._record(answer, judged=name not in FILE_PROBES or name == "robots")
+        found = self._done[name] = self._record(answer)
         if name in self._homepages:
             if found.outcome == SERVED:
                 answer.body = next((one.body for one in self._served.values() if one.body == answer.body), answer.body)
@@ -505,17 +515,16 @@ class _Scan:
     async def _run_retries(self, retried: Retry) -> None:
         """Run the retries that the policy requests; keep the final answers."""
         steps = retried.steps()
-        ask = next(steps, None)
+        asks = next(steps, None)
         controls: dict[str, Exchange] = {}
-        while ask is not None and not self._flooded:
-            first = self._done[ask.name]
-            found = await self._ask_again(first, ask)
-            if first.outcome == SERVED:
-                controls[ask.name] = found
-            else:
-                self._done[ask.name] = found
+        while asks is not None and not self._flooded:
+            firsts = [self._done[ask.name] for ask in asks]
+            answers = await asyncio.gather(*map(self._ask_again, firsts, asks))
+            now = time.monotonic()
+            for first, found in zip(firsts, answers, strict=True):
+                (controls if first.outcome == SERVED else self._done)[found.name] = found
             try:
-                ask = steps.send(_seen(found, time.monotonic()))
+                asks = steps.send(tuple(_seen(found, now) for found in answers))
             except StopIteration:
                 break
         for name, found in controls.items():
@@ -609,27 +618,38 @@ class _Scan:
         if not alike or limits.causes < _TRIALS:
             return
         group = max(alike, key=len)
-        served = [name for name in self._agents if self._done[name].outcome == SERVED]
+        got = [name for name in self._agents if self._done[name].outcome == SERVED]
         wire = refusal_cause.Wire(self._done[BROWSER].http_version == "HTTP/2", self.origin)
         name = refusal_cause.representative(group, wire)
-        limit = limits.again if self._done[name].error == "timeout" else limits.probe
-        trials = refusal_cause.trials(name, group, served, wire, limits.causes)
-        trial = next(trials)
-        while self._has_time(1):
+        limit, slow = self._patience(name)
+
+        async def served(trial: refusal_cause.Trial) -> bool:
             wait = max(limits.pace, limits.pause / 4)
             self._tell_again(name, f"the cause: {trial.what}", wait)
             await asyncio.sleep(wait)
             found, answer = await self._ask_as(name, trial.profile, limit=limit)
+            return await self._comparison.serves(found, answer)
+
+        trials = refusal_cause.trials(name, group, got, wire, limits.causes)
+        batch = next(trials)
+        while self._has_time(1, limit):
+            answers = await _each(map(served, batch), together=slow)
             try:
-                trial = trials.send(await self._comparison.serves(found, answer))
+                batch = trials.send(tuple(answers))
             except StopIteration as ended:
                 self.cause = ended.value
                 break
         self._report(self._done[name])
 
-    def _has_time(self, requests: int) -> bool:
-        """Return whether that many more requests end in time, each with all its seconds."""
-        return time.monotonic() + requests * self._access.limits.probe < self._end
+    def _patience(self, name: str) -> tuple[float, bool]:
+        """Return the seconds for one more answer to ``name``, and whether it keeps its clients waiting."""
+        found, limits = self._done[name], self._access.limits
+        slow = found.error == "timeout" or found.elapsed_ms >= 1000 * SLOW
+        return (limits.again if found.error == "timeout" else limits.probe), slow and not limits.pace
+
+    def _has_time(self, requests: int, limit: float | None = None) -> bool:
+        """Return whether that many more requests end in time, each with all its seconds, or ``limit``."""
+        return time.monotonic() + requests * (limit or self._access.limits.probe) < self._end
 
     def _refused_alike(self) -> list[list[str]]:
         """Return the agents whose refusal counts, those who got the same together."""
@@ -675,16 +695,17 @@ class _Scan:
         if not (served and away and not by_field and self._has_time(2)):
             return
         name = max(away, key=len)[0]
+        limit, slow = self._patience(name)
         own = await self._access.owns(self._target, self._access.resolver or system_resolver())
 
         async def ask(profile: profiles.Profile) -> Exchange:
             self._tell_again(name, "under another name, to see what the site decides by")
-            found, answer = await self._ask_as(name, profile)
+            found, answer = await self._ask_as(name, profile, limit=limit)
             other = found.outcome == SERVED and not await self._comparison.serves(found, answer)
             return msgspec.structs.replace(found, status=REFUSES) if other else found
 
         pause = max(limits.pace, limits.pause / 4)
-        self.arms = await arms.ask_other_names(self._done[name], ask, search=own, pause=pause)
+        self.arms = await arms.ask_other_names(self._done[name], ask, search=own, pause=pause, together=slow)
         self._report(self._done[name])
 
     async def _compare_robots(self) -> None:

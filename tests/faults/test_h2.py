@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+
 import pytest
 
 from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED
@@ -11,7 +14,7 @@ from tests.faults import h2_site
 from tests.faults.authority import Authority
 from tests.faults.h2_site import H2Site, Turn
 from tests.faults.lab import scan
-from tests.faults.site import AGENTS, BRIEF, HOMEPAGES, QUICK, TITLE
+from tests.faults.site import AGENTS, BRIEF, HOMEPAGES, QUICK, TITLE, answer, good, parse_head
 
 
 @pytest.mark.ci
@@ -67,3 +70,46 @@ async def test_a_broken_body_keeps_the_status(fault: Turn, authority: Authority,
         assert (exchange.status, exchange.title, exchange.cut, exchange.error) == (200, TITLE, True, "")
         assert exchange.bytes <= QUICK.page
     assert {name: observed.exchange(name).detail for name in FILE_PROBES if observed.exchange(name).status != 200} == {}
+
+
+async def test_a_refused_stream_is_asked_again_on_the_same_connection(
+    authority: Authority, parser: ParserProcess
+) -> None:
+    refused: set[str] = set()
+
+    async def once(talk: h2_site.Talk) -> None:
+        first = talk.asked.place not in refused
+        refused.add(talk.asked.place)
+        await (h2_site.reset if first else h2_site.good)(talk)
+
+    async with H2Site(authority.server(), faults=dict.fromkeys((BROWSER, AGENTS[0], *FILE_PROBES), once)) as site:
+        observed = await scan(site, parser, site.access(Limits(), cafile=authority.cafile))
+        connections = {asked.connection for asked in site.asked if asked.place == AGENTS[0] and asked.path == "/"}
+    assert all((exchange.status, exchange.outcome) == (200, SERVED) for exchange in observed.exchanges)
+    assert len(connections) == 1
+    assert not observed.exchange(AGENTS[0]).attempts
+
+
+async def test_a_server_that_agrees_on_http2_and_speaks_http11_floods_nobody(
+    authority: Authority, parser: ParserProcess
+) -> None:
+    async def http11(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                if head.startswith(b"PRI"):
+                    writer.write(answer(b"<h1>Bad request</h1>", "400 Bad Request"))
+                    await writer.drain()
+                    break
+                await good(parse_head(0, head), writer)
+        writer.close()
+
+    async with H2Site(authority.server()) as site:
+        site._connected = lambda reader, writer: site._keep(asyncio.ensure_future(http11(reader, writer)))  # type: ignore[method-assign]
+        site._server.close()
+        site.tls.set_alpn_protocols(["h2", "http/1.1"])
+        site._server = await asyncio.start_server(site._connected, "127.0.0.1", 0, ssl=site.tls)
+        site.port = site._server.sockets[0].getsockname()[1]
+        observed = await scan(site, parser, site.access(cafile=authority.cafile))
+    assert all((exchange.status, exchange.http_version) == (200, "HTTP/1.1") for exchange in observed.homepages)
+    assert not any("flood" in warning for warning in observed.warnings)

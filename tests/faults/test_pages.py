@@ -135,3 +135,22 @@ async def test_a_page_that_is_rendered_for_agents_is_judged_where_all_of_them_ge
     assert {one.outcome for one in observed.homepages} == {SERVED}
     assert (observed.page.seen_by, observed.page.noscript_shell) == (judged, not judged)
     assert grade_card(observed).stance == "Open"
+
+
+LONG_WALL: Final = "<p>We check your browser. Nothing of this is for you to do.</p>" * 60
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        "<main><script>window._cf_chl_opt={cvId:'3'}</script>",
+        "<div id=px-captcha></div><script>_pxAppId='x'</script>",
+        "<script src=https://ct.captcha-delivery.com/c.js></script><button>Go</button>",
+    ],
+)
+async def test_a_page_with_the_marks_of_a_wall_is_not_passed_over(marks: str, parser: ParserProcess) -> None:
+    wall = page(refresh("1; url=/home") + marks + LONG_WALL)
+    async with Site(faults=dict.fromkeys(AGENTS, wall)) as site:
+        observed = await scan(site, parser)
+    assert {observed.exchange(name).url for name in AGENTS} == {"http://shop.test/"}
+    assert all(observed.exchange(name).hops == () for name in AGENTS)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
 
 from aui_tui.checks.scoring import grade_card
-from aui_tui.model.observations import Observations
+from aui_tui.model.observations import FILE_PROBES, Observations
 from aui_tui.scan.parser_process import ParserProcess
-from tests.faults.behaviours import sends
-from tests.faults.site import AGENTS, HOMEPAGES, Asked, answer, good
+from tests.faults.behaviours import sends, silence
+from tests.faults.site import AGENTS, HOMEPAGES, Asked, Behaviour, answer, good
 from tests.limiters.models import Ban, Concurrent, FixedWindow, LeakyBucket, Limiter, SlidingWindow
 from tests.limiters.servers import LIMITS, PAUSE, LimitedSite, accusations, scanned
 
@@ -142,3 +143,110 @@ async def test_with_a_pace_requests_go_one_at_a_time(parser: ParserProcess) -> N
         assert not site.refused
     assert card.stance == "Open"
     assert observed.elapsed_ms >= 1000 * 0.05 * 10
+
+
+def until(seconds: float, status: str, names: Sequence[str], extra: Callable[[float], bytes]) -> Behaviour:
+    """Return a site that refuses ``names`` for ``seconds`` from the first request on; ``extra``: fields by the time."""
+    began: list[float] = []
+
+    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        began.append(time.monotonic())
+        passed = time.monotonic() - began[0]
+        refuse = sends(answer(b"no", status, extra=extra(passed)))
+        await (refuse if asked.place in names and passed < seconds else good)(asked, writer)
+
+    return behave
+
+
+PATIENT = replace(LIMITS, retry_after=5.0, budget=15.0, whole=25.0)
+
+
+@pytest.mark.parametrize("status", ["503 Busy", "403 Forbidden", "500 Oops"])
+async def test_what_everybody_is_asked_to_wait_for_is_waited_for_once(status: str, parser: ParserProcess) -> None:
+    behaviour = until(0.9, status, HOMEPAGES, lambda passed: b"Retry-After: 1\r\n")
+    async with LimitedSite(behind=behaviour) as site:
+        observed, card = await scanned(site, parser, PATIENT)
+    assert observed.browser.outcome == "served"
+    assert (card.live_served, card.stance) == (4, "Open")
+
+
+async def test_a_longer_wait_is_not_waited_for_at_all(parser: ParserProcess) -> None:
+    behaviour = until(99, "503 Busy", HOMEPAGES, lambda passed: b"Retry-After: 3600\r\n")
+    async with LimitedSite(behind=behaviour) as site:
+        observed, card = await scanned(site, parser, PATIENT)
+    assert card.unreachable
+    assert observed.elapsed_ms < 4000
+
+
+@pytest.mark.parametrize(
+    ("seconds", "fields", "served"),
+    [
+        (1.0, b"Age: 4\r\nCache-Control: public, max-age=6\r\n", 4),
+        (1.0, b"X-Cache: HIT from edge\r\nAge: 1\r\nCache-Control: s-maxage=3, max-age=900\r\n", 4),
+        (99.0, b"Age: 4\r\nCache-Control: max-age=86400\r\n", 0),
+        (99.0, b"CF-Cache-Status: HIT\r\n", 0),
+    ],
+    ids=["it expires", "it expires for caches", "it is kept for a day", "nobody says for how long"],
+)
+async def test_a_refusal_that_a_cache_kept_is_not_the_sites(
+    seconds: float, fields: bytes, served: int, parser: ParserProcess
+) -> None:
+    async with LimitedSite(behind=until(seconds, "403 Forbidden", AGENTS, lambda passed: fields)) as site:
+        observed, card = await scanned(site, parser, PATIENT)
+    assert not accusations(card), [line.text for line in card.evidence]
+    assert card.live_served == served
+    assert {reading.outcome for reading in observed.readings.values()} == {"served" if served else "inconclusive"}
+
+
+async def test_a_refusal_that_a_cache_keeps_after_the_site_gave_it_counts(parser: ParserProcess) -> None:
+    asked_before: set[str] = set()
+
+    async def behind(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        extra = b"Age: 2\r\nCache-Control: max-age=60\r\n" if asked.place in asked_before else b"Age: 0\r\n"
+        asked_before.add(asked.place)
+        await (sends(answer(b"no", "403 Forbidden", extra=extra)) if asked.place in AGENTS else good)(asked, writer)
+
+    async with LimitedSite(behind=behind) as site:
+        _, card = await scanned(site, parser)
+    assert card.stance == "Walled"
+
+
+@pytest.mark.parametrize(
+    "fields", [b"x-vercel-mitigated: challenge\r\n", b"x-kasada-token: 1\r\n", b"sg-captcha: x\r\n"]
+)
+async def test_a_wall_that_answers_429_is_no_limit(fields: bytes, parser: ParserProcess) -> None:
+    challenge = sends(answer(b"<title>Wait</title>", "429 Too Many Requests", extra=fields))
+
+    async def behind(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        await (challenge if asked.place in HOMEPAGES else good)(asked, writer)
+
+    async with LimitedSite(behind=behind) as site:
+        observed, card = await scanned(site, parser)
+    assert {probe.outcome for probe in observed.homepages} == {"challenged"}
+    assert (card.human_challenged, card.stance) == (True, "Walled")
+
+
+@pytest.mark.parametrize("field", ["sg-captcha: challenge", "x-amzn-waf-action: captcha", "cf-mitigated: challenge"])
+async def test_a_file_behind_a_wall_is_not_measured(field: str, parser: ParserProcess) -> None:
+    page = b"<html><title>One moment</title></html>"
+    challenge = sends(answer(page, "202 Accepted", extra=f"{field}\r\n".encode()))
+
+    async def behind(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        await (challenge if asked.place in ("robots", "llms") else good)(asked, writer)
+
+    async with LimitedSite(behind=behind) as site:
+        observed, card = await scanned(site, parser)
+    assert {name for name in FILE_PROBES if observed.exchange(name).limited} == {"robots", "llms"}
+    assert not accusations(card), [line.text for line in card.evidence]
+    assert not any("holds no rules" in line.text for line in card.evidence)
+
+
+async def test_silent_agents_take_one_time_out_a_repeat_and_a_confirmation(parser: ParserProcess) -> None:
+    async with LimitedSite(behind=good, faults={}) as site:
+        site.faults = dict.fromkeys(AGENTS, silence)
+        limits = replace(LIMITS, probe=2.5, again=0.6, budget=20.0, whole=30.0, causes=0)
+        observed, card = await scanned(site, parser, limits)
+        times = [asked.place for asked in site.asked if asked.place in AGENTS and asked.path == "/"]
+    assert all(observed.exchange(name).dropped for name in AGENTS)
+    assert card.stance == "Walled"
+    assert sorted(times.count(name) for name in AGENTS) == [2, 2, 2, 3]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import resources
 
 import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import BROWSER, SERVED, Observations
+from aui_tui.model.verdicts import COMPARED
 from aui_tui.report.gates import Gates, check
+from aui_tui.scan import comparison
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.scan import observe
 from tests.faults.site import AGENTS, Asked, Site, answer
@@ -186,6 +189,18 @@ async def test_a_difference_by_chance_is_no_refusal_and_no_praise_for_what_is_st
     sides = iter(range(10**6))
     _, card = await scanned(lambda asked: whole(asked) if next(sides) % 2 else LITTLE["a puzzle"])
     assert card.live_served == 4, [line.text for line in card.evidence]
+
+
+def test_the_architecture_page_has_the_tables_of_the_comparison() -> None:
+    text = resources.files("aui_tui.docs").joinpath("architecture.md").read_text(encoding="utf-8")
+
+    def rows(head: str) -> list[list[str]]:
+        lines = text.split(f"| {head} |", 1)[1].split("\n\n", 1)[0].splitlines()[2:]
+        return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+    assert {row[0]: row[-1] for row in rows("comparison")} == dict(COMPARED)
+    assert [row[0] for row in rows("reference")] == [who for who, _ in comparison.REFERENCES]
+    assert {row.outcome for row in comparison.ROWS} == set(COMPARED) - {"alone"}
 
 
 async def test_two_agents_that_agree_are_the_reference_where_the_others_are_refused() -> None:

@@ -335,7 +335,7 @@ async def is_another(body: bytes, home: bytes, kind: str = "text/html") -> bool:
 def answered(name: str, body: bytes, kind: str = "text/html") -> tuple[Exchange, Answer]:
     url = Url(Origin("https", "shop.com", 443), "/")
     answer = Answer(name, url, status=200, headers=[("content-type", kind)], body=body)
-    return exchange(answer, Limits(), judged=True), answer
+    return exchange(answer, Limits()), answer
 
 
 @pytest.mark.parametrize(

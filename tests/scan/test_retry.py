@@ -70,6 +70,16 @@ class World:
         self.now += self.delay
         return found._replace(at=self.now, elapsed=self.delay)
 
+    def ask_together(self, names: list[str], pause: float) -> list[Seen]:
+        """Ask ``names`` side by side: all go out after the pause, and the slowest ends it."""
+        began, ends, answers = self.now, [], []
+        for name in names:
+            self.now = began
+            answers.append(self.ask(name, pause))
+            ends.append(self.now)
+        self.now = max(ends)
+        return answers
+
     def _leave(self) -> None:
         for limiter, _ in self.layers:
             limiter.leave()
@@ -102,13 +112,14 @@ def look_again(world: World) -> tuple[Retry, dict[str, Seen]]:
     limits = Limits()
     policy = Retry(latest, limits, world.now, world.now + limits.budget)
     steps = policy.steps()
-    ask = next(steps, None)
-    while ask is not None:
-        found = world.ask(ask.name, ask.pause)
-        if latest[ask.name].outcome != SERVED:
-            latest[ask.name] = found
+    asks = next(steps, None)
+    while asks is not None:
+        answers = world.ask_together([ask.name for ask in asks], asks[0].pause)
+        for ask, found in zip(asks, answers, strict=True):
+            if latest[ask.name].outcome != SERVED:
+                latest[ask.name] = found
         try:
-            ask = steps.send(found)
+            asks = steps.send(tuple(answers))
         except StopIteration:
             break
     assert world.now - world.began <= Limits().whole

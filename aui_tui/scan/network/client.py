@@ -21,6 +21,7 @@ import httpx
 
 from aui_tui.errors import ConfigError, Unavailable
 from aui_tui.scan.network.chain import Chains
+from aui_tui.scan.network.readers import NOT_COVERED
 from aui_tui.scan.network.replies import (
     FINAL_STATUSES,
     HTTP1_ONLY,
@@ -97,7 +98,9 @@ class BodyLimiter:
 
 MAX_CONNECTIONS: Final = 12
 MAX_REFUSED: Final = 12
-"""Connections that a request may try where the server closes each after a few requests (GOAWAY)."""
+"""How often a request is sent where the server refuses its stream, or closes each connection after a few (GOAWAY)."""
+REFUSED_PAUSE: Final = 0.05
+"""Seconds before a request whose stream was refused is sent again on the same connection."""
 
 
 @lru_cache(maxsize=8)
@@ -255,9 +258,12 @@ class Transport(httpx.AsyncBaseTransport):
             # httpcore lets what hostile bytes do to its parsers through: ValueError, h2's own errors, ...
             except Exception as error:
                 code = _reset_code(error)
-                if code == h2.errors.ErrorCodes.REFUSED_STREAM and refused < MAX_REFUSED:
+                if code in (h2.errors.ErrorCodes.REFUSED_STREAM, NOT_COVERED) and refused < MAX_REFUSED:
                     refused += 1
-                    self._leave(pool)
+                    if code == NOT_COVERED:
+                        self._leave(pool)
+                    else:  # nothing was done for the request, which may be sent again as it is (RFC 9113 8.7)
+                        await asyncio.sleep(REFUSED_PAUSE)
                     continue
                 failure = self._failed(error)
                 if self._http2 and _is_http2(error, code) and not isinstance(error, Flooded):

@@ -11,6 +11,8 @@ import re
 from collections import Counter
 from typing import Final
 
+import h2.exceptions
+
 from aui_tui.scan.network.replies import Flooded
 
 MAX_INTERIM: Final = 20
@@ -118,7 +120,8 @@ class HeadReader:
 _PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _FRAME_HEAD: Final = 9
 _DATA, _HEADERS, _RST, _GOAWAY = 0, 1, 3, 7
-REFUSED_STREAM: Final = 7
+NOT_COVERED: Final = 0xF0
+"""The error code of streams that a GOAWAY does not cover, one that RFC 9113 7 does not assign."""
 
 
 class FrameReader:
@@ -163,7 +166,8 @@ class FrameReader:
     def next(self) -> bytes:
         """Return at most AT_ONCE frames of what has come; a frame's header and a GOAWAY when they are whole.
 
-        Raises Flooded once those before have been taken.
+        Raises Flooded once those before have been taken, ProtocolError of h2 where HTTP/1.1 comes: some servers agree
+        on ``h2`` in the handshake and speak HTTP/1.1 all the same.
         """
         out = bytearray()
         fresh = 0
@@ -171,6 +175,8 @@ class FrameReader:
             if not self._left:
                 if len(self._in) < _FRAME_HEAD or fresh == AT_ONCE:
                     break
+                if self._frames == 0 and self._in.startswith(b"HTTP/1."):
+                    raise h2.exceptions.ProtocolError("the server answers in HTTP/1.1")
                 size, kind = int.from_bytes(self._in[:3], "big"), self._in[3]
                 if kind == _GOAWAY and 8 <= size <= MAX_FRAME:
                     if len(self._in) < _FRAME_HEAD + size:
@@ -200,7 +206,7 @@ class FrameReader:
         lost = [stream for stream in self._asked if stream > self.last]
         self._asked.clear()
         head = b"\x00\x00\x04" + bytes((_RST, 0))
-        return b"".join(head + stream.to_bytes(4, "big") + REFUSED_STREAM.to_bytes(4, "big") for stream in lost)
+        return b"".join(head + stream.to_bytes(4, "big") + NOT_COVERED.to_bytes(4, "big") for stream in lost)
 
     def _too_much(self, size: int, kind: int, stream: bytes) -> str:
         """Count a frame; return what is sent where it is one too many."""
