@@ -65,7 +65,6 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True):
     theme: Annotated[str, "theme of the dashboard; empty: its default"] = ""
     ascii: Annotated[bool, "draw with ASCII characters only"] = False
     mouse: Annotated[bool, "the dashboard listens to the mouse"] = True
-    no_limit: Annotated[bool, "scans of your own hosts cost none of the ten an hour"] = False
     root_browser: Annotated[bool, "as root, a browser without its sandbox may open hosts of others"] = False
     cacert: Annotated[str, "file of certificates (PEM) that scans trust too"] = ""
     insecure: Annotated[bool, "scans do not check certificates; the card says so"] = False

@@ -33,6 +33,7 @@ def checked(what: str, allowed: Sequence[str]) -> Callable[[str], str]:
 
 Host = Annotated[str, typer.Argument(metavar="HOST", help="A host that was scanned.", autocompletion=complete.hosts)]
 Force = Annotated[bool, typer.Option("--force", help="Scan again, even if the last answer is recent.")]
+Cached = Annotated[bool, typer.Option("--cached", help="Take a kept answer, also of a host of this machine.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace what is there.")]
 Method = Annotated[
     str,

@@ -144,6 +144,7 @@ def scan(
         list[str], typer.Argument(metavar="URL...", help="Hosts or http(s) addresses, such as example.com.")
     ],
     force: options.Force = False,
+    cached: options.Cached = False,
     method: options.Method = "",
     category: options.SiteCategory = "",
     tasks: options.Tasks = False,
@@ -170,6 +171,8 @@ def scan(
     Settings (aui-tui config): control, via, pace, declared, sign.
     """
     run = run_for(context)
+    if cached and force:
+        raise BadValue("--cached takes a kept answer and --force does not: leave one out.")
     if act and not tasks:
         raise BadValue("--act is for the tasks: add --tasks.")
     pages = {one: pages_of(one, page or ()) for one in url}
@@ -181,6 +184,7 @@ def scan(
     form = CardForm.of(run, context.params | ({"output": ""} if recording else {}))
     asked = ScanOptions(
         force=force or bool(gating.gates),
+        afresh=not cached,
         method=method,
         category=category,
         tasks=tasks,

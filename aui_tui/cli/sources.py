@@ -58,8 +58,6 @@ def local_of(run: Run, access: ScanPolicy | None = None) -> LocalService:
             sites={host: OwnSite(site.headers, site.basic_auth_env) for host, site in settings.sites.items()},
         )
     service = LocalService(settings.data_dir, base_url=settings.base_url, method=settings.method, access=access)
-    if settings.no_limit:
-        service.lift_limit()
     for sentence in service.warnings:
         streams.say(sentence)
     return service

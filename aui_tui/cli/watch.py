@@ -17,7 +17,7 @@ from aui_tui.cli import options, streams
 from aui_tui.cli.options import seconds_of
 from aui_tui.cli.output import keys_of
 from aui_tui.cli.parser import App, run_for
-from aui_tui.cli.run import Run, fail
+from aui_tui.cli.run import fail
 from aui_tui.cli.scan import scan_one
 from aui_tui.cli.site_options import policy_of
 from aui_tui.cli.sources import opened
@@ -80,7 +80,7 @@ def watch(
 ) -> int:
     """Scan a site again and again, and show what changed. Any key scans at once; q quits.
 
-    Each scan costs one of the ten an hour; with the setting no_limit, those of a host of your own cost none.
+    Each scan costs one of the ten an hour; those of a host of this machine cost none.
     """
     run = run_for(context)
     access = policy_of(run, allow_private=allow_private, connect_to=connect_to)
@@ -95,7 +95,7 @@ def watch(
         why, code = "first scan", 0
         async with opened(run, access) as service:
             if every:
-                await _check_quota(run, service, url, seconds)
+                await _check_quota(service, url, seconds)
             with reading_keys(keys) as able:
                 if not (able or every or path):
                     raise BadValue("Without a terminal, watch needs --every or --path to know when to scan.")
@@ -119,14 +119,12 @@ def watch(
     return run.wait(work(before))
 
 
-async def _check_quota(run: Run, service: Service, url: str, seconds: float) -> None:
+async def _check_quota(service: Service, url: str, seconds: float) -> None:
     """Raise BadValue when a scan every ``seconds`` is more than the service allows in an hour, and InvalidHost."""
     quota = await service.quota()
     problem = too_often(seconds, quota.limit) if quota else ""
-    own = bool(problem) and await service.owns(url)
-    if problem and not (own and run.settings.no_limit):
-        hint = " This is a host of your own: the setting no_limit scans it as often as you like." if own else ""
-        raise BadValue(problem + hint)
+    if problem and not await service.owns(url):
+        raise BadValue(problem)
 
 
 async def reason(

@@ -379,9 +379,7 @@ def service_of(web: DemoWeb, folder: Path, *, base_url: str, method: str) -> Loc
     """Return a service over ``folder`` whose scans reach the small web. Raises ConfigError."""
     rules = tuple(ConnectTo.parse(rule) for rule in web.connect_to)
     access = DemoPolicy(connect_to=rules, limits=LIMITS)
-    service = LocalService(folder, base_url=base_url, method=method, access=access)
-    service.lift_limit()
-    return service
+    return LocalService(folder, base_url=base_url, method=method, access=access)
 
 
 @contextlib.contextmanager

@@ -8,15 +8,16 @@ import msgspec
 class ScanOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of one scan, besides its address; the default is an ordinary scan.
 
-    ``force``: scan even if a recent answer is kept. ``method`` grades the card; empty: the service's own. ``category``
-    and ``name`` are kept with the card; empty: those that are known. ``tasks``: also try the tasks in a browser;
-    ``act`` lets them press "add to cart" once, on a host of the user's own.
+    ``force``: scan even if a recent answer is kept; ``afresh``: so for a host of this machine alone. ``method`` grades
+    the card; empty: the service's own. ``category`` and ``name`` are kept with the card; empty: those that are known.
+    ``tasks``: also try the tasks in a browser; ``act`` lets them press "add to cart" once, on a host of the user's own.
 
     ``client`` pays for the scan; empty: the local user, None: nobody. It is set by the service that stands before a
     client, never by the client.
     """
 
     force: bool = False
+    afresh: bool = False
     method: str = ""
     category: str = ""
     name: str = ""

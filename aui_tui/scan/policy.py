@@ -223,6 +223,18 @@ class ScanPolicy:
             return False
         return bool(found) and not any(is_public(address) for address in found)
 
+    async def is_free(self, target: Target, resolver: Resolver) -> bool:
+        """Return whether a scan of ``target`` asks nobody but the user's own machine or network, so that it is free.
+
+        A host under ``connect_to`` is, where that leads to this machine, or to a private address that is allowed.
+        """
+        rules = [self.rule_for(origin.host, origin.port) for origin in target.origins]
+        named = [rule.to_host for rule in rules if rule is not None and rule.to_host]
+        if named and len(named) == len(rules):
+            private = self.allow_private and not any(map(is_public, named))
+            return not self.remote and (private or all(map(is_loopback, named)))
+        return await self.owns(target, resolver)
+
     def rule_for(self, host: str, port: int) -> ConnectTo | None:
         """Return the first rule that covers connections to ``host`` and ``port``."""
         for rule in self.connect_to:

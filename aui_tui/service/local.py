@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
-from aui_tui.errors import InvalidHost, NoPage, RateLimited, Unavailable
+from aui_tui.errors import InvalidHost, NoPage, Unavailable
 from aui_tui.index import pages
 from aui_tui.index.folder import places, prepare
 from aui_tui.index.reports import Reports
@@ -82,7 +82,6 @@ class LocalService(Service):
         self._made: Scans | None = None
         self._task_runs: TaskRuns | None = None
         self._reader: ParserProcess | None = None
-        self._unlimited: set[str] = set()
         self._making = threading.Lock()
         self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="aui-store")
 
@@ -229,13 +228,7 @@ class LocalService(Service):
         """Scan ``url`` as ``options`` ask, or answer from the cache (see ``Service.scan``)."""
         target = self.access.target(url)
         options = await self._settled(options, target)
-        try:
-            report = await self.scans.scan(target, options, progress)
-        except RateLimited as error:
-            if not await self._owns(target):
-                raise
-            sentence = f"{error} {target.site} is a host of your own: AUI_TUI_NO_LIMIT=1 lifts that limit."
-            raise RateLimited(sentence, retry_after=error.retry_after, reset_at=error.reset_at) from None
+        report = await self.scans.scan(target, options, progress)
         if options.tasks:
             report = await self._runs().run(report, act=options.act, live=live, url=url)
         if self.access.declared:
@@ -249,12 +242,15 @@ class LocalService(Service):
             from aui_tui.service.tasks import TaskRuns
 
             TaskRuns.check(self.access, act=options.act, own=await self._owns(target))
-        unlimited = not self._unlimited.isdisjoint(("", target.site)) and await self._owns(target)
+        from aui_tui.scan.network import system_resolver
+
+        free = await self.access.is_free(target, self.access.resolver or system_resolver())
         return msgspec.structs.replace(
             options,
             method=method_called(options.method).name if options.method else self._grading.method,
             category=choose("category", options.category, CATEGORIES) if options.category else "",
-            client=None if unlimited else options.client or CLIENT,
+            force=options.force or (options.afresh and free),
+            client=None if free else options.client or CLIENT,
         )
 
     async def _with_declared(self, url: str, report: HostReport, progress: Progress) -> HostReport:
@@ -336,10 +332,6 @@ class LocalService(Service):
     async def changed(self) -> float | None:
         """Return the epoch seconds of the last change of the index, deletions included; None: just now."""
         return self.reports.changed()
-
-    def lift_limit(self, url: str = "") -> None:
-        """Let scans of ``url``, a host of the user's own, cost nothing as long as this service lives; empty: of all."""
-        self._unlimited.add(self.access.target(url).site if url else "")
 
     async def cached(self, url: str) -> HostReport | None:
         """Return the answer of the cache for ``url``, None when only a scan would answer. Raises InvalidHost."""

@@ -173,10 +173,6 @@ class Service(ABC):
         """Return whether ``url`` is a host of the local user's own. Raises InvalidHost."""
         return False
 
-    def lift_limit(self, url: str) -> None:
-        """Let scans of ``url``, a host of the user's own, cost nothing as long as this service lives."""
-        raise Unavailable(f"The limit of {self.label} is not ours to lift.")
-
     async def signature_directory(self, url: str) -> tuple[bytes, dict[str, str]] | None:
         """Return the directory of the operator's signing key and the fields that sign it, asked for at ``url``.
 

@@ -368,25 +368,19 @@ class Scans:
         payer = options.client
         if payer is not None and not await self._count(self.quota.spend, payer):
             warnings.append("The count of scans could not be saved; this process counts alone.")
-        answered, kept = False, list[KeptPage]()
-
-        def heard(event: ProbeEvent) -> None:
-            nonlocal answered
-            answered = answered or event.status > 0
-            tell(event)
-
+        kept = list[KeptPage]()
         try:
             async with self._places:
                 access = self._access.toward(target)
-                seen = await self._scanner.observe(target, access=access, progress=heard, keep=kept.extend)
+                seen = await self._scanner.observe(target, access=access, progress=tell, keep=kept.extend)
         except (InvalidHost, Unavailable):
             if payer is not None:
                 await self._count(self.quota.refund, payer)
             raise
         except asyncio.CancelledError as stopped:
-            if payer is not None and not answered:
-                await asyncio.shield(self._count(self.quota.refund, payer))
             half = getattr(stopped, "observations", None)
+            if payer is not None and half is None:
+                await asyncio.shield(self._count(self.quota.refund, payer))
             if half is not None:
                 await asyncio.shield(self._call(lambda: self._save("", self._grade(half, options), half)))
             raise

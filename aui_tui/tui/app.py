@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import events
 from textual.binding import Binding
@@ -19,6 +18,7 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 
 from aui_tui.model.query import Query
+from aui_tui.tui import terminal
 from aui_tui.tui.bindings import APP, checked, written
 from aui_tui.tui.context import Context, start
 from aui_tui.tui.dashboard import Dashboard, DashboardScreen
@@ -31,6 +31,7 @@ from aui_tui.tui.widgets.filters import AsciiFilter, NoColorFilter
 
 if TYPE_CHECKING:
     from textual.command import Provider
+    from textual.driver import Driver
 
 AGING: Final = 60.0
 """Seconds between two looks at the clock: ages grow, and a scan of the hour may have come free."""
@@ -73,6 +74,16 @@ class AuiApp(Dashboard):
         self._query = query or Query()
         self._start_host = start_host
         self._typed = TypeAhead(self)
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def get_driver_class(self) -> type[Driver]:
+        """Return Textual's driver; that of a terminal with one input thread, and no error when that has gone."""
+        return terminal.driver(super().get_driver_class())
+
+    def leave(self, status: int) -> None:
+        """End with ``status``, asked for by any thread."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(partial(self.exit, return_code=status))
 
     def get_key_display(self, binding: Binding) -> str:
         """Return how the key of a binding is written."""
@@ -96,9 +107,7 @@ class AuiApp(Dashboard):
 
     async def on_mount(self) -> None:
         await self.look_for_changes()  # before the list is read: what is written from now on is a change
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if os.name == "posix" else ():
-            loop.add_signal_handler(number, partial(self.exit, return_code=128 + number))
+        self._loop = asyncio.get_running_loop()
         self.app_resume_signal.subscribe(self, lambda _app: self.call_later(self.screen.refresh, layout=True))
         self.call_after_refresh(self._after_first_frame)
         if self._start_host:
@@ -151,30 +160,6 @@ class AuiApp(Dashboard):
         WINDOWS[name](self)
 
 
-class _TerminalOutput:
-    """Standard error, on which Textual draws, without the errors of a terminal that has gone.
-
-    Such an error would end the thread that writes; then the next frame, and with it the end of the program, would wait
-    for ever.
-    """
-
-    def __init__(self, file: TextIO) -> None:
-        self._file = file
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._file, name)
-
-    def write(self, text: str) -> None:
-        """Write ``text``, unless the terminal has gone."""
-        with suppress(OSError):
-            self._file.write(text)
-
-    def flush(self) -> None:
-        """Send what was written, unless the terminal has gone."""
-        with suppress(OSError):
-            self._file.flush()
-
-
 def run(
     context: Context,
     *,
@@ -187,9 +172,9 @@ def run(
 ) -> int | str:
     """Run the dashboard and return the exit status; the terminal is restored however it ends.
 
-    0 after quitting, 1 after a crash, 128 and the number of the signal after SIGINT, SIGTERM or SIGHUP, DEMO when the
-    user left for the demo, its address for another index. ``theme``: a name, empty for the default. ``theme_folders``:
-    more themes, the later folder wins.
+    0 after quitting, 1 after a crash, 128 and the number of the signal after SIGINT, SIGTERM, SIGHUP or SIGQUIT, that
+    of SIGHUP when the terminal has gone, DEMO when the user left for the demo, its address for another index.
+    ``theme``: a name, empty for the default. ``theme_folders``: more themes, the later folder wins.
 
     Raises ConfigError, before the screen is touched, for an unknown theme, binding id or key.
     """
@@ -200,8 +185,9 @@ def run(
     error = sys.__stderr__
     try:
         if error is not None:
-            sys.__stderr__ = _TerminalOutput(error)  # type: ignore[misc, assignment]
-        status: Any = app.run(mouse=mouse)
+            sys.__stderr__ = terminal.Output(error)  # type: ignore[misc, assignment]
+        with terminal.Guard(app.leave) if os.name == "posix" else nullcontext():
+            status: Any = app.run(mouse=mouse)
     finally:
         sys.__stderr__ = error  # type: ignore[misc]
     return status if status is not None else app.return_code or 0

@@ -262,10 +262,17 @@ class Dashboard(App[Any]):
             self._begin(Scan(url, force=force, listed=listed, page=self.screen))
 
         if force and self.quota is not None and 0 < self.quota.left <= LAST:
-            title = f"{count(self.quota.left, 'scan is', 'scans are')} left this hour. Scan again?"
-            self.confirm(title, f"Scan ({self.quota.left} left)", "Cancel", begin)
+            run_concurrently(self, "few", self._confirm_few, url, self.quota.left, begin)
         else:
             begin()
+
+    async def _confirm_few(self, url: str, left: int, begin: Callable[[], None]) -> None:
+        """Ask before one of the last scans is used; a host of this machine uses none."""
+        if (await attempt(self.context.service.owns(url)))[0]:
+            begin()
+        else:
+            title = f"{count(left, 'scan is', 'scans are')} left this hour. Scan again?"
+            self.confirm(title, f"Scan (uses 1 of {left})", "Cancel", begin)
 
     def scan_many(self, hosts: tuple[str, ...], *, force: bool) -> None:
         """Scan several hosts of the index, a few at a time, as far as the quota reaches."""
@@ -297,8 +304,7 @@ class Dashboard(App[Any]):
 
         try:
             asked = await self.address_of(scan.url) if scan.listed else scan.url
-            scan.own = await service.owns(asked)
-            answer = await service.scan(asked, ScanOptions(force=scan.force or scan.own), progress=progress)
+            answer = await service.scan(asked, ScanOptions(force=scan.force, afresh=True), progress=progress)
             kept, _ = await attempt(service.site(answer.card.host))
             scan.before, scan.answer = kept.previous if kept is not None else None, answer
         except Exception as error:  # a source may fail in any way: the screen says so and stays
@@ -338,10 +344,10 @@ class Dashboard(App[Any]):
             error += " If it is yours, start aui-tui with --allow-private."
         scan.state, scan.words = ended_words(scan, error)
         self.mutate_reactive(Dashboard.scans)
-        if scan.own and isinstance(problem, RateLimited):
-            self._offer_unlimited(scan)
-        elif isinstance(problem, InvalidHost) and not scan.listed:
+        if isinstance(problem, InvalidHost) and not scan.listed:
             (page.refuse if isinstance(page, DashboardScreen) else self.ask_address)(scan.url, scan.words)
+        elif scan.state == "cancelled":
+            start(self, "cancelled", self._tell_cancelled, scan)
         elif scan.state != "done" or not scan.quiet:
             self.notice(scan.words, "error" if error else "information")
         self.read_quota()
@@ -352,16 +358,16 @@ class Dashboard(App[Any]):
         if answer is not None and scan.page is page and isinstance(page, DashboardScreen):
             page.scanned(answer)
 
-    def _offer_unlimited(self, scan: Scan) -> None:
-        """Offer to scan a host of the user's own without the limit of the hour until the program ends."""
-        service = self.context.service
-
-        def lift() -> None:
-            service.lift_limit(scan.url)
-            self._begin(Scan(scan.url, force=True, listed=scan.listed, page=scan.page))
-
-        title = f"All scans of this hour are used. {scan.url} is your own"
-        self.confirm(title, "Scan it without the limit", "Cancel", lift)
+    async def _tell_cancelled(self, scan: Scan) -> None:
+        """Say what a cancelled scan left: what was kept, and where it is listed, or that nothing was."""
+        kept, _ = await attempt(self.context.service.site(scan.url))
+        if kept is not None and any(one.id == "incomplete" for one in kept.card.findings):
+            host, where = kept.card.host, "unreachable hosts (u)" if kept.card.unreachable else "list"
+            words = f"Scan of {host} cancelled; what was seen is kept in the {where}, marked incomplete."
+        else:
+            words = f"Scan of {scan.url} cancelled; nothing was kept, and it used no scan."
+        scan.words = words
+        self.notice(words)
 
     # The tasks
 

@@ -13,7 +13,7 @@ from textual.worker import Worker
 from aui_tui.model import labels
 from aui_tui.model.card import ReportCard
 from aui_tui.model.labels import seconds
-from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED, Exchange, ProbeEvent, probe_names
+from aui_tui.model.observations import FILE_PROBES, Exchange, ProbeEvent, probe_names
 from aui_tui.model.points import comparable
 from aui_tui.model.tasks import TaskEvent, run_of, task_label
 from aui_tui.model.view import HostReport
@@ -60,8 +60,8 @@ class Scan(msgspec.Struct, eq=False):
     """A scan of this session: ``state`` is running, done, failed or cancelled; ``words`` say how it ended.
 
     ``force``: it skips the 24 h cache. ``listed``: ``url`` is a host of the index. ``quiet``: one of many, whose good
-    end is not reported. ``page``: the screen it was asked for on, where its card opens. ``own``: of a host of the
-    user's own. ``before``: the card of the scan before.
+    end is not reported. ``page``: the screen it was asked for on, where its card opens. ``before``: the card of the
+    scan before.
     """
 
     url: str
@@ -77,7 +77,6 @@ class Scan(msgspec.Struct, eq=False):
     answer: HostReport | None = None
     before: ReportCard | None = None
     problem: Exception | None = None
-    own: bool = False
     worker: Worker[None] | None = None
 
     @property
@@ -137,7 +136,7 @@ def ended_words(scan: Scan, error: str) -> tuple[str, str]:
     """Return the state in which a scan ended and one sentence on it."""
     report, before = scan.answer, scan.before
     if report is None:
-        return ("failed", error) if error else ("cancelled", _cancelled(scan))
+        return ("failed", error) if error else ("cancelled", f"Scan of {scan.url} cancelled.")
     card = report.card
     if card.unreachable:
         words = card.top_evidence
@@ -151,15 +150,6 @@ def ended_words(scan: Scan, error: str) -> tuple[str, str]:
     if was == now:
         return "done", f"{card.host}: {now}, as before."
     return "done", f"{card.host}: {was} → {now}, d shows why."
-
-
-def _cancelled(scan: Scan) -> str:
-    """Return what a cancelled scan left: nothing, or what was seen once the browser had its page."""
-    done = {probe.name: probe.outcome for probe in scan.probes.values() if probe.state == "done"}
-    if done.get(BROWSER) == SERVED:
-        return f"Scan of {scan.url} cancelled; what was seen is kept, marked incomplete."
-    cost = "" if any(probe.status for probe in scan.probes.values()) else " It cost nothing."
-    return f"Scan of {scan.url} cancelled; nothing was stored.{cost}"
 
 
 # Running scans

@@ -111,7 +111,7 @@ class Tools:
         A client may have 10 new scans in an hour.
         """
         try:
-            report = await self._service.scan(url, ScanOptions(force=force))
+            report = await self._service.scan(url, ScanOptions(force=force, afresh=True))
         except PrivateHost as error:
             raise InvalidHost(
                 f"{error} If it is the user's own, aui-tui mcp --allow-scan --allow-private scans it."
@@ -178,7 +178,7 @@ def build(service: Service, config: ApiConfig) -> ASGIApp:
 
     async def scan(url: Name, ctx: Context[Any, Any], force: bool = False) -> CallToolResult:
         request: Any = ctx.request_context.request
-        asked = ScanOptions(force=force, client=request.scope["client_id"])
+        asked = ScanOptions(force=force, afresh=True, client=request.scope["client_id"])
         return card_result(await service.scan(url, asked), base)
 
     scan.__doc__ = Tools.scan.__doc__

@@ -94,7 +94,6 @@ USAGE = [
     ("watch shop.example --every soon", "such as 12h, 30m, 90s"),
     ("index --limit many", "'many' is not a whole number. --limit N: At most N rows"),
     ("watch example.com --every 1m", "the shortest interval is 6m"),
-    ("watch localhost:1 --every 1m", "is 6m. This is a host of your own: the setting no_limit scans it"),
     ("watch shop.example --path none", "no folder or file none"),
     ("watch 10.0.0.7 --every 6m", "--allow-private"),
     ("mcp --allow-private", "--allow-scan"),

@@ -57,7 +57,7 @@ found = duckdb.sql(sys.argv[2])
 found.show()
 assert found.shape[0]"""
 SH_ONLY = re.compile(r"[|>]|&&|^[A-Z_]+=")
-TRUST = {"AUI_TUI_CACERT": "staging-ca.pem", "AUI_TUI_NO_LIMIT": "1"}
+TRUST = {"AUI_TUI_CACERT": "staging-ca.pem"}
 
 
 def lines_of(page: str) -> list[str]:

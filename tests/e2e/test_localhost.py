@@ -68,14 +68,14 @@ def test_a_port_of_this_machine_is_asked_over_http(tmp_path: Path, name: str) ->
 
 
 @pytest.mark.ci
-def test_the_setting_no_limit_needs_no_other_option(tmp_path: Path) -> None:
+def test_a_host_of_this_machine_is_asked_afresh_and_costs_nothing(tmp_path: Path) -> None:
     Moody.refusing = False
     with listening(Moody) as server:
-        words = ("scan", f"localhost:{server.server_port}", "--force")
-        assert aui(tmp_path, *words, env={"AUI_TUI_NO_LIMIT": "1"}).code == 0
+        words = ("scan", f"localhost:{server.server_port}")
+        assert "from the cache" not in aui(tmp_path, *words).out
+        assert "from the cache" not in aui(tmp_path, *words).out
+        assert "from the cache" in aui(tmp_path, *words, "--cached").out
         assert asyncio.run(used(tmp_path)) == 0
-        assert aui(tmp_path, *words).code == 0
-        assert asyncio.run(used(tmp_path)) == 1
 
 
 async def used(home: Path) -> int:

@@ -21,7 +21,8 @@ from aui_tui.model.observations import PageFacts, ProbeEvent
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import TASKS, Rendered, TaskReport, TaskResult
-from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.policy import ConnectTo, Resolver, ScanPolicy
+from aui_tui.scan.target import Target
 from aui_tui.service.local import LocalService
 from tests.cards import WALLED
 from tests.loopback import QuietHandler, listening
@@ -75,8 +76,15 @@ def site() -> Iterator[Site]:
         found.pause.set()
 
 
+class Counted(ScanPolicy):
+    """Counts scans of hosts of this machine like those of others."""
+
+    async def is_free(self, target: Target, resolver: Resolver) -> bool:
+        return False
+
+
 def service(folder: Path, **options: Any) -> aclosing[LocalService]:
-    return aclosing(LocalService(folder, **{"access": ScanPolicy(allow_private=True), **options}))
+    return aclosing(LocalService(folder, **{"access": Counted(allow_private=True), **options}))
 
 
 async def test_scan_is_graded_kept_and_listed(tmp_path: Path, site: Site) -> None:
@@ -238,34 +246,32 @@ async def test_forgotten_host_is_gone_from_index_and_cache(tmp_path: Path, site:
 
 
 @pytest.mark.ci
-async def test_the_limit_names_the_way_out_for_a_host_of_ones_own(tmp_path: Path, site: Site) -> None:
-    async with service(tmp_path / "data") as local:
+async def test_a_host_of_this_machine_is_asked_afresh_and_costs_nothing(tmp_path: Path, site: Site) -> None:
+    async with service(tmp_path / "data", access=ScanPolicy(allow_private=True)) as local:
         for _ in range(10):
             local.scans.quota.spend("local")
-        with pytest.raises(RateLimited) as refused:
-            await local.scan(site.url)
-        assert f"{site.host} is a host of your own: AUI_TUI_NO_LIMIT=1 lifts that limit." in str(refused.value)
-        local.lift_limit(site.url)
-        assert (await local.scan(site.url)).source == "scan"
-    async with service(tmp_path / "data", access=ScanPolicy(allow_private=True)) as free:
-        free.lift_limit()
         for _ in range(3):
-            assert (await free.scan(site.url, ScanOptions(force=True))).source == "scan"
-        assert (await free.quota()).left == 0
-    assert site.scans == 4
+            assert (await local.scan(site.url, ScanOptions(afresh=True))).source == "scan"
+        assert (await local.scan(site.url)).source == "cache"
+        assert (await local.quota()).left == 0
+    assert site.scans == 3
 
 
-async def test_no_limit_frees_no_public_host(tmp_path: Path) -> None:
+async def test_a_public_host_is_neither_asked_afresh_nor_free(tmp_path: Path) -> None:
     async def resolver(host: str) -> list[str]:
         return ["8.8.8.8"]
 
-    async with service(tmp_path / "data", access=ScanPolicy(allow_private=True, resolver=resolver)) as local:
-        local.lift_limit()
-        for _ in range(10):
-            local.scans.quota.spend("local")
-        with pytest.raises(RateLimited) as refused:
-            await local.scan("https://shop.example.com", ScanOptions(force=True))
-        assert "NO_LIMIT" not in str(refused.value)
+    named = ConnectTo.parse("shop.example.com:443:8.8.8.8:443")
+    for access in (
+        ScanPolicy(allow_private=True, resolver=resolver),
+        ScanPolicy(connect_to=(named,), resolver=resolver),
+        ScanPolicy(allow_private=True, connect_to=(named,), resolver=resolver),
+    ):
+        async with service(tmp_path / str(len(access.connect_to)) / str(access.allow_private), access=access) as local:
+            for _ in range(10):
+                local.scans.quota.spend("local")
+            with pytest.raises(RateLimited):
+                await local.scan("https://shop.example.com", ScanOptions(afresh=True))
 
 
 async def test_a_scan_that_is_cancelled_half_way_is_kept_and_marked_and_never_replaces_a_whole_one(

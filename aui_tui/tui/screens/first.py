@@ -115,9 +115,9 @@ class FirstScreen(DashboardScreen[None]):
     async def _ask(self, address: str) -> None:
         service, quota = self.context.service, self.app.quota
         own = (await attempt(service.owns(address)))[0] if address else False
-        cost = f"one of {quota.left} scans" if quota is not None else "one scan"
+        cost = f"uses 1 of {quota.left}" if quota is not None else "uses 1"
         if own:
-            self._say(f"{address} is on this machine: no option needed, {cost}.")
+            self._say(f"{address} is on this machine: no option needed, it uses no scan.")
         else:
             self._say(f"Asked over https unless you write http://; {cost}." if address else " ")
 

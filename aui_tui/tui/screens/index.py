@@ -17,6 +17,7 @@ from aui_tui.model.query import Query, parse
 from aui_tui.model.registry import surfaces
 from aui_tui.model.view import HostReport, IndexView
 from aui_tui.model.vocabulary import CATEGORIES
+from aui_tui.text import count
 from aui_tui.tui.bindings import INDEX
 from aui_tui.tui.columns import RANKED, Mode, cell
 from aui_tui.tui.context import attempt, start
@@ -38,6 +39,7 @@ from aui_tui.tui.widgets.bars import Bar, ScanPanel
 from aui_tui.tui.widgets.hosttable import NO_HOST, HostTable
 from aui_tui.tui.widgets.preview import PreviewPane
 from aui_tui.tui.widgets.querybar import SHOWN, DropDown, QueryLine, choices, read_line
+from aui_tui.tui.words import local_time
 
 OF_HOST: Final = frozenset({"mark", "copy", "browse", "tasks", "histogram"})
 """Actions that there must be a host for."""
@@ -500,11 +502,20 @@ class IndexScreen(DashboardScreen[None]):
         if len(self.state.marks) > 1:
             hosts = tuple(sorted(self.state.marks))
             scan = partial(self.app.scan_many, hosts, force=force)
-            self.app.confirm(f"Scan {len(hosts)} marked hosts?", "Scan them", "Leave them", scan)
+            self.app.confirm(self._cost(len(hosts)), "Scan them", "Cancel", scan)
         elif self.host():
             self.app.scan(self.host(), force=force, listed=True)
         else:
             self.app.ask_address()
+
+    def _cost(self, number: int) -> str:
+        """Return the question before ``number`` scans: what they use, or how many of them will be made."""
+        quota = self.app.quota
+        if quota is None or quota.left >= number:
+            left = f" It uses {number} of {quota.left}." if quota is not None else ""
+            return f"Scan {number} marked hosts?{left}"
+        when = f"; the next is free at {local_time(quota.next_slot)}" if quota.next_slot else ""
+        return f"{count(quota.left, 'scan')} left this hour: {quota.left} of {number} marked hosts will be asked{when}."
 
     def action_ask_scan(self) -> None:
         self.app.ask_address()
