@@ -27,7 +27,6 @@ from aui_tui.web import (
     SEND_SECONDS,
     STALL_SECONDS,
     ApiConfig,
-    log,
     problems,
 )
 from aui_tui.web.answers import target_of
@@ -126,6 +125,7 @@ class Connection(H11Protocol):
 
 
 faults = logging.getLogger("aui_tui.api")
+accesses = logging.getLogger("aui_tui.access")
 
 HOST: Final = re.compile(
     rb"(?:[a-zA-Z0-9._~%!$&'()*+,;=-]*|\[[0-9a-fA-F:.]+\])"
@@ -204,7 +204,7 @@ class GuardMiddleware:
             method, took = scope["method"], 1000 * (time.perf_counter() - started)
             body = 0 if method == "HEAD" else sent
             said = f'{client} "{method[:20]} {target}" {status} {body} {took:.1f}ms'
-            log.output.write(log.log_line("aui_tui.access", said, time.time()) + "\n")
+            accesses.info("%s", said)
 
     def _refusal(self, scope: Scope) -> HttpProblem | None:
         headers = scope["headers"]
