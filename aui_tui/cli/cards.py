@@ -62,6 +62,7 @@ def site(
     fail_grade: options.FailGrade = None,
     require_stance: options.RequireStance = None,
     must_serve: options.MustServe = None,
+    must_block: options.MustBlock = None,
     fail_on: options.FailOn = None,
     no_regress: options.NoRegress = None,
     as_json: options.Json = False,

@@ -76,10 +76,11 @@ def terms(incomplete: str) -> list[str]:
 
 
 def agents(incomplete: str) -> list[str]:
-    """Return the matrix surfaces that can be tested, as :func:`of` does."""
-    from aui_tui.model.registry import surfaces
+    """Return the matrix surfaces that can be tested and the crawlers, as :func:`of` does."""
+    from aui_tui.model.registry import registry, surfaces
 
-    return of([surface.slug for surface in surfaces() if surface.source != "none"])(incomplete)
+    tested = [surface.slug for surface in surfaces() if surface.source != "none"]
+    return of([*tested, *(crawler.token.lower() for crawler in registry().crawlers)])(incomplete)
 
 
 def hosts(incomplete: str) -> list[str]:

@@ -22,7 +22,7 @@ from aui_tui.report.gates import Failure, GateOutcome, Gates, check
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
-OPTIONS: Final = ("fail_under", "fail_grade", "require_stance", "must_serve", "fail_on")
+OPTIONS: Final = ("fail_under", "fail_grade", "require_stance", "must_serve", "must_block", "fail_on")
 LAST: Final = "last"
 PASS, INCONCLUSIVE = "pass", "inconclusive"
 """Values of the setting ``first_run``."""

@@ -115,6 +115,15 @@ MustServe = Annotated[
         autocompletion=complete.agents,
     ),
 ]
+MustBlock = Annotated[
+    str | None,
+    _gate(
+        "--must-block",
+        metavar="NAME,NAME",
+        help="These must be kept out: agents and crawlers, such as gptbot,training.",
+        autocompletion=complete.agents,
+    ),
+]
 FailOn = Annotated[
     str | None,
     _gate(

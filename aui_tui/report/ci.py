@@ -67,7 +67,7 @@ def problems(card: ReportCard, outcome: GateOutcome | None, options: ExportOptio
             "A condition that was asked for on the command line; an inconclusive one never passes.",
         )
         identity, about = (
-            failure.message if failure.gate == "must-serve" else "",
+            failure.message if failure.gate in ("must-serve", "must-block") else "",
             {"inconclusive": failure.inconclusive},
         )
         yield _problem(card, options, rule, f"{failure.gate}: {failure.message}", identity, about=about)

@@ -39,15 +39,16 @@ class Gates(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked for. A gate that is empty or None asks for nothing.
 
     ``fail_under``: least score that passes. ``fail_grade``: least grade that passes, plus and minus ignored.
-    ``require_stance``: least open stance that passes. ``must_serve``: slugs of matrix surfaces and tokens of agents and
-    crawlers that the site must let in. ``fail_on``: findings of this severity (``critical``; ``warn`` means both) fail.
-    ``no_regress``: nothing may be worse than in the baseline card.
+    ``require_stance``: least open stance that passes. ``must_serve``, ``must_block``: slugs of matrix surfaces and
+    tokens of agents and crawlers that the site must let in, or keep out. ``fail_on``: findings of this severity
+    (``critical``; ``warn`` means both) fail. ``no_regress``: nothing may be worse than in the baseline card.
     """
 
     fail_under: int | None = None
     fail_grade: str = ""
     require_stance: str = ""
     must_serve: tuple[str, ...] = ()
+    must_block: tuple[str, ...] = ()
     fail_on: str = ""
     no_regress: bool = False
 
@@ -59,20 +60,26 @@ class Gates(msgspec.Struct, frozen=True, kw_only=True):
         fail_grade: str | None = None,
         require_stance: str | None = None,
         must_serve: str | None = None,
+        must_block: str | None = None,
         fail_on: str | None = None,
         no_regress: bool = False,
     ) -> Gates:
-        """Return checked gates; None asks for nothing, ``must_serve`` is a list separated by commas.
+        """Return checked gates; None asks for nothing, the lists of ``must_`` are separated by commas.
 
         Raises BadValue naming what was wrong and what is allowed, also for an empty text.
         """
         if fail_under is not None and not 0 <= fail_under <= 100:
             raise BadValue(f"fail-under takes a score from 0 to 100, not {fail_under}.")
+        serve = () if must_serve is None else _served(must_serve)
+        block = () if must_block is None else _served(must_block)
+        if both := [name for name in serve if name in block]:
+            raise BadValue(f"{', '.join(both)}: both --must-serve and --must-block; name it in one of them.")
         return cls(
             fail_under=fail_under,
             fail_grade="" if fail_grade is None else choose("grade", fail_grade, GRADES),
             require_stance="" if require_stance is None else choose("stance", require_stance, STANCES),
-            must_serve=() if must_serve is None else _served(must_serve),
+            must_serve=serve,
+            must_block=block,
             fail_on="" if fail_on is None else choose("severity", fail_on, SEVERITIES[:2]),
             no_regress=no_regress,
         )
@@ -125,6 +132,7 @@ def check(
         *_grade(card, gates),
         *_stance(card, "require-stance", gates.require_stance, f"is {card.stance}, not {gates.require_stance}"),
         *(failure for name in gates.must_serve for failure in _serves(card, name, seen)),
+        *(failure for name in gates.must_block for failure in _blocks(card, name, seen)),
         *_findings(card, gates),
     ]
     if gates.no_regress:
@@ -143,18 +151,20 @@ def _served(names: str) -> tuple[str, ...]:
 
 
 def _asked(word: str) -> list[str]:
-    """Return the surface slugs and tokens that ``word`` names: an agent, a company with its active agents, a purpose.
+    """Return the surface slugs and tokens that ``word`` names: an agent or crawler, a company, a purpose.
 
     Raises BadValue for a name that is unknown or cannot be tested.
     """
     known = registry()
     if word.strip().lower() in PURPOSES.values():
         return _of_purpose(word.strip().lower())
+    if crawlers := [one.token for one in known.crawlers if one.token.lower() == word.strip().lower()]:
+        return crawlers
     found = known.named(word)
     testable = [surface for surface in surfaces() if surface.source != "none"]
     allowed = (
         *(surface.label for surface in testable),
-        *(agent.token for agent in known.agents),
+        *(client.token for client in (*known.agents, *known.crawlers)),
         *(purpose for purpose in PURPOSES.values() if _of_purpose(purpose)),
     )
     if not found:
@@ -316,6 +326,29 @@ def _shut_out(card: ReportCard, surface: Surface) -> list[str]:
     """Return the agents behind a robots-only surface whose own rules block them."""
     behind = [agent.token for agent in registry().agents if agent.key in surface.agents and surface.source == "robots"]
     return [token for token in behind if _policy(card, token) == "blocked"]
+
+
+def _blocks(card: ReportCard, name: str, seen: Observations | None) -> Iterator[Failure]:
+    """Yield that the site lets ``name`` in: by its answer where it was asked, else by robots.txt alone."""
+    gate, surface = "must-block", surface_called(name)
+    if any(not failure.inconclusive for failure in _serves(card, name, seen)):
+        return  # shut out for certain
+    verdict = list(each(card, seen))[surfaces().index(surface)].verdict if surface and surface.live else ""
+    label = surface.label if surface else name
+    if verdict in RANK:
+        yield _failed(gate, f"{label}: {verdict}.")
+    elif verdict:
+        yield _unclear(gate, f"{label}: inconclusive, because this scan has no verdict.")
+    elif not card.robots_known:
+        yield _unclear(gate, f"robots.txt could not be fetched, so {label} is inconclusive.")
+    else:
+        yield _failed(gate, f"robots.txt does not disallow {label}, and it was not asked.")
+
+
+def robots_says(card: ReportCard, token: str) -> str:
+    """Return what robots.txt says of an agent or a crawler, in words; ``by *`` where the rule for all decides."""
+    policy = _policy(card, token)
+    return "told no by *" if policy == "unlisted" and card.wildcard_block else labels.policy(policy)
 
 
 def _findings(card: ReportCard, gates: Gates) -> Iterator[Failure]:

@@ -17,12 +17,13 @@ from aui_tui.model.agents import UNCLEAR
 from aui_tui.model.card import Finding, Recommendation, ReportCard, age
 from aui_tui.model.methods import WALLED_CEILING, method
 from aui_tui.model.points import by_harm, gain, percent, totals
+from aui_tui.model.registry import registry
 from aui_tui.model.signs import sign
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import NO_GRADE, STANCES
 from aui_tui.report import reads as readers
 from aui_tui.report.formats import ExportOptions, HostResult, Refusal
-from aui_tui.report.gates import GateOutcome
+from aui_tui.report.gates import GateOutcome, robots_says
 from aui_tui.text import clean, count
 
 
@@ -87,8 +88,8 @@ class Section(NamedTuple):
 
 NUMBERS: Final = frozenset({"Points", "Hosts", "Share", *STANCES, *visits.HEADER[1:8]})
 NAMES: Final = (
-    "verdict", "gates", "assistants", "points", "findings", "notes", "fixes", "facts", "agents", "ledger", "tasks",
-    "visits", "declared", "pages", "reads",
+    "verdict", "gates", "assistants", "points", "findings", "notes", "fixes", "facts", "agents", "crawlers", "ledger",
+    "tasks", "visits", "declared", "pages", "reads",
 )  # fmt: skip
 """The sections in their order. ``gates`` only where gates were asked for."""
 LIMIT: Final = (
@@ -113,6 +114,7 @@ def sections(report: HostReport, *, gates: GateOutcome | None = None, now: float
         fixes(report),
         facts(report),
         every_agent(report),
+        crawlers(report),
         ledger(report),
         tasks(report, now=now),
         visitors(report),
@@ -339,6 +341,23 @@ def _agent(row: agents.AgentRow) -> Item:
         else "not asked"
     )
     return Item((row.label, says, answer, row.verdict), row.verdict, key=row.key)
+
+
+def crawlers(report: HostReport) -> Section | None:
+    """Return what the site does today about each crawler, and how a gate asks for it. Key: the crawler's token.
+
+    No crawler is asked: robots.txt alone speaks.
+    """
+    card = report.card
+    if card.unreachable or not card.robots_known:
+        return None
+    told = {one: robots_says(card, one.token) for one in registry().crawlers}
+    items = tuple(
+        Item((one.token, one.purpose, says, "block" if says.startswith(agents.TOLD_NO) else "allow"), key=one.token)
+        for one, says in told.items()
+    )
+    text = "robots.txt alone decides: no crawler is asked. --must-serve and --must-block take these names and purposes."
+    return Section("crawlers", "Allow or block", text, items, ("Crawler", "For", "robots.txt says", "Today"))
 
 
 def ledger(report: HostReport) -> Section | None:

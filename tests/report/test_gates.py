@@ -319,3 +319,24 @@ def test_the_worst_of_several_hosts_counts() -> None:
 def test_evidence_that_is_good_is_no_finding() -> None:
     card = replace(RICH_OPEN, evidence=(Evidence("good", "fine"),))
     assert verdict(card, fail_on="warn") == (PASSED, [])
+
+
+def test_what_must_be_kept_out_is_judged_by_its_answer_or_by_robots_txt() -> None:
+    policies = RICH_OPEN.crawler_policy
+    told = replace(RICH_OPEN, crawler_policy=policies | {"GPTBot": "blocked"})
+    assert verdict(told, must_block="gptbot") == (PASSED, [])
+    assert verdict(told, must_block="gptbot,ccbot") == (
+        FAILED,
+        ["robots.txt does not disallow CCBot, and it was not asked."],
+    )
+    unnamed = replace(RICH_OPEN, wildcard_block=True, crawler_policy=policies | {"CCBot": "unlisted"})
+    assert verdict(unnamed, must_block="ccbot") == (PASSED, [])
+    assert verdict(WALLED, must_block="claude") == (PASSED, [])
+    assert verdict(RICH_OPEN, must_block="claude") == (FAILED, ["Claude: in."])
+    assert verdict(WALLED, must_block="gemini")[0] == INCONCLUSIVE
+    unknown = replace(RICH_OPEN, robots_status=503)
+    assert verdict(unknown, must_block="gptbot")[0] == INCONCLUSIVE
+    with pytest.raises(BadValue, match="both --must-serve and --must-block"):
+        Gates.of(must_serve="user", must_block="claude,gptbot")
+    with pytest.raises(BadValue):
+        Gates.of(must_block="")
