@@ -21,6 +21,7 @@ from aui_tui.errors import DEBUG, BadValue, ConfigError
 from aui_tui.files import replace, user_path
 from aui_tui.model.decoding import sentence
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS
+from aui_tui.model.options import Acceptance
 from aui_tui.model.vocabulary import choose, nearest
 from aui_tui.text import clean, web_address
 
@@ -110,6 +111,10 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True):
         Mapping[str, Mapping[ViewField, str]],
         "saved lists of the dashboard by name: query, stance, category, sort, order, show; in the file only",
     ] = {}
+    accept: Annotated[
+        Mapping[str, Mapping[str, Acceptance]],
+        "findings that you accept, by host and finding: reason, until (a date); in the file only",
+    ] = {}
     sites: Annotated[
         Mapping[str, SiteSettings],
         "how sites of your own are reached: headers, basic_auth_env, public_url, tester; in the file only",
@@ -145,7 +150,7 @@ class Settings(Choices, frozen=True, kw_only=True):
 
 DEFAULTS: Final = dict(zip(Choices.__struct_fields__, Choices.__struct_defaults__, strict=True))
 """The settings by name."""
-IN_FILE: Final = ("keys", "columns", "views", "sites")
+IN_FILE: Final = ("keys", "columns", "views", "accept", "sites")
 """Settings that neither an option nor a variable can give."""
 OPTIONS: Final = (
     "ascii", "cacert", "control", "declared", "log_kind", "pace", "sign", "text", "trusted_proxy", "via",
@@ -222,7 +227,7 @@ def _read(name: str, given: Any, where: str) -> Any:
         raise ConfigError(f"{where}: {said}. It is: {meanings()[name]}.") from None
     if name == "base_url" or (name == "source" and "://" in found):
         return _address(where, found)
-    if name == "sites":
+    if name in ("accept", "sites"):
         return {host.casefold(): site for host, site in found.items()}
     return found
 

@@ -61,7 +61,7 @@ class Gating:
         if gates.no_regress and before is None and self.first_run == PASS and not card.unreachable:
             gates = replace(gates, no_regress=False)
             streams.say(f"gate no-regress passes: {clean(card.host)}: first run, no card to compare with.")
-        outcome = check(card, gates, before, report.observations)
+        outcome = check(card, gates, before, report.observations, report.accepted)
         tell(outcome)
         return outcome
 

@@ -11,7 +11,7 @@ import typer
 from aui_tui.cli import options, streams
 from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.site_options import policy_of
-from aui_tui.cli.sources import only_local, opened
+from aui_tui.cli.sources import accepted, only_local, opened
 from aui_tui.errors import BadValue, require
 
 app = App()
@@ -67,6 +67,7 @@ def serve(
         access=policy_of(run, connect_to=connect_to) or PUBLIC,
         read_only=settings.read_only,
         with_visits=settings.publish_visits,
+        accept=accepted(settings),
     )
     first = publication()
     warnings = first.warnings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -19,13 +19,16 @@ from aui_tui.index.folder import places
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import Observations
+from aui_tui.model.options import Acceptance
 from aui_tui.model.view import HostReport
+from aui_tui.model.vocabulary import nearest
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
     from aui_tui.service.local import LocalService
+    from aui_tui.settings import Settings
 
 
 def service_of(run: Run, access: ScanPolicy | None = None) -> Service:
@@ -57,10 +60,29 @@ def local_of(run: Run, access: ScanPolicy | None = None) -> LocalService:
             declared=settings.declared,
             sites={host: OwnSite(site.headers, site.basic_auth_env) for host, site in settings.sites.items()},
         )
-    service = LocalService(settings.data_dir, base_url=settings.base_url, method=settings.method, access=access)
+    service = LocalService(
+        settings.data_dir,
+        base_url=settings.base_url,
+        method=settings.method,
+        access=access,
+        accept=accepted(settings),
+    )
     for sentence in service.warnings:
         streams.say(sentence)
     return service
+
+
+def accepted(settings: Settings) -> Mapping[str, Mapping[str, Acceptance]]:
+    """Return the findings that the settings accept, by host and id. Raises ConfigError for one that does not exist."""
+    if settings.accept:
+        from aui_tui.checks.ledger import sentences
+
+        for host, name in ((host, name) for host, listed in settings.accept.items() for name in listed):
+            if name not in sentences():
+                hint = nearest(name, sentences()) or "the ids stand in the reports of --format sarif."
+                place = f"{clean(settings.origins['accept'], 200)}: accept.{clean(host, 80)}"
+                raise ConfigError(f"{place}: unknown finding {clean(name, 60)!r}; {hint}")
+    return settings.accept
 
 
 def opened(run: Run, access: ScanPolicy | None = None) -> AbstractAsyncContextManager[Service]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import date
+from typing import Annotated
+
 import msgspec
 
 
@@ -28,3 +31,10 @@ class ScanOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 ORDINARY = ScanOptions()
 """An ordinary scan."""
+
+
+class Acceptance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Why the owner of a site accepts a finding, and the last day of it."""
+
+    reason: Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
+    until: date

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple, Protocol
 
@@ -11,6 +11,7 @@ import msgspec
 from aui_tui.errors import Unavailable
 from aui_tui.model.card import ReportCard, SiteSummary
 from aui_tui.model.observations import Observations
+from aui_tui.model.options import Acceptance
 from aui_tui.model.query import Query
 from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import UNANSWERED
@@ -191,6 +192,7 @@ class HostReport(msgspec.Struct, frozen=True, kw_only=True):
     ``history`` is oldest first and ends with this card; ``previous`` is the card of the scan before; a scan reads
     neither. ``notice`` is one sentence on where the answer comes from (a copy of last week), or empty. ``visits``: what
     the access logs said when they were last read, with the latest card alone, whose evidence mentions them.
+    ``accepted``: the findings, by id, that the owner accepts today.
     """
 
     card: ReportCard
@@ -202,6 +204,7 @@ class HostReport(msgspec.Struct, frozen=True, kw_only=True):
     age: float = 0.0
     notice: str = ""
     warnings: tuple[str, ...] = ()
+    accepted: Mapping[str, Acceptance] = {}
 
     @property
     def seen(self) -> Observations:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
@@ -22,6 +22,7 @@ from aui_tui.checks.wording import PLACE
 from aui_tui.model import points
 from aui_tui.model.agents import SHUT, UNCLEAR, UNTESTED, each
 from aui_tui.model.card import QUOTE, Finding, Recommendation, ReportCard
+from aui_tui.model.options import Acceptance
 from aui_tui.model.points import by_harm, gain
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import NO_GRADE
@@ -30,6 +31,7 @@ from aui_tui.report.gates import GateOutcome
 from aui_tui.report.markdown import fenced
 from aui_tui.text import clean
 
+NOTHING_ACCEPTED: Final[Mapping[str, Acceptance]] = MappingProxyType({})
 ERROR, WARNING, NOTE = "error", "warning", "note"
 """Levels, as SARIF calls them."""
 LEVELS: Final = MappingProxyType({"critical": ERROR, "warn": WARNING})
@@ -49,7 +51,12 @@ Problem = tuple[ProblemRule, dict[str, Any]]
 """A rule, and the members of a result of SARIF beside those that name the rule."""
 
 
-def problems(card: ReportCard, outcome: GateOutcome | None, options: ExportOptions) -> Iterator[Problem]:
+def problems(
+    card: ReportCard,
+    outcome: GateOutcome | None,
+    options: ExportOptions,
+    accepted: Mapping[str, Acceptance] = NOTHING_ACCEPTED,
+) -> Iterator[Problem]:
     """Yield the findings of ``card`` with the fix of each, fixes that no finding speaks of, and failed gates."""
     seen: Counter[str] = Counter()
     fixes = {} if card.unreachable else {fix.k: fix for fix in by_harm(card)}
@@ -58,7 +65,11 @@ def problems(card: ReportCard, outcome: GateOutcome | None, options: ExportOptio
             seen[found.id] += 1
             identity = str(seen[found.id]) if found.id else found.text
             fix = fixes.pop(found.fix, None)
-            yield _problem(card, options, _rule_of(found), found.text, identity, key=found.fix, fix=fix)
+            rule, result = _problem(card, options, _rule_of(found), found.text, identity, key=found.fix, fix=fix)
+            if why := accepted.get(found.id):
+                justification = f"Accepted until {why.until}: {clean(why.reason)}"
+                result["suppressions"] = [{"kind": "external", "justification": justification}]
+            yield rule, result
     for failure in outcome.failures if outcome else ():
         rule = ProblemRule(
             f"gate/{failure.gate}",
@@ -164,7 +175,7 @@ def _run(one: HostResult, options: ExportOptions) -> dict[str, Any]:
     if isinstance(one.found, Refusal):
         return _log_of(one.found.host, clean(one.found.detail), (), {})
     card = one.found.card
-    found = tuple(problems(card, one.outcome, options))
+    found = tuple(problems(card, one.outcome, options, one.found.accepted))
     rules = list(dict.fromkeys(rule for rule, _ in found))
     reason = (clean(card.top_evidence) or "Nothing was measured.") if card.unreachable else ""
     run = _log_of(card.host, reason, rules, _figures(card))

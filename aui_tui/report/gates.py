@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -116,11 +116,16 @@ class GateOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check(
-    card: ReportCard, gates: Gates, baseline: ReportCard | None = None, seen: Observations | None = None
+    card: ReportCard,
+    gates: Gates,
+    baseline: ReportCard | None = None,
+    seen: Observations | None = None,
+    accepted: Container[str] = (),
 ) -> GateOutcome:
     """Return which of ``gates`` ``card`` fails, and by how much; ``baseline`` is the card of ``no_regress``.
 
     ``seen``: what the card rests on, where that is kept: an agent that is dropped again and again is turned away.
+    ``accepted``: the ids of findings that count in no gate.
     """
     if not gates:
         return GateOutcome(host=card.host, unreachable=card.unreachable)
@@ -133,7 +138,7 @@ def check(
         *_stance(card, "require-stance", gates.require_stance, f"is {card.stance}, not {gates.require_stance}"),
         *(failure for name in gates.must_serve for failure in _serves(card, name, seen)),
         *(failure for name in gates.must_block for failure in _blocks(card, name, seen)),
-        *_findings(card, gates),
+        *_findings(card, gates, accepted),
     ]
     if gates.no_regress:
         failures.extend(_regress(card, baseline, seen))
@@ -351,11 +356,15 @@ def robots_says(card: ReportCard, token: str) -> str:
     return "told no by *" if policy == "unlisted" and card.wildcard_block else labels.policy(policy)
 
 
-def _findings(card: ReportCard, gates: Gates) -> Iterator[Failure]:
+def _findings(card: ReportCard, gates: Gates, accepted: Container[str]) -> Iterator[Failure]:
     if not gates.fail_on:
         return
     counted = SEVERITIES[: SEVERITIES.index(gates.fail_on) + 1]
-    found = [finding for finding in card.findings if finding.severity in counted and _counts(card, finding)]
+    found = [
+        finding
+        for finding in card.findings
+        if finding.severity in counted and finding.id not in accepted and _counts(card, finding)
+    ]
     lost = [] if card.ledger is UNSET else [entry.component for entry in card.ledger.entries if not entry.measured]
     why = _mute(card) or (f"Not measured: {', '.join(lost)}" if lost else "")
     if found:

@@ -233,18 +233,22 @@ def points(report: HostReport) -> Section | None:
 
 def findings(report: HostReport) -> Section | None:
     """Return the evidence, worst first. Key: the id of the finding, empty for one that only its text is known of."""
-    items = tuple(_finding(one, one.severity) for one in report.card.findings if not is_note(one))
+    items = tuple(_finding(report, one, one.severity) for one in report.card.findings if not is_note(one))
     return Section("findings", f"Evidence, {count(len(items), 'finding')}", items=items) if items else None
 
 
 def notes(report: HostReport) -> Section | None:
     """Return what the scan says of itself or beside the score: no problems. Key: the id of the finding."""
-    items = tuple(_finding(one, "note") for one in report.card.findings if is_note(one))
+    items = tuple(_finding(report, one, "note") for one in report.card.findings if is_note(one))
     return Section("notes", "Notes", items=items) if items else None
 
 
-def _finding(one: Finding, word: str) -> Item:
-    return Item(word=word, text=one.text, key=one.id, title=title(one), about=subject(one))
+def _finding(report: HostReport, one: Finding, word: str) -> Item:
+    why = report.accepted.get(one.id)
+    if why is None:
+        return Item(word=word, text=one.text, key=one.id, title=title(one), about=subject(one))
+    text = f"{one.text} Accepted until {why.until}: {clean(why.reason)}"
+    return Item(word="accepted", text=text, key=one.id, title=clean(f"Accepted: {title(one)}", 40), about=subject(one))
 
 
 def fixes(report: HostReport) -> Section | None:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -23,7 +24,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.methods import method as method_called
 from aui_tui.model.observations import Observations, Progress, no_progress
-from aui_tui.model.options import ORDINARY, ScanOptions
+from aui_tui.model.options import ORDINARY, Acceptance, ScanOptions
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
 from aui_tui.model.reads import Reading
@@ -48,6 +49,7 @@ CLIENT: Final = "local"
 """Who pays for scans where no client is named."""
 REGRADING: Final = 5.0
 """Seconds of a question that may go into grading older scans again."""
+NOTHING_ACCEPTED: Final[Mapping[str, Mapping[str, Acceptance]]] = {}
 THREADS: Final = 4
 """Threads that read and write files."""
 
@@ -57,7 +59,8 @@ class LocalService(Service):
 
     ``base_url`` begins the ``url`` of cards; ``method`` grades what is stored and asked for without a method;
     ``access`` is what the local user allows (None: public sites and this machine's own); ``at_once`` as for ``Scans``.
-    ``with_visits``: whether the visits in access logs are part of its answers. Files are read and written on threads.
+    ``with_visits``: whether the visits in access logs are part of its answers. ``accept``: the findings that an owner
+    accepts, by host and id. Files are read and written on threads.
     Raises ConfigError when the folder cannot be used, Unavailable when the index is locked.
     """
 
@@ -73,7 +76,9 @@ class LocalService(Service):
         access: ScanPolicy | None = None,
         at_once: int = 0,
         with_visits: bool = True,
+        accept: Mapping[str, Mapping[str, Acceptance]] = NOTHING_ACCEPTED,
     ) -> None:
+        self._accept = accept
         self._grading = Grading(method_called(method).name, base_url.rstrip("/"), with_visits)
         self._access = access
         self._at_once = at_once
@@ -177,7 +182,15 @@ class LocalService(Service):
     async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return what is stored of ``host``. Raises NeverScanned, or BadValue for a method it was not kept for."""
         wanted = method_called(method).name if method else ""
-        return await self._call(lambda: self._grading.report(self.reports, _key(host), method=wanted, at=at))
+        kept = await self._call(lambda: self._grading.report(self.reports, _key(host), method=wanted, at=at))
+        return self._accepting(kept)
+
+    def _accepting(self, report: HostReport) -> HostReport:
+        """Return ``report`` with what its owner accepts today (UTC)."""
+        today = datetime.now(UTC).date()
+        listed = self._accept.get(report.card.host.casefold(), {})
+        accepted = {finding: why for finding, why in listed.items() if today <= why.until}
+        return msgspec.structs.replace(report, accepted=accepted) if accepted else report
 
     async def visits(self, host: str) -> Visits | None:
         """Return what the access logs of ``host`` said when they were last read."""
@@ -232,9 +245,9 @@ class LocalService(Service):
         if options.tasks:
             report = await self._runs().run(report, act=options.act, live=live, url=url)
         if self.access.declared:
-            return await self._with_declared(url, report, progress)
+            return self._accepting(await self._with_declared(url, report, progress))
         card = msgspec.structs.replace(report.card, declared=msgspec.UNSET)
-        return msgspec.structs.replace(report, card=card)
+        return self._accepting(msgspec.structs.replace(report, card=card))
 
     async def _settled(self, options: ScanOptions, target: Target) -> ScanOptions:
         """Return ``options`` as they hold for ``target``. Raises BadValue, and NoBrowser for tasks without one."""
