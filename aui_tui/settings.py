@@ -156,6 +156,8 @@ OPTIONS: Final = (
     "ascii", "cacert", "control", "declared", "log_kind", "pace", "sign", "text", "trusted_proxy", "via",
 )  # fmt: skip
 """Settings with an option of their own; ``--set NAME=VALUE`` gives any other for a single run."""
+OF_SCANS: Final = ("root_browser", "cacert", "insecure", "pace", "control", "via", "sign")
+"""Settings that ``ScanPolicy`` has too, under the same name unless ``cli/site_options.py`` knows another."""
 WORDS: Final[Mapping[str, Sequence[str]]] = {
     "method": tuple(METHODS),
     "json_keys": ("names", "slots"),

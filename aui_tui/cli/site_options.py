@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError, InvalidHost
 from aui_tui.files import user_path
-from aui_tui.settings import SiteSettings
+from aui_tui.settings import DEFAULTS, OF_SCANS, SiteSettings
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
@@ -30,8 +29,8 @@ def policy_of(
     Raises BadValue, InvalidHost or ConfigError.
     """
     settings = run.settings
-    relaxed = settings.cacert or settings.insecure or settings.pace or settings.sign or settings.root_browser
-    if not (allow_private or connect_to or relaxed or pages or settings.via or settings.control != "auto"):
+    asked = {name: value for name in OF_SCANS if (value := getattr(settings, name)) != DEFAULTS[name]}
+    if not (allow_private or connect_to or pages or asked):
         return None
     if settings.control == "chromium":
         from aui_tui.tasks.browser import available
@@ -39,25 +38,29 @@ def policy_of(
         if missing := available():
             raise BadValue(f"The setting control = chromium needs {missing}; install it, or choose auto.")
     from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy, Via
+    from aui_tui.scan.signing import Signer, checked_agent, read_key
 
-    policy = ScanPolicy(
+    def signer(_: bool) -> Signer:
+        agent = checked_agent(settings.signature_agent) if settings.signature_agent else ""
+        return Signer(read_key(settings.data_dir), agent)
+
+    fields: dict[str, tuple[str, Callable[[Any], object]]] = {
+        "cacert": ("cafile", _readable),
+        "via": ("via", Via.parse),
+        "pace": ("limits", lambda pace: Limits(pace=pace)),
+        "sign": ("signer", signer),
+    }
+    given: dict[str, Any] = {}
+    for name, value in asked.items():
+        field, read = fields.get(name, (name, lambda value: value))
+        given[field] = read(value)
+    return ScanPolicy(
         allow_private=allow_private,
         keyboard=True,
         connect_to=tuple(ConnectTo.parse(rule) for rule in connect_to or ()),
-        cafile=_readable(settings.cacert) if settings.cacert else "",
-        insecure=settings.insecure,
-        root_browser=settings.root_browser,
-        control=settings.control,
-        via=Via.parse(settings.via) if settings.via else None,
-        limits=Limits(pace=settings.pace),
         pages=tuple(pages),
+        **given,
     )
-    if settings.sign:
-        from aui_tui.scan.signing import Signer, checked_agent, read_key
-
-        agent = checked_agent(settings.signature_agent) if settings.signature_agent else ""
-        policy = replace(policy, signer=Signer(read_key(settings.data_dir), agent))
-    return policy
 
 
 def pages_of(url: str, pages: Sequence[str]) -> tuple[str, ...]:
