@@ -15,7 +15,6 @@ from aui_tui.cli import streams
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError, RecordError
 from aui_tui.files import STDIN
-from aui_tui.index.folder import places
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import Observations
@@ -44,7 +43,7 @@ def service_of(run: Run, access: ScanPolicy | None = None) -> Service:
         )
     from aui_tui.service.remote import open_source
 
-    return open_source(run.settings.source, folder=places(run.settings.data_dir).sources)
+    return open_source(run.settings.source)
 
 
 def local_of(run: Run, access: ScanPolicy | None = None) -> LocalService:

@@ -182,10 +182,10 @@ def cache(
     async def work() -> None:
         async with local(run) as service:
             if chosen == "clear":
-                removed = service.cache.clear()
+                removed = service.recent_scans.clear()
                 report(as_json, {"removed": removed}, [f"{count(removed, 'answer')} removed"])
             else:
-                held = len(service.cache)
+                held = len(service.recent_scans)
                 report(as_json, {"answers": held}, [count(held, "answer")])
 
     run.wait(work())

@@ -1,19 +1,17 @@
-"""State shared by the processes of a data folder: the 24 h cache, ten scans an hour for each client, and leases.
+"""What the processes of a data folder share: who was scanned in the last 24 h, scans of the last hour, and leases.
 
-A lease lets one scan of a host run at a time (specification 4.3 and 8).
+All are entries of one diskcache, to be lost without harm (specification 4.3 and 8): what was seen lies in the index.
 """
 
 from __future__ import annotations
 
 import math
-import os
-import platform
 import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -21,78 +19,45 @@ import diskcache
 import msgspec
 from diskcache.core import MODE_RAW
 
-from aui_tui.errors import RateLimited, RecordError, Unavailable
+from aui_tui.errors import RateLimited, Unavailable
 from aui_tui.index import folder
 from aui_tui.index.database import is_damage
-from aui_tui.model.card import ReportCard, epoch_ms
-from aui_tui.model.codec import decode_card, encode_card
-from aui_tui.model.observations import Observations, decode_observations
-from aui_tui.model.view import HostReport, Quota
-from aui_tui.process import has_ended
+from aui_tui.model.card import ReportCard
+from aui_tui.model.view import Quota
 from aui_tui.text import clean
 
 BUSY: Final = 0.5
 """Longest wait in seconds for another process's lock."""
+SIZE_LIMIT: Final = 64 * 1024 * 1024
+"""Bytes above which the oldest entries go: some 300,000 of them."""
 
 
-SIZE_LIMIT: Final = 512 * 1024 * 1024
-"""Bytes above which the oldest entries go."""
+class JsonDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
+    """JSON inside rows alone: diskcache's own unpickles and opens what a planted row names (CVE-2025-69872)."""
 
+    def store(self, value: Any, read: bool, key: Any = None) -> tuple[int, int, None, str]:
+        """Return the columns of a row for ``value``."""
+        return 0, MODE_RAW, None, msgspec.json.encode(value).decode()
 
-class TextDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
-    """Text inside rows alone: diskcache's own unpickles and opens what a planted row names (CVE-2025-69872)."""
+    def fetch(self, mode: Any, filename: Any, value: Any, read: bool) -> Any:
+        """Return the value of a row; None for one that is not ours."""
+        if mode == MODE_RAW and filename is None:
+            with suppress(msgspec.DecodeError, RecursionError, TypeError):
+                return msgspec.json.decode(value)
+        return None
 
     def get(self, key: Any, raw: Any) -> Any:
         """Return the key of a row; empty for one that is not ours."""
         return key if raw else ""
 
-    def fetch(self, mode: Any, filename: Any, value: Any, read: bool) -> Any:
-        """Return the value of a row; None for one that is not ours."""
-        return value if mode == MODE_RAW and filename is None else None
-
     def remove(self, file_path: Any) -> None:
         """Leave every file alone."""
 
 
-class Entries:
-    """The values of a cache folder by key, while it is open."""
+class SharedCache:
+    """The diskcache in ``path``. Never to be used on an event loop.
 
-    def __init__(self, cache: Any) -> None:
-        self._cache = cache
-
-    def get(self, key: str) -> Any:
-        """Return the value under ``key``; None where there is none, or it is no JSON."""
-        with suppress(msgspec.DecodeError, RecursionError, TypeError):
-            return msgspec.json.decode(self._cache.get(key))
-        return None
-
-    def set(self, key: str, value: object, life: float) -> None:
-        """Keep ``value`` as JSON for ``life`` seconds."""
-        self._cache.set(key, msgspec.json.encode(value).decode(), expire=life)
-
-    def delete(self, key: str) -> None:
-        """Remove what is kept under ``key``."""
-        self._cache.delete(key)
-
-    def transaction(self) -> AbstractContextManager[None]:
-        """Return a transaction over all processes."""
-        done: AbstractContextManager[None] = self._cache.transact()
-        return done
-
-    def clear(self) -> int:
-        """Remove everything; return how many entries there were."""
-        return int(self._cache.clear())
-
-    def names(self) -> list[str]:
-        """Return the key of every entry."""
-        return [str(key) for key in self._cache.iterkeys()]
-
-
-class CacheFile:
-    """The diskcache in ``path``: JSON values by key, to be lost without harm.
-
-    No thread keeps it open between two uses; never to be called on an event loop. ``warnings`` holds
-    sentences for the user, such as that a damaged file was set aside.
+    ``warnings`` holds sentences for the user, such as that a damaged file was set aside.
     """
 
     def __init__(self, path: Path) -> None:
@@ -102,14 +67,15 @@ class CacheFile:
         self._cache: Any = None
 
     @contextmanager
-    def reading(self) -> Iterator[Entries]:
-        """Give the entries. Raises Unavailable when the file is locked for BUSY seconds or cannot be created.
+    def opened(self) -> Iterator[Any]:
+        """Give the ``diskcache.Cache``, its file closed afterwards.
 
-        One that turns out to be damaged is set aside; the next use starts afresh.
+        Raises Unavailable when the file is locked for BUSY seconds, or cannot be created. One that turns out to be
+        damaged is set aside; the next use starts afresh.
         """
         try:
-            with closing(self._opened()) as cache:
-                yield Entries(cache)
+            with closing(self._made()) as cache:
+                yield cache
         except (sqlite3.Error, diskcache.Timeout, OSError) as error:
             self._cache = None
             if is_damage(error):
@@ -119,13 +85,7 @@ class CacheFile:
                 f"The folder {clean(self.path.parent.name)} in the data folder cannot be used now: {reason}."
             ) from None
 
-    @contextmanager
-    def writing(self) -> Iterator[Entries]:
-        """Give the entries inside one transaction over all processes. Raises as ``reading``."""
-        with self.reading() as entries, entries.transaction():
-            yield entries
-
-    def _opened(self) -> Any:
+    def _made(self) -> Any:
         with self._guard:
             if self._cache is None or not self.path.exists():
                 self.path.parent.mkdir(mode=folder.MODE, parents=True, exist_ok=True)
@@ -133,38 +93,35 @@ class CacheFile:
                     self.path.chmod(0o600)
                     db.execute("BEGIN IMMEDIATE")  # of a locked file diskcache would wait a minute
                 try:
-                    self._cache = self._made()
+                    self._cache = self._new()
                 except (TypeError, ValueError, AttributeError):  # a setting in the file that diskcache does not know
                     self._set_aside()
-                    self._cache = self._made()
+                    self._cache = self._new()
         return self._cache
 
-    def _made(self) -> Any:
+    def _new(self) -> Any:
         return diskcache.Cache(
             str(self.path.parent),
             timeout=BUSY,
-            disk=TextDisk,
-            disk_min_file_size=SIZE_LIMIT,
+            disk=JsonDisk,
             size_limit=SIZE_LIMIT,
             cull_limit=10,
+            tag_index=True,
             eviction_policy="least-recently-stored",
             sqlite_journal_mode="delete",
             sqlite_synchronous=0,  # a file that power cuts may damage needs no waiting for the disk
         )
 
     def _set_aside(self) -> None:
-        self._cache = None
         aside = folder.set_aside(self.path)
         name = clean(self.path.parent.name)
-        self.warnings.append(f"The cache {name} was damaged; it was set aside as {clean(aside.name)}.")
+        self.warnings.append(f"The {name} was damaged; it was set aside as {clean(aside.name)}.")
 
 
 LIFE: Final = 24 * 3600.0
-"""Seconds for which a scan is answered from the cache."""
+"""Seconds for which a scan is an answer."""
 UNREACHABLE_LIFE: Final = 300.0
 """The same for an unreachable host."""
-FUTURE: Final = 300.0
-"""An entry whose time lies further in the future, in seconds, is refused (a clock set back)."""
 
 
 def life_of(card: ReportCard) -> float:
@@ -172,57 +129,48 @@ def life_of(card: ReportCard) -> float:
     return UNREACHABLE_LIFE if card.unreachable else LIFE
 
 
-class ScanCache:
-    """Recent scans by key: scheme as given, site, and a mark after # where something was relaxed.
+class RecentScans:
+    """By the key of a scan (``ScanPolicy.key``) the time of the last one, for as long as that is an answer.
 
-    Disposable: a fault is a miss.
+    The scan itself is kept in the index. A fault of the file is a miss.
     """
 
-    def __init__(self, file: CacheFile) -> None:
+    def __init__(self, file: SharedCache) -> None:
         self._file = file
 
-    def get(self, key: str, host: str) -> HostReport | None:
-        """Return the scan under ``key`` when it is fresh, whole and of ``host``; else None."""
-        try:
-            with self._file.reading() as entries:
-                entry = entries.get(key)
-            card = decode_card(entry["card"].encode())
-            seen = decode_observations(entry["observations"].encode())
-        except (Unavailable, RecordError, TypeError, LookupError, AttributeError):
-            return None
-        age = time.time() - epoch_ms(card.scanned_at) / 1000
-        if seen.host != host or not -FUTURE <= age < life_of(card):
-            return None
-        return HostReport(card=card, observations=seen, source="cache", age=max(age, 0.0))
+    def get(self, key: str) -> str:
+        """Return ``scanned_at`` of the scan under ``key``, empty without one."""
+        with suppress(Unavailable), self._file.opened() as cache:
+            at = cache.get(_SCAN + key)
+            return at if isinstance(at, str) else ""
+        return ""
 
-    def put(self, key: str, card: ReportCard, observations: Observations) -> None:
-        """Keep a scan. Raises Unavailable when the file is locked or full."""
-        entry = {
-            "card": encode_card(card, own=True).decode(),
-            "observations": msgspec.json.encode(observations).decode(),
-        }
-        with self._file.writing() as entries:
-            entries.set(key, entry, life_of(card))
+    def put(self, key: str, card: ReportCard) -> None:
+        """Note the scan behind ``card``. Raises Unavailable when the file is locked or full."""
+        with self._file.opened() as cache:
+            cache.set(_SCAN + key, card.scanned_at, expire=life_of(card), tag=key.partition("#")[0])
 
-    def drop(self, sites: Collection[str]) -> None:
-        """Remove the scans of ``sites``, however they were reached. A fault of the file leaves them."""
-        with suppress(Unavailable), self._file.writing() as entries:
-            for key in entries.names():
-                if _site(key) in sites:
-                    entries.delete(key)
+    def drop(self, sites: Iterable[str]) -> None:
+        """Forget the scans of ``sites``, however they were reached. A fault of the file leaves them."""
+        with suppress(Unavailable), self._file.opened() as cache, cache.transact():
+            for site in sites:
+                cache.evict(site)
 
     def clear(self) -> int:
-        """Remove every scan and return how many there were; no stored card is lost. Raises Unavailable."""
-        with self._file.writing() as entries:
-            return entries.clear()
+        """Forget every scan and return how many there were; no stored card is lost. Raises Unavailable."""
+        with self._file.opened() as cache, cache.transact():
+            return sum(cache.delete(key) for key in [*_scans(cache)])
 
     def __len__(self) -> int:
-        with self._file.reading() as entries:
-            return len(entries.names())
+        with self._file.opened() as cache:
+            return sum(1 for _ in _scans(cache))
 
 
-def _site(key: str) -> str:
-    return key.partition("#")[0].rpartition("://")[2]
+_SCAN: Final = "scan:"
+
+
+def _scans(cache: Any) -> Iterator[str]:
+    return (key for key in cache.iterkeys() if isinstance(key, str) and key.startswith(_SCAN))
 
 
 LEASE_LIFE: Final = 45.0
@@ -237,14 +185,10 @@ class Lease(NamedTuple):
 
 
 class Leases:
-    """Leases by key. A lease is an entry with its owner and an end; one that cannot be read counts as free.
+    """Leases by key, so that one scan of a host runs at a time. One that cannot be read counts as free."""
 
-    The lease of a process that has ended on this machine is free at once, whatever its end.
-    """
-
-    def __init__(self, file: CacheFile) -> None:
+    def __init__(self, file: SharedCache) -> None:
         self._file = file
-        self._place = _place()
 
     def take(self, key: str) -> Lease | None:
         """Return a lease of ``key``; None while somebody else holds it.
@@ -258,55 +202,36 @@ class Leases:
 
     def take_many(self, keys: Sequence[str]) -> list[Lease | None]:
         """Return per key a lease, or None while somebody else holds it; in one transaction. Raises Unavailable."""
-        taken = []
-        with self._file.writing() as entries:
-            for lease in map(_lease, keys):
-                free = self._is_free(entries, lease)
-                if free:
-                    self._keep(entries, lease)
-                taken.append(lease if free else None)
-        return taken
+        leases = [*map(_lease, keys)]
+        with self._file.opened() as cache, cache.transact():
+            return [lease if _taken(cache, lease) else None for lease in leases]
 
     def renew(self, leases: Sequence[Lease]) -> None:
         """Let ``leases`` run for LEASE_LIFE seconds from now; one that somebody else has taken stays theirs."""
-        with suppress(Unavailable), self._file.writing() as entries:
+        with suppress(Unavailable), self._file.opened() as cache, cache.transact():
             for lease in leases:
-                if self._is_free(entries, lease):
-                    self._keep(entries, lease)
+                _taken(cache, lease)
 
     def release(self, leases: Sequence[Lease]) -> None:
         """Give ``leases`` back in one transaction; one that somebody else has taken stays theirs."""
-        with suppress(Unavailable), self._file.writing() as entries:
+        with suppress(Unavailable), self._file.opened() as cache, cache.transact():
             for lease in leases:
-                if self._is_free(entries, lease):
-                    entries.delete(lease.key)
+                if _taken(cache, lease):
+                    cache.delete(lease.key)
 
-    def _keep(self, entries: Entries, lease: Lease) -> None:
-        end = time.time() + LEASE_LIFE
-        row = {"owner": lease.owner, "end": end, "place": self._place, "pid": os.getpid()}
-        entries.set(lease.key, row, LEASE_LIFE)
 
-    def _is_free(self, entries: Entries, lease: Lease) -> bool:
-        """Say whether nobody else holds a lease on the same key."""
-        found = entries.get(lease.key)
-        if not isinstance(found, dict) or found.get("owner") == lease.owner:
-            return True
-        if found.get("place") == self._place and has_ended(found.get("pid")):
-            return True
-        end, now = found.get("end"), time.time()
-        return not (isinstance(end, int | float) and now < end <= now + LEASE_LIFE)
+def _taken(cache: Any, lease: Lease) -> bool:
+    """Take ``lease``, or hold it longer, unless somebody else holds it: until when, no clock set back makes longer."""
+    held, now = cache.get(lease.key), time.time()
+    match held:
+        case [owner, float() | int() as end] if owner != lease.owner and now < end <= now + LEASE_LIFE:
+            return False
+    cache.set(lease.key, [lease.owner, now + LEASE_LIFE], expire=LEASE_LIFE)
+    return True
 
 
 def _lease(key: str) -> Lease:
     return Lease("lease:" + key, secrets.token_hex(8))
-
-
-def _place() -> str:
-    """Return a word for the space in which process ids are unique: machine and, on Linux, pid namespace."""
-    try:
-        return f"{platform.node()} {Path('/proc/self/ns/pid').readlink()}"
-    except OSError:
-        return platform.node()
 
 
 LIMIT: Final = 10
@@ -325,7 +250,7 @@ class QuotaStore:
     back so. While the file cannot be used, the scans of this process are counted in memory.
     """
 
-    def __init__(self, file: CacheFile) -> None:
+    def __init__(self, file: SharedCache) -> None:
         self._file = file
         self._unsaved: dict[str, list[float]] = {}
         """By client the times that are in no file yet."""
@@ -349,8 +274,8 @@ class QuotaStore:
     def left(self, client: str) -> Quota:
         """Return what is left for ``client``, spending nothing."""
         kept = None
-        with suppress(Unavailable), self._file.reading() as entries:
-            kept = entries.get(_client_key(client))
+        with suppress(Unavailable), self._file.opened() as cache:
+            kept = cache.get(_quota(client))
         times = self._times(client, kept)
         return Quota(left=max(LIMIT - len(times), 0), limit=LIMIT, next_slot=times[0] + WINDOW if times else 0.0)
 
@@ -361,9 +286,9 @@ class QuotaStore:
         """
         with self._guard:
             for _ in range(TRIES):
-                with suppress(Unavailable), self._file.writing() as entries:
-                    before = self._times(client, entries.get(_client_key(client)))
-                    entries.set(_client_key(client), change(before), WINDOW)
+                with suppress(Unavailable), self._file.opened() as cache, cache.transact():
+                    before = self._times(client, cache.get(_quota(client)))
+                    cache.set(_quota(client), change(before), expire=WINDOW)
                     self._unsaved.pop(client, None)
                     return before, True
             before = self._times(client, None)
@@ -381,7 +306,7 @@ class QuotaStore:
         return sorted(t for t in times if now - t < WINDOW)
 
 
-def _client_key(client: str) -> str:
+def _quota(client: str) -> str:
     return "quota:" + client
 
 

@@ -264,7 +264,7 @@ class Database:
                 self._create(connection)
 
     def _prepare_reading(self) -> sqlite3.Connection:
-        """Open a file that cannot be written to. Raises ConfigError for an empty one."""
+        """Open a file that cannot be written to. Raises Unavailable for an empty one."""
         mode = "mode=ro"
         try:
             connection = self._connect(mode)
@@ -280,7 +280,7 @@ class Database:
                 )
         if not made:
             connection.close()
-            raise ConfigError(f"The index {clean(self.path, 200)} is empty, and read-only for this user.")
+            raise Unavailable(f"The index {clean(self.path.name)} is empty, and cannot be written now.")
         self._file, self._mode = _identity(self.path), mode
         return connection
 

@@ -37,13 +37,16 @@ BEFORE, AFTER = (
     for scan in ("past", "now")
 )
 """The scores of two scans as they compare: both without tasks where only one of the two ran them."""
+ROUTE: Final = "aside = (SELECT min(aside) FROM scan AS other WHERE other.site = scan.site)"
+"""The scans of a host among which its card and its history are."""
 COMPARABLE: Final = "now.method = past.method AND NOT now.unreachable AND NOT past.unreachable"
 PAIRS: Final = f"""
     SELECT site.host, {BEFORE}, {AFTER}, nullif(past.id, now.id), {{agents}}
     FROM (SELECT id, host, at, {{agents}} FROM site WHERE {{condition}}) AS site
     JOIN scan AS now ON now.site = site.id AND now.at = site.at
     JOIN scan AS past ON past.site = site.id
-    AND past.at = (SELECT max(at) FROM scan WHERE site = site.id AND at < coalesce(?, site.at) AND dead = 0)
+    AND past.at = (SELECT max(at) FROM scan WHERE site = site.id AND at < coalesce(?, site.at) AND dead = 0
+    AND aside = now.aside)
     WHERE {COMPARABLE}
 """
 """Hosts that had a scan before a time, else one before their last: comparable scores then and now, the id of the scan
@@ -122,8 +125,8 @@ def weeks(db: sqlite3.Connection, query: Query, now: float) -> dict[str, tuple[i
     for week in range(WEEKS):
         end = round((now - (WEEKS - 1 - week) * 7 * 86400) * 1000)
         for scan, _ in db.execute(
-            "SELECT id, max(at) FROM scan WHERE site IN (SELECT value FROM json_each(?)) AND at <= ? "
-            "AND dead = 0 GROUP BY site",
+            "SELECT id, max(at) FROM scan WHERE site IN (SELECT value FROM json_each(?)) AND at <= ? AND dead = 0 "
+            f"AND {ROUTE} GROUP BY site",
             (json.dumps(sites), end),
         ):
             weeks_of[scan].append(week)

@@ -60,7 +60,7 @@ def _narrow(folder: Path) -> None:
     owner = getattr(os, "geteuid", lambda: found.st_uid)()
     if stat.S_IMODE(found.st_mode) & (stat.S_IWGRP | stat.S_IWOTH | stat.S_ISVTX):
         parts = places(folder)
-        for part in (parts.cache, parts.limits, parts.pictures, parts.pages):
+        for part in (parts.cache, parts.pictures, parts.pages):
             part.mkdir(mode=MODE, exist_ok=True)
         with suppress(FileExistsError):
             os.close(os.open(parts.index, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -92,18 +92,16 @@ def damaged(folder: Path) -> tuple[Path, ...]:
 class Places(msgspec.Struct, frozen=True):
     """The parts of a data folder.
 
-    ``index``: report cards and history, durable. ``cache``: the answers of the last 24 h, may be cleared at any time.
-    ``limits``: the scans of the last hour and who scans what now. ``pictures``: of the last run of the tasks.
-    ``sources``: copies of published indexes. ``ranges``: addresses that vendors publish. ``reports``: opened in a
+    ``index``: report cards and history, durable. ``cache``: who was scanned in the last 24 h, the scans
+    of the last hour, who scans what now; may be lost. ``pictures``: of the last run of the tasks.
+    ``ranges``: addresses that vendors publish. ``reports``: opened in a
     browser. ``pages``: as the last scan got them, for readers.
     """
 
     data: Path
     index: Path
     cache: Path
-    limits: Path
     pictures: Path
-    sources: Path
     ranges: Path
     reports: Path
     pages: Path
@@ -111,5 +109,5 @@ class Places(msgspec.Struct, frozen=True):
 
 def places(folder: Path) -> Places:
     """Return the parts of the data folder ``folder``."""
-    names = (INDEX, "scan-cache", "limits", "pictures", "sources", "ranges", "reports", "pages")
+    names = (INDEX, "cache", "pictures", "ranges", "reports", "pages")
     return Places(folder, *(folder / name for name in names))

@@ -23,12 +23,14 @@ from aui_tui.text import clean
 Reader = Callable[[], sqlite3.Connection]
 BEST_VERDICT_FIRST: Final = ("allowed", "allowed-robots", "partial", "disallowed", "blocked", UNANSWERED, "walled")
 """The verdicts that say something; ``untested`` and an unknown word stand last in either direction."""
+FUTURE_MS: Final = 300_000
+"""A scan from further ahead, of a clock that was wrong, is never the newest."""
 KEYS: Final = MappingProxyType(
     {
         "rank": "",
         "score": "",
         "change": "-change",
-        "age": "-at",
+        "age": f"-iif(at > now_ms() + {FUTURE_MS}, 0, at)",
         "name": "folded",
         "grade": "substr(grade, 1, 1)",
         "category": f"CASE WHEN category IN ({', '.join(map(repr, CATEGORIES))}) THEN category ELSE '~' END",

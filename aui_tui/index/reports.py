@@ -17,7 +17,8 @@ import msgspec
 from aui_tui.errors import NeverScanned, NoCard, RecordError
 from aui_tui.index import compression, figures
 from aui_tui.index.database import Database
-from aui_tui.index.lists import FILLED, NO_FACETS, RARE, IdWindow, facets, find_hosts, read_rows, unused
+from aui_tui.index.figures import ROUTE
+from aui_tui.index.lists import FILLED, FUTURE_MS, NO_FACETS, RARE, IdWindow, facets, find_hosts, read_rows, unused
 from aui_tui.index.rows import COLUMNS, Packed, columns_of, search_text
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.methods import REVISION
@@ -52,10 +53,12 @@ PUT: Final = (
 )
 KEEP: Final = (
     "INSERT OR REPLACE INTO scan "
-    "(site, at, score, grade, stance, unreachable, dead, method, card, observations, plain) "
-    "VALUES (:site, :at, :score, :grade, :stance, :unreachable, :dead, :method, :card, :observations, :plain)"
+    "(site, at, score, grade, stance, unreachable, dead, method, card, observations, plain, aside) "
+    "VALUES (:site, :at, :score, :grade, :stance, :unreachable, :dead, :method, :card, :observations, :plain, :aside)"
 )
 BLOBS: Final = "CAST(card AS BLOB), CAST(observations AS BLOB)"
+COUNT: Final = "UPDATE meta SET changes = changes + 1, at = now_ms()"
+PAST: Final = f"at <= now_ms() + {FUTURE_MS}"
 
 
 class Recent(NamedTuple):
@@ -93,27 +96,23 @@ class Reports:
         return f"{self._word}-{self.database.generation}-{changes}"
 
     def changed(self) -> float | None:
-        """Return the epoch seconds of the last write to the index, by any process; None while that may go on.
+        """Return the epoch seconds of the last change of the index, by any process; None while it may change again.
 
         A time in whole seconds tells two changes apart only once the second is over.
         """
-        try:
-            log = self.path.with_name(self.path.name + "-wal")
-            at = max(file.stat().st_mtime for file in (self.path, log) if file.exists())
-        except (OSError, ValueError):
-            return None
+        at = self._read("SELECT CAST(at AS INTEGER) FROM meta")[0][0] / 1000
         return at if time.time() - at > SETTLED else None
 
     # Writing
 
-    def put(self, card: ReportCard, observations: Observations | None = None) -> bool:
-        """Keep a scan; return whether it became the host's latest card.
+    def put(self, card: ReportCard, observations: Observations | None = None, *, aside: int = 0) -> bool:
+        """Keep a scan; return whether it became the host's latest card. ``aside``: as in ``ScanKey``.
 
         The key is ``observations.host``, else ``card.host``. A scan with the same host and time is replaced. A scan
         without any answer (``probe_dead``) goes to the history only, while a good card is kept and such scans have
         not yet gone on for 24 h.
         """
-        return self.put_many([(card, observations)]) == 1
+        return self.put_packed([Packed.of(card, observations, aside)]) == 1
 
     def put_many(self, scans: Iterable[tuple[ReportCard, Observations | None]]) -> int:
         """Keep scans in one transaction; return how many became their host's latest card."""
@@ -122,11 +121,12 @@ class Reports:
     def put_packed(self, scans: Sequence[Packed]) -> int:
         """Keep packed scans in one transaction; return how many became their host's latest card.
 
-        A card replaces a summary of its host; a summary is not kept where there is a card or a summary as new.
+        A card replaces a summary of its host, unless a visitor's scan went aside. A summary is not kept where there is
+        a card, or a summary as new.
         """
         with self.database.writing() as db:
             kept = sum(self._put(db, scan) for scan in scans)
-            db.execute("UPDATE meta SET changes = changes + 1")
+            db.execute(COUNT)
             return kept
 
     def _put(self, db: sqlite3.Connection, scan: Packed) -> bool:
@@ -139,7 +139,7 @@ class Reports:
             _keep(db, _write(db, scan.columns), scan)
             return True
         site, latest, cards = found
-        if scan.card is None and (cards or at <= latest):
+        if (scan.aside > 1 and not cards) or (scan.card is None and (cards or at <= latest)):
             return False
         if not cards:
             db.execute("DELETE FROM scan WHERE site = ?", (site,))
@@ -147,7 +147,7 @@ class Reports:
         oldest = round(time.time() * 1000) - KEEP_ALL_MS
         db.execute(
             "DELETE FROM scan WHERE site = :site AND at < :oldest AND at <> :shown AND at NOT IN "
-            "(SELECT max(at) FROM scan WHERE site = :site AND at < :oldest GROUP BY at / :week)",
+            "(SELECT max(at) FROM scan WHERE site = :site AND at < :oldest GROUP BY at / :week, aside)",
             {"site": site, "oldest": oldest, "shown": latest if cards else at, "week": WEEK_MS},
         )
         chosen = _latest(db, site)
@@ -171,7 +171,7 @@ class Reports:
             found = db.execute("SELECT id, CAST(folded AS TEXT) FROM site WHERE host = ?", (host,)).fetchone()
             if found is None and not visits:
                 raise NeverScanned(host)
-            db.execute("UPDATE meta SET changes = changes + 1")
+            db.execute(COUNT)
             if found is None:
                 return 0
             site, folded = found
@@ -184,7 +184,7 @@ class Reports:
         with self.database.writing() as db:
             values = (record.host, epoch_ms(record.read_at), msgspec.json.encode(record))
             db.execute("INSERT OR REPLACE INTO visits (host, at, record) VALUES (?, ?, ?)", values)
-            db.execute("UPDATE meta SET changes = changes + 1")
+            db.execute(COUNT)
 
     def regrade(self, grade: Callable[[ReportCard, Observations], ReportCard], *, seconds: float) -> tuple[int, int]:
         """Keep scans anew that were kept before the present revision, the newest first, for about ``seconds``.
@@ -198,21 +198,21 @@ class Reports:
                 sql = "UPDATE meta SET revision = ?, ungraded = (SELECT 1 + ifnull(max(id), 0) FROM scan)"
                 below = db.execute(f"{sql} RETURNING ungraded", (REVISION,)).fetchall()[0][0]
         while below and time.monotonic() < end:
-            sql = f"SELECT id, {BLOBS} FROM scan WHERE id < ? AND card IS NOT NULL ORDER BY id DESC LIMIT ?"
+            sql = f"SELECT id, {BLOBS}, aside FROM scan WHERE id < ? AND card IS NOT NULL ORDER BY id DESC LIMIT ?"
             found = self._read(sql, (below, REGRADED))
             scans = []
-            for _, card, seen in found:
+            for _, card, seen, aside in found:
                 with suppress(RecordError):
                     kept, observations = (
                         compression.unpack_card(card),
                         compression.unpack_observations(seen) if seen else None,
                     )
-                    scans.append(Packed.of(grade(kept, observations) if observations else kept, observations))
+                    scans.append(Packed.of(grade(kept, observations) if observations else kept, observations, aside))
             below, done = found[-1][0] if found else 0, done + len(scans)
             with self.database.writing() as db:
                 for scan in scans:
                     self._put(db, scan)
-                db.execute("UPDATE meta SET changes = changes + 1, ungraded = min(ungraded, ?)", (below,))
+                db.execute(f"{COUNT}, ungraded = min(ungraded, ?)", (below,))
         return done, int(self._read("SELECT count(*) FROM scan WHERE id < ?", (below,))[0][0]) if below else 0
 
     # One host
@@ -228,7 +228,9 @@ class Reports:
     def previous(self, host: str, at: str) -> HostReport | None:
         """Return the kept scan of ``host`` before the one at ``at``; None when there is none."""
         with suppress(NeverScanned):
-            return self._scan(host, "scan.at < ? AND dead = 0 ORDER BY scan.at DESC LIMIT 1", (host, epoch_ms(at)))
+            return self._scan(
+                host, f"scan.at < ? AND dead = 0 AND {ROUTE} ORDER BY scan.at DESC LIMIT 1", (host, epoch_ms(at))
+            )
         return None
 
     def _scan(self, host: str, when: str, values: Sequence[object]) -> HostReport:
@@ -251,7 +253,7 @@ class Reports:
         found = self._read(
             "SELECT scan.at, scan.score, scan.grade, scan.stance, unreachable, plain, dead = 2 FROM scan "
             "JOIN site ON site.id = site WHERE host = ? AND scan.stance IN (0, 1, 2) AND typeof(scan.at) = 'integer' "
-            "AND typeof(scan.score) = 'integer' ORDER BY scan.at",
+            f"AND typeof(scan.score) = 'integer' AND {ROUTE} ORDER BY scan.at",
             (host,),
         )
         return tuple(
@@ -287,7 +289,8 @@ class Reports:
     def recent(self, hosts: Sequence[str]) -> dict[str, Recent]:
         """Return what is known of those of ``hosts`` that were ever scanned."""
         found = self._read(
-            "SELECT host, category, (SELECT CAST(max(at) AS INTEGER) FROM scan WHERE site = site.id) FROM site "
+            "SELECT host, category, (SELECT CAST(max(at) AS INTEGER) FROM scan "
+            f"WHERE site = site.id AND {PAST} AND {ROUTE}) FROM site "
             "WHERE host IN (SELECT value FROM json_each(?))",
             (json.dumps(list(hosts)),),
         )
@@ -325,7 +328,9 @@ class Reports:
         """Return the lists of ``query``; their first rows alone while nothing is ``counted``."""
         limit, ranks = 0 if counted else FIRST, _ranks(db)
         ranked, unreachable = (find_hosts(db, query, ranked=ranked, limit=limit) for ranked in (True, False))
-        newest: int | None = db.execute("SELECT max(at) FROM site WHERE typeof(at) = 'integer'").fetchone()[0]
+        newest: int | None = db.execute(f"SELECT max(at) FROM site WHERE typeof(at) = 'integer' AND {PAST}").fetchone()[
+            0
+        ]
         return IndexView(
             query=query,
             scanned_at=stamp(time.time() if newest is None else newest / 1000),
@@ -386,6 +391,7 @@ def _keep(db: sqlite3.Connection, site: int, scan: Packed) -> None:
         "card": scan.card,
         "observations": scan.observations,
         "plain": scan.plain,
+        "aside": scan.aside,
     }
     db.execute(KEEP, values)
 
@@ -405,17 +411,18 @@ def _write(db: sqlite3.Connection, columns: Mapping[str, Any]) -> int:
 def _latest(db: sqlite3.Connection, site: int) -> int:
     """Return the time of the scan that stands for ``site``: the newest, or the newest with an answer.
 
-    Scans without any answer are passed over while there is an earlier one with answers and they span under 24 h; one
-    that was stopped before its end is passed over wherever there is another.
+    Of those by its default route where there are any. Scans without any answer are passed over while there is an
+    earlier one with answers and they span under 24 h; those that were stopped before their end, or lie in the future
+    (a clock that was wrong), wherever there is another.
     """
-    newest, good = db.execute(
-        f"SELECT coalesce(max(at) FILTER (WHERE dead < {INCOMPLETE}), max(at)), max(at) FILTER (WHERE dead = 0) "
-        "FROM scan WHERE site = ? AND typeof(at) = 'integer'",
+    good, newest, stopped, future = db.execute(
+        f"SELECT max(at) FILTER (WHERE dead = 0 AND {PAST}), max(at) FILTER (WHERE dead < {INCOMPLETE} AND {PAST}), "
+        f"max(at) FILTER (WHERE {PAST}), min(at) FROM scan WHERE site = ? AND typeof(at) = 'integer' AND {ROUTE}",
         (site,),
     ).fetchone()
     if good is None or good == newest:
-        return int(newest)
-    sql = f"SELECT min(at) FROM scan WHERE site = ? AND at > ? AND dead NOT IN (0, {INCOMPLETE})"
+        return int(next(at for at in (newest, stopped, future) if at is not None))
+    sql = f"SELECT min(at) FROM scan WHERE site = ? AND at > ? AND dead NOT IN (0, {INCOMPLETE}) AND {PAST} AND {ROUTE}"
     first_dead: int = db.execute(sql, (site, good)).fetchone()[0]
     return int(newest if newest - first_dead >= DEAD_AFTER_MS else good)
 
@@ -423,10 +430,10 @@ def _latest(db: sqlite3.Connection, site: int) -> int:
 def _compare(db: sqlite3.Connection, site: int, latest: int) -> None:
     """Write the number of kept scans and the change of the score since the scan before, under the same method."""
     db.execute(
-        "UPDATE site SET scans = (SELECT count(*) FROM scan WHERE site = :site), change = ("
+        f"UPDATE site SET scans = (SELECT count(*) FROM scan WHERE site = :site AND {ROUTE}), change = ("
         f"SELECT {figures.AFTER} - {figures.BEFORE} FROM scan AS now, scan AS past WHERE now.site = :site "
         "AND now.at = :at AND past.site = :site AND past.at = "
-        "(SELECT max(at) FROM scan WHERE site = :site AND at < :at AND dead = 0) "
+        "(SELECT max(at) FROM scan WHERE site = :site AND at < :at AND dead = 0 AND aside = now.aside) "
         f"AND {figures.COMPARABLE}) WHERE id = :site",
         {"site": site, "at": latest},
     )

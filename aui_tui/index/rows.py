@@ -64,7 +64,7 @@ class Line(msgspec.Struct, frozen=True, array_like=True):
 class Packed(msgspec.Struct, frozen=True, kw_only=True):
     """A scan ready to be written, packed outside the transaction; ``columns`` are the values by COLUMNS.
 
-    Without ``card`` only the summary of another index is known.
+    Without ``card`` only the summary of another index is known. ``aside``: as in ``ScanKey``.
     """
 
     columns: dict[str, Any]
@@ -73,9 +73,10 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
     observations: bytes | None = None
     plain: int | None = None
     incomplete: bool = False
+    aside: int = 0
 
     @classmethod
-    def of(cls, card: ReportCard, observations: Observations | None) -> Packed:
+    def of(cls, card: ReportCard, observations: Observations | None, aside: int = 0) -> Packed:
         """Pack a card and what was seen; the key is ``observations.host``, else ``card.host``."""
         return cls(
             columns=columns_of(card, observations),
@@ -84,6 +85,7 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
             observations=None if observations is None else compression.pack_observations(observations),
             plain=without_tasks(card) if task_points(card) is not None else None,
             incomplete=observations is not None and observations.incomplete,
+            aside=aside,
         )
 
     @classmethod

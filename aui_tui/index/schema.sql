@@ -73,7 +73,8 @@ END;
 CREATE VIRTUAL TABLE site_text USING fts5 (hay, content = '', columnsize = 0, tokenize = 'trigram case_sensitive 1');
 
 -- One row per kept scan. Without a card it is a summary that another index published. Where tasks were run, plain is
--- the score without them: scores of scans with and without tasks compare by it.
+-- the score without them: scores of scans with and without tasks compare by it. The card of a host is that of a scan
+-- with the least aside: 0 by its default route, 1 by another one of the local user's, 2 by a visitor's.
 CREATE TABLE scan (
     id INTEGER PRIMARY KEY,
     site INTEGER NOT NULL,
@@ -87,6 +88,7 @@ CREATE TABLE scan (
     card BLOB,
     observations BLOB,
     plain INTEGER,
+    aside INTEGER NOT NULL DEFAULT 0,
     UNIQUE (site, at)
 );
 
@@ -97,10 +99,11 @@ CREATE TABLE visits (
     record BLOB NOT NULL
 ) WITHOUT ROWID;
 
--- One row: how many transactions have changed the index, the revision of the method under which its scans are graded,
--- and the id below which they still have to be.
+-- One row: how many transactions have changed the index, when the last one did, the revision of the method under which
+-- its scans are graded, and the id below which they still have to be.
 CREATE TABLE meta (
     changes INTEGER NOT NULL,
+    at INTEGER NOT NULL DEFAULT 0,
     revision INTEGER NOT NULL DEFAULT 0,
     ungraded INTEGER NOT NULL DEFAULT 0
 );

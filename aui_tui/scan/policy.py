@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
 import os
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Final, NamedTuple
 
 from aui_tui.errors import BadValue, ConfigError, InvalidHost
 from aui_tui.scan.signing import Signer
-from aui_tui.scan.target import Origin, Target, is_public, parse, parse_address
+from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target, is_public, parse, parse_address
 from aui_tui.text import clean, is_loopback
 
 Resolver = Callable[[str], Awaitable[Sequence[str]]]
@@ -124,6 +125,29 @@ class OwnSite(NamedTuple):
         return user, password
 
 
+class ScanKey(NamedTuple):
+    """Under which name a scan is kept.
+
+    ``name``: of its answer in the cache: the site, and a mark where it was asked otherwise than by default; empty for
+    an answer that belongs to the user alone. ``aside``: 0 for a scan by the default route (https, or http where nothing
+    listens for https), which makes the card of the site; 1 for another route of the local user's, by http or
+    ``connect_to``; 2 for a visitor's. These make a card only while there is no scan with less.
+    """
+
+    name: str
+    aside: int
+
+
+SAME_ANSWER: Final = frozenset(
+    {
+        *("allow_private", "keyboard", "loopback", "remote", "root_browser"),  # who may ask, not what is answered
+        *("headers", "basic_auth", "sites", "signer"),  # of the user alone: nothing is cached
+        *("declared", "resolver", "arms", "limits"),  # asked besides, or how patiently
+    }
+)
+"""Fields of a policy that are no part of the key of a scan; every other one is."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanPolicy:
     """What the local user allows; the default is what a stranger gets.
@@ -196,6 +220,25 @@ class ScanPolicy:
         site = self.sites.get(target.site)
         policy = replace(self, headers=tuple(site.headers.items()), basic_auth=site.credentials) if site else self
         return replace(policy, loopback=True) if is_loopback(target.host) else policy
+
+    def key(self, target: Target) -> ScanKey:
+        """Return under which name a scan of ``target`` is kept in the cache, and its card in the index."""
+        access, scheme = self.toward(target), target.scheme or ""
+        vouched = [self.rule_for(origin.host, origin.port) is not None for origin in target.origins]
+        by_http = scheme == "http" and target.port is None
+        if self.remote:  # the operator's rules are the usual route, also where they know a site by http alone
+            usual = by_http and vouched[0] and not self.rule_for(target.host, DEFAULT_PORTS["https"])
+            scheme, aside = ("", 0) if usual else (scheme, 2 * by_http)
+        else:
+            aside = int(by_http or any(vouched))
+        if access.headers or access.basic_auth is not None or access.signer is not None:
+            return ScanKey("", aside)
+        asked = {one.name: getattr(access, one.name) for one in fields(self) if one.name not in SAME_ANSWER}
+        default = type(self)()
+        marks = [(name, value) for name, value in asked.items() if value != getattr(default, name)]
+        marks += [("scheme", scheme)] if scheme else []
+        mark = "#" + hashlib.sha256(repr(marks).encode()).hexdigest()[:16] if marks else ""
+        return ScanKey(target.site + mark, aside)
 
     async def owns(self, target: Target, resolver: Resolver) -> bool:
         """Return whether ``target`` is a host of the user's own: private by name or address, or under ``connect_to``.

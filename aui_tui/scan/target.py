@@ -97,11 +97,6 @@ class Target:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port is None else f"{host}:{self.port}"
 
-    @property
-    def key(self) -> str:
-        """The name under which an answer is cached: scheme and port as given, so that two sites never share one."""
-        return f"{self.scheme}://{self.site}" if self.scheme else self.site
-
 
 def parse(url: str, *, allow_private: bool = False) -> Target:
     """Return the site that ``url`` names: a host, ``host:port`` or an http or https URL; path and query are dropped.

@@ -5,6 +5,7 @@ Records of another's index are read tolerantly: what says nothing of the verdict
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain, islice
@@ -14,10 +15,11 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from aui_tui.errors import InvalidHost, NeverScanned, RecordError
+from aui_tui.index.lists import FUTURE_MS
 from aui_tui.index.reports import Reports
 from aui_tui.index.rows import Packed
 from aui_tui.model import codec
-from aui_tui.model.card import ReportCard, SiteSummary, site_url
+from aui_tui.model.card import ReportCard, SiteSummary, epoch_ms, site_url
 from aui_tui.model.decoding import from_json, parse
 from aui_tui.model.observations import Observations, observations_from
 from aui_tui.model.vocabulary import UNCATEGORIZED
@@ -263,6 +265,12 @@ def _record(value: Any, place: str, *, ranked: bool = True) -> ImportedRecord:
         return ImportedRecord(place=place, error=str(error))
 
 
+def _check_time(scanned_at: str) -> None:
+    """Raise RecordError for a time that lies ahead: no later scan would replace it."""
+    if epoch_ms(scanned_at) > time.time() * 1000 + FUTURE_MS:
+        raise RecordError(f"Its time {clean(scanned_at, 40)} is more than five minutes ahead.")
+
+
 BATCH: Final = 500
 OnProgress = Callable[[int], None]
 """Called with how many records were read."""
@@ -312,15 +320,20 @@ def take_records(
 
 
 def _packed(record: ImportedRecord) -> Packed:
-    """Return a record ready to be written. Raises RecordError for a broken one, InvalidHost for a bad host."""
+    """Return a record ready to be written.
+
+    Raises RecordError for a broken one, or one from the future; InvalidHost for a bad host.
+    """
     if record.error:
         raise RecordError(record.error)
     if record.summary is not None:
         row = record.summary
+        _check_time(row.scanned_at)
         summary = msgspec.structs.replace(row, host=site_of(row.host), url=page_of("", row.url, row.host))
         return Packed.of_summary(summary, ranked=record.ranked)
     assert record.card is not None
     card = record.card
+    _check_time(card.scanned_at)
     card = msgspec.structs.replace(card, host=site_of(card.host), url=page_of("", card.url, card.host))
     seen = record.observations
     if seen is not None and site_of(seen.host) != card.host:

@@ -36,7 +36,7 @@ from aui_tui.service.protocol import Service
 from aui_tui.text import clean, count
 
 if TYPE_CHECKING:
-    from aui_tui.index.cache import Leases, ScanCache
+    from aui_tui.index.cache import Leases, RecentScans
     from aui_tui.model.tasks import TaskProgress
     from aui_tui.scan.parser_process import ParserProcess
     from aui_tui.scan.policy import ScanPolicy
@@ -122,9 +122,9 @@ class LocalService(Service):
             return self._made
 
     @property
-    def cache(self) -> ScanCache:
+    def recent_scans(self) -> RecentScans:
         """The scans of the last 24 h."""
-        return self.scans.cache
+        return self.scans.recent
 
     @property
     def leases(self) -> Leases:
@@ -220,7 +220,6 @@ class LocalService(Service):
 
         def remove() -> int:
             removed = self.reports.forget(key)
-            self.cache.drop(frozenset([key]))
             pages.drop(self.places.pages, key)
             if self.places.pictures.is_dir():
                 from aui_tui.service.tasks import drop_pictures

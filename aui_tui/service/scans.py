@@ -7,28 +7,26 @@ share one scan. A stored scan becomes a card of the method that is asked for.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import hashlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 import msgspec
 
 from aui_tui.errors import AuiError, InvalidHost, Unavailable
 from aui_tui.index import pages
-from aui_tui.index.cache import LEASE_LIFE, CacheFile, Lease, Leases, QuotaStore, ScanCache, life_of
+from aui_tui.index.cache import LEASE_LIFE, Lease, Leases, QuotaStore, RecentScans, SharedCache, life_of
 from aui_tui.index.folder import Places
 from aui_tui.index.reports import Reports
-from aui_tui.model.card import ReportCard, age
+from aui_tui.model.card import ReportCard, age, epoch_ms
 from aui_tui.model.labels import dated
 from aui_tui.model.observations import Observations, ProbeEvent, Progress
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.reads import KeptPage
 from aui_tui.model.view import HostReport, Quota
 from aui_tui.process import is_root
-from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.policy import ScanKey, ScanPolicy
 from aui_tui.scan.target import Target
 from aui_tui.service.grading import Grading, known_as
 
@@ -127,6 +125,8 @@ class _Flight:
 
 POLL: Final = 0.2
 """Seconds between looks at a lease that another process holds."""
+FUTURE: Final = 300.0
+"""A kept scan whose time lies further in the future, in seconds, is no answer (a clock set back)."""
 OTHER_SCAN_TIMEOUT: Final = 80.0
 """Longest wait in seconds for another process's scan of the same host."""
 
@@ -135,47 +135,6 @@ class Call(Protocol):
     """Runs work that reads or writes files on a thread."""
 
     def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
-
-
-class Memo(Generic[T]):
-    """What was last read of a file, by key, while no process has written to it since.
-
-    A look at the times of the file is cheap enough for an event loop. What was read within SETTLED seconds of a write
-    is not kept: a second write in the same tick of the clock would not show.
-    """
-
-    SETTLED: Final = 0.1
-    MOST: Final = 200
-
-    def __init__(self, file: CacheFile, call: Call) -> None:
-        self._file = file.path
-        self._call = call
-        self._kept: dict[str, tuple[tuple[int, int], T]] = {}
-
-    async def get(self, key: str, read: Callable[[], T], is_valid: Callable[[T], bool] = lambda value: True) -> T:
-        """Return what ``read`` gives, or gave and is still valid."""
-        stamp = self._stamp()
-        found = self._kept.get(key)
-        if found is not None and found[0] == stamp and is_valid(found[1]):
-            return found[1]
-        value = await self._call(read)
-        if stamp is not None and time.time() - stamp[0] / 1e9 > self.SETTLED:
-            self._kept.pop(key, None)
-            self._kept[key] = stamp, value
-            if len(self._kept) > self.MOST:
-                del self._kept[next(iter(self._kept))]
-        return value
-
-    def drop(self, key: str) -> None:
-        """Forget what was read under ``key``."""
-        self._kept.pop(key, None)
-
-    def _stamp(self) -> tuple[int, int] | None:
-        try:
-            found = self._file.stat()
-        except OSError:
-            return None
-        return found.st_mtime_ns, found.st_size
 
 
 class Scans:
@@ -200,26 +159,23 @@ class Scans:
         self._grading = grading
         self._scanner = Scanner()
         self._call = call
-        self._scans = CacheFile(places.cache)
-        self._limits = CacheFile(places.limits)
-        self.cache = ScanCache(self._scans)
-        self.quota = QuotaStore(self._limits)
-        self.leases = Leases(self._limits)
-        self._cached: Memo[HostReport | None] = Memo(self._scans, call)
-        self._left: Memo[Quota] = Memo(self._limits, call)
+        self._shared = SharedCache(places.cache)
+        self.recent = RecentScans(self._shared)
+        self.quota = QuotaStore(self._shared)
+        self.leases = Leases(self._shared)
         self._flights: dict[str, _Flight] = {}
         self._at_once = at_once
         self._places = asyncio.Semaphore(at_once or UNBOUNDED)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences about the files, such as that a damaged one was set aside."""
-        return (*self._scans.warnings, *self._limits.warnings)
+        """Sentences about the cache, such as that a damaged one was set aside."""
+        return tuple(self._shared.warnings)
 
     async def scan(self, target: Target, options: ScanOptions, progress: Progress) -> HostReport:
         """Scan ``target`` or answer from the cache, graded under ``options.method``. Raises as ``Service.scan``."""
         since = time.time() if options.force else 0.0
-        if not options.force and self._cache_key(target):
+        if not options.force and self._access.key(target).name:
             hit = await self.cached(target, options)
             progress(ProbeEvent(name="cache", state="done", outcome="miss" if hit is None else "hit"))
             if hit is not None:
@@ -234,12 +190,12 @@ class Scans:
 
         A caller who joins gets the events sent before. Cancelling a caller cancels the scan when nobody else waits.
         """
-        flight = self._flights.get(target.key)
+        flight = self._flights.get(_route(target))
         joined = flight is not None
         if flight is None:
             if self._at_once and len(self._flights) >= 2 * self._at_once:
                 raise Unavailable("Too many scans are under way; try again in a moment.")
-            flight = self._flights[target.key] = _Flight()
+            flight = self._flights[_route(target)] = _Flight()
             flight.task = asyncio.create_task(self._run_shared(target, options, since, flight.tell))
             flight.task.add_done_callback(lambda _: self._land(target, flight))
         for event in flight.events:
@@ -257,21 +213,17 @@ class Scans:
                 await asyncio.gather(flight.task, return_exceptions=True)
 
     def _land(self, target: Target, flight: _Flight) -> None:
-        if self._flights.get(target.key) is flight:
-            del self._flights[target.key]
+        if self._flights.get(_route(target)) is flight:
+            del self._flights[_route(target)]
 
     async def quota_of(self, client: str) -> Quota:
         """Return the scans that ``client`` has left this hour."""
-        return await self._left.get(
-            client, lambda: self.quota.left(client), lambda quota: not 0 < quota.next_slot <= time.time()
-        )
+        return await self._call(lambda: self.quota.left(client))
 
     async def cached(self, target: Target, options: ScanOptions) -> HostReport | None:
         """Return the cached answer for ``target``, None when there is none; a new category or name is kept."""
-        key = self._cache_key(target)
-        if not key:
-            return None
-        hit = await self._cached.get(key, lambda: self.cache.get(key, target.site), self._lasts)
+        key = self._access.key(target)
+        hit = await self._call(lambda: self._recent(target, key))
         if hit is None:
             return None
         card, warnings = hit.card, []
@@ -283,9 +235,15 @@ class Scans:
         report = msgspec.structs.replace(hit, card=card, age=old, warnings=tuple(warnings))
         return self._under(report, options.method, source="cache")
 
-    def _lasts(self, hit: HostReport | None) -> bool:
-        """Return whether what was cached is still young enough."""
-        return hit is None or age(hit.card.scanned_at, time.time()) < life_of(hit.card)
+    def _recent(self, target: Target, key: ScanKey) -> HostReport | None:
+        """Return the kept scan that is an answer for ``target``; None without one."""
+        at = self.recent.get(key.name) if key.name else ""
+        with suppress(AuiError):
+            found = self._reports.get(target.site, at) if at else None
+            if found is not None and found.observations is not None:
+                old = time.time() - epoch_ms(found.card.scanned_at) / 1000
+                return found if -FUTURE <= old < life_of(found.card) else None
+        return None
 
     def _under(self, report: HostReport, method: str, *, source: str) -> HostReport:
         card = self._grading.under(report.card, report.observations, method)
@@ -297,7 +255,7 @@ class Scans:
 
     async def keep(self, target: Target, card: ReportCard, seen: Observations) -> tuple[str, ...]:
         """Keep a scan of ``target`` to which something was added; return sentences about what could not be kept."""
-        saving = self._call(lambda: self._save(self._cache_key(target), card, seen))
+        saving = self._call(lambda: self._save(self._access.key(target), card, seen))
         return tuple(await asyncio.shield(saving))
 
     async def aclose(self) -> None:
@@ -307,18 +265,6 @@ class Scans:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._scanner.aclose()
-
-    def _cache_key(self, target: Target) -> str:
-        """Return the key of ``target`` in the cache, empty when its answer belongs to the user alone.
-
-        What was relaxed is part of the key: an answer that came by --connect-to is not the site's.
-        """
-        access = self._access.toward(target)
-        if access.headers or access.basic_auth is not None or access.signer is not None:
-            return ""
-        relaxed = (access.connect_to, access.insecure, access.cafile, access.via, access.pages)
-        mark = f"#{hashlib.sha256(repr(relaxed).encode()).hexdigest()[:16]}" if any(relaxed) else ""
-        return target.key + mark
 
     async def _run_shared(self, target: Target, options: ScanOptions, since: float, tell: Progress) -> HostReport:
         lease, hit = await self._lease(target, since)
@@ -351,13 +297,13 @@ class Scans:
 
         A scan that had to be waited for counts whenever it began.
         """
-        key = self._cache_key(target)
+        key = self._access.key(target)
         end = time.monotonic() + OTHER_SCAN_TIMEOUT
         while True:
             lease = await self._call(lambda: self.leases.take(target.site))
             if lease is not None:
-                hit = await self._call(lambda: self.cache.get(key, target.site)) if key else None
-                return lease, hit if hit is not None and time.time() - hit.age >= since else None
+                hit = await self._call(lambda: self._recent(target, key))
+                return lease, hit if hit is not None and epoch_ms(hit.card.scanned_at) / 1000 >= since else None
             if time.monotonic() > end:
                 raise Unavailable(f"Another process has been scanning {target.site} for {OTHER_SCAN_TIMEOUT:.0f} s.")
             since = min(since, time.time() - OTHER_SCAN_TIMEOUT)
@@ -365,7 +311,7 @@ class Scans:
 
     async def _scan(self, target: Target, options: ScanOptions, tell: Progress) -> HostReport:
         warnings: list[str] = []
-        payer = options.client
+        key, payer = self._access.key(target), options.client
         if payer is not None and not await self._count(self.quota.spend, payer):
             warnings.append("The count of scans could not be saved; this process counts alone.")
         kept = list[KeptPage]()
@@ -382,17 +328,22 @@ class Scans:
             if payer is not None and half is None:
                 await asyncio.shield(self._count(self.quota.refund, payer))
             if half is not None:
-                await asyncio.shield(self._call(lambda: self._save("", self._grade(half, options), half)))
+                await asyncio.shield(
+                    self._call(lambda: self._save(key._replace(name=""), self._grade(half, options), half))
+                )
             raise
         observations = await self._call(lambda: seen.with_last_tasks(self._kept(seen.host)))
         if observations.tasks is not None and not options.tasks:
             when = dated(age(observations.tasks.ran_at, time.time()))
             warnings.append(f"The tasks were not tried again; their results are {when} (--tasks tries them now).")
         card = await self._call(lambda: self._grade(observations, options))
-        saving = self._call(lambda: self._save(self._cache_key(target), card, observations))
+        if self._access.remote and target.scheme == "https" and card.unreachable:
+            key = key._replace(aside=2)  # by http, its usual route, the site may answer
+        saving = self._call(lambda: self._save(key, card, observations))
         warnings += await asyncio.shield(saving)
-        with contextlib.suppress(AuiError, OSError):
-            await asyncio.shield(self._call(lambda: pages.keep(self._pages, seen.host, kept)))
+        if key.aside < 2:
+            with suppress(AuiError, OSError):
+                await asyncio.shield(self._call(lambda: pages.keep(self._pages, seen.host, kept)))
         return HostReport(
             card=card,
             observations=observations,
@@ -402,10 +353,7 @@ class Scans:
         )
 
     async def _count(self, change: Callable[[str], bool], client: str) -> bool:
-        try:
-            return await self._call(lambda: change(client))
-        finally:
-            self._left.drop(client)
+        return await self._call(lambda: change(client))
 
     def _grade(self, observations: Observations, options: ScanOptions) -> ReportCard:
         """Return the card of a new scan; the words of the starter list fill what was not named."""
@@ -430,23 +378,26 @@ class Scans:
         except AuiError:
             return ""
 
-    def _save(self, key: str, card: ReportCard, observations: Observations) -> list[str]:
-        """Keep a scan in index and cache; return sentences about what could not be kept."""
+    def _save(self, key: ScanKey, card: ReportCard, observations: Observations) -> list[str]:
+        """Keep a scan; return sentences about what could not be kept."""
         warnings: list[str] = []
         if self._access.remote and observations.unresolved and not self._reports.history(observations.host):
             return [f"The name {observations.host} does not resolve, so no card is kept."]
         try:
-            latest = self._reports.put(card, observations)
-            if not latest and card.probe_dead:
+            latest = self._reports.put(card, observations, aside=key.aside)
+            if not latest and card.probe_dead and not key.aside:
                 warnings.append(
                     "No probe got any answer; the earlier card stays in the index until this has gone on for a day."
                 )
         except Unavailable as error:
-            warnings.append(f"This scan is not saved. {error}")
-        if not key:
-            return warnings
-        try:
-            self.cache.put(key, card, observations)
-        except Unavailable as error:
-            warnings.append(f"This scan is not cached. {error}")
+            return [f"This scan is not saved. {error}"]
+        if key.name:
+            try:
+                self.recent.put(key.name, card)
+            except Unavailable as error:
+                warnings.append(f"This scan is not cached. {error}")
         return warnings
+
+
+def _route(target: Target) -> str:
+    return f"{target.scheme}://{target.site}"

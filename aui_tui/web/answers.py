@@ -72,6 +72,11 @@ class Representation:
             piece = body[end - PIECE : end]
             await send({"type": "http.response.body", "body": piece, "more_body": end < len(body)})
 
+    @property
+    def size(self) -> int:
+        """Bytes that it takes, about."""
+        return OVERHEAD + len(self.body) + len(self._packed or b"")
+
     async def _pack(self) -> bytes:
         if self._packed is None:
             self._packed = await asyncio.to_thread(gzip.compress, self.body, GZIP_LEVEL, mtime=0)
@@ -84,7 +89,11 @@ def pairs(fields: Mapping[str, str]) -> list[Pair]:
 
 
 CAPACITY: Final = 96 * 1024 * 1024
-"""Bytes of the answers that are kept (compressed forms not counted); an index of 100,000 hosts has 53 MB."""
+"""Bytes of the answers that are kept, with their compressed forms; an index of 100,000 hosts has 53 MB."""
+ENTRIES: Final = 2000
+"""Answers that are kept."""
+OVERHEAD: Final = 4096
+"""Bytes that an answer takes besides its body."""
 LARGEST_KEPT: Final = 64 * 1024 * 1024
 TARGETS: Final = 1000
 """Request targets whose answers are found without looking at what they mean."""
@@ -92,7 +101,7 @@ Key = tuple[str, ...]
 
 
 class ResponseCache:
-    """The representations made last, at most CAPACITY bytes of them, each for one state of the index.
+    """The representations made last, at most CAPACITY bytes and ENTRIES of them, each for one state of the index.
 
     An ASGI layer too: a request whose target was answered from here before needs nothing of ``app``, which has
     REQUEST_SECONDS for its answer and ends in TimeoutError.
@@ -101,7 +110,6 @@ class ResponseCache:
     def __init__(self, app: ASGIApp, stamp: Callable[[], Awaitable[str]]) -> None:
         self.app = app
         self._stamp = stamp
-        self._held = 0
         self._kept: OrderedDict[Key, tuple[str, Representation]] = OrderedDict()
         self._keys: OrderedDict[bytes, Key] = OrderedDict()
         self._making: WeakValueDictionary[Key, asyncio.Lock] = WeakValueDictionary()
@@ -152,12 +160,10 @@ class ResponseCache:
     def _put(self, key: Key, stamp: str, made: Representation) -> None:
         if not stamp or len(made.body) > LARGEST_KEPT:
             return
-        before = self._kept.pop(key, None)
-        self._held += len(made.body) - (len(before[1].body) if before else 0)
         self._kept[key] = (stamp, made)
-        while self._held > CAPACITY:
-            _, (_, dropped) = self._kept.popitem(last=False)
-            self._held -= len(dropped.body)
+        self._kept.move_to_end(key)
+        while len(self._kept) > ENTRIES or sum(one.size for _, one in self._kept.values()) > CAPACITY:
+            self._kept.popitem(last=False)
 
 
 def target_of(scope: Scope) -> bytes:

@@ -23,7 +23,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from aui_tui.errors import AuiError
+from aui_tui.errors import AuiError, NeverScanned
 from aui_tui.model.card import Index, ReportCard, site_url
 from aui_tui.model.codec import encode_card, encode_index
 from aui_tui.model.methods import METHODS
@@ -37,6 +37,7 @@ from aui_tui.report.data import csv_listing
 from aui_tui.report.formats import ExportOptions, Listing
 from aui_tui.report.page import badge
 from aui_tui.service.protocol import Service
+from aui_tui.text import clean
 from aui_tui.web import ApiConfig, problems, serves_tools
 from aui_tui.web.answers import NOTHING, Key, Representation, ResponseCache, is_current, tag, validators
 from aui_tui.web.problems import HttpProblem
@@ -169,6 +170,8 @@ class Endpoints:
             following = self._page(query, limit, offset + limit) if limit and offset + limit < longer else ""
             fields = {"Link": f'<{following}>; rel="next"'} if following else NOTHING
             body = await asyncio.to_thread(b"".join, parts)
+            if offset and offset >= longer:  # any number is beyond the end
+                return Response(body, media_type=JSON, headers={"Cache-Control": "no-cache"})
             return Representation(body, JSON, modified=modified, fields=fields)
 
         return await self.cache.kept(request.scope, key, made)
@@ -210,7 +213,7 @@ class Endpoints:
         return Representation(msgspec.json.encode(run), JSON)
 
     async def scan(self, request: Request) -> ASGIApp:
-        """GET /api/scan?url=&force= (4.3)."""
+        """GET /api/scan?url=&force= (4.3); HEAD answers from what is kept, and starts and costs nothing."""
         parameters = Parameters(request.scope["query_string"])
         url = parameters.needed("url", "example.com")
         force = parameters.flag("force")
@@ -231,12 +234,15 @@ class Endpoints:
     async def card_of(self, request: Request, url: str, *, force: bool = False) -> HostReport | None:
         """Return the card of ``url``, scanned when ``request`` may cause that, else from the cache or None.
 
-        Another site's page causes nothing. Raises as ``Service.scan``.
+        Another site's page causes nothing, and HEAD neither. Raises as ``Service.scan``; NeverScanned for HEAD.
         """
-        if not is_cross_site(request, self.config):
+        foreign = is_cross_site(request, self.config)
+        if not foreign and request.method != "HEAD":
             return await self.service.scan(url, ScanOptions(force=force, client=request.scope["client_id"]))
         found = await self.service.cached(url)
-        return None if force else found
+        if found is None and not foreign:
+            raise NeverScanned(clean(url, 100))
+        return None if foreign and force else found
 
     async def _quota_fields(self, request: Request) -> dict[str, str]:
         """Return the header fields that say how many scans the client has left."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.index.cache import LIMIT, CacheFile, QuotaStore
+from aui_tui.index.cache import LIMIT, QuotaStore, SharedCache
 from aui_tui.index.folder import places
 from aui_tui.tui.themes import packaged
 from aui_tui.tui.words import local_time
@@ -72,7 +72,7 @@ def test_a_scan_at_zero_scans_left_names_the_next_slot_and_the_dashboard_goes_on
 ) -> None:
     rules = serve(GUARDED)
     fill(tmp_path, (make_card(number) for number in range(12)))
-    quota = QuotaStore(CacheFile(places(tmp_path / "data").limits))
+    quota = QuotaStore(SharedCache(places(tmp_path / "data").cache))
     for _ in range(LIMIT):
         quota.spend("local")
     with Terminal(tmp_path, rules, columns=140, lines=40) as terminal:

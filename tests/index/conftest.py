@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
-from aui_tui.index.cache import CacheFile, Leases
+from aui_tui.index.cache import Leases, SharedCache
 from aui_tui.index.reports import Reports
 from tests.index.clock import NOW, Clock
 
@@ -35,11 +35,11 @@ def clock(_standing_clock: Clock) -> Iterator[Clock]:
 
 
 @pytest.fixture
-def limits(tmp_path: Path, clock: Clock) -> CacheFile:
-    """The file of quotas and leases."""
-    return CacheFile(tmp_path / "limits")
+def shared(tmp_path: Path, clock: Clock) -> SharedCache:
+    """The cache that processes share."""
+    return SharedCache(tmp_path / "cache")
 
 
 @pytest.fixture
-def leases(limits: CacheFile) -> Leases:
-    return Leases(limits)
+def leases(shared: SharedCache) -> Leases:
+    return Leases(shared)

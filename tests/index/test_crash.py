@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.index.cache import CacheFile, QuotaStore, ScanCache
+from aui_tui.index.cache import QuotaStore, RecentScans, SharedCache
 from aui_tui.index.reports import Reports
 from aui_tui.index.upkeep import examine
 from aui_tui.model.query import Query
@@ -37,18 +37,19 @@ while True:
 SPEND = """
 import sys, time
 from pathlib import Path
-from aui_tui.index.cache import ScanCache
-from aui_tui.index.cache import CacheFile
-from aui_tui.index.cache import QuotaStore
+from aui_tui.index.cache import QuotaStore, RecentScans, SharedCache
+from aui_tui.index.reports import Reports
 from tests.index.test_reports import NOW, scan
 time.time = lambda: NOW
 folder = Path(sys.argv[1])
-cache = ScanCache(CacheFile(folder / "scans"))
-quota = QuotaStore(CacheFile(folder / "limits"))
+shared, store = SharedCache(folder / "cache"), Reports(folder / "index.db")
+recent, quota = RecentScans(shared), QuotaStore(shared)
 number = 0
 print("ready", flush=True)
 while True:
-    cache.put(f"h{number % 40}.example", *scan(f"h{number % 40}.example"))
+    card, seen = scan(f"h{number % 40}.example")
+    store.put(card, seen)
+    recent.put(card.host, card)
     if number < 8:
         quota.spend("a")
     print(number, flush=True)
@@ -95,12 +96,13 @@ def test_cache_and_quota_survive_kill(tmp_path: Path, kills: int) -> None:
         folder = tmp_path / str(turn)
         folder.mkdir()
         lines = killed(dice, SPEND, str(folder))
-        scans, limits = CacheFile(folder / "scans"), CacheFile(folder / "limits")
-        cache, quota = ScanCache(scans), QuotaStore(limits)
+        shared, store = SharedCache(folder / "cache"), Reports(folder / "index.db")
+        recent, quota = RecentScans(shared), QuotaStore(shared)
         for number in range(min(len(lines), 40)):
-            hit = cache.get(f"h{number}.example", f"h{number}.example")
-            assert hit is not None
-            assert hit.card == scan(f"h{number}.example")[0]
+            card = scan(f"h{number}.example")[0]
+            assert recent.get(card.host) == card.scanned_at
+            assert store.get(card.host, card.scanned_at).card == card
+        store.close()
         spent = 10 - quota.left("a").left
         assert min(len(lines), 8) <= spent <= min(len(lines) + 1, 8)
-        assert scans.warnings == limits.warnings == []
+        assert shared.warnings == []

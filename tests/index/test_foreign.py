@@ -210,3 +210,32 @@ def test_while_the_disk_is_full_the_index_is_read(file: Path) -> None:
     assert reports.put(*scan("d.example"))
     assert len(reports.index(Query()).ranked) == 4
     reports.close()
+
+
+BEGUN = """
+import resource, signal, sys
+from pathlib import Path
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
+from aui_tui.index.reports import Reports
+from aui_tui.errors import Unavailable
+from tests.index.test_reports import scan
+for _ in range(2):
+    try:
+        Reports(Path(sys.argv[1])).put(*scan("d.example"))
+    except Unavailable as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a limit on the size of files stands for a full disk")
+@pytest.mark.parametrize("room", [0, 4096, 40_960])
+def test_an_index_that_a_full_disk_cut_off_at_its_beginning_is_begun_again(tmp_path: Path, room: int) -> None:
+    path = tmp_path / "index.db"
+    words = [sys.executable, "-c", BEGUN, str(path), str(room)]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 2
+    with closing(Reports(path)) as reports:
+        assert reports.put(*scan("d.example"))
+        assert reports.warnings == ()

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
-import signal
 import sqlite3
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from aui_tui.errors import Unavailable
-from aui_tui.index.cache import LEASE_LIFE, CacheFile, Leases
-from tests.index.clock import NOW, Clock
+from aui_tui.index.cache import LEASE_LIFE, Leases, SharedCache
+from tests.index.clock import Clock
 from tests.index.locked import locked
 
 
@@ -47,10 +44,10 @@ def test_clock_set_back_keeps_nobody_waiting(leases: Leases, clock: Clock) -> No
     assert leases.take("a.example") is not None
 
 
-@pytest.mark.parametrize("planted", ["[]", '{"owner": 1, "end": "never"}', '{"end": 1e999}', "no json"])
+@pytest.mark.parametrize("planted", ["[]", '["x", "never"]', '["x", 1e999]', '{"owner": "x"}', "no json"])
 def test_broken_row_counts_as_free(tmp_path: Path, leases: Leases, planted: str) -> None:
     leases.take("a.example")
-    db = sqlite3.connect(tmp_path / "limits" / "cache.db")
+    db = sqlite3.connect(tmp_path / "cache" / "cache.db")
     with db:
         db.execute("UPDATE Cache SET value = ?", (planted,))
     db.close()
@@ -60,14 +57,14 @@ def test_broken_row_counts_as_free(tmp_path: Path, leases: Leases, planted: str)
 @pytest.mark.ci
 def test_locked_file_grants_one_lease_and_no_list_of_them(tmp_path: Path, leases: Leases) -> None:
     leases.take("a.example")
-    with locked(tmp_path / "limits" / "cache.db"):
-        with pytest.raises(Unavailable, match="limits in the data folder cannot be used now: database is locked"):
+    with locked(tmp_path / "cache" / "cache.db"):
+        with pytest.raises(Unavailable, match="cache in the data folder cannot be used now: database is locked"):
             leases.take_many(["b.example", "c.example"])
         assert leases.take("b.example") is not None
 
 
 def _race(folder: str, start: Any, end: Any, results: Any) -> None:
-    leases = Leases(CacheFile(Path(folder)))
+    leases = Leases(SharedCache(Path(folder)))
     start.wait()
     results.put([leases.take(f"{number}.example") is not None for number in range(20)])
     end.wait(60)
@@ -77,7 +74,7 @@ def _race(folder: str, start: Any, end: Any, results: Any) -> None:
 def test_processes_never_hold_the_same_lease(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     start, end, results = context.Event(), context.Event(), context.Queue()
-    processes = [context.Process(target=_race, args=(str(tmp_path / "limits"), start, end, results)) for _ in range(4)]
+    processes = [context.Process(target=_race, args=(str(tmp_path / "cache"), start, end, results)) for _ in range(4)]
     for process in processes:
         process.start()
     start.set()
@@ -112,30 +109,3 @@ def test_renewed_lease_runs_on(leases: Leases, clock: Clock) -> None:
     leases.renew([lease])
     leases.release([lease])
     assert leases.take("a.example") is None
-
-
-def _hold(folder: str, ready: Any) -> None:
-    time.time = Clock(NOW)
-    assert Leases(CacheFile(Path(folder))).take("a.example") is not None
-    ready.set()
-    signal.pause()
-
-
-def test_lease_of_a_killed_process_is_free_at_once(tmp_path: Path, leases: Leases) -> None:
-    context = multiprocessing.get_context("spawn")
-    ready = context.Event()
-    holder = context.Process(target=_hold, args=(str(tmp_path / "limits"), ready))
-    holder.start()
-    assert ready.wait(60)
-    assert leases.take("a.example") is None
-    assert holder.pid is not None
-    os.kill(holder.pid, signal.SIGKILL)
-    holder.join(10)
-    assert leases.take("a.example") is not None
-
-
-def test_lease_without_an_owner_that_can_be_asked_counts_until_its_end(limits: CacheFile, leases: Leases) -> None:
-    for row in ({"place": "elsewhere", "pid": 1}, {"pid": True}, {"place": None, "pid": "1"}, {"pid": -1}):
-        with limits.writing() as entries:
-            entries.set("lease:a.example", {"owner": "x", "end": NOW + 10} | row, NOW + 10)
-        assert leases.take("a.example") is None

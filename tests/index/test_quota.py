@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from aui_tui.errors import RateLimited
 from aui_tui.index import cache
-from aui_tui.index.cache import LIMIT, WINDOW, CacheFile, QuotaStore
+from aui_tui.index.cache import LIMIT, WINDOW, QuotaStore, SharedCache
 from tests.index.clock import NOW, Clock
 from tests.index.locked import locked
 
 
 @pytest.fixture
-def quota(limits: CacheFile) -> QuotaStore:
-    return QuotaStore(limits)
+def quota(shared: SharedCache) -> QuotaStore:
+    return QuotaStore(shared)
 
 
 def spend(quota: QuotaStore, client: str = "a") -> bool:
@@ -70,8 +70,8 @@ def test_refund_gives_the_newest_back(quota: QuotaStore, clock: Clock) -> None:
 
 def test_survives_a_restart(tmp_path: Path, clock: Clock) -> None:
     for number in range(10):
-        assert spend(QuotaStore(CacheFile(tmp_path / "limits"))), number
-    assert not spend(QuotaStore(CacheFile(tmp_path / "limits")))
+        assert spend(QuotaStore(SharedCache(tmp_path / "cache"))), number
+    assert not spend(QuotaStore(SharedCache(tmp_path / "cache")))
 
 
 def test_clock_set_back_frees_nothing_and_locks_nobody_out(quota: QuotaStore, clock: Clock) -> None:
@@ -91,7 +91,7 @@ def test_never_more_than_ten_in_any_window(
     tmp_path_factory: pytest.TempPathFactory, clock: Clock, gaps: list[float]
 ) -> None:
     clock.now = NOW
-    quota = QuotaStore(CacheFile(tmp_path_factory.mktemp("limits")))
+    quota = QuotaStore(SharedCache(tmp_path_factory.mktemp("cache")))
     admitted: list[float] = []
     for gap in gaps:
         clock.now += gap
@@ -104,7 +104,7 @@ def test_never_more_than_ten_in_any_window(
 @pytest.mark.parametrize("planted", ['"text"', "[1, null, true, {}]", '{"a": 1}', "[1e400]", "no json", b"\x80\x04"])
 def test_broken_row_counts_as_none_spent(tmp_path: Path, quota: QuotaStore, planted: str | bytes) -> None:
     quota.spend("a")
-    db = sqlite3.connect(tmp_path / "limits" / "cache.db")
+    db = sqlite3.connect(tmp_path / "cache" / "cache.db")
     with db:
         db.execute("UPDATE Cache SET value = ?", (planted,))
     db.close()
@@ -117,7 +117,7 @@ def test_broken_row_counts_as_none_spent(tmp_path: Path, quota: QuotaStore, plan
 def test_locked_file_counts_in_memory(tmp_path: Path, quota: QuotaStore) -> None:
     assert quota.spend("a")
     began = time.monotonic()
-    with locked(tmp_path / "limits" / "cache.db"):
+    with locked(tmp_path / "cache" / "cache.db"):
         assert quota.spend("a") is False
     assert time.monotonic() - began < 5
     assert quota.left("a").left == 8
@@ -126,7 +126,7 @@ def test_locked_file_counts_in_memory(tmp_path: Path, quota: QuotaStore) -> None
 def test_while_the_file_cannot_be_used_memory_has_a_bound(
     tmp_path: Path, quota: QuotaStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "limits").write_text("a file where the folder should be")
+    (tmp_path / "cache").write_text("a file where the folder should be")
     monkeypatch.setattr(cache, "UNSAVED", 3)
     assert all(spend(quota, "c0") for _ in range(10))
     assert not spend(quota, "c0")
@@ -136,7 +136,7 @@ def test_while_the_file_cannot_be_used_memory_has_a_bound(
 
 
 def _race(folder: str, start: Any, results: Any) -> None:
-    quota = QuotaStore(CacheFile(Path(folder)))
+    quota = QuotaStore(SharedCache(Path(folder)))
     start.wait()
     results.put(sum(spend(quota) for _ in range(5)))
 
@@ -145,7 +145,7 @@ def _race(folder: str, start: Any, results: Any) -> None:
 def test_eight_processes_admit_exactly_ten(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     start, results = context.Event(), context.Queue()
-    processes = [context.Process(target=_race, args=(str(tmp_path / "limits"), start, results)) for _ in range(8)]
+    processes = [context.Process(target=_race, args=(str(tmp_path / "cache"), start, results)) for _ in range(8)]
     for process in processes:
         process.start()
     start.set()

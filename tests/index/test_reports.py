@@ -28,7 +28,7 @@ from aui_tui.model.observations import Exchange, FileFacts, Observations
 from aui_tui.model.query import Query
 from aui_tui.model.view import HostReport
 from tests.cards import SAMPLES, cards
-from tests.index.clock import NOW
+from tests.index.clock import NOW, Clock
 from tests.index.locked import locked
 from tests.matching import ordered
 from tests.strategies import observations
@@ -188,7 +188,8 @@ def test_older_scan_goes_to_the_history_alone(store: Reports) -> None:
     assert [point.scanned_at for point in store.history("shop.example")] == [stamp(NOW - DAY), stamp(NOW)]
 
 
-def test_scan_without_any_answer_leaves_the_good_card_for_a_day(store: Reports) -> None:
+def test_scan_without_any_answer_leaves_the_good_card_for_a_day(store: Reports, clock: Clock) -> None:
+    clock.now += 4 * DAY
     assert store.put(*scan("unknown.example", dead=True))
     assert [row.summary.host for row in store.index(Query()).unreachable[:]] == ["unknown.example"]
     store.forget("unknown.example")
@@ -205,6 +206,45 @@ def test_scan_without_any_answer_leaves_the_good_card_for_a_day(store: Reports) 
     assert store.put(*scan(at=NOW + 3 * DAY))
     assert hosts(store) == ["shop.example"]
     assert store.row("shop.example").change == 0
+    consistent(store)
+
+
+def test_a_scan_from_the_future_stands_back_once_there_is_another(store: Reports, clock: Clock) -> None:
+    assert store.put(*scan(at=NOW + 400 * DAY))
+    store.put(*scan("other.example"))
+    assert store.put(*scan(llms=True))
+    row = store.row("shop.example")
+    assert (row.summary.scanned_at, row.change) == (stamp(NOW), None)
+    assert not store.put(*scan(at=NOW + 401 * DAY))
+    assert store.row("shop.example").summary.scanned_at == stamp(NOW)
+    store.put(*scan("ahead.example", at=NOW + DAY))
+    view = store.index(Query.of(sort="age"))
+    assert view.scanned_at == stamp(NOW)
+    assert [row.summary.host for row in view.ranked[:]][-1] == "ahead.example"
+    assert store.recent(["shop.example"])["shop.example"].at == NOW
+    clock.now = NOW - 3 * 365 * DAY  # a machine that starts in the past
+    assert store.put(*scan(at=clock.now, llms=True))
+    clock.now = NOW + 60
+    assert store.put(*scan(at=clock.now))
+    assert store.row("shop.example").summary.scanned_at == stamp(NOW + 60)
+    assert stamp(NOW) in {point.scanned_at for point in store.history("shop.example")}
+    consistent(store)
+
+
+def test_the_card_of_a_host_comes_from_its_usual_route(store: Reports) -> None:
+    assert store.put(*scan(at=NOW - 3 * DAY, status=503), aside=1)
+    assert store.put(*scan(at=NOW - 2 * DAY))
+    for number, aside in enumerate((1, 2, 1)):
+        assert not store.put(*scan(at=NOW - number * 60, status=404, llms=True), aside=aside)
+    assert store.get("shop.example").card.scanned_at == stamp(NOW - 2 * DAY)
+    assert store.get("shop.example", stamp(NOW)).card.human_status == 404
+    assert (store.row("shop.example").scans, len(store.history("shop.example"))) == (1, 1)
+    assert store.put(*scan(at=NOW + 60, llms=True))
+    before = store.previous("shop.example", stamp(NOW + 60))
+    assert before is not None
+    assert before.card.scanned_at == stamp(NOW - 2 * DAY)
+    assert store.row("shop.example").change == scan(llms=True)[0].score - scan()[0].score
+    assert store.moves(Query(), "", 5).risen == 1
     consistent(store)
 
 
@@ -242,7 +282,7 @@ def test_forgotten_host_leaves_nothing(store: Reports) -> None:
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(
-    st.lists(st.tuples(cards(), st.sampled_from(("a", "b", "c")), st.integers(-60, 3)), max_size=10),
+    st.lists(st.tuples(cards(), st.sampled_from(("a", "b", "c")), st.integers(-60, 0)), max_size=10),
     st.lists(st.sampled_from(("a", "b", "c")), max_size=2),
 )
 def test_derived_tables_always_agree(

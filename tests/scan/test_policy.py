@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
 from aui_tui.errors import BadValue, ConfigError, InvalidHost
-from aui_tui.scan.policy import KEYBOARD, PUBLIC, ConnectTo, OwnSite, ScanPolicy
-from aui_tui.scan.target import Origin
+from aui_tui.scan.policy import KEYBOARD, PUBLIC, SAME_ANSWER, ConnectTo, OwnSite, ScanPolicy, Via
+from aui_tui.scan.target import Origin, parse
 
 
 @pytest.mark.parametrize(
@@ -171,3 +171,47 @@ def test_the_fields_of_a_site_are_sent_to_it_alone_and_for_the_person_at_the_key
     monkeypatch.delenv("STAGING")
     with pytest.raises(ConfigError, match="STAGING does not hold user:password"):
         access.toward(staging)
+
+
+def test_no_two_ways_to_a_site_share_the_name_of_an_answer() -> None:
+    """Every setting of a policy but those of SAME_ANSWER is part of the name."""
+    plain, rule = ScanPolicy(keyboard=True), ConnectTo("x.com", 443, "127.0.0.1", 1)
+    texts = ["x.com", "http://x.com", "https://x.com", "x.com:81", "http://x.com:81", "www.x.com"]
+    names = [plain.key(parse(text, allow_private=True)).name for text in texts]
+    changed = {
+        "connect_to": (rule,),
+        "cafile": "ca.pem",
+        "insecure": True,
+        "control": "plain",
+        "via": Via("http", "127.0.0.1", 3128),
+        "pages": ("/cart",),
+        "reads": not plain.reads,
+    }
+    assert changed.keys() == {one.name for one in fields(ScanPolicy)} - SAME_ANSWER
+    names += [replace(plain, **{name: value}).key(parse("x.com")).name for name, value in changed.items()]  # type: ignore[arg-type]
+    assert len(set(names)) == len(names)
+    assert names[0] == "x.com"
+    assert replace(plain, headers=(("X-Key", "1"),)).key(parse("x.com")).name == ""
+
+
+HTTP, BOTH = ((ConnectTo("x.com", 80, "127.0.0.1", 1),), (ConnectTo("x.com", None, "127.0.0.1", 1),))
+
+
+@pytest.mark.parametrize(
+    ("text", "rules", "here", "visitor"),
+    [
+        ("x.com", (), 0, 0),
+        ("https://x.com", (), 0, 0),
+        ("http://x.com", (), 1, 2),
+        ("x.com:80", (), 1, 2),
+        ("x.com", BOTH, 1, 0),
+        ("http://x.com", BOTH, 1, 2),
+        ("http://x.com", HTTP, 1, 0),
+        ("http://other.com", HTTP, 1, 2),
+    ],
+)
+def test_only_the_usual_route_makes_the_card_of_a_site(
+    text: str, rules: tuple[ConnectTo, ...], here: int, visitor: int
+) -> None:
+    assert ScanPolicy(keyboard=True, connect_to=rules).key(parse(text)).aside == here
+    assert ScanPolicy(remote=True, connect_to=rules).key(parse(text)).aside == visitor

@@ -81,28 +81,28 @@ def test_the_private_switch_permits_no_malformed_host(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "host", "key", "site", "origins"),
+    ("text", "host", "site", "origins"),
     [
-        ("Example.COM.", "example.com", "example.com", "example.com", ["https://example.com", "http://example.com"]),
-        ("https://example.com/a?b#c", "example.com", "https://example.com", "example.com", ["https://example.com"]),
-        ("http://example.com:80", "example.com", "http://example.com", "example.com", ["http://example.com"]),
-        ("example.com:80", "example.com", "http://example.com", "example.com", ["http://example.com"]),
-        ("example.com:443", "example.com", "https://example.com", "example.com", ["https://example.com"]),
-        ("bücher.de", "xn--bcher-kva.de", "xn--bcher-kva.de", "xn--bcher-kva.de", None),
-        ("BU\u0308CHER.de", "xn--bcher-kva.de", "xn--bcher-kva.de", "xn--bcher-kva.de", None),
-        ("例え。jp", "xn--r8jz45g.jp", "xn--r8jz45g.jp", "xn--r8jz45g.jp", None),
-        ("r3---sn-4g.example.com", "r3---sn-4g.example.com", "r3---sn-4g.example.com", "r3---sn-4g.example.com", None),
-        ("x--y.example.com", "x--y.example.com", "x--y.example.com", "x--y.example.com", None),
-        ("8.8.8.8", "8.8.8.8", "8.8.8.8", "8.8.8.8", None),
-        ("[2606:4700:0::1]", "2606:4700::1", "[2606:4700::1]", "[2606:4700::1]", None),
-        ("  example.com\n", "example.com", "example.com", "example.com", None),
+        ("Example.COM.", "example.com", "example.com", ["https://example.com", "http://example.com"]),
+        ("https://example.com/a?b#c", "example.com", "example.com", ["https://example.com"]),
+        ("http://example.com:80", "example.com", "example.com", ["http://example.com"]),
+        ("example.com:80", "example.com", "example.com", ["http://example.com"]),
+        ("example.com:443", "example.com", "example.com", ["https://example.com"]),
+        ("bücher.de", "xn--bcher-kva.de", "xn--bcher-kva.de", None),
+        ("BU\u0308CHER.de", "xn--bcher-kva.de", "xn--bcher-kva.de", None),
+        ("例え。jp", "xn--r8jz45g.jp", "xn--r8jz45g.jp", None),
+        ("r3---sn-4g.example.com", "r3---sn-4g.example.com", "r3---sn-4g.example.com", None),
+        ("x--y.example.com", "x--y.example.com", "x--y.example.com", None),
+        ("8.8.8.8", "8.8.8.8", "8.8.8.8", None),
+        ("[2606:4700:0::1]", "2606:4700::1", "[2606:4700::1]", None),
+        ("  example.com\n", "example.com", "example.com", None),
     ],
 )
-def test_a_public_host_gives_site_key_and_origins_to_try(
-    text: str, host: str, key: str, site: str, origins: list[str] | None
+def test_a_public_host_gives_site_and_origins_to_try(
+    text: str, host: str, site: str, origins: list[str] | None
 ) -> None:
     target = parse(text)
-    assert (target.host, target.key, target.site) == (host, key, site)
+    assert (target.host, target.site) == (host, site)
     if origins is not None:
         assert [str(origin) for origin in target.origins] == origins
 
@@ -151,11 +151,6 @@ def test_the_private_switch_permits_private_hosts_and_any_port(text: str, site: 
     assert (target.site, str(target.origin)) == (site, first)
     with pytest.raises(InvalidHost):
         parse(text)
-
-
-def test_sites_that_differ_by_scheme_or_port_never_share_a_key() -> None:
-    texts = ["x.com", "http://x.com", "https://x.com", "x.com:81", "http://x.com:81", "https://x.com:81", "www.x.com"]
-    assert len({parse(text, allow_private=True).key for text in texts}) == len(texts)
 
 
 def test_the_input_is_kept_as_typed_and_clean() -> None:

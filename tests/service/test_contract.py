@@ -58,7 +58,7 @@ async def service(kind: str, filled: Path, tmp_path: Path) -> AsyncIterator[Serv
             yield local
     elif kind == "remote":
         with serving(Publication(filled)) as running:
-            async with aclosing(open_source(running.base_url, folder=tmp_path / "copies")) as remote:
+            async with aclosing(open_source(running.base_url)) as remote:
                 yield remote
     else:
         path = tmp_path / "export"

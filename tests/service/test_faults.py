@@ -16,7 +16,7 @@ from types import FrameType
 import pytest
 
 from aui_tui.errors import Unavailable
-from aui_tui.index.cache import CacheFile, Leases
+from aui_tui.index.cache import Leases, SharedCache
 from aui_tui.index.folder import places
 from aui_tui.index.upkeep import examine
 from aui_tui.model.options import ScanOptions
@@ -58,7 +58,7 @@ async def test_scan_with_every_file_locked_is_answered_with_warnings(tmp_path: P
         await local.scan(site.url)
     where = places(tmp_path)
     with contextlib.ExitStack() as locks:
-        for file in (where.index, where.cache / "cache.db", where.limits / "cache.db"):
+        for file in (where.index, where.cache / "cache.db"):
             locks.enter_context(locked(file, reading=True))
         async with service(tmp_path) as local:
             with calls_that_wait() as calls:
@@ -67,10 +67,9 @@ async def test_scan_with_every_file_locked_is_answered_with_warnings(tmp_path: P
                     await local.index(Query())
             assert not calls
             assert answer.card.stance == "Open"
-            assert len(answer.warnings) == 3
+            assert len(answer.warnings) == 2
             assert "this process counts alone" in answer.warnings[0]
             assert answer.warnings[1].startswith("This scan is not saved. The index index.db")
-            assert answer.warnings[2].startswith("This scan is not cached.")
             locks.close()
             assert (await local.scan(site.url, ScanOptions(force=True))).warnings == ()
             assert (await local.quota()).left == 7
@@ -99,7 +98,7 @@ async def test_damaged_files_are_set_aside_and_reported(tmp_path: Path, site: Si
     async with service(tmp_path) as local:
         await local.scan(site.url)
     where = places(tmp_path)
-    for file in (where.index, where.cache / "cache.db", where.limits / "cache.db"):
+    for file in (where.index, where.cache / "cache.db"):
         file.write_bytes(b"damaged beyond recognition" * 400)
     async with service(tmp_path) as local:
         answer = await local.scan(site.url)
@@ -108,8 +107,7 @@ async def test_damaged_files_are_set_aside_and_reported(tmp_path: Path, site: Si
         assert len((await local.index(Query())).ranked) == 1
         assert [warning.split(" was damaged")[0] for warning in local.warnings] == [
             "The index index.db",
-            "The cache scan-cache",
-            "The cache limits",
+            "The cache",
         ]
 
 
@@ -136,7 +134,7 @@ async def test_same_host_under_two_schemes_is_scanned_one_after_the_other(tmp_pa
 
 
 async def test_lease_of_a_dead_scanner_is_outlived(tmp_path: Path, site: Site, clock: Clock) -> None:
-    lease = Leases(CacheFile(places(tmp_path).limits)).take(site.host)
+    lease = Leases(SharedCache(places(tmp_path).cache)).take(site.host)
     assert lease is not None
     async with service(tmp_path) as local:
         waiting = asyncio.create_task(local.scan(site.url))

@@ -28,7 +28,7 @@ from tests.index.test_reports import NOW, scan
 
 @pytest.fixture
 def store(tmp_path: Path, clock: Clock) -> Iterator[Reports]:
-    clock.now = NOW
+    clock.now = NOW + 10 * 86400  # after the cards of the tests
     with closing(Reports(tmp_path / "index.db")) as opened:
         yield opened
 

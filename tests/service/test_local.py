@@ -124,21 +124,15 @@ async def test_second_scan_comes_from_the_cache_and_costs_nothing(tmp_path: Path
         assert (await local.index(Query())).ranked[0:1][0].change == forced.card.score - first.card.score
 
 
-async def test_what_is_kept_in_memory_of_the_cache_and_the_quota_follows_other_processes(
-    tmp_path: Path, site: Site
-) -> None:
+async def test_cache_and_quota_follow_other_processes(tmp_path: Path, site: Site) -> None:
     async with service(tmp_path) as local, service(tmp_path) as other:
         first = await local.scan(site.url)
-        await asyncio.sleep(0.2)
-        for _ in range(2):
-            assert ((await local.scan(site.url)).source, (await local.quota()).left) == ("cache", 9)
+        assert ((await local.scan(site.url)).source, (await local.quota()).left) == ("cache", 9)
         forced = await other.scan(site.url, ScanOptions(force=True))
         again = await local.scan(site.url)
         assert (again.source, again.card, (await local.quota()).left) == ("cache", forced.card, 8)
         assert again.card.scanned_at > first.card.scanned_at
-        await asyncio.sleep(0.2)
-        await local.scan(site.url)
-        await asyncio.to_thread(other.cache.clear)
+        await asyncio.to_thread(other.recent_scans.clear)
         assert (await local.scan(site.url)).source == "scan"
 
 
@@ -157,15 +151,15 @@ async def test_a_caller_who_looked_into_the_cache_too_early_shares_the_scan_that
     tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with service(tmp_path) as local, service(tmp_path) as other:
-        look, looked, ended = local.cache.get, threading.Event(), threading.Event()
+        look, looked, ended = local.recent_scans.get, threading.Event(), threading.Event()
 
-        def late(key: str, host: str) -> Any:
-            found = look(key, host)
+        def late(key: str) -> str:
+            found = look(key)
             looked.set()
             ended.wait(30)
             return found
 
-        monkeypatch.setattr(local.cache, "get", late)
+        monkeypatch.setattr(local.recent_scans, "get", late)
         early = asyncio.create_task(local.scan(site.url))
         await asyncio.to_thread(looked.wait, 10)
         first = await other.scan(site.url)

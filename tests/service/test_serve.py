@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,8 +50,8 @@ class Served:
 
 
 @contextlib.contextmanager
-def served(home: Path, *options: str) -> Iterator[Served]:
-    process = start(home, "serve", "--port", "0", *options)
+def served(home: Path, *options: str, env: Mapping[str, str] | None = None) -> Iterator[Served]:
+    process = start(home, "serve", "--port", "0", *options, env=env)
     log: list[str] = []
     try:
         for line in process.stderr:

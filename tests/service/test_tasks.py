@@ -59,7 +59,7 @@ async def test_a_transcript_is_published_as_it_was_kept(data: Path, tmp_path: Pa
             jsonschema.Draft202012Validator(shape).validate(broken)
         again = running.get(f"/api/tasks/{host}.json", headers={"If-None-Match": answer.headers["etag"]})
         assert again.status_code == 304
-        remote = open_source(running.base_url, folder=tmp_path / "copies")
+        remote = open_source(running.base_url)
         assert await remote.transcript(host) == REPORT
         assert await Tools(remote).tasks(host) == answer.json(), "an agent reads it from a source too"
         await remote.aclose()

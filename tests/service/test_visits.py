@@ -25,7 +25,7 @@ async def test_visits_are_kept_and_published(tmp_path: Path) -> None:
     assert await local.visits("other.example") is None
     await local.aclose()
     with serving(Publication(tmp_path / "data")) as running:
-        remote = open_source(running.base_url, folder=tmp_path / "copies")
+        remote = open_source(running.base_url)
         assert await remote.visits("tickets.example") == RECORD
         assert await remote.visits("other.example") is None
         await remote.aclose()
@@ -48,7 +48,7 @@ async def test_figures_that_are_not_to_be_published_are_in_no_answer(tmp_path: P
     await local.keep_visits(RECORD)
     await local.aclose()
     with serving(Publication(tmp_path / "data", with_visits=False)) as running:
-        remote = open_source(running.base_url, folder=tmp_path / "copies")
+        remote = open_source(running.base_url)
         assert await remote.visits("tickets.example") is None
         await remote.aclose()
         assert running.get("/api/visits/tickets.example.json").status_code == 404

@@ -255,7 +255,7 @@ class Crawl:
         packed = [done.result.packed for done in batch if done.result is not None and done.result.packed is not None]
         if packed:
             self._service.reports.put_packed(packed)
-            self._service.cache.drop(frozenset(scan.host for scan in packed))
+            self._service.recent_scans.drop(scan.host for scan in packed)
 
     async def _close(self, batch: Mapping[str, Done], *, saved: bool) -> None:
         """Give back the leases of results that are written, or cannot be, and hand them to whoever listens."""

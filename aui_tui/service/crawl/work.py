@@ -92,7 +92,7 @@ async def scan(job: Job, settings: CrawlSettings, parser: ParserProcess) -> JobR
         seen = seen.with_last_tasks(job.before)
         labels = Labels(name=options.name, category=options.category, seed=job.seed, base_url=settings.base_url)
         card = grade_card(seen, options.method, labels=labels)
-        packed = Packed.of(card, seen)
+        packed = Packed.of(card, seen, policy.key(target).aside)
     except AuiError as error:
         return failed(type(error).title, str(error), type(error).http_status)
     except Exception as error:  # one host must not end a crawl: its row says what happened

@@ -1,4 +1,4 @@
-"""Somebody else's index: published over HTTP, or in a file."""
+"""Somebody else's index, published over HTTP or in a file: read, imported into a temporary index, and asked there."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
 
-def open_source(source: str, *, folder: Path | None = None) -> Service:
+def open_source(source: str) -> Service:
     """Return the service of ``source``: an http(s) address, a path, or ``-`` for standard input.
 
-    ``folder`` keeps copies of what a published index answers, so that it can be asked about again and shown offline;
-    it is made when first needed. Raises ConfigError for what is neither an address nor a file.
+    Raises ConfigError for what is neither an address nor a file.
     """
     if "://" in source:
-        from aui_tui.service.remote.client import RemoteService
+        from aui_tui.service.remote.published import PublishedIndex
 
-        return RemoteService(source, folder=folder)
-    from aui_tui.service.remote.file import FileService
+        return PublishedIndex(source)
+    from aui_tui.service.remote.imported import IndexFile
 
     if source != STDIN and not Path(source).exists():
         raise ConfigError(
             f"The source {clean(source, 100)!r} is neither a file nor an address such as https://index.example."
         )
-    return FileService(source)
+    return IndexFile(source)

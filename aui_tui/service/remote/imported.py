@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shutil
@@ -16,14 +17,17 @@ from typing import Final
 
 import msgspec
 
-from aui_tui.errors import BadValue, RecordError
+from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned, NoCard, RecordError, Unavailable
+from aui_tui.files import STDIN, reading
+from aui_tui.model.points import Standing
 from aui_tui.model.query import FIELDS, Query
-from aui_tui.model.view import IndexView, Overview
+from aui_tui.model.view import HostReport, IndexView, Moves, Overview
 from aui_tui.process import has_ended
-from aui_tui.service.importer import ImportedRecord, take_records
+from aui_tui.service.importer import ImportedRecord, read, take_records
 from aui_tui.service.local import LocalService
 from aui_tui.service.protocol import Service
-from aui_tui.text import count
+from aui_tui.text import clean, count
+from aui_tui.threads import abandonable
 
 _PREFIX: Final = "aui-tui-source-"
 """Begins the name of a temporary folder; the number of the process that uses it follows."""
@@ -31,34 +35,23 @@ MAX_BROKEN: Final = 1000
 """Broken records that are left out; with more of them than sound ones the list is refused."""
 
 
-def temporary_folder() -> tempfile.TemporaryDirectory[str]:
-    """Return a folder for this process; what killed ones left of theirs is removed."""
-    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
-        number = left.name.removeprefix(_PREFIX).partition("-")[0]
-        if re.fullmatch(r"[0-9]{1,9}", number) and has_ended(int(number)) and _is_own(left):
-            shutil.rmtree(left, ignore_errors=True)
-    return tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-", ignore_cleanup_errors=True)
+class TemporaryIndex:
+    """An index of ours in a temporary folder, which goes with the last list that is read from it.
 
-
-def _is_own(folder: Path) -> bool:
-    try:
-        found = folder.lstat()
-    except OSError:
-        return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
-
-
-class Imported:
-    """The ``records`` of somebody else's index, ``here`` as an index of ours. Raises RecordError when most are broken.
-
-    ``scanned_at`` is the index's own time, empty for that of its newest record. ``notice`` says what was left out. The
-    folder goes with the last list that is read from it.
+    ``scanned_at`` is the other index's own time, empty for that of its newest record. ``notice`` says what was left
+    out.
     """
 
-    def __init__(self, records: Iterable[ImportedRecord], *, scanned_at: str = "") -> None:
-        folder = temporary_folder()
+    def __init__(self) -> None:
+        _remove_left()
+        folder = tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-", ignore_cleanup_errors=True)
         self.here = LocalService(Path(folder.name), base_url="")
         weakref.finalize(self.here.reports.database, folder.cleanup)
+        self.is_listed = self.has_cards = False
+        self.scanned_at = self.notice = ""
+
+    def take(self, records: Iterable[ImportedRecord], *, scanned_at: str = "") -> None:
+        """Import the ``records`` of the other index. Raises RecordError when most are broken."""
         done = take_records(_mostly_sound(records), self.here.reports, limit=sys.maxsize)
         self.scanned_at = scanned_at
         self.has_cards = done.cards > 0
@@ -68,43 +61,23 @@ class Imported:
         what = "broken record" if self.has_cards else "broken row"
         was = "was" if broken == 1 else "were"
         self.notice = f"{count(broken, what)} {was} left out: {done.problems[0]}" if broken else ""
-
-    def asked(self, query: Query) -> LocalService:
-        """Return what answers ``query``. Raises BadValue for a term about cards where only summaries are known."""
-        unknown = sorted(name for name in query.fields if name in FIELDS and FIELDS[name].of_card)
-        if unknown and not self.has_cards:
-            raise BadValue(f"This source lists summaries only, so the query term {unknown[0]}: cannot be answered.")
-        return self.here
+        self.is_listed = True
 
 
-class ImportedService(Service):
-    """A source that is imported to be asked."""
+def _remove_left() -> None:
+    """Remove the temporary folders of processes that were killed."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        number = left.name.removeprefix(_PREFIX).partition("-")[0]
+        if re.fullmatch(r"[0-9]{1,9}", number) and has_ended(int(number)) and _is_own(left):
+            shutil.rmtree(left, ignore_errors=True)
 
-    notice = ""
-    """One sentence on the source, instead of that on what was left out."""
 
-    @abstractmethod
-    async def imported(self) -> Imported:
-        """Return the index as it is now. Raises AuiError for what cannot be read."""
-
-    async def index(self, query: Query) -> IndexView:
-        """Return the lists of ``query``, answered from the whole list."""
-        found = await self.imported()
-        view = await found.asked(query).index(query)
-        notice = self.notice or found.notice or view.notice
-        return msgspec.structs.replace(view, scanned_at=found.scanned_at or view.scanned_at, notice=notice)
-
-    async def overview(self, query: Query) -> Overview:
-        """Return figures over the ranked rows of ``query``; what only cards hold is empty where none are known."""
-        found = await self.imported()
-        figures = await found.asked(query).overview(query)
-        if found.has_cards:
-            return figures
-        return msgspec.structs.replace(figures, failing={}, edges={}, contradictions=0, disagree={}, refusing={})
-
-    async def position(self, host: str, query: Query) -> int:
-        """Return the index of ``host`` in its list of ``query``, -1 when it is absent."""
-        return await (await self.imported()).asked(query).position(host, query)
+def _is_own(folder: Path) -> bool:
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
 
 
 def _mostly_sound(records: Iterable[ImportedRecord]) -> Iterator[ImportedRecord]:
@@ -118,3 +91,110 @@ def _mostly_sound(records: Iterable[ImportedRecord]) -> Iterator[ImportedRecord]
         else:
             sound += 1
         yield record
+
+
+class ImportedService(Service):
+    """A source that is imported to be asked."""
+
+    def __init__(self) -> None:
+        self._index: TemporaryIndex | None = None
+        self._reading = asyncio.Lock()
+
+    async def temporary(self, *, listed: bool = True) -> TemporaryIndex:
+        """Return the temporary index; ``listed``: with the list of the source, read when it is first asked for.
+
+        Raises AuiError for what cannot be read.
+        """
+        async with self._reading:
+            index = self._index
+            if index is None:
+                index = await asyncio.to_thread(TemporaryIndex)
+            if listed and not index.is_listed:
+                await self.read_list(index)
+            self._index = index
+            return index
+
+    @abstractmethod
+    async def read_list(self, index: TemporaryIndex) -> None:
+        """Import the list of the source into ``index``."""
+
+    async def _asked(self, query: Query) -> TemporaryIndex:
+        """Return what answers ``query``. Raises BadValue for a term about cards where only summaries are known."""
+        index = await self.temporary()
+        unknown = sorted(name for name in query.fields if name in FIELDS and FIELDS[name].of_card)
+        if unknown and not index.has_cards:
+            raise BadValue(f"This source lists summaries only, so the query term {unknown[0]}: cannot be answered.")
+        return index
+
+    async def index(self, query: Query) -> IndexView:
+        """Return the lists of ``query``, answered from the whole list."""
+        index = await self._asked(query)
+        view = await index.here.index(query)
+        notice = index.notice or view.notice
+        return msgspec.structs.replace(view, scanned_at=index.scanned_at or view.scanned_at, notice=notice)
+
+    async def overview(self, query: Query) -> Overview:
+        """Return figures over the ranked rows of ``query``; what only cards hold is empty where none are known."""
+        index = await self._asked(query)
+        figures = await index.here.overview(query)
+        if index.has_cards:
+            return figures
+        return msgspec.structs.replace(figures, failing={}, edges={}, contradictions=0, disagree={}, refusing={})
+
+    async def position(self, host: str, query: Query) -> int:
+        """Return the index of ``host`` in its list of ``query``, -1 when it is absent."""
+        return await (await self._asked(query)).here.position(host, query)
+
+    async def moves(self, query: Query, since: str, most: int) -> Moves | None:
+        """Return how the ranked hosts of ``query`` changed; None where the source lists summaries only."""
+        index = await self._asked(query)
+        return await index.here.moves(query, since, most) if index.has_cards else None
+
+    async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
+        """Return the card of ``host``. Raises NeverScanned; Unavailable when the source lists the host without one."""
+        here = (await self.temporary()).here
+        try:
+            return await here.site(host, method=method, at=at)
+        except NoCard:
+            raise Unavailable(f"{self.label} lists {clean(host.strip(), 100)} but holds no report cards.") from None
+        except NeverScanned:
+            history = (await here.site(host)).history if at else ()
+            if not history:
+                raise
+            times = tuple(point.scanned_at for point in history)
+            raise BadValue(f"{self.label} holds no such scan of {clean(host, 100)}.", allowed=times) from None
+
+    async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
+        """Return where ``host`` would stand with ``fixes`` carried out."""
+        await self.site(host, method=method, at=at)
+        return await (await self.temporary(listed=False)).here.what_if(host, fixes, method=method, at=at)
+
+    async def aclose(self) -> None:
+        """Close the temporary index."""
+        if self._index is not None:
+            await self._index.here.aclose()
+
+
+class IndexFile(ImportedService):
+    """The index in ``source``, a path or ``-`` for standard input; it is read once, at the first question."""
+
+    can_scan = False
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self._source = source
+        self.label = "standard input" if source == STDIN else clean(Path(source).name, 60)
+
+    async def read_list(self, index: TemporaryIndex) -> None:
+        """Import the records of the file. Raises ConfigError or RecordError for what cannot be read."""
+
+        def work() -> None:
+            with reading(self._source) as file:
+                index.take(read(file))
+
+        try:
+            await abandonable(work)
+        except ConfigError:
+            raise
+        except AuiError as error:
+            raise type(error)(f"{self.label}: {error}") from None

@@ -67,13 +67,13 @@ class Transport:
             event_hooks={"request": [self._check_place]},
         )
 
-    async def get(self, url: str, *, fields: Mapping[str, str], seconds: float, largest: int) -> HttpReply:
+    async def get(self, url: str, *, seconds: float, largest: int) -> HttpReply:
         """Return the answer to a GET of ``url``, its body decoded and at most ``largest`` bytes long.
 
         Within ``seconds`` in all. Raises Unavailable with one sentence.
         """
         try:
-            async with asyncio.timeout(seconds), self._client.stream("GET", url, headers=dict(fields)) as response:
+            async with asyncio.timeout(seconds), self._client.stream("GET", url) as response:
                 return await self._whole(response, largest if response.status_code == 200 else LARGEST_ERROR)
         except TimeoutError:
             raise Unavailable(f"{self._label} did not answer within {seconds:.0f} s.") from None

@@ -221,7 +221,7 @@ async def test_no_host_is_begun_while_nobody_can_say_whose_it_is(service: LocalS
     slow, freed = Slow(0.01), []
     await asyncio.to_thread(service.leases.take, "other.test")
     with contextlib.ExitStack() as stack:
-        stack.enter_context(locked(service.places.limits / "cache.db"))
+        stack.enter_context(locked(service.places.cache / "cache.db"))
 
         def free(notice: str) -> None:
             assert "locked" in notice

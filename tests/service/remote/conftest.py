@@ -8,7 +8,7 @@ from contextlib import aclosing
 import pytest
 
 from aui_tui.model import codec
-from aui_tui.service.remote.client import RemoteService
+from aui_tui.service.remote.published import PublishedIndex
 from tests.cards import RICH_OPEN
 from tests.service.remote.reader import BODY, CARD, JSON, remote
 from tests.service.remote.scripted import Said, Source, scripted
@@ -23,7 +23,7 @@ def source() -> Iterator[Source]:
 
 
 @pytest.fixture
-async def service(source: Source) -> AsyncIterator[RemoteService]:
+async def service(source: Source) -> AsyncIterator[PublishedIndex]:
     """The client of that source."""
     async with aclosing(remote(source)) as opened:
         yield opened

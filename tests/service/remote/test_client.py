@@ -6,21 +6,21 @@ import gc
 import tempfile
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from aui_tui.errors import BadValue, InvalidHost, NeverScanned, RateLimited, Unavailable
 from aui_tui.model import codec
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
-from aui_tui.service.remote import client as remote_client
-from aui_tui.service.remote.client import RemoteService
-from tests.cards import DEAD, INDEX, RICH_OPEN, WALLED
+from aui_tui.service.remote.published import PublishedIndex
+from tests.cards import INDEX, RICH_OPEN
 from tests.index.clock import Clock
-from tests.service.remote.reader import BODY, CARD, JSON, hosts, remote
+from tests.service.remote.reader import CARD, JSON, hosts, remote
 from tests.service.remote.scripted import Said, Source
 
 
-async def test_a_scan_is_asked_once_whatever_happens(source: Source, service: RemoteService) -> None:
+async def test_a_scan_is_asked_once_whatever_happens(source: Source, service: PublishedIndex) -> None:
     for said in (Said(503), Said(502), Said(raw=b""), Said(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{")):
         source.say["/api/scan"] = said
         before = len(source.asked)
@@ -78,15 +78,17 @@ async def test_scan_tells_source_age_and_what_is_left(source: Source, clock: Clo
     await service.aclose()
 
 
-async def test_a_scan_makes_the_list_be_asked_for_again(source: Source, service: RemoteService) -> None:
-    source.say["/api/scan"] = Said(body=codec.encode_card(DEAD), fields=JSON)
-    await service.index(Query())
-    await service.scan(DEAD.host)
-    await service.index(Query())
-    assert source.paths().count("/api/index.json?limit=10000") == 2
+async def test_what_was_scanned_is_in_the_list_at_once(source: Source, service: PublishedIndex) -> None:
+    card = msgspec.structs.replace(RICH_OPEN, host="new.example")
+    source.say["/api/scan"] = Said(body=codec.encode_card(card), fields=JSON)
+    before = await hosts(service)
+    await service.scan("new.example")
+    assert sorted(await hosts(service)) == sorted([*before, "new.example"])
+    assert (await service.site("new.example")).card.score == RICH_OPEN.score
+    assert source.paths() == ["/api/index.json", "/api/scan?url=new.example"]
 
 
-async def test_invalid_host_is_reported_in_the_words_of_the_service(source: Source, service: RemoteService) -> None:
+async def test_invalid_host_is_reported_in_the_words_of_the_service(source: Source, service: PublishedIndex) -> None:
     source.say["/api/scan"] = Said(400, b'{"detail":"\\u201cx y\\u201d holds a space.","title":"Invalid host"}')
     with pytest.raises(InvalidHost, match="holds a space"):
         await service.scan("x y")
@@ -99,7 +101,7 @@ async def test_invalid_host_is_reported_in_the_words_of_the_service(source: Sour
     assert error.value.allowed == ("true", "false")
 
 
-async def test_host_never_leaves_its_place_in_the_address(source: Source, service: RemoteService) -> None:
+async def test_host_never_leaves_its_place_in_the_address(source: Source, service: PublishedIndex) -> None:
     for host in ("../../admin", "a?b=c", "a#b", "http://x.example:8080", "a\r\nX: y", "ä.example"):
         with pytest.raises(NeverScanned):
             await service.site(host)
@@ -107,32 +109,32 @@ async def test_host_never_leaves_its_place_in_the_address(source: Source, servic
     assert not any(mark in path.removeprefix("/api/site/") for path in source.paths() for mark in "/?# ")
 
 
-async def test_list_is_fetched_once_and_asked_about_again_by_its_tag(source: Source, clock: Clock) -> None:
-    source.say["/api/index.json"] = lambda fields: (
-        Said(304) if fields.get("if-none-match") == '"one"' else Said(body=BODY, fields={**JSON, "ETag": '"one"'})
-    )
-    service = remote(source)
+async def test_list_and_cards_are_asked_for_once_until_they_shall_be_read_again(
+    source: Source, service: PublishedIndex
+) -> None:
     for _ in range(3):
         assert await hosts(service) == [row.host for row in INDEX.ranked]
-    assert len(source.asked) == 1
-    clock.now += remote_client.FRESH + 1
-    view = await service.index(Query())
-    assert (view.notice, len(view.ranked)) == ("", 2)
-    assert [fields.get("if-none-match") for _, fields in source.asked] == [None, '"one"']
+        assert (await service.site(RICH_OPEN.host)).card.score == RICH_OPEN.score
+    assert source.paths() == ["/api/index.json", CARD]
     service.refresh()
     assert len((await service.index(Query())).ranked) == 2
-    assert len(source.asked) == 3
-    await service.aclose()
+    await service.site(RICH_OPEN.host)
+    assert source.paths() == ["/api/index.json", CARD] * 2
 
 
-async def test_a_list_that_was_replaced_goes_with_its_last_view(source: Source, tmp_path: Path, clock: Clock) -> None:
+async def test_a_card_needs_no_list(source: Source, service: PublishedIndex) -> None:
+    assert (await service.site(RICH_OPEN.host)).card.host == RICH_OPEN.host
+    assert source.paths() == [CARD]
+    assert sorted(await hosts(service)) == sorted(row.host for row in INDEX.ranked)
+
+
+async def test_a_list_that_was_replaced_goes_with_its_last_view(source: Source, tmp_path: Path) -> None:
     tempfile.tempdir, before = str(tmp_path), tempfile.tempdir
     try:
-        service = remote(source, folder=tmp_path / "copies")
+        service = remote(source)
         view = await service.index(Query())
         (first,) = tmp_path.glob("aui-tui-*")
-        clock.now += remote_client.FRESH + 1
-        source.say["/api/index.json"] = Said(body=BODY, fields={**JSON, "ETag": '"two"'})
+        service.refresh()
         assert await hosts(service) == [row.host for row in INDEX.ranked]
         assert [row.summary.host for row in view.ranked[:]] == [row.host for row in INDEX.ranked]
         assert first.exists()
@@ -144,73 +146,9 @@ async def test_a_list_that_was_replaced_goes_with_its_last_view(source: Source, 
         tempfile.tempdir = before
 
 
-async def test_copies_outlive_the_program_and_are_asked_about_by_their_tag(source: Source, tmp_path: Path) -> None:
-    for number in range(2):
-        service = remote(source, folder=tmp_path / "copies")
-        await service.index(Query())
-        assert (await service.site(RICH_OPEN.host)).card.score == RICH_OPEN.score
-        await service.aclose()
-        if number == 0:
-            source.say["/api/index.json"] = source.say[CARD] = Said(304)
-    assert [fields.get("if-none-match") for _, fields in source.asked] == [None, None, '"one"', '"card"']
-    assert (tmp_path / "copies").stat().st_mode & 0o777 == 0o700
-
-
-async def test_offline_the_last_copy_is_shown_with_its_age(source: Source, tmp_path: Path, clock: Clock) -> None:
-    service = remote(source, folder=tmp_path)
-    await service.index(Query())
-    await service.site(RICH_OPEN.host)
-    source.stop()
-    clock.now += 3 * 3600
-    view = await service.index(Query())
-    assert len(view.ranked) == 2
-    assert view.notice.startswith(f"127.0.0.1:{source.port} cannot be reached: the connection ")
-    assert view.notice.endswith(". This is the copy of 3 h ago.")
-    await service.aclose()
-    clock.now += 5 * 86400
-    later = remote(source, folder=tmp_path)
-    assert "the copy of 5 days ago" in (await later.index(Query())).notice
-    report = await later.site(RICH_OPEN.host)
-    assert report.card.host == RICH_OPEN.host
-    assert "the copy of 5 days ago" in report.notice
-    with pytest.raises(Unavailable, match="cannot be reached"):
-        await later.site(WALLED.host)
-    await later.aclose()
-    without = remote(source)
-    with pytest.raises(Unavailable, match=r"^127\.0\.0\.1:\d+ cannot be reached: the connection is refused\.$"):
-        await without.index(Query())
-    await without.aclose()
-
-
-async def test_a_source_that_falls_ill_shows_the_copy_and_recovers(source: Source, clock: Clock) -> None:
+async def test_a_source_that_is_gone_is_said(source: Source) -> None:
     service = remote(source)
-    await service.index(Query())
-    for said in (Said(500), Said(200, b"<!doctype html><title>Login</title>"), Said(200, b'{"ranked":'), Said(429)):
-        source.say["/api/index.json"] = said
-        clock.now += remote_client.FRESH + 1
-        view = await service.index(Query())
-        assert len(view.ranked) == 2
-        assert "This is the copy " in view.notice
-    source.say["/api/index.json"] = Said(body=BODY, fields=JSON)
-    clock.now += remote_client.FRESH + 1
-    assert (await service.index(Query())).notice == ""
-    await service.aclose()
-
-
-@pytest.mark.parametrize("damage", [b"", b"\x80\x04\x95", b"{}\n", b"A" * 40_000])
-async def test_damaged_copies_are_as_if_absent(source: Source, tmp_path: Path, damage: bytes) -> None:
-    first = remote(source, folder=tmp_path)
-    await first.index(Query())
-    await first.aclose()
-    (tmp_path / "cache.db").write_bytes(damage)
-    second = remote(source, folder=tmp_path)
-    assert len((await second.index(Query())).ranked) == 2
-    assert "if-none-match" not in source.asked[-1][1]
-    await second.aclose()
-
-
-async def test_a_folder_that_cannot_be_written_costs_nothing_but_the_copy(source: Source, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("no folder")
-    service = remote(source, folder=tmp_path / "file" / "copies")
-    assert len((await service.index(Query())).ranked) == 2
+    source.stop()
+    with pytest.raises(Unavailable, match=r"^127\.0\.0\.1:\d+ cannot be reached: the connection is refused\.$"):
+        await service.index(Query())
     await service.aclose()

@@ -12,9 +12,9 @@ import trustme
 
 from aui_tui.errors import AuiError, ConfigError, NeverScanned, RateLimited, RecordError, Unavailable
 from aui_tui.model.query import Query
-from aui_tui.service.remote import client as remote_client
 from aui_tui.service.remote import open_source
-from aui_tui.service.remote.client import RemoteService, base_of
+from aui_tui.service.remote import published as module
+from aui_tui.service.remote.published import PublishedIndex, base_of
 from tests.loopback import QuietHandler, listening
 from tests.service.remote.reader import BODY, JSON, hosts, remote
 from tests.service.remote.scripted import Said, Source, scripted
@@ -29,7 +29,7 @@ from tests.service.remote.scripted import Said, Source, scripted
         Said(200, b'{"found": false, "host": "x"}', JSON),
     ],
 )
-async def test_any_shape_of_404_is_never_scanned(source: Source, service: RemoteService, said: Said) -> None:
+async def test_any_shape_of_404_is_never_scanned(source: Source, service: PublishedIndex, said: Said) -> None:
     source.say["/api/site/unknown.example.json"] = said
     with pytest.raises(NeverScanned, match=r"^unknown\.example has never been scanned\.$"):
         await service.site("unknown.example")
@@ -71,7 +71,7 @@ ERRORS = [
 
 @pytest.mark.parametrize(("said", "words"), ERRORS, ids=[words[:40] for _, words in ERRORS])
 async def test_every_failure_is_one_clear_sentence(
-    source: Source, service: RemoteService, said: Said, words: str
+    source: Source, service: PublishedIndex, said: Said, words: str
 ) -> None:
     source.say["/api/index.json"] = said
     with pytest.raises(AuiError) as error:
@@ -86,7 +86,7 @@ async def test_every_failure_is_one_clear_sentence(
     assert len(source.asked) == 1 or "circles" in words
 
 
-async def test_redirects_within_the_host_are_followed(source: Source, service: RemoteService) -> None:
+async def test_redirects_within_the_host_are_followed(source: Source, service: PublishedIndex) -> None:
     source.say["/api/index.json"] = Said(308, fields={"Location": "/v2/index"})
     source.say["/v2/index"] = Said(body=BODY, fields=JSON)
     assert len(await hosts(service)) == 2
@@ -104,9 +104,9 @@ async def test_a_redirect_to_another_port_is_not_followed(source: Source) -> Non
 
 
 async def test_a_silent_source_is_left_within_the_time_limit(
-    source: Source, service: RemoteService, monkeypatch: pytest.MonkeyPatch
+    source: Source, service: PublishedIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote_client, "READ_SECONDS", 0.4)
+    monkeypatch.setattr(module, "READ_SECONDS", 0.4)
     source.say["/api/index.json"] = Said(pause=20)
     started = time.monotonic()
     with pytest.raises(Unavailable, match="did not answer within"):
@@ -115,9 +115,9 @@ async def test_a_silent_source_is_left_within_the_time_limit(
 
 
 async def test_a_bomb_and_an_endless_answer_are_cut(
-    source: Source, service: RemoteService, monkeypatch: pytest.MonkeyPatch
+    source: Source, service: PublishedIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote_client, "LARGEST_INDEX", 1024 * 1024)
+    monkeypatch.setattr(module, "LARGEST_INDEX", 1024 * 1024)
     bomb = zlib.compressobj(9, zlib.DEFLATED, 31)
     packed = bomb.compress(b" " * 64 * 1024 * 1024) + bomb.flush()
     endless = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + b" " * 2_000_000

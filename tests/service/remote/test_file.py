@@ -20,8 +20,8 @@ from aui_tui.model import codec
 from aui_tui.model.query import Query
 from aui_tui.service.importer import read_card
 from aui_tui.service.remote import open_source
-from aui_tui.service.remote.client import RemoteService
-from aui_tui.service.remote.file import FileService
+from aui_tui.service.remote.imported import IndexFile
+from aui_tui.service.remote.published import PublishedIndex
 from aui_tui.service.remote.transport import HttpReply, complaint
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, encode_index, published
 from tests.cli.runner import aui, start
@@ -35,7 +35,7 @@ def lines(*records: bytes) -> bytes:
     return b"\n".join(records) + b"\n"
 
 
-async def hosts(service: FileService) -> tuple[list[str], list[str]]:
+async def hosts(service: IndexFile) -> tuple[list[str], list[str]]:
     view = await service.index(Query())
     return [row.summary.host for row in view.ranked[:]], [row.summary.host for row in view.unreachable[:]]
 
@@ -60,7 +60,7 @@ FORMS = {
 async def test_every_exported_form_is_an_index(tmp_path: Path, form: str) -> None:
     path = tmp_path / "export.json"
     path.write_bytes(FORMS[form])
-    service = FileService(str(path))
+    service = IndexFile(str(path))
     assert await hosts(service) == ([RICH_OPEN.host, WALLED.host], [DEAD.host])
     assert (await service.index(Query())).scanned_at == INDEX.scanned_at
     assert (await service.index(Query())).notice == ""
@@ -86,7 +86,7 @@ async def test_standard_input_is_read_once(tmp_path: Path) -> None:
 async def test_cards_bring_history_and_answers_about_cards(tmp_path: Path) -> None:
     path = tmp_path / "cards.ndjson"
     path.write_bytes(lines(*(codec.encode_card(card) for card in (LATER, WALLED, RICH_OPEN))))
-    service = FileService(str(path))
+    service = IndexFile(str(path))
     report = await service.site(" Tickets.example ")
     assert published(report.card) == published(LATER)
     assert report.previous is not None
@@ -103,7 +103,7 @@ async def test_cards_bring_history_and_answers_about_cards(tmp_path: Path) -> No
 async def test_what_a_file_cannot_do_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "index.json"
     path.write_bytes(FORMS["index"])
-    service = FileService(str(path))
+    service = IndexFile(str(path))
     with pytest.raises(Unavailable, match=r"^index\.json lists shop\.example but holds no report cards\.$"):
         await service.site(RICH_OPEN.host)
     with pytest.raises(NeverScanned):
@@ -115,7 +115,7 @@ async def test_what_a_file_cannot_do_is_reported(tmp_path: Path) -> None:
 async def test_broken_lines_are_left_out_and_reported(tmp_path: Path) -> None:
     path = tmp_path / "cards.ndjson"
     path.write_bytes(lines(codec.encode_card(WALLED), b'{"host": "half', codec.encode_card(RICH_OPEN), b"[]", b"7"))
-    view = await FileService(str(path)).index(Query())
+    view = await IndexFile(str(path)).index(Query())
     assert len(view.ranked) == 2
     assert view.notice.startswith("3 broken records were left out: ")
 
@@ -128,7 +128,7 @@ async def test_a_file_that_is_no_index_is_refused_with_a_sentence(tmp_path: Path
     path = tmp_path / "x.json"
     path.write_bytes(data)
     with pytest.raises(RecordError, match=r"^x\.json: "):
-        await FileService(str(path)).index(Query())
+        await IndexFile(str(path)).index(Query())
 
 
 async def test_a_path_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize("raw", [SLOTS, FOREIGN], ids=["slots", "foreign"])
 async def test_foreign_names_and_unknown_fields_are_read(
-    source: Source, service: RemoteService, raw: dict[str, Any]
+    source: Source, service: PublishedIndex, raw: dict[str, Any]
 ) -> None:
     source.say["/api/index.json"] = Said(body=json.dumps(raw).encode(), fields=JSON)
     view = await service.index(Query())
@@ -168,7 +168,7 @@ async def test_foreign_names_and_unknown_fields_are_read(
 
 
 async def test_missing_optional_fields_are_filled_and_broken_rows_left_out(
-    source: Source, service: RemoteService
+    source: Source, service: PublishedIndex
 ) -> None:
     good = json.loads(codec.encode_summary(WALLED.summary()))
     poor = {key: value for key, value in good.items() if key not in ("name", "category", "top_evidence", "url")}
@@ -183,7 +183,7 @@ async def test_missing_optional_fields_are_filled_and_broken_rows_left_out(
 
 
 async def test_poor_card_is_filled_and_an_address_that_is_none_of_the_web_is_replaced(
-    source: Source, service: RemoteService
+    source: Source, service: PublishedIndex
 ) -> None:
     raw = json.loads(codec.encode_card(RICH_OPEN))
     for name in ("input_host", "name", "seed", "probe_dead", "evidence", "recommendations"):

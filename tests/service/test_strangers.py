@@ -1,0 +1,141 @@
+"""What a stranger sends changes nothing for others: cards, records from the future, kept answers, HEAD."""
+
+from __future__ import annotations
+
+import json
+import re
+import ssl
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+import trustme
+
+from aui_tui.model import codec
+from aui_tui.model.card import stamp
+from tests.cards import RICH_OPEN, WALLED
+from tests.cli.runner import aui
+from tests.loopback import QuietHandler, listening
+from tests.service.test_serve import Served, served
+
+HOST = "shop.oak-and-thread.com"
+TRUST = {"AUI_TUI_CACERT": "ca.pem"}
+
+
+def titled(title: str) -> type[QuietHandler]:
+    """Return a site whose homepage has this title."""
+
+    class Handler(QuietHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            page = f"<!doctype html><title>{title}</title><main>" + "words " * 60
+            self.reply(200 if self.path == "/" else 404, page.encode() if self.path == "/" else b"none")
+
+    return Handler
+
+
+@contextmanager
+def shop(home: Path) -> Iterator[tuple[str, ...]]:
+    """Yield the rules that lead to a shop on port 443, and to a default page on port 80."""
+    authority, context = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(HOST).configure_cert(context)
+    authority.cert_pem.write_to_path(str(home / "ca.pem"))
+    with ExitStack() as stack:
+        tls = stack.enter_context(listening(titled("The shop"), context)).server_port
+        plain = stack.enter_context(listening(titled("Default page"))).server_port
+        rules = (f"{HOST}:443:127.0.0.1:{tls}", f"{HOST}:80:127.0.0.1:{plain}")
+        yield tuple(word for rule in rules for word in ("--connect-to", rule))
+
+
+def asked(running: Served, url: str) -> tuple[str, str]:
+    """Return the title on the card that a scan of ``url`` gives, and whether it came from the cache."""
+    answer = running.get(f"/api/scan?url={url}")
+    assert answer.status_code == 200, answer.text
+    return answer.json()["human_title"], answer.headers["cache-status"].partition("; ")[2][:3]
+
+
+@pytest.mark.parametrize("first", [HOST, f"https://{HOST}", f"http://{HOST}"])
+def test_a_visitor_replaces_no_card_by_the_page_of_another_port(tmp_path: Path, first: str) -> None:
+    with shop(tmp_path) as rules, served(tmp_path, *rules, env=TRUST) as running:
+        for url in (first, HOST, f"http://{HOST}"):
+            asked(running, url)
+        assert asked(running, HOST) == ("The shop", "hit")
+        assert asked(running, f"http://{HOST}:80") == ("Default page", "hit")
+        card = running.get(f"/api/site/{HOST}.json").json()
+        assert card["human_title"] == "The shop"
+        [row] = running.get("/api/index.json").json()["ranked"]
+        assert (row["host"], row["scanned_at"]) == (HOST, card["scanned_at"])
+        assert card["grade"] in re.sub("<[^>]*>", " ", running.get(f"/badge/{HOST}.svg").text)
+    assert json.loads(aui(tmp_path, "site", HOST, "--json").out)["human_title"] == "The shop"
+
+
+def test_an_owners_look_at_staging_is_not_the_card_of_the_shop(tmp_path: Path) -> None:
+    with shop(tmp_path) as rules:
+        with served(tmp_path, *rules, env=TRUST) as running:
+            asked(running, HOST)
+        staging = (f"http://{HOST}", *rules)
+        assert json.loads(aui(tmp_path, "scan", *staging, "--json", "-q").out)["human_title"] == "Default page"
+    assert json.loads(aui(tmp_path, "site", HOST, "--json").out)["human_title"] == "The shop"
+
+
+def test_a_record_from_the_future_is_refused_on_import(tmp_path: Path) -> None:
+    ahead = {"in-time.example": 240.0, "soon.example": 360.0, "late.example": 7973 * 365.25 * 86400.0}
+    lines = []
+    for host, seconds in ahead.items():
+        card = json.loads(codec.encode_card(RICH_OPEN)) | {"host": host}
+        lines.append(json.dumps(card | {"scanned_at": stamp(min(time.time() + seconds, 253402300799))}))
+    row = json.loads(codec.encode_summary(WALLED.summary())) | {"scanned_at": "9999-01-01T00:00:00.000Z"}
+    (tmp_path / "cards.ndjson").write_text("\n".join([*lines, json.dumps(row)]))
+    done = aui(tmp_path, "import", "cards.ndjson")
+    assert done.err.count("is more than five minutes ahead.") == 3
+    assert "line 2: Its time " in done.err
+    listed = json.loads(aui(tmp_path, "index", "--json").out)
+    assert [row["host"] for row in listed["ranked"]] == ["in-time.example"]
+
+
+def test_head_starts_no_scan_and_answers_from_what_is_kept(tmp_path: Path) -> None:
+    with shop(tmp_path) as rules, served(tmp_path, *rules, env=TRUST) as running:
+        address = f"{running.url}/api/scan?url={HOST}"
+        for _ in range(12):
+            assert _head(address) == (404, "")
+        assert _head(address + "&force=true") == (404, "")
+        assert running.get("/api/index.json").json()["ranked"] == []
+        got = running.get(f"/api/scan?url={HOST}", headers={"Accept-Encoding": "identity"})
+        assert got.headers["ratelimit"].startswith('"scan";r=9;')
+        for extra in ("", "&force=true"):
+            assert _head(address + extra) == (200, got.headers["content-length"])
+        assert running.get(f"/api/scan?url={HOST}").headers["ratelimit"].startswith('"scan";r=9;')
+
+
+def _head(address: str) -> tuple[int, str]:
+
+    answer = httpx.head(address, trust_env=False, timeout=60, headers={"Accept-Encoding": "identity"})
+    return answer.status_code, answer.headers.get("content-length", "") if answer.status_code == 200 else ""
+
+
+PAGES: dict[str, Callable[[int], str]] = {
+    "beyond the end": lambda number: f"limit=5&offset={number + 10}",
+    "of many lengths": lambda number: f"limit={number + 1}",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pages", PAGES)
+def test_no_number_of_pages_makes_a_server_grow(tmp_path: Path, pages: str) -> None:
+    (tmp_path / "one.json").write_bytes(codec.encode_card(RICH_OPEN))
+    assert aui(tmp_path, "import", "one.json").code == 0
+    with served(tmp_path) as running, httpx.Client(base_url=running.url, trust_env=False, timeout=60) as client:
+
+        def ask(numbers: range) -> int:
+            for number in numbers:
+                assert client.get(f"/api/index.json?{PAGES[pages](number)}").status_code == 200
+            return psutil.Process(running.process.pid).memory_info().rss
+
+        ask(range(2000))
+        before = ask(range(2000, 3000))
+        assert ask(range(3000, 7000)) - before < 4 << 20
