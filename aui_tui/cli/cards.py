@@ -69,7 +69,7 @@ def site(
     text: options.Text = False,
     details: options.Details = False,
     format_name: options.Format = "",
-    output: options.File = "",
+    output: options.Files = None,
     fields: options.Fields = "",
 ) -> int:
     """Print the stored report card of a host, without scanning. With --json --details: each request and answer."""
@@ -87,7 +87,7 @@ def site(
     note = f"scan {scans} of this host" if scans > 1 else ""
     if not (details and form.record):
         result = HostResult(report, note=note, outcome=outcome if gating.gates else None)
-        emit(form.chunks([result]), form.path)
+        form.write([result])
     if details:
         found, paint = exchanges(report, as_json=form.record), Paint(ascii=run.settings.ascii)
         emit(found if form.record else map(paint.plain, found), form.path if form.record else None)
@@ -125,8 +125,8 @@ def diff(
 
     TIME is the beginning of a kept scan's time, such as 2026-11-20, or first, or last.
     """
-    from aui_tui.report.diff import before, write
     from aui_tui.report.diff import diff as difference
+    from aui_tui.report.diff import write
 
     run = run_for(context)
     options.one_of(json=as_json, format=form)
@@ -143,7 +143,10 @@ def diff(
         async with opened(run) as service:
             if not times:
                 report = await report_of(service, names[0], method=method)
-                return [before(report), report.card]
+                if report.previous is None:
+                    host = report.card.host
+                    streams.say(f"{host} was scanned once: scan it again (aui-tui scan {host}), then ask for changes.")
+                return [report.previous or report.card, report.card]
             return [
                 files.get(name) or (await sources.at(service, name, when, method=method)).card
                 for name, when in zip(names, times, strict=True)
@@ -211,7 +214,12 @@ def plan(
     found, site = plan_for(kept, grade=wanted, score=score, with_claims=run.settings.with_claims, **_advice(run, host))
     written = write_files(found, user_path(folder), site, force=replace) if folder else []
     paint = Paint.for_output(ascii_only=run.settings.ascii)
-    emit([plan_json(found, site)] if as_json else (f"{paint.plain(line)}\n" for line in lines(found)), None)
+    emit(
+        [plan_json(found, site)]
+        if as_json
+        else (f"{paint.plain(line)}\n" for line in lines(found, written=bool(folder))),
+        None,
+    )
     for path in () if run.quiet else written:
         streams.say(f"wrote {path}")
     return 0 if found.reached else PARTLY
@@ -248,7 +256,7 @@ def regrade_cards(
     ],
     method: options.Method = "",
     as_json: options.Json = False,
-    output: options.File = "",
+    output: options.Files = None,
 ) -> int:
     """Grade cards again under a method, from what was seen then; nothing is stored."""
     from aui_tui.service.grading import only_under
@@ -283,5 +291,5 @@ def regrade_cards(
     if hosts:
         run.wait(of_hosts(hosts))
     if found:
-        emit(form.chunks(found, many=len(found) > 1), form.path)
+        form.write(found, many=len(found) > 1)
     return worst(codes)

@@ -49,7 +49,7 @@ class Narration:
         self.sites: list[str] = []
         self._total, self._as_json = total, as_json
         self._began = self._last = time.monotonic()
-        self._lines = False
+        self._lines = self._told = False
 
     def tell(self, done: Done) -> None:
         """Report the outcome of one row."""
@@ -60,6 +60,9 @@ class Narration:
             streams.say(f"line {row.line}: {row.reason}{f' ({row.text})' if row.text else ''}")
         elif done.kind != "failed":
             self.sites.append(row.site)
+        if not isinstance(row, BadRow) and row.unknown and not self._told:
+            self._told = True
+            streams.say(f"line {row.line}: {row.unknown} is no category; such hosts are scanned without one.")
         elif done.result is not None:
             self.refused += done.result.status == 400
             streams.say(f"line {row.line}: {done.result.error}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -56,7 +57,7 @@ def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:
 
     while True:
         service = service_of(run, access)
-        status = open_on(run, service, host=host, starter=known_sites(run) if service.is_local else None)
+        status = open_on(run, service, host=host, starter=known_sites(run) if service.is_local else None, access=access)
         if isinstance(status, int):
             return show_demo(run) if status == DEMO else status
         origins = {**run.settings.origins, "source": "--source"}
@@ -82,6 +83,7 @@ def open_on(
     query: Query | None = None,
     feed: Feed | None = None,
     starter: Feed | None = None,
+    access: ScanPolicy | None = None,
 ) -> int | str:
     """Run the dashboard on ``service``, close both, and return its status: an exit code, or how it was left.
 
@@ -99,6 +101,7 @@ def open_on(
         )
         context = Context(
             service,
+            reach=_reach(access),
             options="".join(f"{option} {quote(value)} " for option, value in named if option.startswith("--")),
             exporter=partial(export, run, service),
             feed=feed,
@@ -108,7 +111,7 @@ def open_on(
         status = run_app(
             context,
             theme=settings.theme,
-            ascii=settings.ascii,
+            ascii=settings.ascii or not speaks_unicode(),
             mouse=settings.mouse,
             query=query,
             start_host=host,
@@ -117,6 +120,19 @@ def open_on(
     finally:
         asyncio.run(service.aclose())
     return UNEXPECTED if status == CRASHED else status
+
+
+def _reach(access: ScanPolicy | None) -> str:
+    """Return the options on how to reach a site, as they were typed, each with a blank behind it."""
+    if access is None:
+        return ""
+    private = ["--allow-private "] if access.allow_private else []
+    return "".join((*(f"--connect-to {quote(rule.written)} " for rule in access.connect_to), *private))
+
+
+def speaks_unicode() -> bool:
+    """Whether the terminal, on whose standard error is drawn, takes UTF-8: other signs would come as escapes."""
+    return (getattr(sys.stderr, "encoding", None) or "utf-8").lower().replace("_", "-") in ("utf-8", "utf8")
 
 
 async def export(run: Run, service: Service, job: ExportJob) -> str:
@@ -134,7 +150,7 @@ async def export(run: Run, service: Service, job: ExportJob) -> str:
                 written += 1
                 yield row
 
-    if job.kind == "snippet":
+    if job.kind in ("snippet", "picture"):
         chunks: Iterable[str] = [job.text.rstrip("\n") + "\n"]
     elif job.kind == "card":
         report = await service.site(job.host, method=job.method, at=job.at)
@@ -149,7 +165,12 @@ async def export(run: Run, service: Service, job: ExportJob) -> str:
         )
         chunks = write_listing(format_of(path, LIST_FORMATS), listing, **form)
     await asyncio.to_thread(create, path, chunks, force=job.replace)
-    what = {"list": count(written, "host"), "card": f"the card of {job.host}", "snippet": "the change"}[job.kind]
+    what = {
+        "list": count(written, "host"),
+        "card": f"the card of {job.host}",
+        "snippet": "the change",
+        "picture": "the screen",
+    }[job.kind]
     return f"Wrote {what} to {clean(path.name, 100)} in {clean(str(path.resolve().parent), 200)}."
 
 

@@ -129,7 +129,7 @@ FailOn = Annotated[
     _gate(
         "--fail-on",
         metavar="critical|warn",
-        help="No finding of this severity or worse.",
+        help="No finding of this severity or worse; notes do not count.",
         autocompletion=complete.of(SEVERITIES[:2]),
     ),
 ]
@@ -149,6 +149,10 @@ Details = Annotated[bool, _output("--details", help="Print all that is known, wi
 File = Annotated[
     str,
     _output("--output", "-o", metavar="FILE", help="Write to FILE; its ending is the format, such as .md."),
+]
+Files = Annotated[
+    list[str] | None,
+    _output("--output", "-o", metavar="FILE", help="Write to FILE, its ending is the format; may be repeated."),
 ]
 Format = Annotated[str, _output("--format", "-f", metavar="NAME", **words(CARD_FORMATS, "Print as"))]
 Fields = Annotated[

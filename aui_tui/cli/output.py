@@ -90,13 +90,14 @@ def format_for(path: Path | None, name: str, allowed: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardForm:
-    """How report cards are printed: ``name`` is READABLE, TEXT, RECORD or a format of files."""
+    """How report cards are printed: ``name`` is READABLE, TEXT, RECORD or a format of files; ``others``: also so."""
 
     run: Run
     name: str = READABLE
     fields: str = ""
     details: bool = False
     path: Path | None = None
+    others: tuple[CardForm, ...] = ()
 
     @classmethod
     def of(cls, run: Run, params: Mapping[str, Any]) -> CardForm:
@@ -104,14 +105,21 @@ class CardForm:
         as_json, text, fields = params["as_json"], params.get("text", False), params.get("fields", "")
         format_name = params.get("format_name", "")
         one_of(json=as_json, text=text, format=format_name)
-        path = path_of(params["output"])
+        first, *others = params["output"] or [""]
+        path = path_of(first)
         plain = TEXT if text or run.settings.text else READABLE
         name = RECORD if as_json else plain if text else format_for(path, format_name, CARD_FORMATS) or plain
         if name not in PRINTED:
             write_cards(name, (), fields=fields)
         elif fields:
             raise BadValue("--fields needs --format, for example --format json.")
-        return cls(run=run, name=name, fields=fields, details=params.get("details", False), path=path)
+        also = tuple(cls.of(run, {**params, "output": [other]}) for other in others)
+        return cls(run=run, name=name, fields=fields, details=params.get("details", False), path=path, others=also)
+
+    def write(self, results: Sequence[HostResult], *, many: bool = False) -> None:
+        """Write ``results`` in this form, and in the others."""
+        for form in (self, *self.others):
+            emit(form.chunks(results, many=many), form.path)
 
     @property
     def streams(self) -> bool:

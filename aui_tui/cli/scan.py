@@ -122,7 +122,7 @@ class Batch:
     def end(self) -> int:
         """Print what had to wait for the last scan, and return the exit code of the command."""
         if self.results and not self._form.streams:
-            emit(self._form.chunks(self.results, many=self._many), self._form.path)
+            self._form.write(self.results, many=self._many)
         return worst(self.codes)
 
 
@@ -162,7 +162,7 @@ def scan(
     no_regress: options.NoRegress = None,
     as_json: options.Json = False,
     details: options.Details = False,
-    output: options.File = "",
+    output: options.Files = None,
 ) -> int:
     """Scan a site as a browser and as AI agents, and print its report card.
 
@@ -178,11 +178,11 @@ def scan(
         raise BadValue("--act is for the tasks: add --tasks.")
     pages = {one: pages_of(one, page or ()) for one in url}
     gating = Gating.of(run, context.params)
-    recording = output.endswith(RECORDING)
+    recording = next((name for name in output or () if name.endswith(RECORDING)), "")
     if recording and len(url) > 1:
         raise BadValue("A recording holds one scan; name one host.")
-    recorded = path_of(output) if recording else None
-    form = CardForm.of(run, context.params | ({"output": ""} if recording else {}))
+    recorded = path_of(recording) if recording else None
+    form = CardForm.of(run, context.params | {"output": [name for name in output or () if name != recording]})
     asked = ScanOptions(
         force=force or bool(gating.gates),
         afresh=not cached,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
@@ -12,10 +13,11 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from aui_tui.checks import BY_FIX
+from aui_tui.checks.ledger import is_note
 from aui_tui.errors import Unavailable
 from aui_tui.model import labels, points
 from aui_tui.model.agents import RANK, Outcome, each, verdicts
-from aui_tui.model.card import QUOTE, Evidence, ReportCard
+from aui_tui.model.card import Evidence, Finding, ReportCard
 from aui_tui.model.methods import METHODS, grade_of
 from aui_tui.model.observations import INCONCLUSIVE, SERVED
 from aui_tui.model.view import HostReport
@@ -261,15 +263,23 @@ def _word(value: object) -> str:
 def _findings_only_in(card: ReportCard, other: ReportCard) -> tuple[Evidence, ...]:
     """Return the findings of ``card`` that the scan of ``other`` would have found, and did not."""
     unknown = _unmeasured(other) - (_unmeasured(card) & {""})
-    left = Counter((item.t, item.text) for item in other.evidence)
+    left = Counter(map(_identity, other.findings))
     found = []
     for finding in card.findings:
-        known = finding.severity, finding.text
+        known = _identity(finding)
         if left[known]:
             left[known] -= 1
-        elif finding.severity in FINDINGS and finding.id != QUOTE and finding.fix not in unknown:
-            found.append(Evidence(*known))
+        elif finding.severity in FINDINGS and not is_note(finding) and finding.fix not in unknown:
+            found.append(Evidence(finding.severity, finding.text))
     return tuple(found)
+
+
+_LINES: Final = re.compile(r"\blines? \d+(?:(?:, | and )\d+)*")
+
+
+def _identity(finding: Finding) -> tuple[str, str]:
+    """Return what makes a finding the same in two scans: what it says, wherever in a file it was found."""
+    return finding.severity, _LINES.sub("line", finding.text)
 
 
 def _credit(changes: list[Change], before: ReportCard, after: ReportCard) -> None:

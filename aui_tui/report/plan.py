@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations
@@ -197,8 +198,12 @@ def _steps(card: ReportCard, fixes: list[Recommendation], asked: frozenset[str],
         score = standing.score
 
 
-def lines(found: Plan) -> Iterator[str]:
-    """Yield the plan as plain text."""
+_BELOW: Final = re.compile(r"\b(\w+) below\b")
+
+
+def lines(found: Plan, *, written: bool = False) -> Iterator[str]:
+    """Yield the plan as plain text; the changes stand in its files, which are ``written``, or are with --write."""
+    place = r"\1 of the plan" if written else r"\1 that --write DIR writes"
     yield f"{found.host}: {labels.standing(found.score, found.grade, found.stance)}; goal {found.goal}"
     yield from _if_thin(found)
     if not found.steps:
@@ -206,7 +211,7 @@ def lines(found: Plan) -> Iterator[str]:
         return
     for number, step in enumerate(found.steps, 1):
         yield f"{number}. {step.fix.title} ({step.fix.k}): {step.gain}"
-        for line in wrap(step.fix.body, WIDTH - 3):
+        for line in wrap(_BELOW.sub(place, step.fix.body), WIDTH - 3):
             yield f"   {line}"
         if step.promised:
             yield f"   then {labels.grade(step.grade)}, {step.stance}" if found.graded else f"   then {step.stance}"

@@ -79,6 +79,12 @@ class ConnectTo(NamedTuple):
     to_host: str
     to_port: int | None
 
+    @property
+    def written(self) -> str:
+        """The rule as it is typed."""
+        hosts = (f"[{host}]" if ":" in host else host for host in (self.host, self.to_host))
+        return ":".join(f"{host}:{port or ''}" for host, port in zip(hosts, (self.port, self.to_port), strict=True))
+
     @classmethod
     def parse(cls, text: str) -> ConnectTo:
         """Return the rule written as ``text``. Raises BadValue."""

@@ -47,9 +47,9 @@ from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.bars import acting
 from aui_tui.tui.words import NO_TASKS, day, quota_words, signed, with_keys
 
-SUMMARY, AGENTS, EVIDENCE, FIXES, SITE, SCAN_LOG, TASK_RUN, VISITS = NUMBERS = (1, 2, 3, 4, 5, 6, 7, 8)
-NAMES: Final = ("", "Summary", "Agents", "Evidence", "Fixes", "Site", "Log", "Tasks", "Visits")
-IN_TURN: Final = (SITE, SCAN_LOG, TASK_RUN, VISITS)
+SUMMARY, AGENTS, EVIDENCE, FIXES, READS, SCAN_LOG, TASK_RUN, VISITS = NUMBERS = (1, 2, 3, 4, 5, 6, 7, 8)
+NAMES: Final = ("", "Summary", "Agents", "Evidence", "Fixes", "Reads", "Log", "Tasks", "Visits")
+IN_TURN: Final = (READS, SCAN_LOG, TASK_RUN, VISITS)
 """Panes that share one place of a wide screen."""
 BAR: Final = 24
 """Cells of the longest bar of a pillar."""
@@ -212,7 +212,7 @@ def rows(number: int, state: CardState, report: HostReport, size: int, now: floa
         case 4:
             return fixes(state, report, size)
         case 5:
-            return facts(report, size, now)
+            return reads(report, size, now)
         case 6:
             return scan_log(report, size)
         case 7:
@@ -241,6 +241,16 @@ def facts(report: HostReport, size: int, now: float) -> list[ListEntry]:
     if report.card.unreachable:
         out = [paragraph(report.card.top_evidence or "The host could not be reached.", size, "warn"), blank(), *out]
     return out + [line for part in asked for line in (blank(), title(part.title), *table(part, size))]
+
+
+def reads(report: HostReport, size: int, now: float) -> list[ListEntry]:
+    """Return what readers of text get from the page, then what the scan saw of the site."""
+    section = sections.reads(report)
+    seen = facts(report, size, now)
+    if section is None:
+        return seen
+    lead = [paragraph(section.text, size), blank()] if section.text else []
+    return [*lead, *table(section, size), blank(), title("The site"), *seen]
 
 
 def history(points: tuple[HistoryPoint, ...], now: float, room: int = 12) -> str:

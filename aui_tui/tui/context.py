@@ -52,11 +52,12 @@ class Context(msgspec.Struct, frozen=True):
 
     ``feed`` fills the index while it is looked at. ``starter``: scans of the packaged list of known sites; an empty
     index offers them, the demo and another index. ``options``: those of the command line that say whose index this is,
-    each with a blank behind it.
+    each with a blank behind it; ``reach``: those on how to reach a site.
     """
 
     service: Service
     options: str = ""
+    reach: str = ""
     clock: Callable[[], float] = time.time
     exporter: Exporter | None = None
     feed: Feed | None = None
@@ -64,8 +65,14 @@ class Context(msgspec.Struct, frozen=True):
     preferences: Preferences = msgspec.field(default_factory=Preferences)
 
     def shell(self, command: str) -> str:
-        """Return a command line, or several, as it is typed to ask the same index."""
-        return COMMAND.sub(lambda found: found[0] + self.options, command)
+        """Return a command line, or several, as it is typed to ask the same index and to reach a site the same way."""
+        command = COMMAND.sub(lambda found: found[0] + self.options, command)
+        return command.replace(f"aui-tui {self.options}scan ", f"aui-tui {self.options}scan {self.reach}")
+
+    def curl(self, command: str) -> str:
+        """Return a command of curl that goes where the scan went."""
+        rules = self.reach.removesuffix("--allow-private ")
+        return command.replace("curl ", f"curl {rules}", 1)
 
 
 def sentence(error: BaseException) -> str:

@@ -30,7 +30,7 @@ from aui_tui.model.view import HostReport, Quota
 from aui_tui.service.protocol import Feed, Service
 from aui_tui.text import clean, count
 from aui_tui.tui.context import Choices, Context, attempt, run_concurrently, sentence, start
-from aui_tui.tui.export import ExportJob, already_there, hint
+from aui_tui.tui.export import PICTURE, ExportJob, already_there, hint, picture
 from aui_tui.tui.glyphs import CRITICAL, WARN
 from aui_tui.tui.scan_panel import RunningTasks, Scan, ended_words
 from aui_tui.tui.state import ListState
@@ -126,6 +126,12 @@ class Dashboard(App[Any]):
 
         window = AskScreen(title, hint, value, example, problem=problem, doubt=doubt)
         self.push_screen(window, lambda text: then(text) if text else None)
+
+    def name_window(self, words: str) -> None:
+        """Call the window of the terminal so (OSC 2)."""
+        if self._driver is not None and not self.is_headless:
+            name = " · ".join(filter(None, (clean(words, 80), "aui-tui")))
+            self._driver.write(f"\x1b]2;{name}\x1b\\")
 
     def copy(self, text: str, what: str) -> None:
         """Put ``text`` on the clipboard of the terminal (OSC 52); ``what`` names it."""
@@ -418,10 +424,15 @@ class Dashboard(App[Any]):
     def export(self, job: ExportJob) -> None:
         """Ask where to, have ``job`` written, and say what was."""
 
+        drawn = picture(self.export_screenshot(title="aui-tui", simplify=True))
+
         def write(path: str) -> None:
             if self.context.exporter is not None:
                 wanted = replace(job, path=path, replace=bool(already_there(path)))
-                self.did(wanted.command())
+                if path.lower().endswith(PICTURE):
+                    wanted = replace(wanted, kind="picture", text=drawn)
+                else:
+                    self.did(wanted.command())
                 run_concurrently(self, "export", self._report, self.context.exporter(wanted))
 
         self.ask(f"Write the {job.kind}", hint(job.kind), write, value=job.path, doubt=already_there)
@@ -460,6 +471,13 @@ class DashboardScreen(Screen[ScreenResultType]):
     def title_line(self, size: int) -> Content:
         """Return the first line."""
         raise NotImplementedError
+
+    def window_name(self) -> str:
+        """Return what the window of the terminal is called while this screen is shown, before the program's name."""
+        return ""
+
+    def on_screen_resume(self) -> None:
+        self.app.name_window(self.window_name())
 
     def inside(self) -> ComposeResult:
         """Yield the widgets."""

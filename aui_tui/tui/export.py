@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from shlex import quote
@@ -11,7 +12,7 @@ import msgspec
 
 from aui_tui.model.query import Query
 
-Kind = Literal["list", "card", "snippet"]
+Kind = Literal["list", "card", "snippet", "picture"]
 MAX_NAME: Final = 60
 MAX_LINE: Final = 500
 """Characters that a query line has at most."""
@@ -21,7 +22,8 @@ class ExportJob(msgspec.Struct, frozen=True):
     """Something to write to ``path``, whose ending chooses the format.
 
     A list: the ranked or ``unreachable`` hosts of ``query``, or only ``hosts`` when there are any. A card: the one
-    of ``host`` under ``method`` scanned ``at`` (empty: as stored, the newest). A snippet: ``text``. ``replace``: a file
+    of ``host`` under ``method`` scanned ``at`` (empty: as stored, the newest). A snippet or a picture of the screen
+    (SVG): ``text``. ``replace``: a file
     of that name goes.
     """
 
@@ -57,6 +59,16 @@ def query_options(query: Query) -> list[str]:
     return options
 
 
+PICTURE: Final = ".svg"
+"""Ending of a picture of what is on the screen."""
+_FONT: Final = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+
+
+def picture(svg: str) -> str:
+    """Return a picture by Textual without fonts from the network."""
+    return _FONT.sub("", svg)
+
+
 Exporter = Callable[[ExportJob], Awaitable[str]]
 """Writes a job and returns one sentence on what was written. Raises AuiError, also for a path that is taken."""
 
@@ -82,7 +94,7 @@ def hint(kind: Kind) -> str:
 
     formats = {"list": LIST_FORMATS, "card": CARD_FORMATS}.get(kind, ())
     endings = ", ".join(FORMATS[name].endings.split()[0] for name in formats)
-    what = f"The ending chooses the format: {endings}. " if endings else ""
+    what = f"The ending chooses the format: {endings}, .svg (a picture of this screen). " if endings else ""
     return f"{what}enter writes the file, esc leaves."
 
 

@@ -20,7 +20,7 @@ AT_ONCE: Final = 1.5
 """Seconds that the program has to end in order when its terminal has gone."""
 IN_ORDER: Final = 4.5
 """Seconds that it has after a signal."""
-LEAVE: Final = b"\x1b[?2004l\x1b[?7h\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[<u\x1b[?1049l\x1b[?25h"
+LEAVE: Final = b"\x1b[23;2t\x1b[?2004l\x1b[?7h\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[<u\x1b[?1049l\x1b[?25h"
 """Turns off what Textual turned on: paste, mouse, focus, keyboard protocol, second screen; shows the cursor."""
 
 
@@ -126,6 +126,12 @@ def driver(textual: type[Any]) -> type[Any]:
                 self.close()
                 _restore(self.fileno, self.attrs_before)
             super().start_application_mode()
+
+            self.write("\x1b[22;2t")  # keeps the name of the window, which the program changes
+
+        def stop_application_mode(self) -> None:
+            self.write("\x1b[23;2t")
+            super().stop_application_mode()
 
         def _sigtstp_application(self, *_: object) -> None:
             """Stop as the signal does by itself: not where nobody could continue the process (an orphaned group)."""

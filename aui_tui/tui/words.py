@@ -87,7 +87,7 @@ TERMS: Final = {
     "provisional": "A score without tasks: half of it is unmeasured.",
     "readable": "Whether the text of the page is there before any script has run.",
     "robots.txt": "The file that says which programs may fetch which pages (RFC 9309).",
-    "site": "What the scan read of the site, beside its agents.",
+    "reads": "What readers of text get from the page; not scored.",
     "evidence": "The findings, worst first; d shows the changes since the scan before.",
     "changes": "What differs from an earlier scan; D chooses which, d turns back.",
     "log": "Every request of the scan; enter shows what was sent and what came back.",

@@ -122,7 +122,6 @@ ON_A_SOURCE = [
     ("AUI_TUI_DECLARED=1 scan shop.example", "The setting declared cannot be used with --source"),
 ]
 NO_CARD = [
-    ("diff shop.example", "nothing to compare with"),
     ("diff none.example", "never been scanned"),
     ("plan gone.example", "comes without what was seen"),
     ("regrade none.example --method v0.1", "never been scanned"),

@@ -41,6 +41,16 @@ def text(form: str, found: object = MOVED, **options: bool) -> str:
     return "".join(write(found, form, **options))  # type: ignore[arg-type]
 
 
+def test_a_finding_at_another_line_is_the_same_finding() -> None:
+    one, other = (
+        replace(WALLED, evidence=(Evidence("warn", f"robots.txt keeps Claude (lines {line} and 9) from some paths."),))
+        for line in (4, 5)
+    )
+    assert diff(one, other).lists().keys().isdisjoint({"New findings", "Resolved findings"})
+    third = replace(WALLED, evidence=(Evidence("warn", "robots.txt keeps ChatGPT (line 4) from some paths."),))
+    assert diff(one, third).lists()["New findings"]
+
+
 def test_a_diff_as_text_lists_what_is_better_and_worse() -> None:
     assert text("text").splitlines() == [
         "tickets.example: score 42 -> 72, grade F -> C, Walled -> Open",

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
-from aui_tui.errors import AuiError, ConfigError
+from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.files import STDIN, reading
 from aui_tui.model.registry import starter
 from aui_tui.model.vocabulary import CATEGORIES, choose
@@ -32,13 +32,17 @@ _SHOWN: Final = 60
 
 
 class ListedHost(NamedTuple):
-    """A host to scan: ``line`` in the list, ``url`` as given, ``site`` under which its card is kept."""
+    """A host to scan: ``line`` in the list, ``url`` as given, ``site`` under which its card is kept.
+
+    ``unknown``: a category that there is none of.
+    """
 
     line: int
     url: str
     site: str
     name: str = ""
     category: str = ""
+    unknown: str = ""
 
 
 class BadRow(NamedTuple):
@@ -140,13 +144,21 @@ def _row(
             return BadRow(number, _shown(text), f"The row has {len(cells)} columns; allowed are host, name, category.")
     cells = cells + [""] * (1 + max(columns) - len(cells))
     try:
-        category = cells[columns.category]
-        category = choose("category", category, CATEGORIES) if category else ""
+        category = _category(cells[columns.category])
         url = cells[columns.host]
         site = target(url).site
     except AuiError as error:
         return BadRow(number, _shown(text), str(error))
-    return ListedHost(number, url, site, clean(cells[columns.name], MAX_NAME), category)
+    unknown = clean(cells[columns.category], MAX_NAME) if cells[columns.category] and not category else ""
+    return ListedHost(number, url, site, clean(cells[columns.name], MAX_NAME), category, unknown)
+
+
+def _category(word: str) -> str:
+    """Return the category that a row names, empty for none and for one that is not known."""
+    try:
+        return choose("category", word, CATEGORIES) if word else ""
+    except BadValue:
+        return ""
 
 
 def _shown(text: str) -> str:

@@ -20,7 +20,7 @@ from aui_tui.model.labels import ago
 from aui_tui.model.view import HistoryPoint, HostReport, Window
 from aui_tui.tui import cardrows
 from aui_tui.tui.bindings import CARD
-from aui_tui.tui.cardrows import AGENTS, EVIDENCE, FIXES, NUMBERS, SCAN_LOG, SITE, SUMMARY, TASK_RUN, VISITS
+from aui_tui.tui.cardrows import AGENTS, EVIDENCE, FIXES, NUMBERS, READS, SCAN_LOG, SUMMARY, TASK_RUN, VISITS
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.export import ExportJob, file_name
@@ -40,7 +40,7 @@ OF_CARD: Final = frozenset(
 """Actions that there must be a card for."""
 OPENS: Final = {AGENTS: "Exchange", FIXES: "Steps", SCAN_LOG: "Exchange"}
 """What enter does in the panes where it does not show the whole row."""
-COLUMNS: Final = ((AGENTS, EVIDENCE), (FIXES, SITE), (SUMMARY, SCAN_LOG, TASK_RUN, VISITS))
+COLUMNS: Final = ((AGENTS, EVIDENCE), (FIXES, READS), (SUMMARY, SCAN_LOG, TASK_RUN, VISITS))
 """The panes from top to bottom in the three columns of a very wide screen; a wide one has the last below the second."""
 TWO, THREE = 110, 180
 """Cells from which on there are two columns, and three."""
@@ -226,12 +226,12 @@ class CardScreen(DashboardScreen[str]):
         turn = SUMMARY if state.ledger and not three else state.turn
         shown = {state.pane} if not columns else {AGENTS, EVIDENCE, FIXES, turn}
         if three:
-            shown |= {SITE, SUMMARY, SCAN_LOG}
+            shown |= {READS, SUMMARY, SCAN_LOG}
         for place in NUMBERS:
             self.pane(place).set_class(place in shown, "-shown")
         for number, column in enumerate(COLUMNS):
             self.query_one(f"#column-{number}").set_class(bool(shown & {*column}), "-shown")
-        self.query_one("#column-1").set_class(SITE in shown, "-filled")
+        self.query_one("#column-1").set_class(READS in shown, "-filled")
         self.query_one("#right").set_class(bool(shown & {*COLUMNS[1], *COLUMNS[2]}), "-shown")
 
     def on_resize(self, _event: events.Resize) -> None:
@@ -274,6 +274,9 @@ class CardScreen(DashboardScreen[str]):
         elif report is not None:
             words = cardrows.finding_text(report, key) or self.here.row_text
             self.app.push_screen(ReadScreen("", lambda size: [paragraph(words, size)]))
+
+    def window_name(self) -> str:
+        return self.state.host
 
     def title_line(self, size: int) -> Content:
         place, total = "", len(self._window or ())
@@ -437,6 +440,7 @@ class CardScreen(DashboardScreen[str]):
             return
         self._index = place
         self.state = self.state.to_host(rows[0].summary.host)
+        self.app.name_window(self.state.host)
         self.read()
 
     def action_reload(self) -> None:

@@ -84,8 +84,14 @@ class ExchangeScreen(DashboardScreen[None]):
         """Both sides, each alone, and their text."""
         found, left, right = self.found, self.found.left_label, self.found.right_label
         both = f"{left} · {right}"
+        asks = self.context.curl(curl(found.right))
         return (
-            Side("Compared", f"the answer: {both}", ALIKE_LEGEND, partial(side_by_side, found)),
+            Side(
+                "Compared",
+                f"the answer: {both}",
+                ALIKE_LEGEND,
+                partial(side_by_side, found, asks),
+            ),
             Side(f"{left.replace('browser', 'Browser')} raw", left, RAW_LEGEND, partial(raw, found.left)),
             Side(f"{right} raw", right, RAW_LEGEND, partial(raw, found.right)),
             Side("Text", both, "- on the left alone  + on the right alone", partial(page_text, found)),
@@ -147,7 +153,7 @@ class ExchangeScreen(DashboardScreen[None]):
 
     def action_copy(self, what: str) -> None:
         if what == "curl":
-            self.app.copy(curl(self.found.right), "the request as curl")
+            self.app.copy(self.context.curl(curl(self.found.right)), "the request as curl")
         else:
             self.app.copy(as_text(self.found), "both sides")
 
@@ -179,7 +185,7 @@ MORE: Final = {"more answered": "of the answer", "more asked": "sent by one side
 """Rows that are only counted, by the key of the row that lists them."""
 
 
-def side_by_side(found: ComparedExchanges, size: int) -> list[ListEntry]:
+def side_by_side(found: ComparedExchanges, asks: str, size: int) -> list[ListEntry]:
     """Return the answer, its cause, the request, and a command that asks the same; what differs first in each."""
     parts: dict[str, list[FieldRow]] = {"answer": [], "why": [], "asked": [], **{key: [] for key in MORE}}
     for row in found.rows:
@@ -204,7 +210,7 @@ def side_by_side(found: ComparedExchanges, size: int) -> list[ListEntry]:
         *fields["asked"],
         *fields["more asked"],
         rule("ask it yourself", "y copies it", size),
-        paragraph(curl(found.right), size, "code", "  "),
+        paragraph(asks, size, "code", "  "),
     ]
 
 

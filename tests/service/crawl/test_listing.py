@@ -63,7 +63,6 @@ def test_rank_in_front_is_passed_over() -> None:
 BAD = [
     (b"a.com\nb.com\nA.com.\n", 3, "The same host as in line 1."),
     (b"a.com\nhttps://a.com/x\n", 2, "The same host as in line 1."),
-    (b"a.com,,Shoes\n", 1, "Unknown category 'Shoes'; allowed are: Travel"),
     (b"a.com,A,Retail,more\n", 1, "The row has 4 columns"),
     (b'a.com,"A\n', 1, "quotation mark"),
     (b"ftp://a.com\n", 1, "only http and https"),
@@ -108,6 +107,12 @@ def test_binary_is_bad_rows_and_nothing_else() -> None:
     assert found
     assert not [row for row in found if isinstance(row, ListedHost)]
     assert all(row.text == clean(row.text) for row in found if isinstance(row, BadRow))
+
+
+def test_a_row_with_a_category_that_there_is_none_of_is_scanned_without_one() -> None:
+    (row,) = rows(b"a.com,,Shoes\n")
+    assert isinstance(row, ListedHost)
+    assert (row.site, row.category, row.unknown) == ("a.com", "", "Shoes")
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b"\xef\xbb\xbf", b"host,name,category\n", b"# nothing\n"])
