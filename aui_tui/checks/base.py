@@ -22,9 +22,11 @@ import msgspec
 from aui_tui.checks import robots_edit
 from aui_tui.checks.judge import Judgement
 from aui_tui.model.card import Finding
-from aui_tui.model.observations import BROWSER, SERVED, WITHHOLDING, Exchange, Observations, PageFacts
+from aui_tui.model.labels import challenge_page, status
+from aui_tui.model.observations import BROWSER, SERVED, WITHHOLDING, Observations, PageFacts
 from aui_tui.model.registry import registry
 from aui_tui.packaged import read_table
+from aui_tui.scan.agent_files import PATHS
 from aui_tui.text import is_loopback
 
 ABOUT: Final = MappingProxyType(
@@ -121,7 +123,7 @@ class Site:
     @property
     def origin(self) -> str:
         """Scheme, host and port by which the public reaches the site, without a final slash."""
-        return (self.public_url or self.observations.origin).rstrip("/")
+        return (self.public_url or self.observations.site_origin).rstrip("/")
 
     @property
     def is_here(self) -> bool:
@@ -136,7 +138,7 @@ class Site:
     @property
     def is_elsewhere(self) -> bool:
         """The public finds the site at another address than the one that was scanned."""
-        return bool(self.public_url) and self.origin != self.observations.origin.rstrip("/")
+        return bool(self.public_url) and self.origin != self.observations.site_origin
 
     @property
     def testers(self) -> str:
@@ -239,9 +241,66 @@ def sentence_list(text: str) -> tuple[Sentence, ...]:
     return tuple(found)
 
 
-def is_withheld(probe: Exchange) -> bool:
-    """Tell whether a file was refused, or could not be served, so that nobody knows whether it is there."""
-    return probe.name in FILES and (probe.status in WITHHOLDING or 500 <= probe.status <= 599)
+def file_name(observations: Observations, name: str) -> str:
+    """Return host and path of the file that the probe ``name`` asked for, as sentences name it."""
+    path = urlsplit(observations.exchange(name).url).path
+    path = path if name == "mcp" and path.startswith("/.well-known/") else PATHS[name]
+    return urlsplit(observations.site_origin).netloc + path
+
+
+def noted(observations: Observations, note: str) -> str:
+    """Return what was noted of a file, which begins with its path, with its host."""
+    return urlsplit(observations.site_origin).netloc + note if note.startswith("/") else note
+
+
+def unseen(observations: Observations, name: str) -> str:
+    """Return why it is not known whether the file of the probe ``name`` is there and what it says; empty where it is.
+
+    A file behind a wall, one that was refused, or one that broke off before it showed what it is. A robots.txt that
+    was refused has no rules (RFC 9309, 2.3.1.3).
+    """
+    probe = observations.exchange(name)
+    if probe.limited:
+        return "could not be fetched: the site limits requests"
+    if probe.unmeasured:
+        return "was not seen: the scan was stopped"
+    if probe.challenge is not None:
+        return f"is behind a wall: {challenge_page(probe.challenge.vendor)} came instead ({probe.status})"
+    if name == "robots":
+        return f"could not be read by this scan: {observations.robots.problem}" if observations.robots.problem else ""
+    if name in FILES and (probe.status in WITHHOLDING or 500 <= probe.status <= 599):
+        return f"was not seen: it answers {status(probe.status)}"
+    if probe.cut and not getattr(observations.files, name.replace("-", "_")):
+        return "was not seen to its end: it broke off, or is longer than is read"
+    return ""
+
+
+def closed(observations: Observations, name: str) -> dict[str, str]:
+    """Return the facts of a file that is closed to an agent although a browser gets it; none where it is open."""
+    arm = observations.closed_file(name)
+    if arm is None:
+        return {}
+    agent = next(agent.short for agent in registry().live if agent.key == arm.agent)
+    what = status(arm.status) if arm.outcome != SERVED and not 200 <= arm.status <= 299 else "another text"
+    return {"file": file_name(observations, name), "agent": agent, "what": what if arm.status else "no answer"}
+
+
+def opened(observations: Observations, name: str) -> Observations:
+    """Return ``observations`` with the file of the probe ``name`` open to agents."""
+    return msgspec.structs.replace(observations, arms=tuple(arm for arm in observations.arms if arm.name != name))
+
+
+LET_IN: Final = (
+    "The file earns its points when agents get it as a browser does: leave this path out of the rule that turns agents"
+    " away, or make the change that lets them in everywhere. The command below then answers 200."
+)
+"""What to do about a file that is closed to agents."""
+
+
+def agent_token(site: Site) -> str:
+    """Return the name under which a fix is tried: of the first agent that is turned away, else of the first."""
+    away = site.judgement.turned_away
+    return away[0][0].token if away else registry().live[0].token
 
 
 class Earned(NamedTuple):
@@ -253,16 +312,8 @@ class Earned(NamedTuple):
     @classmethod
     def unmeasured(cls, observations: Observations, what: str, *probes: str) -> Earned | None:
         """Return that ``what`` was not measured, where one of ``probes`` has no verdict or was withheld."""
-        asked = [observations.exchange(probe) for probe in probes]
-        if any(probe.limited for probe in asked):
-            why = "could not be fetched: the site limits requests"
-        elif any(probe.unmeasured for probe in asked):
-            why = "was not seen: the scan was stopped"
-        elif any(map(is_withheld, asked)):
-            why = f"was not seen: it answers {next(probe.status for probe in asked if is_withheld(probe))}"
-        else:
-            return None
-        return cls(None, f"{what} {why}. Not measured, so it does not count.")
+        why = next(filter(None, (unseen(observations, probe) for probe in probes)), "")
+        return cls(None, f"{what} {why}. Not measured, so it does not count.") if why else None
 
 
 class Piece(NamedTuple):
@@ -300,8 +351,8 @@ class Check(ABC):
     its snippet. ``subject``: what its findings are about, in at most three words.
 
     ``puts``: what its snippet is put where, ``loads``: what makes it take effect.
-    ``names_site``: its snippet holds the site's address. ``rests_on``: what is measured, in words, and the
-    probes without whose verdict nothing is.
+    ``names_site``: its snippet holds the site's address. ``rests_on``: the files without which nothing is measured, by
+    their probes.
     """
 
     fix: str
@@ -328,8 +379,12 @@ class Check(ABC):
 
     def earned(self, judgement: Judgement, method: str) -> Earned:
         """Return the points under ``method`` and why; that nothing was measured, where a probe has no verdict."""
-        unknown = Earned.unmeasured(judgement.observations, *self.rests_on) if self.rests_on else None
-        return unknown or self.measure(judgement, method)
+        observations = judgement.observations
+        for probe in self.rests_on:
+            unknown = Earned.unmeasured(observations, file_name(observations, probe), probe)
+            if unknown is not None:
+                return unknown
+        return self.measure(judgement, method)
 
     @abstractmethod
     def measure(self, judgement: Judgement, method: str) -> Earned:
@@ -353,9 +408,8 @@ class Check(ABC):
 
     def proof_at(self, site: Site) -> str:
         """Return how to check the fix from here, under the name of an agent that was turned away."""
-        away = site.judgement.turned_away
-        agent = away[0][0].token if away else registry().live[0].token
-        return self.proof.replace("{origin}", site.observations.origin.rstrip("/")).replace("{agent}", agent)
+        proof = self.proof.replace("{origin}", site.observations.site_origin)
+        return proof.replace("{agent}", agent_token(site))
 
     def proof_for(self, site: Site) -> str:
         """Return how to check the fix from here, and where the public finds the site, or how to name that address."""
@@ -379,7 +433,12 @@ def how_seen(observations: Observations) -> str:
 
 
 class PageCheck(Check):
-    """A check of the homepage: what was not seen of it is not measured."""
+    """A check of the homepage: what was not seen of it is not measured.
+
+    ``of_whole_page``: its points say that something is missing, so that the beginning of a page earns none.
+    """
+
+    of_whole_page = False
 
     def earned(self, judgement: Judgement, method: str) -> Earned:
         """Return the points; that nothing was measured of another page, and what is missing in a cut one."""
@@ -391,7 +450,7 @@ class PageCheck(Check):
         if seen == NOT_A_PAGE:
             return Earned(None, f"The homepage could not be judged: {observations.page.problem}. Not measured.")
         found = self.measure(judgement, method)
-        if seen == CUT and found.points != self.points[method]:
+        if seen == CUT and (self.of_whole_page or found.points != self.points[method]):
             return Earned(None, "Only the beginning of the homepage was read; the rest may have it. Not measured.")
         return found
 

@@ -184,7 +184,7 @@ def _turned_away(judgement: Judgement) -> Iterator[Finding]:
     """Yield one line for those who are treated alike: what happens, to whom, and how it is known."""
     observations = judgement.observations
     browser = observations.browser
-    policies = {policy.token: policy.effective for policy in judgement.agents}
+    policies = {policy.token: policy.effective for policy in judgement.told}
     groups = _alike(judgement.turned_away)
     real = _real(observations, "passes it", "does not pass it by itself")
     same = any(_what(group[0][1]) == _what(browser) for group in groups)
@@ -523,7 +523,7 @@ def _inconclusive(judgement: Judgement) -> Iterator[Finding]:
 def _contradictions(judgement: Judgement) -> Iterator[Finding]:
     """Yield where robots.txt says no and a live-probed agent is served all the same."""
     served = {agent.token for agent, probe in judgement.probed if probe.outcome == SERVED}
-    unheeded = [policy for policy in judgement.blocked if policy.token in served]
+    unheeded = [policy for policy in judgement.told_no if policy.token in served]
     if unheeded:
         facts = listed([*map(name_of, unheeded)])
         facts |= {"who": _front(judgement.observations), "where": at_lines(one.line for one in unheeded)}

@@ -25,7 +25,7 @@ class Judgement:
 
     ``readings``: what the answer to each live-probed agent means beside the browser's, by slot. ``verdicts``: matrix
     slug to verdict (specification 2.4). ``agents``, ``crawlers``: robots.txt policies in registry order, one for every
-    tested token.
+    tested token; ``told``: the same of the robots.txt that each agent gets.
     """
 
     observations: Observations
@@ -34,6 +34,7 @@ class Judgement:
     stance: str
     agents: tuple[RobotsPolicy, ...]
     crawlers: tuple[RobotsPolicy, ...]
+    told: tuple[RobotsPolicy, ...]
 
     @property
     def probed(self) -> list[Probed]:
@@ -61,6 +62,11 @@ class Judgement:
         return [policy for policy in self.agents if policy.effective == "blocked"]
 
     @property
+    def told_no(self) -> list[RobotsPolicy]:
+        """The agents that the robots.txt which they get shuts out."""
+        return [policy for policy in self.told if policy.effective == "blocked"]
+
+    @property
     def restricted(self) -> list[RobotsPolicy]:
         """The agents whose own group in robots.txt restricts paths."""
         return [policy for policy in self.agents if policy.policy == "partial"]
@@ -76,7 +82,8 @@ def judge(observations: Observations) -> Judgement:
     readings = observations.readings
     agents = observations.robots.policies(agent.token for agent in registry().agents)
     crawlers = observations.robots.policies(crawler.token for crawler in registry().crawlers)
-    by_key = {agent.key: policy for agent, policy in zip(registry().agents, agents, strict=True)}
+    told = observations.told(registry().agents)
+    by_key = {agent.key: policy for agent, policy in zip(registry().agents, told, strict=True)}
     found = Judgement(
         observations=observations,
         readings=MappingProxyType(readings),
@@ -86,6 +93,7 @@ def judge(observations: Observations) -> Judgement:
         stance=UNREACHABLE.stance,
         agents=agents,
         crawlers=crawlers,
+        told=told,
     )
     return replace(found, stance=_stance(found))
 
@@ -101,7 +109,7 @@ def _stance(found: Judgement) -> str:
         conclusive=found.conclusive,
         browser_challenged=observations.browser.outcome == CHALLENGED,
         only_offers=all(probe.asks_for_payment for _, probe in found.turned_away),
-        disallowed=len(found.blocked),
+        disallowed=len(found.told_no),
     )
 
 

@@ -95,6 +95,7 @@ class LandmarksAndLabels(PageCheck):
     read_on = "https://www.w3.org/TR/html-aam-1.0/"
     language = "html"
     sentences = SENTENCES
+    of_whole_page = True
 
     def measure(self, judgement: Judgement, method: str) -> Earned:
         page, full = judgement.observations.page, PARTS[method]
@@ -122,7 +123,7 @@ class LandmarksAndLabels(PageCheck):
         if page.forms_unlabelled and whole:  # a label may come later
             facts = {"number": str(page.forms_unlabelled), "count": count(seen.forms, "form")}
             yield Finding("forms-unlabelled", facts)
-        elif not (missing or page.forms_unlabelled):
+        elif whole and not (missing or page.forms_unlabelled):
             all_forms = "its form" if seen.forms == 1 else f"all {seen.forms} forms"
             forms = f"labels on {all_forms}" if seen.forms else "no forms"
             yield Finding("landmarks", {"aria": count(seen.aria, "aria label"), "forms": forms})

@@ -8,7 +8,21 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Check, Earned, Piece, Site, is_withheld, sentence_list
+from aui_tui.checks.base import (
+    LET_IN,
+    Advice,
+    Check,
+    Earned,
+    Piece,
+    Site,
+    agent_token,
+    closed,
+    file_name,
+    noted,
+    opened,
+    sentence_list,
+    unseen,
+)
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import sentence
 from aui_tui.model.card import Finding
@@ -19,12 +33,14 @@ SENTENCES: Final = sentence_list(
     """
     warn llms-note: /llms.txt does not count
         <<note>>
-    warn note file-kept-back: <<file>> is withheld (<<status>>) / <<file>> is withheld
-        <<file>> answers <<status>>, so nobody knows whether it exists: it is not measured.
+    warn note file-unseen: <<file>> is not measured / A file is not measured
+        <<file>> <<why>>. Nobody knows whether it exists: it is not measured.
+    warn llms-closed: llms.txt is closed to agents
+        <<file>> is closed to agents: <<agent>> gets <<what>> where a browser gets the file. So it earns nothing.
     warn llms-none: No /llms.txt
-        There is no /llms.txt to tell an agent where to start.
+        There is no <<file>> to tell an agent where to start.
     good llms: /llms.txt
-        /llms.txt tells agents where to start.
+        <<file>> tells agents where to start.
     """
 )
 _SITEMAP = re.compile(r"^sitemap:[ \t]*(https?://[^\s()<>]{1,500})[ \t]*$", re.IGNORECASE | re.MULTILINE)
@@ -32,7 +48,7 @@ _SITEMAP = re.compile(r"^sitemap:[ \t]*(https?://[^\s()<>]{1,500})[ \t]*$", re.I
 
 def llms_notes(observations: Observations) -> list[str]:
     """Return why an /llms.txt that answers was not counted."""
-    return [note for note in observations.files.notes if "llms" in note]
+    return [noted(observations, note) for note in observations.files.notes if "llms" in note]
 
 
 class LlmsTxt(Check):
@@ -56,30 +72,38 @@ class LlmsTxt(Check):
 
     def measure(self, judgement: Judgement, method: str) -> Earned:
         observations = judgement.observations
+        file = file_name(observations, "llms")
+        if closed(observations, "llms"):
+            return Earned(0, f"{file} is closed to agents.")
         if observations.files.llms:
-            return Earned(self.points[method], "/llms.txt was found.")
-        return Earned.unmeasured(observations, "/llms.txt", "llms") or Earned(0, "No usable /llms.txt was found.")
+            return Earned(self.points[method], f"{file} was found.")
+        return Earned.unmeasured(observations, file, "llms") or Earned(0, f"No usable {file} was found.")
 
     def findings(self, judgement: Judgement) -> Iterator[Finding]:
         observations = judgement.observations
         probe = observations.exchange("llms")
         if probe.unmeasured:
             return
-        if is_withheld(probe):
-            yield Finding("file-kept-back", {"file": "/llms.txt", "status": status(probe.status)})
+        file = {"file": file_name(observations, "llms")}
+        why = unseen(observations, "llms")
+        if why and not observations.files.llms:
+            yield Finding("file-unseen", file | {"why": why})
             return
         notes = llms_notes(observations)
         for note in notes:
             yield Finding("llms-note", {"note": sentence(note)})
-        if observations.files.llms:
-            yield Finding("llms")
+        if closed(observations, "llms"):
+            yield Finding("llms-closed", closed(observations, "llms"))
+        elif observations.files.llms:
+            yield Finding("llms", file)
         elif not notes:
-            yield Finding("llms-none")
+            yield Finding("llms-none", file)
 
     def fixed(self, observations: Observations) -> Observations:
-        return replace(observations, files=replace(observations.files, llms=True))
+        return opened(replace(observations, files=replace(observations.files, llms=True)), "llms")
 
     def advise(self, site: Site) -> Advice:
+        shut = closed(site.observations, "llms")
         code = site.observations.exchange("llms").status
         notes = llms_notes(site.observations)
         missing = f"/llms.txt answers {status(code)}." if code in GONE else "There is none yet."
@@ -96,6 +120,9 @@ class LlmsTxt(Check):
 ## Start here
 
 - [Home]({site.origin}/): {PLACEHOLDER} by what a visitor can do there, and add the pages an agent needs"""
+        if shut:
+            body = f"{shut['file']} is there, and {shut['agent']} gets {shut['what']}. {LET_IN}"
+            return Advice(body, f"curl -sSi -A {agent_token(site)} {site.origin}/llms.txt", tuple)
         named = _SITEMAP.search(site.observations.robots.text)
         if named is not None:
             text += f"\n\n## Optional\n\n- [Sitemap]({named[1]}): every public page"

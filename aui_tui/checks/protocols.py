@@ -8,32 +8,56 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Check, Earned, Piece, Site, is_withheld, script_json, sentence_list
+from aui_tui.checks.base import (
+    LET_IN,
+    Advice,
+    Check,
+    Earned,
+    Piece,
+    Site,
+    agent_token,
+    closed,
+    file_name,
+    noted,
+    opened,
+    script_json,
+    sentence_list,
+    unseen,
+)
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import sentence
 from aui_tui.model.card import Finding
-from aui_tui.model.observations import PLACEHOLDER, Observations
+from aui_tui.model.observations import DECLARED, PLACEHOLDER, SERVED, Observations
+from aui_tui.text import joined
 
 COMMERCE = frozenset({"Travel", "Grocery & food", "Retail", "Tickets"})
 """Categories whose front door is a commerce manifest; the others get an MCP server card."""
 UCP_VERSION = "2026-04-08"
 MCP_SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
-MCP_PATH = "/.well-known/mcp.json"
+CATALOGUE = "mcp-catalog"
+"""The declaration by which a catalogue names an MCP server."""
 SENTENCES: Final = sentence_list(
     """
     warn protocol-note: A file of offers does not count
         <<note>>
     warn plugin-only: Only the legacy ai-plugin.json
-        Only the legacy ai-plugin.json was found, and no current agent reads it.
+        Only the legacy <<file>> was found, and no current agent reads it.
+    warn note protocol-unseen: <<file>> is not measured / A file is not measured
+        <<file>> <<why>>. Nobody knows whether it exists.
+    warn protocol-closed: A file is closed to agents
+        <<file>> is closed to agents: <<agent>> gets <<what>> where a browser gets the file. So it earns nothing.
     warn protocols-none: No MCP card or shop manifest
-        No MCP server card (/.well-known/mcp.json) and no shopping manifest (/.well-known/ucp): agents must click
-        through pages as a person does. Add one only if you have such a server or shop.
+        <<host>> has no MCP server card (/.well-known/mcp.json) and no shopping manifest (/.well-known/ucp) with
+        anything in it: agents must click through pages as a person does. Add one only if you have such a server or
+        shop.
     warn mcp-silent: The MCP server does not answer
-        The MCP server card at <<path>> earns its points, but <<said>>: an agent that follows it gets nowhere.
+        The MCP server card at <<file>> earns its points, but <<said>>: an agent that follows it gets nowhere.
     good ucp: A shop manifest
-        A commerce manifest for agents is at /.well-known/ucp.
+        A commerce manifest for agents is at <<file>>.
     good mcp: An MCP server card
-        An MCP server card is at <<path>>.
+        An MCP server card is at <<file>>.
+    good mcp-catalog: An MCP server in a catalogue
+        The catalogue at <<file>> names an MCP server, which counts like a card.
     """
 )
 
@@ -74,6 +98,20 @@ def _mcp_card(site: Site) -> object:
     }
 
 
+def _open(observations: Observations, name: str) -> bool:
+    """Tell whether the file of the probe ``name`` was found, and agents get it."""
+    return getattr(observations.files, name.replace("-", "_")) and not closed(observations, name.replace("_", "-"))
+
+
+def _catalogue(observations: Observations) -> str:
+    """Return host and path of the catalogue in which the site names an MCP server, empty where it has none."""
+    entries = observations.declared.entries if observations.declared is not None else ()
+    declared = {one.key: one for one in entries if one.state == DECLARED}
+    named, document = declared.get(CATALOGUE), declared.get("ard")
+    served = named is not None and document is not None and document.agent in (SERVED, "")
+    return urlsplit(observations.site_origin).netloc + named.where if served and named is not None else ""
+
+
 class FrontDoor(Check):
     fix = "front-door"
     label = "MCP or shop"
@@ -98,40 +136,60 @@ class FrontDoor(Check):
 
     def measure(self, judgement: Judgement, method: str) -> Earned:
         observations = judgement.observations
-        files = observations.files
-        if files.ucp:
-            return Earned(self.points[method], "A commerce manifest was found at /.well-known/ucp.")
-        if files.mcp:
-            return Earned(self.points[method], "An MCP server card was found under /.well-known.")
+        ucp, mcp, plugin = (file_name(observations, name) for name in ("ucp", "mcp", "ai-plugin"))
+        if _open(observations, "ucp"):
+            return Earned(self.points[method], f"A commerce manifest was found at {ucp}.")
+        if _open(observations, "mcp"):
+            return Earned(self.points[method], f"An MCP server card was found at {mcp}.")
+        if _catalogue(observations):
+            return Earned(self.points[method], f"An MCP server was found in {_catalogue(observations)}.")
+        shut = [file_name(observations, name) for name in ("ucp", "mcp") if closed(observations, name)]
+        if shut:
+            return Earned(0, f"{joined(shut)} {'is' if len(shut) == 1 else 'are'} closed to agents.")
         unknown = Earned.unmeasured(observations, "The UCP manifest or the MCP server card", "ucp", "mcp")
         if unknown is not None:
             return unknown
-        if files.ai_plugin:
-            return Earned(self.part[method], "Only the legacy ai-plugin.json was found.")
-        return Earned(0, "Neither a UCP manifest nor an MCP server card was found.")
+        if _open(observations, "ai_plugin"):
+            return Earned(self.part[method], f"Only the legacy {plugin} was found.")
+        return Earned(0, f"Neither a UCP manifest ({ucp}) nor an MCP server card ({mcp}) was found.")
 
     def findings(self, judgement: Judgement) -> Iterator[Finding]:
         observations = judgement.observations
         facts = observations.files
         for note in facts.notes:
             if note.strip() and "llms" not in note:
-                yield Finding("protocol-note", {"note": sentence(note)})
-        if facts.ucp:
-            yield Finding("ucp")
-        if facts.mcp:
-            yield Finding("mcp", {"path": urlsplit(observations.exchange("mcp").url).path or MCP_PATH})
+                yield Finding("protocol-note", {"note": sentence(noted(observations, note))})
+        for name in ("ucp", "mcp", "ai-plugin"):
+            if closed(observations, name):
+                yield Finding("protocol-closed", closed(observations, name))
+        for name in ("ucp", "mcp"):
+            file, probe = {"file": file_name(observations, name)}, observations.exchange(name)
+            if _open(observations, name):
+                yield Finding(name, file)
+            elif unseen(observations, name) and not probe.unmeasured and not getattr(facts, name):
+                yield Finding("protocol-unseen", file | {"why": unseen(observations, name)})
+        if _catalogue(observations):
+            yield Finding("mcp-catalog", {"file": _catalogue(observations)})
         for one in observations.declared.tried if observations.declared is not None else ():
             if one.broken and facts.mcp and one.where == urlsplit(observations.exchange("mcp").url).path:
-                yield Finding("mcp-silent", {"path": one.where, "said": one.said})
-        asked = [observations.exchange(name) for name in ("ucp", "mcp")]
-        unmeasured = any(probe.unmeasured or is_withheld(probe) for probe in asked)
-        if not facts.ucp and not facts.mcp and not unmeasured:
-            yield Finding("plugin-only" if facts.ai_plugin else "protocols-none")
+                yield Finding("mcp-silent", {"file": file_name(observations, "mcp"), "said": one.said})
+        known = facts.ucp or facts.mcp or _catalogue(observations)
+        if known or any(unseen(observations, name) for name in ("ucp", "mcp")):
+            return
+        if _open(observations, "ai_plugin"):
+            yield Finding("plugin-only", {"file": file_name(observations, "ai-plugin")})
+        else:
+            yield Finding("protocols-none", {"host": urlsplit(observations.site_origin).netloc})
 
     def fixed(self, observations: Observations) -> Observations:
-        return replace(observations, files=replace(observations.files, ucp=True))
+        return opened(replace(observations, files=replace(observations.files, ucp=True)), "ucp")
 
     def advise(self, site: Site) -> Advice:
+        shut = next((found for name in ("ucp", "mcp") if (found := closed(site.observations, name))), None)
+        if shut:
+            body = f"{shut['file']} is there, and {shut['agent']} gets {shut['what']}. {LET_IN}"
+            path = shut["file"].partition("/")[2]
+            return Advice(body, f"curl -sSi -A {agent_token(site)} {site.origin}/{path}", tuple)
         if site.category in COMMERCE:
             body = (
                 "Only if your shop has such services: publish a commerce manifest (UCP) at"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Final
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
@@ -15,7 +16,9 @@ from aui_tui.checks.base import (
     Earned,
     Site,
     edges,
+    file_name,
     robots_pieces,
+    unseen,
 )
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.robots_lint import remarks
@@ -35,43 +38,48 @@ QUARTERS: Final = 4
 SENTENCES: Final = sentence_list(
     """
     critical robots-wildcard: robots.txt tells everybody to stay out
-        robots.txt line <<line>> (<<rule>> for User-agent: *) disallows every agent without a group of its own:
+        <<file>> line <<line>> (<<rule>> for User-agent: *) disallows every agent without a group of its own:
         <<count>> tested. An agent that obeys it cannot open the site for its user.
     critical robots-blocked: robots.txt tells <<agents>> to stay out / robots.txt tells <<count>> to stay out
-        robots.txt disallows <<count>> tested agents by name: <<agents>>. An agent that obeys it cannot open the site
+        <<file>> disallows <<count>> tested agents by name: <<agents>>. An agent that obeys it cannot open the site
         for its user.
+    critical robots-first-host: The first host tells agents to stay out
+        <<first>>, which a visitor meets before the redirect to <<host>>, disallows <<count>> tested agents (line
+        <<line>>, <<rule>>). An agent that obeys it does not follow the redirect.
     critical robots-agent-stops: Another robots.txt for agents
-        robots.txt is another one for <<agents>>: <<what>>, while a browser gets <<browser>>. <<Agents>> <<reads|read>>
+        <<file>> is another one for <<agents>>: <<what>>, while a browser gets <<browser>>. <<Agents>> <<reads|read>>
         it first and <<stops|stop>> there, although the homepage would be served.
     warn robots-agent: Another robots.txt for agents
-        robots.txt is another one for <<agents>>: <<what>>, while a browser gets <<browser>>. The rules in this card
-        are the browser's.
+        <<file>> is another one for <<agents>>: <<what>>, while a browser gets <<browser>>. <<Agents>> <<is|are>>
+        judged by what <<it gets|they get>>; the points are those of the browser's.
     warn robots-unknown: robots.txt cannot be read
-        robots.txt <<what>>: agents that follow RFC 9309 must then stay away from the whole site. Serve it with status
+        <<file>> <<what>>: agents that follow RFC 9309 must then stay away from the whole site. Serve it with status
         200, or 404 where there is none.
     warn robots-html: robots.txt is a web page
-        A web page is served as robots.txt (status <<status>>), so it holds no rules. Serve a text file, or status 404
+        A web page is served as <<file>> (status <<status>>), so it holds no rules. Serve a text file, or status 404
         where there is none.
     warn robots-withheld: robots.txt is withheld (<<status>>) / robots.txt is withheld
-        robots.txt answers <<status>>, which RFC 9309 reads as no rules at all<<reader>>. If agents are to stay out,
+        <<file>> answers <<status>>, which RFC 9309 reads as no rules at all<<reader>>. If agents are to stay out,
         that must be written as rules with status 200.
+    warn note robots-unseen: robots.txt is not measured
+        <<file>> <<why>>. What it says is not measured.
     warn note robots-cut: robots.txt is not read to its end
-        robots.txt is longer than the part that is read, or broke off; later rules are not in this card.
+        <<file>> is longer than the part that is read, or broke off; later rules are not in this card.
     warn robots-partial: robots.txt keeps <<count>> from some paths / robots.txt keeps agents from some paths
-        robots.txt keeps <<count>> by name from some paths: <<agents>>.
+        <<file>> keeps <<count>> by name from some paths: <<agents>>.
     warn note robots-partial-wildcard: Path rules for everybody
         The path rules for User-agent: * (line <<line>>, <<rule>>) hold for <<count>> without a group of their own;
         they cost no points.
     warn note crawlers: <<count>> crawlers are told no / Crawlers are told no
-        robots.txt blocks <<count>> training and search crawlers by name (not scored): <<crawlers>>.
+        <<file>> blocks <<count>> training and search crawlers by name (not scored): <<crawlers>>.
     warn robots-remarks: Slips in robots.txt
-        Look at robots.txt (not scored): <<remarks>>.
+        Look at <<file>> (not scored): <<remarks>>.
     good robots-named: robots.txt allows <<agent>> / robots.txt allows an agent by name
-        robots.txt names <<agent>> (<<where>>) and does not restrict it.
+        <<file>> names <<agent>> (<<where>>) and does not restrict it.
     good robots-open: robots.txt lets every agent in
-        robots.txt disallows none of the <<total>> tested agents.
+        <<file>> disallows none of the <<total>> tested agents.
     good robots-none: No robots.txt keeps anybody out
-        There is no robots.txt (status <<status>>), so no agent is disallowed.
+        There is no <<file>> (status <<status>>), so no agent is disallowed.
     """
 )
 
@@ -88,6 +96,20 @@ def _share(full: int, disallowed: int, partial: int) -> int:
 
 def _file(observations: Observations) -> Iterator[Finding]:
     facts, probe = observations.robots, observations.exchange("robots")
+    first = observations.first_host
+    if first is not None:
+        same_host = urlsplit(first.origin).netloc == urlsplit(observations.site_origin).netloc
+        place = first.origin if same_host else urlsplit(first.origin).netloc
+        words = {"line": str(first.line), "rule": quoted(first.rule), "first": f"{place}/robots.txt"}
+        count_of = out_of(len(first.agents), AGENTS_TOTAL)
+        yield Finding(
+            "robots-first-host", words | {"host": urlsplit(observations.site_origin).netloc, "count": count_of}
+        )
+    why = unseen(observations, "robots")
+    if why:
+        if not probe.unmeasured:
+            yield Finding("robots-unseen", {"why": why})
+        return
     if facts.kind == "unknown":
         yield Finding("robots-unknown", {"what": _fetched(probe)})
     elif facts.kind == "html":
@@ -211,6 +233,22 @@ def _remedy(blocked: Sequence[RobotsPolicy], partial: Sequence[RobotsPolicy]) ->
     return " ".join(found)
 
 
+def _findings(judgement: Judgement) -> Iterator[Finding]:
+    observations = judgement.observations
+    yield from _file(observations)
+    yield from _own(observations)
+    if observations.robots.kind == "rules":
+        yield from _blocked(judgement)
+        yield from _partial(judgement)
+        yield from _named(judgement)
+        yield from _crawlers(judgement)
+        found = list(remarks(observations.robots.text))
+        if found:
+            yield Finding("robots-remarks", {"remarks": "; ".join(found)})
+    if observations.robots.kind in ("rules", "html") and not (judgement.blocked or observations.robots.cut):
+        yield Finding("robots-open", {"total": str(AGENTS_TOTAL)})
+
+
 class RobotsTxt(Check):
     fix = "robots"
     label = "robots.txt"
@@ -232,42 +270,30 @@ class RobotsTxt(Check):
     path = "/robots.txt"
     sentences = SENTENCES
     detail = "robots"
-    rests_on = ("robots.txt", "robots")
+    rests_on = ("robots",)
 
     def measure(self, judgement: Judgement, method: str) -> Earned:
-        full = self.points[method]
+        full, file = self.points[method], file_name(judgement.observations, "robots")
         match judgement.observations.robots.kind:
             case "unknown":
-                return Earned(
-                    0, "robots.txt could not be fetched, and agents that follow RFC 9309 must then stay away."
-                )
+                return Earned(0, f"{file} could not be fetched, and agents that follow RFC 9309 must then stay away.")
             case "none" | "html":
-                return Earned(full, "/robots.txt brings no rules, so no agent is disallowed.")
+                return Earned(full, f"{file} brings no rules, so no agent is disallowed.")
         blocked, partial = ([policy.line for policy in found] for found in (judgement.blocked, judgement.restricted))
         paths = f"; path rules restrict {len(partial)}{at_lines(partial)}, a quarter each" if partial else ""
+        if judgement.observations.robots.cut and not blocked:
+            return Earned(None, f"Only the beginning of {file} was read; the rest may have more rules. Not measured.")
         disallowed = out_of(len(blocked), AGENTS_TOTAL) if blocked else f"none of the {AGENTS_TOTAL}"
         return Earned(
             _share(full, len(blocked), len(partial)),
-            f"robots.txt disallows {disallowed} tested agents{at_lines(blocked)}{paths}.",
+            f"{file} disallows {disallowed} tested agents{at_lines(blocked)}{paths}.",
         )
 
     def findings(self, judgement: Judgement) -> Iterator[Finding]:
         """Yield what robots.txt says to the tested agents and crawlers."""
-        observations = judgement.observations
-        if observations.exchange("robots").unmeasured:
-            return
-        yield from _file(observations)
-        yield from _own(observations)
-        if observations.robots.kind == "rules":
-            yield from _blocked(judgement)
-            yield from _partial(judgement)
-            yield from _named(judgement)
-            yield from _crawlers(judgement)
-            found = list(remarks(observations.robots.text))
-            if found:
-                yield Finding("robots-remarks", {"remarks": "; ".join(found)})
-        if observations.robots.kind in ("rules", "html") and not judgement.blocked:
-            yield Finding("robots-open", {"total": str(AGENTS_TOTAL)})
+        file = {"file": file_name(judgement.observations, "robots")}
+        for found in _findings(judgement):
+            yield replace(found, facts=found.facts | file)
 
     def fixed(self, observations: Observations) -> Observations:
         robots = observations.robots
@@ -290,9 +316,9 @@ class RobotsTxt(Check):
         """Return body and the whole corrected file; of a file that is not kept, a group that lets the agents in."""
         step, facts = edges().for_robots(site.edges).step, site.observations.robots
         if facts.kind == "unknown":
-            fetched = _fetched(site.observations.exchange("robots"))
+            file, fetched = file_name(site.observations, "robots"), _fetched(site.observations.exchange("robots"))
             body = (
-                f"robots.txt {fetched}. Agents that follow RFC 9309 must then treat the whole site as disallowed. Serve"
+                f"{file} {fetched}. Agents that follow RFC 9309 must then treat the whole site as disallowed. Serve"
                 " this file with status 200, from a path that needs neither login nor application; even a plain 404"
                 f" would let agents in. {step}"
             )

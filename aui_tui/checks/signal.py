@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Check, Earned, Site, robots_pieces, sentence_list
+from aui_tui.checks.base import Advice, Check, Earned, Site, file_name, robots_pieces, sentence_list
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.robots_edit import OPEN_SIGNAL, signal_for
 from aui_tui.checks.wording import quoted
@@ -18,13 +18,13 @@ from aui_tui.model.observations import Observations
 SENTENCES: Final = sentence_list(
     """
     warn signal-no-input: Content-Signal says ai-input=no
-        Content-Signal on line <<line>> of robots.txt says ai-input=no: an agent may not read the page to answer its
+        Content-Signal on line <<line>> of <<file>> says ai-input=no: an agent may not read the page to answer its
         user, which is what it comes for.
     warn signal-none: No Content-Signal line
-        There is no Content-Signal line in robots.txt, so the site does not say whether an agent may read it to answer
+        There is no Content-Signal line in <<file>>, so the site does not say whether an agent may read it to answer
         its user.
     good signal: Content-Signal is stated
-        robots.txt says what the content may be used for: Content-Signal on line <<line>>, <<value>>.
+        <<file>> says what the content may be used for: Content-Signal on line <<line>>, <<value>>.
     """
 )
 
@@ -53,31 +53,33 @@ class ContentSignal(Check):
     path = "/robots.txt"
     sentences = SENTENCES
     detail = "signal"
-    rests_on = ("robots.txt", "robots")
+    rests_on = ("robots",)
 
     def measure(self, judgement: Judgement, method: str) -> Earned:
-        robots = judgement.observations.robots
+        robots, file = judgement.observations.robots, file_name(judgement.observations, "robots")
         if not robots.signal_line and robots.kind == "unknown":
-            return Earned(0, "robots.txt could not be fetched, so no agent reads a Content-Signal there.")
+            return Earned(0, f"{file} could not be fetched, so no agent reads a Content-Signal there.")
+        if not robots.signal_line and robots.cut:
+            return Earned(None, f"Only the beginning of {file} was read; the rest may have the line. Not measured.")
         if not robots.signal_line:
-            return Earned(0, "There is no Content-Signal line in robots.txt.")
+            return Earned(0, f"There is no Content-Signal line in {file}.")
         where = f"line {robots.signal_line}"
         if _refuses_input(robots.signal):
             return Earned(
                 round_half_up(self.points[method], 2), f"Content-Signal on {where} says ai-input=no, which earns half."
             )
-        return Earned(self.points[method], f"robots.txt has a Content-Signal on {where}.")
+        return Earned(self.points[method], f"{file} has a Content-Signal on {where}.")
 
     def findings(self, judgement: Judgement) -> Iterator[Finding]:
         facts = judgement.observations.robots
-        line = str(facts.signal_line)
+        where = {"file": file_name(judgement.observations, "robots"), "line": str(facts.signal_line)}
         if not facts.signal_line:
-            if facts.kind != "unknown":
-                yield Finding("signal-none")
+            if facts.kind != "unknown" and not facts.cut:
+                yield Finding("signal-none", where)
         elif _refuses_input(facts.signal):
-            yield Finding("signal-no-input", {"line": line})
+            yield Finding("signal-no-input", where)
         else:
-            yield Finding("signal", {"line": line, "value": quoted(facts.signal)})
+            yield Finding("signal", where | {"value": quoted(facts.signal)})
 
     def fixed(self, observations: Observations) -> Observations:
         robots = observations.robots

@@ -70,9 +70,10 @@ def clause(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return ``text`` as a sentence: a capital first, one full stop last."""
+    """Return ``text`` as a sentence: a capital first, unless it begins with an address, and one full stop last."""
     words = clause(text)
-    return f"{words[:1].upper()}{words[1:]}."
+    address = "/" in words.partition(" ")[0]
+    return f"{words if address else words[:1].upper() + words[1:]}."
 
 
 def answer(probe: Exchange) -> str:

@@ -262,7 +262,7 @@ def _robots(card: ReportCard, seen: Observations | None, entries: Sequence[Clien
     """Return what robots.txt says of each token: exactly where the scan is kept, else as far as the card shows it."""
     tokens = [entry.token for entry in entries]
     if seen is not None:
-        return dict(zip(tokens, seen.robots.policies(tokens), strict=True))
+        return dict(zip(tokens, seen.told(entries), strict=True))
     words = {**card.ua_policy, **card.crawler_policy}
     return {
         token: RobotsPolicy(

@@ -22,9 +22,9 @@ from msgspec import Meta
 from aui_tui.errors import RecordError
 from aui_tui.model.decoding import Limits, parse, record_of
 from aui_tui.model.reads import Reads
-from aui_tui.model.registry import registry
+from aui_tui.model.registry import Client, registry
 from aui_tui.model.tasks import Record, Rendered, TaskReport
-from aui_tui.model.verdicts import AWAY, COMPARED, REAL, Reading, read
+from aui_tui.model.verdicts import AWAY, COMPARED, OWN_ROBOTS, REAL, Reading, read
 from aui_tui.model.verdicts import CHALLENGED as CHALLENGED
 from aui_tui.model.verdicts import INCONCLUSIVE as INCONCLUSIVE
 from aui_tui.model.verdicts import REFUSED as REFUSED
@@ -312,6 +312,7 @@ class RobotsFacts(Record, frozen=True):
     ``names``: distinct User-agent values, case ignored, ``*`` included. ``signal``: the value of the first
     Content-Signal line; ``signal_line`` its number, 0 when there is none. ``cut``: longer than was read. ``text``: the
     file itself, lines ended by LF; empty when it is longer than 64 KiB, is not clean UTF-8, or was not kept.
+    ``problem``: why a file that came was not read (``unknown`` then), or empty.
     """
 
     kind: RobotsKind = "none"
@@ -323,12 +324,20 @@ class RobotsFacts(Record, frozen=True):
     signal_line: Count = 0
     cut: bool = False
     text: str = ""
+    problem: str = ""
 
     def policies(self, tokens: Iterable[str]) -> tuple[RobotsPolicy, ...]:
-        """Return what the file says of each of ``tokens``, in their order; without rules the same of them all."""
+        """Return what the file says of each of ``tokens``, in their order; without rules the same of them all.
+
+        Of a file that was not read to its end nobody is said to be let in.
+        """
         known = {policy.token: policy for policy in (*self.agents, *self.crawlers)} if self.kind == "rules" else {}
         effective = "unknown" if self.kind == "unknown" else "open"
-        return tuple(known.get(token) or RobotsPolicy(token=token, effective=effective) for token in tokens)
+        found = (known.get(token) or RobotsPolicy(token=token, effective=effective) for token in tokens)
+        if not self.cut:
+            return tuple(found)
+        unknown = msgspec.structs.replace
+        return tuple(unknown(one, effective="unknown") if one.effective == "open" else one for one in found)
 
 
 class Landmarks(Record, frozen=True):
@@ -383,6 +392,18 @@ class FileFacts(Record, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+class FirstHost(Record, frozen=True):
+    """The robots.txt of the host that was asked, where it shuts agents out and another host serves the homepage.
+
+    ``agents``: the tokens that it shuts out; ``line``, ``rule``: what shuts out the first of them.
+    """
+
+    origin: str
+    agents: tuple[str, ...]
+    line: Count = 0
+    rule: str = ""
+
+
 class Cause(Record, frozen=True):
     """By what the site decides when it turns ``agents`` (slots) away; it never changes a verdict.
 
@@ -399,9 +420,10 @@ class Cause(Record, frozen=True):
 class Arm(Record, frozen=True):
     """One further request that says what a refusal goes by (``verdicts``).
 
-    ``name``: ``R``, ``RA``, ``N``, ``I`` or ``robots`` (``detail`` is then the effective policy). ``agent``: the slot
+    ``name``: ``R``, ``RA``, ``N``, ``I``, ``robots`` (``detail`` is then the effective policy) or another file that is
+    closed to the agent (``detail`` is then its path). ``agent``: the slot
     that it stands for, empty for none. ``client``: what spoke TLS and HTTP, such as ``Chromium 156``. ``detail``: else
-    why there was no answer.
+    why there was no answer. ``line``, ``rule``: what decides in a robots.txt.
     """
 
     name: str
@@ -412,6 +434,8 @@ class Arm(Record, frozen=True):
     http_version: str = ""
     title: str = ""
     detail: str = ""
+    line: Count = 0
+    rule: str = ""
 
 
 DECLARED, ABSENT = "declared", "absent"
@@ -519,7 +543,8 @@ class Observations(Record, frozen=True):
     ``declared``: what the site declares for agents, None when nobody asked. ``shared_limit``: agents share a limit on
     requests that does not hold for the browser. ``reference``: whose page agents were compared with, ``browser``, ``R``
     (a real browser) or an agent's slot; empty where nobody has a page that people get. ``arms``: what else was asked
-    for the control. ``pages``: what browser and agents got at other pages.
+    for the control. ``pages``: what browser and agents got at other pages. ``served_from``: the origin that serves the
+    homepage, empty where it is the one that was asked.
     """
 
     host: Host
@@ -546,6 +571,29 @@ class Observations(Record, frozen=True):
     reference: str = BROWSER
     arms: tuple[Arm, ...] = ()
     pages: tuple[OtherPage, ...] = ()
+    served_from: str = ""
+    first_host: FirstHost | None = None
+
+    @property
+    def site_origin(self) -> str:
+        """Scheme, host and port of the site that serves the homepage, whose files count."""
+        return self.served_from or self.origin.rstrip("/")
+
+    def told(self, entries: Iterable[Client]) -> tuple[RobotsPolicy, ...]:
+        """Return what robots.txt says to each of ``entries``: the one that it gets, where that is its own."""
+        own = {arm.agent: arm for arm in self.arms if arm.name == OWN_ROBOTS}
+        agents = tuple(entries)
+        found = []
+        for entry, policy in zip(agents, self.robots.policies(entry.token for entry in agents), strict=True):
+            arm = own.get(entry.key)
+            if arm is not None:
+                policy = RobotsPolicy(token=entry.token, effective=arm.detail, line=arm.line, rule=arm.rule)
+            found.append(policy)
+        return tuple(found)
+
+    def closed_file(self, name: str) -> Arm | None:
+        """Return what an agent got in place of the file ``name``, which a browser gets; None where it gets it too."""
+        return next((arm for arm in self.arms if arm.name == name), None) if name in FILE_PROBES[1:] else None
 
     def with_tasks(self, report: TaskReport, rendered: Rendered | None) -> Observations:
         """Return this scan with a run of the tasks; what the browser rendered decides ``noscript_shell``.

@@ -32,19 +32,30 @@ _ABSENT: Final = WITHHOLDING | GONE | {0, 405}
 
 
 class FileCheck(NamedTuple):
-    """Whether the file counts, and a note on why it does not; the note is empty where nothing was there."""
+    """Whether the file counts, and a note on why it does not; the note is empty where nothing was there.
+
+    ``unseen``: it may be there although the answer does not show it: the body broke off, or was not read to its end.
+    """
 
     found: bool
     note: str = ""
+    unseen: bool = False
 
 
 def check(
-    name: str, body: bytes, content_type: str, status: int, path_unchanged: bool = True, path: str = ""
+    name: str,
+    body: bytes,
+    content_type: str,
+    status: int,
+    path_unchanged: bool = True,
+    path: str = "",
+    *,
+    cut: bool = False,
 ) -> FileCheck:
     """Return whether an answer is the file ``name`` of PATHS.
 
     ``body`` is decoded, ``status`` final; ``path_unchanged``: so is the path. ``path``: where it was asked for, if
-    elsewhere.
+    elsewhere. ``cut``: the body broke off or is longer than is read, so that nothing is missing in it.
     """
     if status in _ABSENT or 500 <= status <= 599:
         return FileCheck(False)
@@ -54,6 +65,8 @@ def check(
         problem = "is redirected to another path"
     else:
         problem = _llms_problem(body, content_type) if name == "llms" else _json_problem(name, body, content_type)
+        if problem and cut and not is_markup(text_of(body, content_type)):
+            return FileCheck(False, unseen=True)
         if not problem and PLACEHOLDER.encode() in body:
             note = f"{path or PATHS[name]} still says “{PLACEHOLDER}”, as a plan wrote it: put your own words there"
             return FileCheck(True, note)
@@ -61,14 +74,58 @@ def check(
 
 
 def _llms_problem(body: bytes, content_type: str) -> str:
-    """Return why a body is no text that is not HTML and whose first heading is ``# `` (llmstxt.org), or nothing."""
+    """Return why a body is no llms.txt (llmstxt.org), or nothing.
+
+    It is text, not HTML, its first heading is ``# ``, and it is no error page.
+    """
     text = text_of(body, content_type)
-    if is_markup(text) or media_type(content_type) in HTML_TYPES:
+    if is_markup(text):
         return "answers 200 with an HTML page"
     if not text:
         return "answers 200 with an empty body"
+    if is_error(text):
+        return "answers 200 with an error page"
     heading = _first_heading(text)
-    return "" if heading.startswith("# ") and heading[2:].strip() else "has no first heading that begins with '# '"
+    if not (heading.startswith("# ") and heading[2:].strip()):
+        return "has no first heading that begins with '# '"
+    kind = media_type(content_type)
+    return f"is Markdown sent as {kind}: send it as text/plain or text/markdown" if kind in HTML_TYPES else ""
+
+
+_PHRASES: Final = (
+    r"(?:page|file|site) (?:was |could )?not (?:be )?found|page (?:does not|doesn.?t) exist|internal server error"
+    r"|(?:something|an error)\W.{0,20}(?:went wrong|occurred)|service (?:temporarily )?unavailable|under maintenance"
+    r"|(?:seite|datei) (?:wurde )?nicht gefunden|page (?:introuvable|non trouvée)|página no encontrada"
+    r"|página não encontrada|pagina non trovata|pagina niet gevonden|nie znaleziono strony|страница не найдена"
+    r"|sayfa bulunamadı|ページが見つかりません|页面(?:不存在|未找到)|找不到页面"
+)
+_WORDS: Final = (
+    "not found|error|forbidden|access denied|unauthori[sz]ed|bad gateway|maintenance|oops|nicht gefunden|fehler"
+    "|introuvable|erreur|no encontrado|não encontrado|non trovato|niet gevonden|nie znaleziono|не найдено|ошибка"
+    "|bulunamadı|见つかりません|未找到"
+)
+_ERROR: Final = re.compile(
+    rf"(?:#{{1,6}}\s+)?\W*(?:(?:error|fehler|erreur|http|status)\W{{0,3}}[45]\d\d\b"
+    rf"|(?:[45]\d\d\W+)?(?:(?:{_PHRASES})|(?:{_WORDS})(?=\s*(?:$|[^\w\s])))|[45]\d\d\W*$)",
+    re.IGNORECASE,
+)
+"""How an error page that is served with 200 begins."""
+_ERROR_LENGTH: Final = 1500
+"""Characters below which a text that begins as an error page does is one."""
+
+
+def is_error(text: str) -> bool:
+    """Tell whether a text is an error page, though it came with 200: it is short, and its first line says so.
+
+    Front matter is passed over.
+    """
+    if len(text) >= _ERROR_LENGTH:
+        return False
+    lines = [line for line in _FRONT_MATTER.sub("", text).splitlines() if line.strip()]
+    return bool(lines) and _ERROR.match(lines[0].strip()) is not None
+
+
+_FRONT_MATTER: Final = re.compile(r"---[ \t]*\n(?:(?!---).*\n){0,50}---[ \t]*\n?")
 
 
 def _json_problem(name: str, body: bytes, content_type: str) -> str:
@@ -83,27 +140,76 @@ def _json_problem(name: str, body: bytes, content_type: str) -> str:
 
 
 def _plugin_problem(data: Mapping[str, Any]) -> str:
-    missing = [key for key in ("schema_version", "name_for_model", "api") if key not in data]
+    missing = [key for key in ("schema_version", "name_for_model", "api") if not data.get(key)]
     return f"has no {' and no '.join(missing)}" if missing else ""
 
 
+_LISTED_SINCE: Final = "2026-01-23"
+"""The version of UCP from which on a service is a list of its bindings (ucp.dev/2026-01-23/specification/overview)."""
+
+
 def _ucp_problem(data: Mapping[str, Any]) -> str:
+    """Return why a profile offers nothing: it has no version, or no service with anything in it."""
     root = data.get("ucp")
     if not isinstance(root, dict):
         return "has no object ucp"
     version = root.get("version")
     if not (isinstance(version, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", version, re.ASCII)):
         return "has no ucp.version of the form YYYY-MM-DD"
-    return "" if isinstance(root.get("services"), dict) else "has no object ucp.services"
+    services = root.get("services")
+    if not isinstance(services, dict):
+        return "has no object ucp.services"
+    offered = [*map(_objects, services.values())]
+    if not any(offered):
+        return "names no service in ucp.services"
+    if version >= _LISTED_SINCE and not any(
+        isinstance(service, list) and _objects(service) for service in services.values()
+    ):
+        return f"has no service that is a list, as ucp.version {version} wants it"
+    return ""
+
+
+def _objects(value: object) -> list[Mapping[str, Any]]:
+    """Return the objects with content that ``value`` is or that a list or an object of them has, its first ones."""
+    if isinstance(value, dict):
+        return [value] if value else []
+    return [one for one in value[:MOST_VALUES] if isinstance(one, dict) and one] if isinstance(value, list) else []
+
+
+_MCP_ADDRESSES: Final = ("url", "endpoint", "command", "identifier", "name", "transport", "registryType", "serverUrl")
+"""What an entry of an MCP card has one of, so that a client can reach or start its server."""
 
 
 def _mcp_problem(data: Mapping[str, Any]) -> str:
-    card = "name" in data and ("remotes" in data or "version" in data)
-    known = card or any(key in data for key in ("serverInfo", "servers", "mcpServers"))
-    return "" if known else "is not an MCP server card: it has no name, serverInfo, servers or mcpServers"
+    """Return why a card leads to no server: neither a remote nor a package in any form that cards have."""
+    named = [key for key in ("name", "serverInfo", "servers", "mcpServers") if key in data]
+    if not named:
+        return "is not an MCP server card: it has no name, serverInfo, servers or mcpServers"
+    entries: list[Mapping[str, Any]] = []
+    for key in ("remotes", "packages", "servers", "mcpServers"):
+        value = data.get(key)
+        listed = list(value.values())[:MOST_VALUES] if isinstance(value, dict) else value
+        entries += _objects(listed)
+    reached = [entry for entry in entries if any(entry.get(key) for key in _MCP_ADDRESSES)]
+    own = [data.get(key) for key in ("url", "endpoint", "serverUrl", "mcp_endpoint")]
+    transport = data.get("transport")
+    own += [transport.get(key) for key in ("url", "endpoint")] if isinstance(transport, dict) else []
+    return (
+        "" if reached or any(isinstance(one, str) and one.strip() for one in own) else "names no remote and no package"
+    )
 
 
 _PROBLEMS: Final = {"ai-plugin": _plugin_problem, "ucp": _ucp_problem, "mcp": _mcp_problem}
+
+
+def signature(body: bytes, content_type: str) -> object:
+    """Return what two answers of a catch-all have in common: the names in a JSON object, else the first line."""
+    data = json_object(body, content_type)
+    return frozenset(data) if data is not None else body.strip()[:_SIGNED].partition(b"\n")[0]
+
+
+_SIGNED: Final = 80
+"""Octets of a text that are compared."""
 
 
 def text_of(body: bytes, content_type: str) -> str:
@@ -117,6 +223,11 @@ def is_markup(text: str) -> bool:
     return head.startswith(_MARKUP) or (
         head.startswith("<!--") and any(mark in head for mark in ("<html", "<!doctype"))
     )
+
+
+def is_page(body: bytes) -> bool:
+    """Tell whether a body begins as HTML or XML does."""
+    return is_markup(body[:1024].decode("utf-8", "replace"))
 
 
 def _first_heading(text: str) -> str:
@@ -162,7 +273,15 @@ def _is(wanted: str, value: object) -> bool:
 
 MOST_VALUES: Final = 30
 """Elements of a list that are looked at."""
-MCP_SERVERS: Final = ("remotes.*.url", "servers.*.url", "mcpServers.*.url", "endpoint", "url")
+MCP_SERVERS: Final = (
+    "remotes.*.url",
+    "servers.*.url",
+    "mcpServers.*.url",
+    "transport.endpoint",
+    "transport.url",
+    "endpoint",
+    "url",
+)
 """Where the forms of an MCP card name its server."""
 
 

@@ -32,8 +32,6 @@ _SHORT: Final = 80
 """Characters kept of what a site says of itself."""
 _BEGINNING: Final = 20_000
 """Characters of a text in which its mark is looked for."""
-_ERROR: Final = re.compile(r"#\s+(?:\W*(?:error\W*)?(?:404|403)\b|(?:page\s+)?not\s+found\b|error\b)", re.IGNORECASE)
-"""The heading of an error page that is served with 200."""
 _PROLOG: Final = re.compile(
     r"(?:\s++|<\?[^>]{0,500}+>|<!--(?:(?!-->).)*+-->)*+<(?:[a-z][\w.-]{0,40}:)?([a-z]+)", re.DOTALL
 )
@@ -58,6 +56,7 @@ class DeclarationRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     within: str = ""
     list: str = ""
     uri: str = ""
+    members: tuple[str, ...] = ("uri",)
     accept: str = ""
     header: str = ""
     markup: bool = False
@@ -111,7 +110,7 @@ class PlaceAnswer(NamedTuple):
     @property
     def signature(self) -> object:
         """What two answers of a catch-all have in common: the names in a JSON object, else the first line."""
-        return frozenset(self.data) if self.data is not None else self.body.strip()[:_SHORT].partition(b"\n")[0]
+        return agent_files.signature(self.body, self.content_type)
 
 
 def read(answer: Answer, limits: Limits) -> PlaceAnswer:
@@ -143,7 +142,7 @@ def recognised(row: DeclarationRow, got: PlaceAnswer) -> bool:
         return prolog is not None and prolog[1] == row.root
     if row.text and agent_files.check("llms", got.body, got.content_type, got.status).found:
         marked = re.search(row.text, got.text[:_BEGINNING], re.IGNORECASE)
-        return marked is not None and not _ERROR.match(got.text)
+        return marked is not None
     return False
 
 
@@ -277,8 +276,9 @@ def terms_line(seen: Observations, asked: Sequence[PlaceAnswer]) -> DeclaredLine
 def part_line(row: DeclarationRow, whole: PlaceAnswer) -> DeclaredLine | None:
     """Return the last object in the document ``whole`` that declares ``row``."""
     listed = agent_files.value_at(whole.data, row.list)
-    uris = [agent_files.value_at(entry, "uri") for entry in listed] if isinstance(listed, list) else []
-    found = [uri for uri in uris if isinstance(uri, str) and row.uri in uri.lower()]
+    entries = listed if isinstance(listed, list) else []
+    values = [agent_files.value_at(entry, member) for entry in entries for member in row.members]
+    found = [value for value in values if isinstance(value, str) and row.uri in value.lower()]
     return DeclaredLine(whole.path, found[-1]) if found else None
 
 

@@ -13,12 +13,14 @@ from msgspec.structs import replace
 
 from aui_tui.model.exchanges import HIDDEN
 from aui_tui.model.observations import (
+    FILE_PROBES,
     Attempt,
+    Challenge,
     Declaration,
     Exchange,
     SignedProbe,
 )
-from aui_tui.scan import markup, walls
+from aui_tui.scan import agent_files, markup, walls
 from aui_tui.scan.charset import media_type, to_utf8
 from aui_tui.scan.policy import Limits
 from aui_tui.scan.probes import MAX_URL, Answer
@@ -60,11 +62,17 @@ def exchange(answer: Answer, limits: Limits) -> Exchange:
         cut=answer.cut,
         http_version=answer.http_version,
         hops=tuple(answer.hops),
-        challenge=walls.recognise(answer.status, headers, answer.body, str(answer.url)) if readable else None,
+        challenge=wall(answer) if readable else None,
         terms=readable and walls.terms(answer.status, headers, answer.body),
         request=tuple(_field(name, value) for name, value in answer.request[:MAX_REQUEST]),
         text=clean(markup.text(html, MAX_TEXT), MAX_TEXT) if is_text(answer) else "",
     )
+
+
+def wall(answer: Answer) -> Challenge | None:
+    """Return the block page or challenge that ``answer`` is; of a file that is no page only its fields say so."""
+    page = answer.name not in FILE_PROBES or not 200 <= answer.status <= 299 or agent_files.is_page(answer.body)
+    return walls.recognise(answer.status, answer.mapping(), answer.body if page else b"", str(answer.url))
 
 
 def is_text(answer: Answer) -> bool:

@@ -303,11 +303,13 @@ class ParserProcess:
         return Reading(kind=kind, problem=found) if isinstance(found, str) else found
 
     async def robots(self, body: bytes, status: int, content_type: str = "") -> RobotsFacts:
-        """Return what a robots.txt answer is and says; ``unknown`` when its body could not be analysed in time."""
+        """Return what a robots.txt answer is and says; ``problem`` says why its body could not be analysed."""
         job = ParseJob("robots", body, content_type, status, LIMIT)
         small = len(body) <= INLINE_BYTES or not 200 <= status <= 299
         found = await self._read(job, RobotsFacts, small=small)
-        return robots.facts(b"", 0, registry()) if isinstance(found, str) else found
+        if isinstance(found, str):
+            return msgspec.structs.replace(robots.facts(b"", 0, registry()), problem=found)
+        return found
 
     async def aclose(self) -> None:
         """End the worker processes; a job under way ends with a ``problem``."""

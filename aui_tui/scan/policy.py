@@ -27,8 +27,11 @@ _RESERVED_FIELDS: Final = re.compile(
 )
 
 
-REQUESTS: Final = 11
-"""Requests of a scan with a pace that meets no refusal and no redirect; others read robots.txt as two agents too."""
+REQUESTS: Final = 15
+"""Requests of a scan with a pace that meets no refusal and no redirect and finds all four files for agents.
+
+Others read robots.txt as two agents too.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

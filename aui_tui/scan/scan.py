@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -25,12 +27,14 @@ from aui_tui.model.observations import (
     Arm,
     Cause,
     Exchange,
+    FirstHost,
     Observations,
     OtherPage,
     PageFacts,
     ProbeEvent,
     Progress,
     RobotsFacts,
+    RobotsPolicy,
     no_progress,
 )
 from aui_tui.model.reads import KeptPage, Reads
@@ -64,6 +68,8 @@ _TRIALS: Final = 2
 """Requests without which nothing is known of a cause."""
 QUIET: Final = 6
 """Pauses after which an agent that met a limit asks for robots.txt again: the probes themselves may have met it."""
+NOBODYS_PATH: Final = "/.well-known/aui-tui-no-such-file.json"
+"""A path that no site has: what it answers there is its answer to every path."""
 SIGNED_PAUSE: Final = 0.2
 """Pause in seconds between two signed probes, unless the user sets the pace."""
 
@@ -109,6 +115,8 @@ async def observe(
         page=scan.page,
         reads=scan.reads,
         files=scan.files.facts(),
+        served_from=str(scan.site) if scan.site != scan.origin else "",
+        first_host=scan.first_host,
         limits=scan.limits(),
         warnings=(*scan.warnings, *map(INCOMPLETE_CHAIN.format, sorted(network.chains.completed))),
         random=retried is not None and retried.history.random,
@@ -140,6 +148,20 @@ class ScanStopped(asyncio.CancelledError):
     def __init__(self, observations: Observations | None) -> None:
         super().__init__()
         self.observations = observations
+
+
+def _closed_by(robots: RobotsFacts, origin: Origin) -> FirstHost | None:
+    """Return whom the ``robots`` of ``origin`` shut out, though the homepage is elsewhere; None for nobody."""
+    blocked = [policy for policy in robots.agents if policy.effective == "blocked"]
+    if not blocked:
+        return None
+    return FirstHost(
+        origin=str(origin), agents=tuple(policy.token for policy in blocked), line=blocked[0].line, rule=blocked[0].rule
+    )
+
+
+async def _started(ask: Callable[[], Awaitable[None]]) -> None:
+    await ask()
 
 
 def _unavailable(group: ExceptionGroup[Exception]) -> Unavailable | None:
@@ -209,7 +231,10 @@ class _Scan:
         self._own_robots: dict[str, Answer] = {}  # robots.txt as an agent gets it
         self._flooded = False
         self._verifies_signatures = False
+        self._file_origins: dict[str, Origin] = {}  # who gave the last answer to the probe of a file
         self.origin: Origin = target.origin
+        self.site: Origin = target.origin  # the origin that serves the homepage, whose files count
+        self.first_host: FirstHost | None = None
         self.real: RealBrowser | None = None
         self.retry: Retry | None = None
         self.reads: Reads | None = None
@@ -234,6 +259,7 @@ class _Scan:
             raise PrivateHost(f"{homepages[0].detail}.")
         answers = any(found.status for found in homepages)
         self._warn_of_proxy(answers)
+        await self._follow_to_site()
         await self._mark_other_pages()
         await self._look_again()
         if self._access.arms and not self._flooded:
@@ -244,6 +270,8 @@ class _Scan:
         if self._access.arms and not self._flooded:
             await self._ask_other_names()
             await self._compare_robots()
+        if self._path == "/" and not self._flooded:
+            await self._ask_files_as_agent()
         if answers and not self._flooded:
             await self._ask_pages()
         if self._access.signer is not None and self._done[BROWSER].outcome == SERVED:
@@ -374,21 +402,28 @@ class _Scan:
             return await probe(client, self._plan(name, profiles.profile(name), path), self._access, limit=limit)
 
         if name == "mcp":
-            return await self.files.ask_mcp(at, self.origin, alone=alone, pace=self._access.limits.pace)
+            return await self.files.ask_mcp(at, self.site, alone=alone, pace=self._access.limits.pace)
         return await at(PATHS.get(name, self._path))
 
     def _plan(self, name: str, profile: profiles.Profile, path: str) -> ProbePlan:
         """Return what to ask for the probe ``name``, a homepage or a file."""
-        return probes.planned(name, Url(self.origin, path), profile.fields, self._access.limits, self.origin)
+        at = self.site if name in FILE_PROBES else self.origin
+        return probes.planned(name, Url(at, path), profile.fields, self._access.limits, self.origin)
 
     async def _ask_as(
-        self, name: str, profile: profiles.Profile, *, url: Url | None = None, limit: float | None = None
+        self,
+        name: str,
+        profile: profiles.Profile,
+        *,
+        url: Url | None = None,
+        path: str = "",
+        limit: float | None = None,
     ) -> tuple[Exchange, Answer]:
         """Return what a client with ``profile`` gets for the probe ``name``, alone and on a fresh connection.
 
-        ``url``: where its homepage is, past redirects; none further is followed for a reader.
+        ``url``: where its homepage is, past redirects; none further is followed for a reader. ``path``: another one.
         """
-        plan = self._plan(name, profile, PATHS.get(name, "/"))
+        plan = self._plan(name, profile, path or PATHS.get(name, "/"))
         if url is not None:
             plan = replace(plan, url=url, page=False)
         async with self._network.client(http2=profile.http2) as client:
@@ -421,17 +456,20 @@ class _Scan:
             if name == self._agents[0] and found.outcome == SERVED:
                 await self._read_page(name)
             return found
+        self._file_origins[name] = answer.url.origin
         if name == "robots":
             self.robots = await self._robots_of(answer)
             self._robots_answer = (answer.status, answer.error, answer.body)
         elif name != "mcp":  # its two places are taken where they are asked
-            self.files.take(answer, PATHS[name], self.origin)
+            self.files.take(answer, PATHS[name], self.site)
         there = self.robots.kind == "rules" if name == "robots" else self.files.found(name)
         self._report(found, "found" if there else "absent")
         return found
 
     async def _robots_of(self, answer: Answer) -> RobotsFacts:
-        """Return what an answer to the request for robots.txt says."""
+        """Return what an answer to the request for robots.txt says; nothing of one that a wall gave."""
+        if exchanges.wall(answer) is not None:
+            return RobotsFacts(kind="unknown")
         facts = await self._parser.robots(answer.body, answer.status, answer.content_type)
         return msgspec.structs.replace(facts, cut=True, text="") if answer.cut else facts
 
@@ -452,6 +490,49 @@ class _Scan:
     def _tell_again(self, name: str, note: str, wait: float = 0.0) -> None:
         """Tell the user that a probe is asked again, and why."""
         self._tell(ProbeEvent(name=name, state="retrying", note=note, wait=wait))
+
+    # The site: who serves the homepage.
+
+    async def _follow_to_site(self) -> None:
+        """Ask for the files at the origin that serves the homepage to most, where it is not the one that was asked.
+
+        A file that was redirected there, as the homepage was, is not asked for again.
+        """
+        served = Counter(self._served[name].url.origin for name in self._homepages if name in self._served)
+        self.site = served.most_common(1)[0][0] if served else self.site
+        if self.site == self.origin or self._flooded:
+            return
+        here = self._file_origins.get("robots") == self.origin
+        before = self.robots if here and self.robots.kind == "rules" else None
+        moved = [name for name in FILE_PROBES if name in self._names and self._file_origins.get(name) != self.site]
+        own = [name for name, answer in self._own_robots.items() if answer.url.origin != self.site]
+        self.files.drop(moved)
+        async with AsyncExitStack() as stack:
+            clients = {
+                name: await stack.enter_async_context(self._network.client(http2=profiles.profile(name).http2))
+                for name in (BROWSER, *own)
+            }
+
+            async def file(name: str) -> None:
+                self._tell_again(name, f"at {self.site}, which serves the homepage")
+                await self._take(await self._ask(clients[BROWSER], name, self._access.limits.probe))
+
+            asks = [*(partial(file, name) for name in moved)]
+            asks += [partial(self._ask_own_robots, clients[name], name) for name in own]
+            await self._all(asks)
+        if before is not None and "robots" in moved:
+            self.first_host = _closed_by(before, self.origin)
+
+    async def _all(self, asks: Sequence[Callable[[], Awaitable[None]]]) -> None:
+        """Send requests side by side; with a pace one after the other."""
+        if not self._access.limits.pace:
+            async with asyncio.TaskGroup() as group:
+                for ask in asks:
+                    group.create_task(_started(ask))
+            return
+        for ask in asks:
+            await asyncio.sleep(self._access.limits.pace)
+            await ask()
 
     # The second look: whose refusal counts.
 
@@ -708,40 +789,111 @@ class _Scan:
         self.arms = await arms.ask_other_names(self._done[name], ask, search=own, pause=pause, together=slow)
         self._report(self._done[name])
 
+    async def _ask_files_as_agent(self) -> None:
+        """Ask once more, under an agent's name, for each file that was found; one that is closed to it is an arm.
+
+        That holds after two rounds in which the agent did not get the file and the browser, right after it, did.
+        """
+        found = [name for name in FILE_PROBES if name != "robots" and self.files.found(name)]
+        if found and self.files.answers_everything and self._has_time(1):
+            _, answer = await self._ask_as(found[0], profiles.profile(found[0]), path=NOBODYS_PATH)
+            self.files.unmask(answer)
+            found = [name for name in found if self.files.found(name)]
+        limited = self.retry is not None and (self.retry.shared or self.retry.limits_everybody)
+        if not found or not self._served or limited:
+            return
+        limits = self._access.limits
+        away = [name for name in self._agents if self._done[name].turned_away and self._done[name].status]
+        agent = next(iter((*away, *(name for name in self._agents if self._done[name].outcome == SERVED))), "")
+        if not agent:
+            return  # nobody who answers: a file would be as silent
+        profile = profiles.profile(agent)
+        closed: list[str] = []
+        async with self._network.client(http2=profile.http2) as client:
+            for name in found:
+                if not self._has_time(1):
+                    break
+                await asyncio.sleep(limits.pace)
+                plan = self._plan(name, profile, self.files.where(name))
+                answer = await probe(client, plan, self._access)
+                if not self.files.is_file(answer, plan.url.path, self.site):
+                    closed.append(name)
+        for name in closed:
+            path = self.files.where(name)
+            for _ in range(ROUNDS):
+                if not self._has_time(2):
+                    break
+                await asyncio.sleep(max(limits.pace, limits.pause))
+                got, answer = await self._ask_as(name, profile, path=path)
+                if self.files.is_file(answer, path, self.site) or got.status in (LIMIT_STATUS, BUSY):
+                    break
+                _, control = await self._ask_as(name, profiles.profile(name), path=path)
+                if not self.files.is_file(control, path, self.site):
+                    break
+            else:
+                outcome = REFUSED if got.outcome == SERVED else got.outcome
+                self.arms += (
+                    Arm(name=name, agent=agent, outcome=outcome, status=got.status, client=arms.OWN, detail=path),
+                )
+
     async def _compare_robots(self) -> None:
         """Ask those agents again for robots.txt who got another one than the browser; what lasts is an arm.
 
-        Where not everybody is served, or robots.txt is not known, nothing follows from a difference.
+        Where not everybody is served, nothing follows from an answer without rules. Agents that do not follow
+        robots.txt are asked only where another one gets its own, or where the browser's shuts them out.
         """
-        served = all(self._done[name].outcome == SERVED for name in self._homepages)
-        if not served or self.robots.kind not in ("rules", "none"):
+        everybody = all(self._done[name].outcome == SERVED for name in self._homepages)
+        served = [name for name in self._agents if self._done[name].outcome == SERVED]
+        if not served or self.robots.kind == "html" or self.robots.problem:
             return
+        own = [name for name in served if name in self._own_robots]
+        differ = [name for name in own if await self._own_policy(name, self._own_robots[name])]
+        for name in served:
+            shut = self._policy(self.robots, name).effective == "blocked"
+            if name not in self._own_robots and (differ or shut) and self._has_time(1):
+                _, self._own_robots[name] = await self._ask_as("robots", profiles.profile(name))
         found: list[Arm] = []
-        for name, answer in self._own_robots.items():
-            if await self._own_policy(name, answer) and self._has_time(1):
+        for name in served:
+            answer = self._own_robots.get(name)
+            if answer is not None and await self._own_policy(name, answer) and self._has_time(1):
                 limited = answer.status in (LIMIT_STATUS, BUSY)
                 await asyncio.sleep(self._access.limits.pause * (QUIET if limited else 1 / 4))
                 _, again = await self._ask_as("robots", profiles.profile(name))
                 policy = await self._own_policy(name, again)
-                if policy and again.status == answer.status:
-                    outcome = SERVED if 200 <= again.status <= 299 else REFUSED
-                    status, client = again.status, arms.OWN
+                rules = 200 <= again.status <= 299
+                if policy and again.status == answer.status and (everybody or rules):
                     found.append(
-                        Arm(name=OWN_ROBOTS, agent=name, outcome=outcome, status=status, client=client, detail=policy)
+                        Arm(
+                            name=OWN_ROBOTS,
+                            agent=name,
+                            outcome=SERVED if rules else REFUSED,
+                            status=again.status,
+                            client=arms.OWN,
+                            detail=policy.effective,
+                            line=policy.line,
+                            rule=policy.rule,
+                        )
                     )
         if found:
             _, browser = await self._ask_as("robots", profiles.profile("robots"))
             if not any([await self._own_policy(arm.agent, browser) for arm in found]):
                 self.arms += tuple(found)
 
-    async def _own_policy(self, name: str, answer: Answer) -> str:
-        """Return the effective policy of the agent ``name`` by its own robots.txt, empty where it is the browser's."""
+    async def _own_policy(self, name: str, answer: Answer) -> RobotsPolicy | None:
+        """Return what the agent ``name`` is told by its own robots.txt, None where it is the browser's."""
         if (answer.status, answer.error, answer.body) == self._robots_answer:
-            return ""
+            return None
         facts = await self._robots_of(answer)
+        if facts.problem or answer.cut:
+            return None
+        own, known = (self._policy(one, name) for one in (facts, self.robots))
+        return own if (facts.kind, own.effective) != (self.robots.kind, known.effective) else None
+
+    @staticmethod
+    def _policy(facts: RobotsFacts, name: str) -> RobotsPolicy:
+        """Return what a robots.txt says to the agent ``name``."""
         token = next(agent.token for agent in registry().live if agent.key == name)
-        own, known = (one.policies([token])[0].effective for one in (facts, self.robots))
-        return own if (facts.kind, own) != (self.robots.kind, known) else ""
+        return facts.policies([token])[0]
 
     async def _ask_pages(self) -> None:
         """Ask browser and agents for the other pages too, one page after the other, with the same control."""
@@ -764,7 +916,7 @@ class _Scan:
                 waited=self._waited,
                 path=path,
             )
-            page.origin = self.origin
+            page.origin = page.site = self.origin
             await page._probe_all(limits.probe)
             await page._mark_other_pages()
             await page._look_again()

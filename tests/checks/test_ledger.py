@@ -147,7 +147,8 @@ def test_agents_of_one_rule_are_reported_together() -> None:
         robots=site.rules({"ChatGPT-User": rule, "Claude-User": rule, "Devin": ("blocked", 30, "Disallow: *")})
     )
     assert reported(seen)[0] == (
-        "robots.txt disallows 3 of the 19 tested agents by name: ChatGPT and Claude (line 18) and Devin (line 30, as"
+        "shop.example/robots.txt disallows 3 of the 19 tested agents by name: ChatGPT and Claude (line 18) and Devin"
+        " (line 30, as"
         " “devin”). An agent that obeys it cannot open the site for its user."
     )
 
@@ -158,27 +159,35 @@ def test_agents_of_one_rule_are_reported_together() -> None:
         (
             RobotsFacts(kind="html"),
             200,
-            "A web page is served as robots.txt (status 200), so it holds no rules. Serve a text file, or status 404"
+            "A web page is served as shop.example/robots.txt (status 200), so it holds no rules. Serve a text file,"
+            " or status 404"
             " where there is none.",
         ),
-        (RobotsFacts(kind="none"), 404, "There is no robots.txt (status 404 Not Found), so no agent is disallowed."),
+        (
+            RobotsFacts(kind="none"),
+            404,
+            "There is no shop.example/robots.txt (status 404 Not Found), so no agent is disallowed.",
+        ),
         (
             RobotsFacts(kind="none"),
             403,
-            "robots.txt answers 403 Forbidden, which RFC 9309 reads as no rules at all; one widely used fetch server,"
+            "shop.example/robots.txt answers 403 Forbidden, which RFC 9309 reads as no rules at all; one widely used"
+            " fetch server,"
             " mcp-server-fetch, then reads nothing of the site. If agents are to stay out, that must be written as"
             " rules with status 200.",
         ),
         (
             RobotsFacts(kind="none"),
             400,
-            "robots.txt answers 400 Bad Request, which RFC 9309 reads as no rules at all. If agents are to stay out,"
+            "shop.example/robots.txt answers 400 Bad Request, which RFC 9309 reads as no rules at all. If agents are"
+            " to stay out,"
             " that must be written as rules with status 200.",
         ),
         (
             RobotsFacts(kind="unknown"),
             0,
-            "robots.txt could not be fetched (no answer in 12 s): agents that follow RFC 9309 must then stay away from"
+            "shop.example/robots.txt could not be fetched (no answer in 12 s): agents that follow RFC 9309 must then"
+            " stay away from"
             " the whole site. Serve it with status 200, or 404 where there is none.",
         ),
     ],
@@ -215,7 +224,8 @@ def test_an_agent_that_robots_txt_refuses_is_not_said_to_be_invited() -> None:
 def test_a_content_signal_that_refuses_live_input_is_a_warning() -> None:
     seen = site.site(robots=site.rules(signal="ai-input=no", signal_line=4))
     assert any(
-        line.startswith("Content-Signal on line 4 of robots.txt says ai-input=no") for line in reported(seen, "warn")
+        line.startswith("Content-Signal on line 4 of shop.example/robots.txt says ai-input=no")
+        for line in reported(seen, "warn")
     )
 
 
@@ -234,7 +244,9 @@ def test_a_label_that_may_come_later_is_not_missed_and_a_file_that_may_hold_a_li
     assert any("without a label" in line for line in reported(whole))
     assert not any("without a label" in line for line in reported(cut))
     reasons = {entry.component: entry.reason for entry in grade_card(site.robots_down()).ledger.entries}
-    assert reasons["signal"] == "robots.txt could not be fetched, so no agent reads a Content-Signal there."
+    assert (
+        reasons["signal"] == "shop.example/robots.txt could not be fetched, so no agent reads a Content-Signal there."
+    )
 
 
 def test_broken_structured_data_is_reported() -> None:
@@ -249,9 +261,9 @@ def test_broken_structured_data_is_reported() -> None:
 def test_why_a_file_was_not_counted_is_reported() -> None:
     files = FileFacts(ai_plugin=True, notes=("/llms.txt answers 200 with an HTML page",))
     lines = reported(site.site(files=files), "warn")
-    assert "/llms.txt answers 200 with an HTML page." in lines
-    assert not any(line.startswith("There is no /llms.txt") for line in lines)
-    assert "Only the legacy ai-plugin.json was found, and no current agent reads it." in lines
+    assert "shop.example/llms.txt answers 200 with an HTML page." in lines
+    assert not any(line.startswith("There is no shop.example/llms.txt") for line in lines)
+    assert "Only the legacy shop.example/.well-known/ai-plugin.json was found, and no current agent reads it." in lines
 
 
 def test_what_was_relaxed_is_reported_even_of_an_unreachable_site() -> None:

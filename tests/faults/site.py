@@ -41,9 +41,18 @@ GOOD = {
     "/": ("text/html; charset=utf-8", PAGE),
     "/robots.txt": ("text/plain", b"User-agent: *\nDisallow: /cart\nContent-Signal: search=yes, ai-input=yes\n"),
     "/llms.txt": ("text/markdown", b"# Shop\n\n> What it sells.\n"),
-    "/.well-known/ai-plugin.json": ("application/json", b'{"schema_version":"v1","name_for_model":"s","api":{}}'),
-    "/.well-known/ucp": ("application/json", b'{"ucp":{"version":"2026-01-11","services":{}}}'),
-    "/.well-known/mcp.json": ("application/json", b'{"name":"shop","version":"1.0"}'),
+    "/.well-known/ai-plugin.json": (
+        "application/json",
+        b'{"schema_version":"v1","name_for_model":"s","api":{"type":"openapi","url":"https://shop.test/openapi.json"}}',
+    ),
+    "/.well-known/ucp": (
+        "application/json",
+        b'{"ucp":{"version":"2026-01-11","services":{"dev.ucp.shopping":{"version":"2026-01-11"}}}}',
+    ),
+    "/.well-known/mcp.json": (
+        "application/json",
+        b'{"name":"shop","version":"1.0","remotes":[{"type":"streamable-http","url":"https://shop.test/mcp"}]}',
+    ),
 }
 
 

@@ -48,7 +48,10 @@ DOCUMENTS: Mapping[str, object] = {
     "/.well-known/agent-card.json": A2A,
     "/.well-known/agent-skills/index.json": {"skills": [{"name": "order", "type": "skill-md", "url": "/s"}]},
     "/.well-known/acp.json": {"protocol": {"name": "acp", "version": "2026-01-30"}, "api_base_url": "https://x"},
-    "/.well-known/ard.json": {"specVersion": "0.91", "entries": [{"identifier": "urn:air:shop.test:a"}]},
+    "/.well-known/ard.json": {
+        "specVersion": "0.91",
+        "entries": [{"identifier": "urn:air:shop.test:a", "type": "application/mcp-server-card+json"}],
+    },
     "/openapi.json": {"openapi": "3.1.0", "info": {"title": "Shop API", "version": "1"}, "paths": {}},
     "/.well-known/x402": {"x402Version": 2, "resources": ["https://shop.test/paid"]},
     "/ask": {"query_id": "1", "results": []},
@@ -159,7 +162,7 @@ def keys(declared: Declared, state: str = "declared") -> set[str]:
 
 
 def test_the_table_says_of_each_row_what_it_is_and_where_that_is_written() -> None:
-    assert len({row.key for row in rows()}) == len({row.name for row in rows()}) == len(rows()) == 17
+    assert len({row.key for row in rows()}) == len({row.name for row in rows()}) == len(rows()) == 18
     for row in rows():
         assert row.what.endswith(".")
         assert row.recognised
@@ -189,17 +192,14 @@ async def test_a_site_that_declares_everything(parser: ParserProcess) -> None:
     assert declared.agent == AGENT
     card = with_card(seen, declared)
     plain = grade_card(seen)
-    assert (card.score, card.grade, card.stance, card.evidence) == (
-        plain.score,
-        plain.grade,
-        plain.stance,
-        plain.evidence,
-    )
+    assert (card.score, card.grade, card.stance) == (plain.score, plain.grade, plain.stance)
+    more = [line.text for line in card.evidence if line not in plain.evidence]
+    assert more == ["The catalogue at shop.test/.well-known/ard.json names an MCP server, which counts like a card."]
     assert b'"declared"' not in encode_card(plain)
     assert decode_card(encode_card(card)) == msgspec.structs.replace(card, ledger=msgspec.UNSET)
     assert json.loads(encode_card(card, "slots"))["declared"]["agent"] == "agent_01"
     foreign = encode_card(card).replace(b'"declared":{', b'"declared":{"of":"another index"},"other":{', 1)
-    assert decode_card(foreign) == msgspec.structs.replace(plain, ledger=msgspec.UNSET)
+    assert decode_card(foreign) == msgspec.structs.replace(card, declared=msgspec.UNSET, ledger=msgspec.UNSET)
     jsonschema.validate(json.loads(encode_card(card)), schema("card"))
     kept = Recording(observations=msgspec.structs.replace(seen, declared=declared))
     assert decode_recording(encode_recording(kept)) == kept

@@ -22,13 +22,16 @@ REFUSE = sends(answer(b"no", "403 Forbidden"))
 async def test_each_probe_says_who_it_is(parser: ParserProcess) -> None:
     async with Site() as site:
         await scan(site, parser)
-    said = {asked.place: asked.field("user-agent") for asked in site.asked}
+    said = {asked.place: asked.field("user-agent") for asked in reversed(site.asked)}
     for agent in registry().live:
         assert said[agent.key] == agent.user_agent
         assert agent.token.lower() in said[agent.key].lower()
     assert said[BROWSER] == registry().browser_user_agent
     assert {said[name] for name in FILE_PROBES if name != "robots"} == {said[BROWSER]}
     robots = [asked.field("user-agent") for asked in site.asked if asked.place == "robots"]
+    first = registry().live[0].user_agent
+    again = [asked.place for asked in site.asked if asked.field("user-agent") == first and asked.place in FILE_PROBES]
+    assert again == ["robots", "llms", "ai-plugin", "ucp", "mcp"], "each file that was found, once as an agent"
     readers = [agent.user_agent for agent in registry().live if agent.honours_robots != "no"]
     assert sorted(robots) == sorted([said[BROWSER], *readers])
 

@@ -149,7 +149,11 @@ async def test_a_robots_txt_of_their_own_for_agents_is_said(
     assert [(t, words in text) for t, text in said] == [("critical", True), ("warn", True)]
     assert "Claude" in said[0][1]
     assert "reads it first and stops there" in said[0][1]
-    assert (card.score, card.stance) == (plain.score, plain.stance), "points come from the browser's robots.txt"
+    assert card.score == plain.score, "points come from the browser's robots.txt"
+    told_no = "Disallow: /\n" in for_agents.decode()
+    assert card.stance == ("Selective" if told_no else plain.stance)
+    assert [verdict == "disallowed" for verdict in list(card.matrix.values())[1:5]] == [told_no] * 4
+    assert set(card.ua_policy.values()) == set(plain.ua_policy.values()), "the record keeps the browser's file"
 
 
 async def test_a_limit_that_the_probes_share_is_no_other_robots_txt(parser: ParserProcess) -> None:

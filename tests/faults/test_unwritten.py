@@ -39,7 +39,7 @@ async def test_words_that_were_left_in_are_named_and_cost_nothing(parser: Parser
     drafted = b"# Shop\n\n- [Home](/): " + PLACEHOLDER.encode() + b" by what a visitor can do\n"
     page = PAGE.replace(b"<main>", b"<main><p>" + PLACEHOLDER.encode() + b" by a list</p>")
     left, written = await scanned(parser, drafted, page), await scanned(parser, b"# Shop\n\n- [Home](/): lamps\n")
-    assert [text.split(" still says")[0] for text in sorted(told(left))] == ["/llms.txt", "The homepage"]
+    assert [text.split(" still says")[0] for text in sorted(told(left))] == ["The homepage", "shop.test/llms.txt"]
     assert told(written) == []
     assert left.score == written.score
 

@@ -234,11 +234,38 @@ def test_llms_txt_is_markdown_text_that_begins_with_a_heading() -> None:
     assert not agent_files.check("llms", b"# Shop", "text/html; charset=utf-8", 200).found
     assert not agent_files.check("llms", b"## Shop\n# Later", "text/plain", 200).found
     assert not agent_files.check("llms", b"# Shop", "text/plain", 200, path_unchanged=False).found
+    wrong = agent_files.check("llms", b"# Shop", "text/html; charset=utf-8", 200)
+    assert wrong.note == "/llms.txt is Markdown sent as text/html: send it as text/plain or text/markdown"
+    assert agent_files.check("llms", b"## Sh", "text/plain", 200, cut=True) == agent_files.FileCheck(False, unseen=True)
     assert agent_files.check("llms", b"# Shop", "text/plain", 404) == agent_files.FileCheck(False)
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("# 404 Not Found\n", False),
+        ("# Not Found\n\nThe page you asked for is gone.\n", False),
+        ("# Page not found on shop.example", False),
+        ("# Error\n", False),
+        ("# Error 500", False),
+        ("---\ntitle: x\n---\n# 404\n", False),
+        ("# Seite nicht gefunden\n", False),
+        ("# Página no encontrada\n", False),
+        ("# ページが見つかりません\n", False),
+        ("# 404 Media\n\n> Journalism.\n", True),
+        ("# 500 Startups\n\n> Money.\n", True),
+        ("# Forbidden Planet\n\n> Comics.\n", True),
+        ("# Maintenance Depot\n\n> Tools.\n", True),
+        ("# Error Handling in Go\n\n> A course.\n", True),
+        ("# Not found\n" + "- [A page](/a): what it is\n" * 80, True),
+    ],
+)
+def test_an_error_page_is_no_llms_txt(text: str, found: bool) -> None:
+    assert agent_files.check("llms", text.encode(), "text/markdown", 200).found is found
+
+
 def test_ai_plugin_is_an_object_with_its_name_and_api() -> None:
-    good = {"schema_version": "v1", "name_for_model": "shop", "api": {}}
+    good = {"schema_version": "v1", "name_for_model": "shop", "api": {"type": "openapi", "url": "/a"}}
     assert agent_files.check("ai-plugin", json.dumps(good).encode(), "application/json", 200).found
     finding = agent_files.check("ai-plugin", b'{"schema_version":"v1"}', "application/json", 200)
     assert finding.note == "/.well-known/ai-plugin.json has no name_for_model and no api"
@@ -251,17 +278,28 @@ def test_ai_plugin_is_an_object_with_its_name_and_api() -> None:
 @pytest.mark.parametrize(
     ("name", "data", "found"),
     [
-        ("ucp", {"ucp": {"version": "2026-01-11", "services": {}}}, True),
-        ("ucp", {"ucp": {"version": "1.0", "services": {}}}, False),
+        ("ucp", {"ucp": {"version": "2026-01-11", "services": {"dev.ucp.shopping": {"rest": {}}}}}, True),
+        ("ucp", {"ucp": {"version": "2026-01-23", "services": {"dev.ucp.shopping": [{"transport": "rest"}]}}}, True),
+        ("ucp", {"ucp": {"version": "2026-01-23", "services": {"dev.ucp.shopping": {"rest": {}}}}}, False),
+        ("ucp", {"ucp": {"version": "2026-01-23", "services": {"dev.ucp.shopping": [{}]}}}, False),
+        ("ucp", {"ucp": {"version": "2026-01-11", "services": {}}}, False),
+        ("ucp", {"ucp": {"version": "2026-01-11", "services": {"dev.ucp.shopping": {}}}}, False),
+        ("ucp", {"ucp": {"version": "1.0", "services": {"dev.ucp.shopping": {"rest": {}}}}}, False),
         ("ucp", {"ucp": {"version": "2026-01-11", "services": []}}, False),
         ("ucp", {"ucp": []}, False),
         ("ucp", {}, False),
-        ("mcp", {"name": "x", "version": "1"}, True),
-        ("mcp", {"name": "x", "remotes": []}, True),
+        ("mcp", {"name": "x", "version": "1"}, False),
+        ("mcp", {"name": "x", "remotes": []}, False),
+        ("mcp", {"name": "x", "remotes": [{}]}, False),
+        ("mcp", {"name": "x", "remotes": [{"type": "streamable-http", "url": "https://x/mcp"}]}, True),
+        ("mcp", {"name": "x", "packages": [{"registryType": "npm", "identifier": "@x/mcp"}]}, True),
         ("mcp", {"name": "x"}, False),
-        ("mcp", {"serverInfo": {}}, True),
-        ("mcp", {"servers": []}, True),
-        ("mcp", {"mcpServers": {}}, True),
+        ("mcp", {"serverInfo": {}}, False),
+        ("mcp", {"serverInfo": {"name": "x"}, "transport": {"type": "streamable-http", "endpoint": "/mcp"}}, True),
+        ("mcp", {"servers": []}, False),
+        ("mcp", {"servers": [{"url": "https://x/mcp"}]}, True),
+        ("mcp", {"mcpServers": {}}, False),
+        ("mcp", {"mcpServers": {"x": {"command": "npx"}}}, True),
         ("mcp", {"version": "1"}, False),
     ],
 )

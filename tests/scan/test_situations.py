@@ -54,7 +54,8 @@ GOLDEN = (
     ),
     Golden(
         site.plain, "Open", LIVE_OPEN, (21, 6, 54), (40, 0, 10, 0, 56),
-        "There is no Content-Signal line in robots.txt, so the site does not say whether an agent may read it to"
+        "There is no Content-Signal line in shop.example/robots.txt, so the site does not say whether an agent may"
+        " read it to"
         " answer its user.",
     ),
     Golden(
@@ -84,14 +85,16 @@ GOLDEN = (
         site.robots_all, "Walled",
         "untested disallowed disallowed disallowed disallowed disallowed disallowed untested",
         (12, 6, 36), (24, 0, 10, 0, 38),
-        "robots.txt line 2 (“Disallow: /” for User-agent: *) disallows every agent without a group of its own:"
+        "shop.example/robots.txt line 2 (“Disallow: /” for User-agent: *) disallows every agent without a group of"
+        " its own:"
         " all 19 tested. An agent that obeys it cannot open the site for its user.",
     ),
     Golden(
         site.robots_ten, "Walled",
         "untested disallowed disallowed disallowed disallowed partial allowed-robots untested",
         (16, 6, 44), (32, 0, 10, 0, 47),
-        "robots.txt disallows 10 of the 19 tested agents by name: ChatGPT (line 2, as “chatgpt-user”), Claude (line 4,"
+        "shop.example/robots.txt disallows 10 of the 19 tested agents by name: ChatGPT (line 2, as “chatgpt-user”),"
+        " Claude (line 4,"
         " as “claude-user”), Google agent (line 6, as “google-agent”), Perplexity (line 8, as “perplexity-user”) and"
         " 6 more. An agent that obeys it cannot open the site for its user.",
     ),
@@ -99,7 +102,8 @@ GOLDEN = (
         site.robots_nine, "Selective",
         "untested disallowed disallowed disallowed disallowed partial allowed-robots untested",
         (17, 6, 46), (32, 0, 10, 0, 47),
-        "robots.txt disallows 9 of the 19 tested agents by name: ChatGPT (line 2, as “chatgpt-user”), Claude (line 4,"
+        "shop.example/robots.txt disallows 9 of the 19 tested agents by name: ChatGPT (line 2, as “chatgpt-user”),"
+        " Claude (line 4,"
         " as “claude-user”), Google agent (line 6, as “google-agent”), Perplexity (line 8, as “perplexity-user”) and"
         " 5 more. An agent that obeys it cannot open the site for its user.",
     ),
@@ -107,13 +111,14 @@ GOLDEN = (
         site.robots_one, "Selective",
         "untested allowed disallowed allowed allowed allowed-robots allowed-robots untested",
         (20, 6, 52), (39, 0, 10, 0, 54),
-        "robots.txt disallows 1 of the 19 tested agents by name: Claude (line 12, as “claude-user”)."
+        "shop.example/robots.txt disallows 1 of the 19 tested agents by name: Claude (line 12, as “claude-user”)."
         " An agent that obeys it cannot open the site for its user.",
     ),
     Golden(
         site.robots_paths, "Open", "untested partial partial partial partial partial partial untested",
         (21, 6, 54), (40, 0, 10, 0, 56),
-        "robots.txt keeps 1 agent by name from some paths: ChatGPT (line 9, “Disallow: /search”, as “chatgpt-user”).",
+        "shop.example/robots.txt keeps 1 agent by name from some paths: ChatGPT (line 9, “Disallow: /search”, as"
+        " “chatgpt-user”).",
     ),
     Golden(
         site.tarpit, "Selective", "untested allowed allowed untested allowed allowed-robots allowed-robots untested",
@@ -160,7 +165,8 @@ GOLDEN = (
     Golden(
         site.robots_down, "Open", "untested allowed allowed allowed allowed untested untested untested",
         (12, 6, 36), (24, 0, 10, 0, 38),
-        "robots.txt answers 503 Service Unavailable: agents that follow RFC 9309 must then stay away from the"
+        "shop.example/robots.txt answers 503 Service Unavailable: agents that follow RFC 9309 must then stay away"
+        " from the"
         " whole site. Serve it with status 200, or 404 where there is none.",
     ),
 )  # fmt: skip
@@ -213,12 +219,17 @@ def test_the_reverse_contradiction_is_reported_too() -> None:
 def test_a_named_and_unrestricted_agent_gets_a_line_of_its_own() -> None:
     card = grade_card(site.open_rich())
     assert card.ua_policy["Claude-User"] == "unlisted"
-    assert "robots.txt names Claude (Claude-User) (line 3, “Allow: /”) and does not restrict it." in texts(card, "good")
+    assert "shop.example/robots.txt names Claude (Claude-User) (line 3, “Allow: /”) and does not restrict it." in texts(
+        card, "good"
+    )
 
 
 def test_blocked_crawlers_are_reported_and_not_scored() -> None:
     card = grade_card(site.robots_one())
-    line = "robots.txt blocks 2 of the 15 training and search crawlers by name (not scored): CCBot and GPTBot."
+    line = (
+        "shop.example/robots.txt blocks 2 of the 15 training and search crawlers by name (not scored): CCBot and"
+        " GPTBot."
+    )
     assert (card.crawlers_blocked, card.crawlers_total) == (2, 15)
     assert list(card.crawler_policy.values()).count("blocked") == 2
     assert line in texts(card, "warn")
