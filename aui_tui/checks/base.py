@@ -260,12 +260,12 @@ def unseen(observations: Observations, name: str) -> str:
     was refused has no rules (RFC 9309, 2.3.1.3).
     """
     probe = observations.exchange(name)
+    if probe.challenge is not None:
+        return f"is behind a wall: {challenge_page(probe.challenge.vendor)} came instead ({probe.status})"
     if probe.limited:
         return "could not be fetched: the site limits requests"
     if probe.unmeasured:
         return "was not seen: the scan was stopped"
-    if probe.challenge is not None:
-        return f"is behind a wall: {challenge_page(probe.challenge.vendor)} came instead ({probe.status})"
     if name == "robots":
         return f"could not be read by this scan: {observations.robots.problem}" if observations.robots.problem else ""
     if name in FILES and (probe.status in WITHHOLDING or 500 <= probe.status <= 599):

@@ -478,7 +478,9 @@ def _limited(judgement: Judgement) -> Iterator[Finding]:
         shared = "-shared" if observations.shared_limit else ""
         why = shared or ("-random" if observations.random else "-time" if observations.unsettled else "")
         yield Finding(f"limited{why}", {"agents": agents, "what": answers(limited)})
-    lost = [probe for probe in observations.exchanges if probe.limited and probe.name in FILE_PROBES]
+    lost = [
+        probe for probe in observations.exchanges if probe.limited and probe.name in FILE_PROBES and not probe.challenge
+    ]
     if lost:
         files = joined(urlsplit(probe.url).path for probe in lost)
         yield Finding("files-limited", {"files": files, "number": str(len(lost)), "what": answers(lost)})

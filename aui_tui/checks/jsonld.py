@@ -12,7 +12,7 @@ from aui_tui.checks.judge import Judgement
 from aui_tui.model.card import Finding
 from aui_tui.model.observations import Observations, PageFacts
 from aui_tui.model.open_agents import share
-from aui_tui.text import count
+from aui_tui.text import count, joined
 
 TYPES = {
     "Travel": "TravelAgency",
@@ -25,20 +25,34 @@ SENTENCES: Final = sentence_list(
     """
     warn jsonld-broken: JSON-LD cannot be parsed
         <<broken>> of <<count>> on the homepage cannot be parsed, so an agent gets nothing from what they say.
+    warn jsonld-untyped: JSON-LD names no type
+        <<untyped>> of <<count>> on the homepage <<says|say>> nothing of what it is (no @type), so <<it counts|they
+        count>> for nothing.
     warn jsonld-none: No JSON-LD
         The homepage has no JSON-LD, from which search engines and shopping surfaces take names, prices and dates.
         <<drop>> drop it, so these must stand in the text too.
+    good other-markup: Structured data in the HTML
+        The homepage has <<items>> (not scored): agents that read JSON-LD alone do not see that.
     good jsonld: JSON-LD
         The homepage has <<count>>.
     """
 )
 
 
+def _typed(page: PageFacts) -> int:
+    """Return how many JSON-LD blocks say of something what it is; of an older scan, how many can be read."""
+    return page.jsonld - page.jsonld_broken if page.jsonld_typed is None else page.jsonld_typed
+
+
+def _others(page: PageFacts) -> tuple[tuple[str, int], ...]:
+    return ("microdata", page.microdata), ("RDFa", page.rdfa)
+
+
 class JsonLd(PageCheck):
     fix = "jsonld"
     label = "JSON-LD"
     puts = "Put this block into the <head> of the page"
-    earns = "at least one JSON-LD block on the homepage"
+    earns = "at least one JSON-LD block on the homepage that can be read and names a type"
     lacking = "no JSON-LD"
     title = "Describe the site in JSON-LD"
     effort = 4
@@ -51,21 +65,36 @@ class JsonLd(PageCheck):
     names_site = True
 
     def measure(self, judgement: Judgement, method: str) -> Earned:
-        blocks = judgement.observations.page.jsonld
-        found = count(blocks, "JSON-LD block") if blocks else "no JSON-LD"
-        return Earned(self.points[method] if blocks else 0, f"The homepage has {found}.")
+        page = judgement.observations.page
+        typed = _typed(page)
+        found = count(page.jsonld, "JSON-LD block") if page.jsonld else "no JSON-LD"
+        which = (
+            ""
+            if typed == page.jsonld
+            else f", of which {typed} can be read and {'names' if typed == 1 else 'name'} a type"
+        )
+        return Earned(self.points[method] if typed else 0, f"The homepage has {found}{which}.")
 
     def on_page(self, page: PageFacts, *, whole: bool) -> Iterator[Finding]:
-        blocks = count(page.jsonld, "JSON-LD block")
+        blocks, typed = count(page.jsonld, "JSON-LD block"), _typed(page)
+        other = [count(number, f"item of {name}", f"items of {name}") for name, number in _others(page) if number]
+        if other and not typed:
+            yield Finding("other-markup", {"items": joined(other)})
+        untyped = page.jsonld - page.jsonld_broken - typed
+        if untyped and whole:
+            yield Finding("jsonld-untyped", {"untyped": str(untyped), "number": str(untyped), "count": blocks})
         if whole and not page.jsonld:
             yield Finding("jsonld-none", {"drop": share(lambda tool: "jsonld" not in tool.keeps)})
         if page.jsonld_broken and whole:  # the end of what was read may cut one
             yield Finding("jsonld-broken", {"broken": str(page.jsonld_broken), "count": blocks})
-        if page.jsonld_broken < page.jsonld:
-            yield Finding("jsonld", {"count": blocks})
+        if typed:
+            yield Finding("jsonld", {"count": count(typed, "JSON-LD block")})
 
     def fixed(self, observations: Observations) -> Observations:
-        return replace(observations, page=replace(observations.page, jsonld=max(1, observations.page.jsonld)))
+        page = observations.page
+        typed = max(1, _typed(page))
+        blocks = max(page.jsonld, page.jsonld_broken + typed)
+        return replace(observations, page=replace(page, jsonld=blocks, jsonld_typed=typed))
 
     def advise(self, site: Site) -> Advice:
         url = f"{site.origin}/"

@@ -82,7 +82,7 @@ class LlmsTxt(Check):
     def findings(self, judgement: Judgement) -> Iterator[Finding]:
         observations = judgement.observations
         probe = observations.exchange("llms")
-        if probe.unmeasured:
+        if probe.unmeasured and probe.challenge is None:
             return
         file = {"file": file_name(observations, "llms")}
         why = unseen(observations, "llms")

@@ -166,7 +166,7 @@ class FrontDoor(Check):
             file, probe = {"file": file_name(observations, name)}, observations.exchange(name)
             if _open(observations, name):
                 yield Finding(name, file)
-            elif unseen(observations, name) and not probe.unmeasured and not getattr(facts, name):
+            elif unseen(observations, name) and (probe.challenge or not probe.unmeasured) and not getattr(facts, name):
                 yield Finding("protocol-unseen", file | {"why": unseen(observations, name)})
         if _catalogue(observations):
             yield Finding("mcp-catalog", {"file": _catalogue(observations)})

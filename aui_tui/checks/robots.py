@@ -107,7 +107,7 @@ def _file(observations: Observations) -> Iterator[Finding]:
         )
     why = unseen(observations, "robots")
     if why:
-        if not probe.unmeasured:
+        if not probe.unmeasured or probe.challenge is not None:
             yield Finding("robots-unseen", {"why": why})
         return
     if facts.kind == "unknown":

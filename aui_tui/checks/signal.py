@@ -13,7 +13,10 @@ from aui_tui.checks.robots_edit import OPEN_SIGNAL, signal_for
 from aui_tui.checks.wording import quoted
 from aui_tui.model.card import Finding
 from aui_tui.model.methods import round_half_up
-from aui_tui.model.observations import Observations
+from aui_tui.model.observations import BROWSER, SERVED, Observations
+from aui_tui.model.registry import registry
+from aui_tui.scan import directives
+from aui_tui.text import clean, count, joined
 
 SENTENCES: Final = sentence_list(
     """
@@ -23,6 +26,12 @@ SENTENCES: Final = sentence_list(
     warn signal-none: No Content-Signal line
         There is no Content-Signal line in <<file>>, so the site does not say whether an agent may read it to answer
         its user.
+    warn note withheld: The page withholds itself
+        <<who>> <<says|say>> <<what>> of the homepage (not scored): engines and agents that heed it leave the page out
+        of their answers.
+    good signal-field: Content-Signal as a field
+        The homepage is sent with the field Content-Signal, <<value>> (not scored): clients that read <<file>> alone
+        do not see it.
     good signal: Content-Signal is stated
         <<file>> says what the content may be used for: Content-Signal on line <<line>>, <<value>>.
     """
@@ -33,6 +42,27 @@ def _refuses_input(value: str) -> bool:
     """Return whether a Content-Signal value says ``ai-input=no``."""
     pairs = (part.partition("=") for part in value.lower().split(","))
     return any(key.strip() == "ai-input" and answer.strip() == "no" for key, _, answer in pairs)
+
+
+def _withheld(observations: Observations) -> Iterator[Finding]:
+    """Yield what the page says against its use: meta elements, and X-Robots-Tag fields, also those of agents alone."""
+    metas = observations.page.directives
+    if metas:
+        yield Finding(
+            "withheld", {"who": count(len(metas), "meta element"), "number": str(len(metas)), "what": joined(metas)}
+        )
+    known: set[tuple[str, str]] = set()
+    names = {agent.key: agent.short for agent in registry().live}
+    for probe in observations.homepages:
+        if probe.outcome != SERVED:
+            continue
+        for client, words in directives.of_field(probe.fields.get("x-robots-tag", "")):
+            if (client, words) in known:
+                continue
+            known.add((client, words))
+            whose = f" in the answer to {names[probe.name]}" if probe.name in names else ""
+            what = f"{client}: {words}" if client else words
+            yield Finding("withheld", {"who": f"X-Robots-Tag{whose}", "number": "1", "what": clean(what, 100)})
 
 
 class ContentSignal(Check):
@@ -71,6 +101,12 @@ class ContentSignal(Check):
         return Earned(self.points[method], f"{file} has a Content-Signal on {where}.")
 
     def findings(self, judgement: Judgement) -> Iterator[Finding]:
+        observations = judgement.observations
+        yield from _withheld(observations)
+        field = observations.exchange(BROWSER).fields.get("content-signal", "")
+        if field:
+            file = file_name(observations, "robots")
+            yield Finding("signal-field", {"value": quoted(field), "file": file})
         facts = judgement.observations.robots
         where = {"file": file_name(judgement.observations, "robots"), "line": str(facts.signal_line)}
         if not facts.signal_line:

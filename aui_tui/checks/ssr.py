@@ -25,6 +25,7 @@ from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import clause
 from aui_tui.model.card import Finding
 from aui_tui.model.observations import PLACEHOLDER, READABLE_ENOUGH, Observations, PageFacts
+from aui_tui.model.verdicts import REAL
 from aui_tui.model.vocabulary import SEVERITIES
 from aui_tui.text import count
 
@@ -42,12 +43,22 @@ SENTENCES: Final = sentence_list(
         The homepage is longer than the part that is read, or broke off; the rest is not in this card.
     warn unwritten: The homepage still has words of a plan
         The homepage still says “<<words>>”, as a plan wrote it: put your own words there.
+    good readable-text: Agents get a readable text
+        Agents get a text of <<readable>> that needs no scripts; it is no HTML, so landmarks, labels and JSON-LD are not
+        measured.
     good readable: Readable without scripts
         The homepage has <<readable>> without scripts.
     good readable-cut: Readable without scripts
         The homepage has <<readable>> without scripts; <<cuts>>.
     """
 )
+
+
+def _for_agents(observations: Observations) -> int:
+    """Return the readable characters of what agents get where that is no HTML and stands for the page; else 0."""
+    page = observations.page
+    by_agent = page.seen_by not in ("", REAL)
+    return page.readable if by_agent and page.problem and page.readable >= READABLE_ENOUGH else 0
 
 
 class WithoutScripts(PageCheck):
@@ -73,6 +84,13 @@ class WithoutScripts(PageCheck):
             return Earned(0, f"Without scripts the homepage has {readable}.")
         return Earned(self.points[method], f"The homepage has {readable} without scripts.")
 
+    def earned(self, judgement: Judgement, method: str) -> Earned:
+        """Return the points; a text that agents get in another format than HTML is readable too."""
+        readable = _for_agents(judgement.observations)
+        if readable:
+            return Earned(self.points[method], f"Agents get a text of {count(readable, 'readable character')}.")
+        return super().earned(judgement, method)
+
     @staticmethod
     def is_empty(page: PageFacts) -> bool:
         """Return whether there is nothing to read without scripts."""
@@ -82,7 +100,10 @@ class WithoutScripts(PageCheck):
         """Yield how the page was seen, and what there is to read."""
         observations = judgement.observations
         seen = how_seen(observations)
-        if seen == NOT_COMPARABLE:
+        readable = _for_agents(observations)
+        if readable:
+            yield Finding("readable-text", {"readable": count(readable, "readable character")})
+        elif seen == NOT_COMPARABLE:
             yield Finding("page-unseen")
         elif seen == NOT_A_PAGE and readers.is_markdown(observations):
             yield readers.markdown()

@@ -16,7 +16,7 @@ def round_half_up(numerator: int, denominator: int) -> int:
     return (2 * numerator + denominator) // (2 * denominator)
 
 
-REVISION: Final = 3
+REVISION: Final = 4
 """Of how facts become points. Cards of an earlier revision are graded again from what was seen."""
 
 

@@ -356,10 +356,12 @@ class PageFacts(Record, frozen=True):
     ``jsonld``: JSON-LD blocks; ``jsonld_broken`` of them do not parse. ``forms_unlabelled``: forms with a visible
     control without a label. ``readable``: readable characters without scripts. ``noscript_shell``: under 200 of
     them, at least one script, and nothing to read or act on. ``problem``: why the page was not analysed (then all
-    counts are 0), or empty.
+    counts but ``readable`` are 0), or empty.
     ``rendered``: what a browser made of it, None when no tasks were run. ``seen_by``: whose answer this is where the
     browser probe was not served, or got a shell and the agents did not: an agent's slot, or ``R`` for a real browser.
     ``meta_charset``: the charset, where a meta element alone names it and the page has other letters than ASCII's.
+    ``jsonld_typed``: blocks that parse and name a type; None where nobody looked. ``microdata``, ``rdfa``: items with a
+    type. ``directives``: meta elements that keep the page out of indexes or answers, such as ``robots: noindex``.
     """
 
     title: str = ""
@@ -376,6 +378,10 @@ class PageFacts(Record, frozen=True):
     rendered: Rendered | None = None
     seen_by: str = ""
     meta_charset: str = ""
+    jsonld_typed: Count | None = None
+    microdata: Count = 0
+    rdfa: Count = 0
+    directives: tuple[str, ...] = ()
 
 
 class FileFacts(Record, frozen=True):
@@ -721,8 +727,8 @@ LONGEST: Final = 20_000
 """Longest text of observations that this program has stored, in characters."""
 MAX_FILE: Final = 1 << 20
 """Longest file that is kept whole, such as robots.txt, in characters."""
-WHOLE: Final[Limits] = {"text": (MAX_FILE, True)}
-"""The text of such a file keeps its lines: a robots.txt without them says something else."""
+WHOLE: Final[Limits] = {"text": (MAX_FILE, True), "begins": (MAX_TEXT, True)}
+"""The text of such a file keeps its lines: a robots.txt without them says something else. So does how a page begins."""
 
 
 class Recording(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,9 +14,10 @@ import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from aui_tui.model.observations import READABLE_ENOUGH, Landmarks, PageFacts
-from aui_tui.scan import charset, markup
+from aui_tui.scan import agent_files, charset, directives, markup
 from aui_tui.scan.charset import HTML_TYPES, media_type
 from aui_tui.scan.page_text import WORD, PageText, of_text
+from aui_tui.scan.shell import MOST, PLACEHOLDERS, outline
 from aui_tui.text import tidy
 
 _BEGINNING: Final = 1 << 12
@@ -54,11 +55,6 @@ _UNREAD: Final = frozenset(("script", "style", "noscript", "template", "head", "
 _DRAWING: Final = frozenset(("svg", "math"))
 _HEADINGS: Final = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _HEADING: Final = -1
-_PLACEHOLDER_WORDS: Final = """
-loading please wait initializing starting chargement cargando carregando laden caricamento загрузка 加载中 読み込み中
-"""
-_PLACEHOLDERS: Final = frozenset(_PLACEHOLDER_WORDS.split())
-"""Words of a placeholder: a heading of nothing else is nothing to read."""
 _OFFERS: Final = _HEADINGS | _CONTROLS | {"a", "img", "button"}
 """Elements that may make a short page more than a shell."""
 _TEMPLATE: Final = frozenset(("nav", "footer"))
@@ -77,8 +73,13 @@ def read(body: bytes, content_type: str = "") -> PageFacts:
     kind = media_type(content_type)
     if not body.strip():
         return PageFacts(problem="it is empty")
-    if kind not in _MARKUP_TYPES and (kind or not _MARKUP.search(body[:_BEGINNING])):
-        return PageFacts(problem=f"it is {kind or 'plain text'}, not a page")
+    tagged = _MARKUP.search(body[:_BEGINNING]) is not None
+    if kind not in _MARKUP_TYPES and (kind or not tagged):
+        sent = f"it is HTML sent as {kind}, which a browser shows as source"
+        problem = sent if tagged and agent_files.is_page(body) else f"it is {kind or 'plain text'}, not a page"
+        return PageFacts(readable=text(body, content_type).readable, problem=problem)
+    if kind in HTML_TYPES and not tagged and body.lstrip().startswith((b"# ", b"---\n")):
+        return PageFacts(readable=text(body, "text/markdown").readable, problem=f"it is Markdown sent as {kind}")
     walk = _walked(body, content_type)
     if isinstance(walk, _Walk):
         return msgspec.structs.replace(walk.facts(), meta_charset=charset.in_meta_alone(body, content_type))
@@ -188,10 +189,16 @@ class _Walk:
         self.words = _Words()
         self.label_for: dict[str, list[LexborNode]] = {}
         self.named: list[str] = []
-        self.unlabelled: list[tuple[int, dict[str, str | None]]] = []
+        self.unlabelled: list[tuple[int, dict[str, str | None], LexborNode]] = []
+        self.tree: LexborNode | None = None
+        self.typed = self.microdata = self.rdfa = 0
+        self.directives: dict[str, None] = {}
+        self.boundaries: set[str] = set()  # where React puts what it streams later
+        self.streamed: set[str] = set()  # elements that hold it until a script puts it there
 
     def run(self, root: LexborNode) -> None:
         node: LexborNode | None = root
+        self.tree = root
         context = _Context()
         above: list[tuple[LexborNode | None, _Context]] = []
         while node is not None:
@@ -229,6 +236,8 @@ class _Walk:
                 self.ids.setdefault(name, node)
                 self.root = self.root or name in markup.APP_ROOTS
             self.root = self.root or not markup.APP_MARKS.isdisjoint(attributes)
+            self.microdata += "itemtype" in attributes and "itemscope" in attributes
+            self.rdfa += "typeof" in attributes
         self.root = self.root or "-" in tag
         self.frames = self.frames or tag == "frameset"
         offering = tag in _OFFERS and not self.offers
@@ -236,7 +245,8 @@ class _Walk:
             return None
         gone, invisible, role = context.gone or (context.folded and tag != "summary"), context.invisible, ""
         if attributes or tag == "dialog":
-            gone, invisible = _hidden(tag, attributes, gone, invisible)
+            if not ("hidden" in attributes and self.is_streamed(attributes.get("id") or "")):
+                gone, invisible = _hidden(tag, attributes, gone, invisible)
             role = _role(attributes)
             if _filled(attributes, "aria-label"):
                 self.aria += 1
@@ -258,6 +268,8 @@ class _Walk:
             self.script(node, attributes.get("type") or "")
             return drawing
         if tag == "template":
+            if attributes.get("id"):
+                self.boundaries.add(attributes["id"] or "")
             return drawing
         if tag == "title" and not drawing and self.title is None:
             self.title = tidy(_text(node), markup.TITLE_LIMIT)
@@ -283,9 +295,10 @@ class _Walk:
                 self.form_ids.setdefault(attributes["id"] or "", number)
             return number
         if tag == "label":
-            self.label_for.setdefault(attributes.get("for") or "", []).append(node)
-        elif tag in _CONTROLS and not hidden:
-            self.control(tag, attributes, context)
+            if not hidden:
+                self.label_for.setdefault(attributes.get("for") or "", []).append(node)
+        elif not hidden and (tag in _CONTROLS or ("contenteditable" in attributes and _is_editable(attributes))):
+            self.control(node, tag, attributes, context)
         return context.form
 
     def offer(self, tag: str, role: str, attributes: dict[str, str | None], holder: int) -> int:
@@ -311,7 +324,7 @@ class _Walk:
     def held(self, holder: int, text: str) -> None:
         """Note ``text`` in a heading or a link, or a picture: one alone may be a logo, and a heading a placeholder."""
         if holder == _HEADING:
-            self.headed = self.headed or not _PLACEHOLDERS.issuperset(WORD.findall(text.lower()))
+            self.headed = self.headed or not PLACEHOLDERS.issuperset(WORD.findall(text.lower()))
             return
         self.linked.add(holder)
         self.offers = len(self.linked) >= LINKS_ENOUGH
@@ -319,8 +332,10 @@ class _Walk:
     def script(self, node: LexborNode, kind: str) -> None:
         kind = media_type(kind)
         if kind == "application/ld+json":
+            data = _parsed(_text(node))
             self.jsonld += 1
-            self.broken += not _parses(_text(node))
+            self.broken += data is None
+            self.typed += _names_type(data)
         elif not kind or any(word in kind for word in _SCRIPT_WORDS):
             self.scripts += 1
 
@@ -331,19 +346,37 @@ class _Walk:
             self.site_name = tidy(content, 100)
         elif name == "description" or (name == "og:description" and not self.description):
             self.description = tidy(content, 200)
+        said = directives.withheld(content)
+        if said and len(self.directives) < directives.MOST:
+            self.directives[f"{tidy(name, 40)}: {said}"] = None
 
-    def control(self, tag: str, attributes: dict[str, str | None], context: _Context) -> None:
+    def control(self, node: LexborNode, tag: str, attributes: dict[str, str | None], context: _Context) -> None:
         if tag == "input" and (attributes.get("type") or "").strip().lower() in _NO_LABEL:
             return
         if any(_filled(attributes, name) for name in ("aria-label", "title", "placeholder")):
             return
-        if context.label is None or not self.words.says(context.label):
-            self.unlabelled.append((context.form, attributes))
+        if context.label is None or tag not in _CONTROLS or not self.words.says(context.label):
+            self.unlabelled.append((context.form, attributes, node))
 
-    def is_labelled(self, attributes: dict[str, str | None]) -> bool:
-        """Tell whether a control has a name by reference (HTML-AAM 5.1): elements that are there and say something."""
+    def is_streamed(self, name: str) -> bool:
+        """Tell whether a hidden element called ``name`` is what React streams: its script shows it at its boundary.
+
+        ``<template id="B:0">`` marks the boundary of ``<div hidden id="S:0">``, ``P:`` one within another.
+        """
+        boundaries = f"B:{name[2:]}", f"P:{name[2:]}"
+        known = name.startswith("S:") and not self.boundaries.isdisjoint(boundaries)
+        if known:
+            self.streamed.add(name)
+        return known
+
+    def is_labelled(self, attributes: dict[str, str | None], node: LexborNode) -> bool:
+        """Tell whether a control has a name by reference (HTML-AAM 5.1): elements that are there and say something.
+
+        A label for an id belongs to the first element that has it.
+        """
         name = attributes.get("id")
-        labels = self.label_for.get(name, ()) if name else ()
+        first = bool(name) and node.tag in _CONTROLS and self.ids[name or ""].mem_id == node.mem_id
+        labels = self.label_for.get(name, ()) if name and first else ()
         return self.refers(attributes.get("aria-labelledby") or "") or any(map(self.words.says, labels))
 
     def refers(self, names: str) -> bool:
@@ -361,8 +394,8 @@ class _Walk:
     def facts(self) -> PageFacts:
         bare = {
             self.form_ids.get(attributes["form"] or "", -1) if attributes.get("form") else form
-            for form, attributes in self.unlabelled
-            if not self.is_labelled(attributes)
+            for form, attributes, node in self.unlabelled
+            if not self.is_labelled(attributes, node)
         }
         bare.discard(-1)
         aria = self.aria + sum(map(self.refers, self.named))
@@ -373,6 +406,13 @@ class _Walk:
         problem = ""
         if self.frames or (readable == 0 and self.scripts == 0 and not (self.offers or self.headed or self.links)):
             problem = "it is made of frames" if self.frames else "it has nothing to read"
+        shell = self.scripts > 0 and not self.offers and readable < READABLE_ENOUGH and self.is_hollow(shown)
+        if self.tree is not None and self.scripts and not problem and instead == 0 and readable < MOST:
+            content = outline(self.tree, frozenset(self.streamed))
+            shell = shell or content.is_empty_app
+            if shell and content.is_unreadable:
+                shell = False
+                problem = "what it shows is no text" if content.embedded else "it has nothing to read"
         return PageFacts(
             title=self.title or "",
             site_name=self.site_name,
@@ -383,10 +423,11 @@ class _Walk:
             forms_unlabelled=len(bare),
             readable=readable,
             scripts=self.scripts,
-            noscript_shell=self.scripts > 0
-            and not self.offers
-            and readable < READABLE_ENOUGH
-            and self.is_hollow(shown),
+            noscript_shell=shell,
+            jsonld_typed=self.typed,
+            microdata=self.microdata,
+            rdfa=self.rdfa,
+            directives=tuple(self.directives),
             problem=problem,
         )
 
@@ -485,9 +526,38 @@ def _until_found(attributes: dict[str, str | None]) -> bool:
     return (attributes.get("hidden") or "").lower() == "until-found"
 
 
-def _parses(text: str) -> bool:
-    """Tell whether a JSON-LD block is a JSON object or array (JSON-LD 1.1, section 9)."""
+def _is_editable(attributes: dict[str, str | None]) -> bool:
+    """Tell whether the value of contenteditable makes an element a text field (HTML 6.8.1)."""
+    return (attributes["contenteditable"] or "").strip().lower() in ("", "true", "plaintext-only")
+
+
+def _parsed(text: str) -> dict[str, object] | list[object] | None:
+    """Return the JSON object or array of a JSON-LD block (JSON-LD 1.1, section 9); None for anything else."""
     try:
-        return isinstance(msgspec.json.decode(text), (dict, list))
+        data = msgspec.json.decode(text)
     except (ValueError, RecursionError):
-        return False
+        return None
+    return data if isinstance(data, (dict, list)) else None
+
+
+_TYPE_NODES: Final = 5_000
+"""Values of one block that are looked at for a type."""
+
+
+def _names_type(data: object) -> bool:
+    """Tell whether a JSON-LD document says of something what it is: ``@type``, or ``type`` in schema.org's context."""
+    waiting = [data]
+    aliased = isinstance(data, dict) and "schema.org" in str(data.get("@context", ""))
+    names = ("@type", "type") if aliased else ("@type",)
+    for _ in range(_TYPE_NODES):
+        if not waiting:
+            return False
+        value = waiting.pop()
+        if isinstance(value, dict):
+            kinds = [value.get(name) for name in names]
+            if any(kind and isinstance(kind, (str, list)) for kind in kinds):
+                return True
+            waiting += [part for name, part in value.items() if name != "@context"]
+        elif isinstance(value, list):
+            waiting += value
+    return False

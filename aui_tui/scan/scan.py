@@ -21,6 +21,7 @@ from aui_tui.model.observations import (
     BUSY,
     FILE_PROBES,
     LIMIT_STATUS,
+    READABLE_ENOUGH,
     SERVED,
     STOPPED,
     VERIFIED,
@@ -326,14 +327,14 @@ class _Scan:
         started, limit = time.monotonic(), self._access.limits.probe
         *earlier, last = self._target.origins
         for origin in earlier:
-            self.origin = origin
+            self.origin = self.site = origin
             elsewhere = await self._probe_all(limit, tentative=True)
             if not elsewhere:
                 return
             self.warnings.append(f"{elsewhere}; the site was asked at {last}")
             for name in self._names:
                 self._tell_again(name, f"at {last}")
-        self.origin = last
+        self.origin = self.site = last
         await self._probe_all(limit - (time.monotonic() - started))
 
     async def _probe_all(self, limit: float, *, tentative: bool = False) -> str:
@@ -684,7 +685,8 @@ class _Scan:
         found = []
         for name in served:
             facts = await self._parser.homepage(self._served[name].body, self._served[name].content_type)
-            if reference == BROWSER and (facts.noscript_shell or facts.problem):
+            text = bool(facts.problem) and facts.readable >= READABLE_ENOUGH
+            if reference == BROWSER and (facts.noscript_shell or (facts.problem and not text)):
                 return
             found.append(msgspec.structs.replace(facts, seen_by=name))
         if found:

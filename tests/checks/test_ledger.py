@@ -255,7 +255,7 @@ def test_broken_structured_data_is_reported() -> None:
     assert (
         "2 of 3 JSON-LD blocks on the homepage cannot be parsed, so an agent gets nothing from what they say." in lines
     )
-    assert "The homepage has 3 JSON-LD blocks." in lines
+    assert "The homepage has 1 JSON-LD block." in lines
 
 
 def test_why_a_file_was_not_counted_is_reported() -> None:

@@ -48,10 +48,7 @@ DOCUMENTS: Mapping[str, object] = {
     "/.well-known/agent-card.json": A2A,
     "/.well-known/agent-skills/index.json": {"skills": [{"name": "order", "type": "skill-md", "url": "/s"}]},
     "/.well-known/acp.json": {"protocol": {"name": "acp", "version": "2026-01-30"}, "api_base_url": "https://x"},
-    "/.well-known/ard.json": {
-        "specVersion": "0.91",
-        "entries": [{"identifier": "urn:air:shop.test:a", "type": "application/mcp-server-card+json"}],
-    },
+    "/.well-known/ard.json": {"specVersion": "0.91", "entries": [{"identifier": "urn:air:shop.test:a"}]},
     "/openapi.json": {"openapi": "3.1.0", "info": {"title": "Shop API", "version": "1"}, "paths": {}},
     "/.well-known/x402": {"x402Version": 2, "resources": ["https://shop.test/paid"]},
     "/ask": {"query_id": "1", "results": []},
@@ -172,7 +169,10 @@ def test_the_table_says_of_each_row_what_it_is_and_where_that_is_written() -> No
 
 
 async def test_a_site_that_declares_everything(parser: ParserProcess) -> None:
-    async with Site(default=serving(everything(), extra=b"Content-Usage: train-ai=n\r\n")) as site:
+    server = {"identifier": "urn:air:shop.test:a", "type": "application/mcp-server-card+json"}
+    catalogue = answer(json.dumps({"entries": [server]}).encode(), content_type="application/json")
+    files = everything() | {"/.well-known/ard.json": catalogue}
+    async with Site(default=serving(files, extra=b"Content-Usage: train-ai=n\r\n")) as site:
         declared, seen = await found(site, parser)
     assert keys(declared) == {row.key for row in rows()}
     assert {entry.agent for entry in declared.entries if entry.agent} == {"served"}

@@ -1,0 +1,41 @@
+"""What a page says to indexes and agents of its own use: meta elements and X-Robots-Tag fields. Pure; never scored.
+
+Sources: Google's robots meta tag specifications; ``noai`` and ``noimageai`` by DeviantArt, which others took over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+WITHHOLDING: Final = ("noindex", "nosnippet", "noarchive", "none", "noai", "noimageai", "max-snippet:0")
+"""Directives that keep a page out of an index, out of answers or from models."""
+MOST: Final = 8
+"""Directives that are kept of one page."""
+_NAMED: Final = re.compile(r"\s*([a-z][\w-]{0,40})\s*:\s*(?!\d|large\b|standard\b|-1)(.*)", re.IGNORECASE | re.DOTALL)
+"""A directive for one client: ``otherbot: noindex``."""
+
+
+def withheld(content: str) -> str:
+    """Return those words of a list of directives that withhold the page, joined by commas; empty for none."""
+    words = content[:1000].lower().replace(" ", "").split(",")
+    return ", ".join(dict.fromkeys(word for word in words if word in WITHHOLDING))
+
+
+def of_field(value: str) -> Iterator[tuple[str, str]]:
+    """Yield whom an X-Robots-Tag field speaks to (empty: everybody) and what it withholds.
+
+    A name holds for the directives after it, up to the next name.
+    """
+    name = ""
+    said: dict[str, list[str]] = {}
+    for part in value[:2000].split(","):
+        named = _NAMED.fullmatch(part)
+        if named is not None and named[1].lower() not in ("max-snippet", "unavailable_after"):
+            name, part = named[1], named[2]
+        said.setdefault(name, []).append(part)
+    for client, words in said.items():
+        found = withheld(",".join(words))
+        if found:
+            yield client, found
