@@ -6,21 +6,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from aui_tui.index.lists import BEST_VERDICT_FIRST
-from aui_tui.index.rows import verdicts_of
+from aui_tui.index.lists import BEST_FIRST
 from aui_tui.model.agents import gets_in
 from aui_tui.model.card import epoch_ms
 from aui_tui.model.codec import names_of
 from aui_tui.model.query import Query
 from aui_tui.model.registry import surfaces
 from aui_tui.model.view import Row, decades
-from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES, TURNED_AWAY
+from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES
 
 
-def verdict(row: Row, slug: str) -> str:
-    """Return the verdict of our surface ``slug``; empty when the matrix has none for it."""
+def word(row: Row, slug: str) -> str:
+    """Return what the assistant ``slug`` gets; empty for no assistant."""
     names = names_of("matrix")
-    return verdicts_of(row.matrix)[names.index(slug)] if slug in names else ""
+    return row.verdicts[names.index(slug)] if slug in names else ""
 
 
 _CATEGORIES: Final = tuple(sorted(CATEGORIES))
@@ -40,7 +39,7 @@ def _unknown(row: Row, sort: str) -> bool:
     if sort == "change":
         return row.change is None
     slug = sort.removeprefix("matrix.")
-    return slug != sort and verdict(row, slug) not in BEST_VERDICT_FIRST
+    return slug != sort and word(row, slug) not in BEST_FIRST
 
 
 def _rank(row: Row) -> tuple[int, str]:
@@ -67,7 +66,7 @@ def _key(row: Row, sort: str) -> tuple[Any, ...]:
         case "age":
             return -epoch_ms(summary.scanned_at), *_rank(row)
         case _:
-            return _place(BEST_VERDICT_FIRST, verdict(row, sort.removeprefix("matrix."))), *_rank(row)
+            return _place(BEST_FIRST, word(row, sort.removeprefix("matrix."))), *_rank(row)
 
 
 def _place(words: tuple[str, ...], word: str) -> int:
@@ -81,16 +80,17 @@ def counted(rows: Sequence[Row]) -> dict[str, Any]:
     shut: dict[str, dict[str, tuple[int, int]]] = {slug: dict.fromkeys(CATEGORIES, (0, 0)) for slug in verdicts}
     for row in rows:
         scores[row.summary.score] += 1
-        for slug, verdict in zip(verdicts, row.summary.matrix.values(), strict=False):
-            verdicts[slug][verdict] += 1
-            inside = gets_in(verdict)
+        for surface, fate in zip(surfaces(), row.verdicts, strict=True):
+            slug = surface.slug
+            verdicts[slug][fate] += 1
+            inside = gets_in(fate, surface.source)
             if inside is not None and row.summary.category in shut[slug]:
                 out, known = shut[slug][row.summary.category]
                 shut[slug][row.summary.category] = (out + (not inside), known + 1)
     edges = Counter(row.edge for row in rows)
 
     def refuses(row: Row) -> bool:
-        return any(verdict in TURNED_AWAY for verdict in row.summary.matrix.values())
+        return any(fate in ("refused", "challenged") for fate in row.verdicts)
 
     return {
         "verdicts": {slug: dict(found) for slug, found in verdicts.items()},

@@ -74,13 +74,14 @@ def task_entries(observations: Observations, pillar: Pillar) -> Iterator[LedgerE
     if points is None or observations.unreachable:
         return
     counting = [run for run in runs if run.possible]
-    done = sum(run.outcome == DONE for run in counting)
+    done, lost = sum(run.outcome == DONE for run in counting), len(runs) - len(counting)
+    rest = f"; {lost} had no clear result, or nothing to try: not measured" if lost else ""
     yield LedgerEntry(
         component=TASKS,
         pillar=pillar.key,
-        earned=points,
-        possible=pillar.maximum,
-        reason=f"An agent in a browser completed {done} of {count(len(counting), 'task')}.",
+        earned=points[0],
+        possible=points[1],
+        reason=f"An agent in a browser completed {done} of {count(len(counting), 'task')}{rest}.",
     )
 
 

@@ -73,11 +73,12 @@ def list_sentences(view: IndexView, *, limit: int = 0) -> Iterator[str]:
     for row in rows(view.ranked, limit):
         summary = row.summary
         moved = f", {abs(row.change)} {'up' if row.change > 0 else 'down'} since the scan before" if row.change else ""
-        word, names = turned_away(row.matrix)
+        word, names = turned_away(row.verdicts)
         out = f"{', '.join(names)}: {word}" if names else "every assistant that was asked gets in"
         when = labels.span(age(summary.scanned_at, time.time()))
+        place = f"{row.rank}." if row.rank else "No rank:"
         yield (
-            f"{row.rank}. {summary.host}: {labels.standing(summary.score, summary.grade, summary.stance)}{moved}. "
+            f"{place} {summary.host}: {labels.standing(summary.score, summary.grade, summary.stance)}{moved}. "
             f"{out[:1].upper()}{out[1:]}. {summary.category}. Scanned {when} ago."
         )
     for row in rows(view.unreachable, limit):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, timedelta
 from typing import Any, Final
@@ -15,15 +15,16 @@ import msgspec
 from aui_tui.errors import BadValue, RecordError
 from aui_tui.index import compression
 from aui_tui.index.lists import filters, narrowed
-from aui_tui.index.rows import AGENTS, verdicts_of
-from aui_tui.model.agents import gets_in
+from aui_tui.index.rows import AGENTS, WORD_OF, verdicts_of
+from aui_tui.model.agents import TOLD_NO, UNCLEAR, gets_in, word_of
 from aui_tui.model.card import epoch_ms
 from aui_tui.model.decoding import from_json
 from aui_tui.model.points import percent
 from aui_tui.model.query import Query, Term, all_of
 from aui_tui.model.registry import surfaces
+from aui_tui.model.verdicts import AWAY, REFUSED
 from aui_tui.model.view import Move, Moves, Overview, decades
-from aui_tui.model.vocabulary import CATEGORIES, FIXES, GRADES, LIVE_TOTAL, STANCES, TURNED_AWAY, UNANSWERED
+from aui_tui.model.vocabulary import CATEGORIES, FIXES, GRADES, LIVE_TOTAL, STANCES
 from aui_tui.text import clean
 
 EDGES: Final = 24
@@ -41,8 +42,8 @@ ROUTE: Final = "aside = (SELECT min(aside) FROM scan AS other WHERE other.site =
 """The scans of a host among which its card and its history are."""
 COMPARABLE: Final = "now.method = past.method AND NOT now.unreachable AND NOT past.unreachable"
 PAIRS: Final = f"""
-    SELECT site.host, {BEFORE}, {AFTER}, nullif(past.id, now.id), {{agents}}
-    FROM (SELECT id, host, at, {{agents}} FROM site WHERE {{condition}}) AS site
+    SELECT site.host, {BEFORE}, {AFTER}, nullif(past.id, now.id), words
+    FROM (SELECT id, host, at, words FROM site WHERE {{condition}}) AS site
     JOIN scan AS now ON now.site = site.id AND now.at = site.at
     JOIN scan AS past ON past.site = site.id
     AND past.at = (SELECT max(at) FROM scan WHERE site = site.id AND at < coalesce(?, site.at) AND dead = 0
@@ -52,8 +53,8 @@ PAIRS: Final = f"""
 """Hosts that had a scan before a time, else one before their last: comparable scores then and now, the id of the scan
 then (none where it is the last one), and the verdicts of now."""
 LIVE: Final = tuple(surface.slug for surface in surfaces() if surface.live)
-_KINDS: Final = ("category", "stance", "substr(grade, 1, 1)", "lower(edge)", *AGENTS)
-_FAULTS: Final = ("CAST(fixes AS TEXT)", "CAST(contradictions AS TEXT)", "(change > 0) - (change < 0)", *LIVE)
+_KINDS: Final = ("category", "stance", "substr(grade, 1, 1)", "lower(edge)", "words")
+_FAULTS: Final = ("CAST(fixes AS TEXT)", "CAST(contradictions AS TEXT)", "(change > 0) - (change < 0)", "words")
 """The groups in which an overview counts hosts: a hundred hosts share one. SQLite would sort all hosts for that."""
 
 
@@ -91,14 +92,14 @@ def moves(db: sqlite3.Connection, query: Query, since: str, most: int) -> Moves:
         raise BadValue(f"A day is written as 2026-11-15, not {clean(since, 40)!r}.") from None
     end = None if day is None else epoch_ms((day + timedelta(days=1)).isoformat())
     found: list[Move] = []
-    now_by_scan: dict[int, list[str]] = {}
+    now_by_scan: dict[int, str] = {}
     where = all_of((Term("ranked"), *filters(query), *query.terms))
     hosts: int = db.execute(f"SELECT count(*) FROM site WHERE {where.sql}", where.values).fetchone()[0]
-    sql = PAIRS.format(agents=", ".join(AGENTS), condition=where.sql)
-    for host, before, after, past, *verdicts in db.execute(sql, (*where.values, end)):
+    sql = PAIRS.format(condition=where.sql)
+    for host, before, after, past, letters in db.execute(sql, (*where.values, end)):
         found.append(Move(host, before, after))
         if past is not None:
-            now_by_scan[past] = verdicts
+            now_by_scan[past] = letters
     agents = _turned(db, now_by_scan) if len(now_by_scan) <= COMPARED else {}
     order = sorted(found, key=lambda move: (move.before - move.after, move.host))
     risen = sum(move.after > move.before for move in found)
@@ -134,9 +135,9 @@ def weeks(db: sqlite3.Connection, query: Query, now: float) -> dict[str, tuple[i
         return {}
     known = {slug: [0] * WEEKS for slug in AGENTS}
     inside = {slug: [0] * WEEKS for slug in AGENTS}
-    for scan, verdicts in _verdicts(db, weeks_of):
-        for slug, verdict in zip(AGENTS, verdicts, strict=False):
-            got = gets_in(verdict)
+    for scan, words in _words(db, weeks_of):
+        for surface, word in zip(surfaces(), words, strict=False):
+            slug, got = surface.slug, gets_in(word, surface.source)
             for week in weeks_of[scan]:
                 known[slug][week] += got is not None
                 inside[slug][week] += got is True
@@ -152,17 +153,17 @@ def _by_kind(kinds: Mapping[Any, int]) -> dict[str, Any]:
     verdicts: dict[str, Counter[str]] = {slug: Counter() for slug in AGENTS}
     shut = {slug: {word: [0, 0] for word in CATEGORIES} for slug in AGENTS}
     edges, refusing = Counter[str](), Counter[str]()
-    for (category, stance, grade, edge, *words), number in kinds.items():
+    for (category, stance, grade, edge, letters), number in kinds.items():
         edges[edge] += number
-        refusing[edge] += number * any(word in TURNED_AWAY for word in words)
+        refusing[edge] += number * any(word in AWAY for word in map(WORD_OF.get, letters))
         if grade in grades:
             grades[grade] += number
         if stance in stances.get(category, ()):
             stances[category][stance] += number
-        for slug, word in zip(AGENTS, words, strict=True):
-            inside = gets_in(word)
-            if word:
-                verdicts[slug][word] += number
+        for surface, letter in zip(surfaces(), letters, strict=False):
+            slug, word = surface.slug, WORD_OF.get(letter, UNCLEAR)
+            inside = gets_in(word, surface.source)
+            verdicts[slug][word] += number
             if category in stances and inside is not None:
                 shut[slug][category][0] += number * (not inside)
                 shut[slug][category][1] += number
@@ -181,15 +182,17 @@ def _by_fault(faults: Mapping[Any, int]) -> dict[str, Any]:
     """Return the figures of an overview on fixes, contradictions and changes of groups of hosts."""
     failing, disagree = dict.fromkeys(FIXES, 0), {slug: [0, 0] for slug in LIVE}
     contradicting = risen = fallen = 0
-    for (fixes, contradictions, change, *verdicts), number in faults.items():
+    for (fixes, contradictions, change, letters), number in faults.items():
         for fix in failing:
             failing[fix] += number * (f",{fix}," in fixes)
         contradicting += number * bool(contradictions)
         risen += number * (change == 1)
         fallen += number * (change == -1)
-        for slug, word in zip(LIVE, verdicts, strict=True):
-            disagree[slug][0] += number * (",out," in contradictions and word in TURNED_AWAY)
-            disagree[slug][1] += number * (",in," in contradictions and word == "disallowed")
+        for surface, letter in zip(surfaces(), letters, strict=False):
+            if surface.live:
+                word = WORD_OF.get(letter, UNCLEAR)
+                disagree[surface.slug][0] += number * (",out," in contradictions and word in AWAY)
+                disagree[surface.slug][1] += number * (",in," in contradictions and word == TOLD_NO)
     return {
         "failing": failing,
         "contradictions": contradicting,
@@ -213,34 +216,35 @@ class _Matrix(msgspec.Struct):
     matrix: dict[str, str] = {}
     agent_access: dict[str, _Access] = {}
     ledger: _Ledger = _Ledger()
+    task_runs: list[msgspec.Raw] = []
 
-    def verdicts(self) -> list[str]:
-        """Return the verdicts as the row of the host has them: see ``agents.verdicts``."""
-        found = verdicts_of(self.matrix)
-        if self.ledger.conclusive < LIVE_TOTAL:
-            return found
-        answered = {agent: access.status for agent, access in zip(LIVE, self.agent_access.values(), strict=False)}
-        pairs = zip(AGENTS, found, strict=True)
-        return [UNANSWERED if word == "untested" and answered.get(agent) == 0 else word for agent, word in pairs]
+    def words(self) -> Iterator[str]:
+        """Yield what each assistant got, as far as these parts tell."""
+        statuses = dict(zip(LIVE, (one.status for one in self.agent_access.values()), strict=False))
+        for surface, verdict in zip(surfaces(), verdicts_of(self.matrix), strict=True):
+            word = word_of(verdict, surface.source, ran=bool(self.task_runs))
+            dropped = self.ledger.conclusive == LIVE_TOTAL and statuses.get(surface.slug) == 0
+            yield REFUSED if word == UNCLEAR and dropped else word
 
 
-def _verdicts(db: sqlite3.Connection, scans: Iterable[int]) -> Iterator[tuple[int, list[str]]]:
-    """Yield ``scans`` with the verdicts of their cards; damaged cards and those without one are left out."""
+def _words(db: sqlite3.Connection, scans: Iterable[int]) -> Iterator[tuple[int, list[str]]]:
+    """Yield ``scans`` with the words of their cards; damaged cards and those without one are left out."""
     sql = "SELECT id, CAST(card AS BLOB) FROM scan WHERE id IN (SELECT value FROM json_each(?)) AND card IS NOT NULL"
     for scan, blob in db.execute(sql, (json.dumps([*scans]),)):
         with suppress(RecordError, msgspec.MsgspecError):
-            yield scan, from_json(compression.inflate(blob, compression.CARD), _Matrix).verdicts()
+            yield scan, [*from_json(compression.inflate(blob, compression.CARD), _Matrix).words()]
 
 
-def _turned(db: sqlite3.Connection, now: Mapping[int, Sequence[str]]) -> dict[str, tuple[int, int]]:
+def _turned(db: sqlite3.Connection, now: Mapping[int, str]) -> dict[str, tuple[int, int]]:
     """Return by surface how many hosts let it in now and did not, and the other way round.
 
-    ``now`` gives for each earlier scan the verdicts of its host today.
+    ``now`` gives for each earlier scan the letters of its host today.
     """
     let, shut = Counter[str](), Counter[str]()
-    for scan, then in _verdicts(db, now):
-        for slug, before, after in zip(AGENTS, then, now[scan], strict=False):
-            was, got = gets_in(before), gets_in(after)
-            let[slug] += was is False and got is True
-            shut[slug] += was is True and got is False
+    for scan, then in _words(db, now):
+        for surface, before, letter in zip(surfaces(), then, now[scan], strict=False):
+            was = gets_in(before, surface.source)
+            got = gets_in(WORD_OF.get(letter, UNCLEAR), surface.source)
+            let[surface.slug] += was is False and got is True
+            shut[surface.slug] += was is True and got is False
     return {slug: (let[slug], shut[slug]) for slug in AGENTS}

@@ -14,15 +14,15 @@ import msgspec
 from aui_tui.errors import Unavailable
 from aui_tui.index.rows import LINE, Line, row_of
 from aui_tui.model.decoding import from_json
-from aui_tui.model.query import VERDICT_WORDS, Query, Term, all_of
+from aui_tui.model.query import Query, Term, all_of
 from aui_tui.model.registry import surfaces
 from aui_tui.model.view import Facets, Row
-from aui_tui.model.vocabulary import CATEGORIES, STANCES, UNANSWERED
+from aui_tui.model.vocabulary import CATEGORIES, FATES, STANCES
 from aui_tui.text import clean
 
 Reader = Callable[[], sqlite3.Connection]
-BEST_VERDICT_FIRST: Final = ("allowed", "allowed-robots", "partial", "disallowed", "blocked", UNANSWERED, "walled")
-"""The verdicts that say something; ``untested`` and an unknown word stand last in either direction."""
+BEST_FIRST: Final = ("in", "part", "told no", "refused", "challenged")
+"""The words that say something; the others stand last in either direction."""
 FUTURE_MS: Final = 300_000
 """A scan from further ahead, of a clock that was wrong, is never the newest."""
 KEYS: Final = MappingProxyType(
@@ -49,8 +49,9 @@ def order_of(query: Query) -> str:
     """
     key = KEYS.get(query.sort, query.sort)
     if query.sort.startswith("matrix."):
-        places = " ".join(f"WHEN '{word}' THEN {place}" for place, word in enumerate(BEST_VERDICT_FIRST))
-        key = f"CASE {query.sort.removeprefix('matrix.')} {places} END"
+        places = " ".join(f"WHEN '{FATES[word]}' THEN {place}" for place, word in enumerate(BEST_FIRST))
+        slugs = [surface.slug for surface in surfaces()]
+        key = f"CASE substr(words, {1 + slugs.index(query.sort.removeprefix('matrix.'))}, 1) {places} END"
     keys = [*([key] if key else []), *([] if key == "host" else ["score DESC", "host"])]
     if query.descending:
         keys = [one.removesuffix(" DESC") if one.endswith(" DESC") else f"{one} DESC" for one in keys]
@@ -69,7 +70,7 @@ FILLED: Final = MappingProxyType(
         "change": "change <> 0",
         "category": "category <> ''",
         "disagree": "contradictions <> ''",
-        "by": " OR ".join(f"{one.slug} IN {VERDICT_WORDS['out']}" for one in surfaces() if one.source != "none"),
+        "by": " OR ".join(f"instr(words, '{FATES[word]}')" for word in ("refused", "challenged", "told no")),
         "next": "fixes <> ''",
     }
 )

@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate
@@ -375,8 +376,10 @@ class Reports:
 
 
 def _ranks(db: sqlite3.Connection) -> list[int]:
-    """Return, for each score from 0 to 100, the competition rank of a host with it in the whole ranked list."""
-    hosts = dict(db.execute("SELECT score, sum(hosts) FROM tally WHERE ranked GROUP BY score").fetchall())
+    """Return, for each score from 0 to 100, the competition rank of a graded host with it in the whole list."""
+    hosts = Counter(dict(db.execute("SELECT score, sum(hosts) FROM tally WHERE ranked GROUP BY score").fetchall()))
+    thin = "SELECT score, count(*) FROM site WHERE grade = '–' AND ranked = 1 GROUP BY score"
+    hosts.subtract(dict(db.execute(thin).fetchall()))
     above = list(accumulate((hosts.get(score, 0) for score in range(100, -1, -1)), initial=0))
     return [1 + above[100 - score] for score in range(101)]
 

@@ -9,29 +9,31 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from aui_tui.index import compression
-from aui_tui.model.agents import contradictions, verdicts
+from aui_tui.model.agents import UNCLEAR, directions, each, words_of
 from aui_tui.model.card import Points, ReportCard, SiteSummary, epoch_ms
 from aui_tui.model.codec import names_of
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import Observations
-from aui_tui.model.points import asked_for, by_harm, task_points, without_tasks
+from aui_tui.model.points import asked_for, by_harm, task_points, totals, without_tasks
 from aui_tui.model.view import Row
-from aui_tui.model.vocabulary import UNANSWERED, VERDICTS
+from aui_tui.model.vocabulary import FATES, NO_GRADE, VERDICTS
 
 Value = str | int | None
 AGENTS: Final = names_of("matrix")
 """The columns of verdicts."""
 COLUMNS: Final = (
     *("host", "name", "folded", "ranked", "category", "stance", "score", "grade", "method", "at", "tasks", "edge"),
-    *("server", "has", "fixes", "contradictions", "crawlers", *AGENTS, "matrix", "pillars", "top_evidence", "url"),
-    *("best_fix", "best_points", "live"),
+    *("server", "has", "fixes", "contradictions", "crawlers", *AGENTS, "words", "measured", "matrix", "pillars"),
+    *("top_evidence", "url", "best_fix", "best_points", "live"),
 )
 """The columns that one scan fills; ``change`` and ``scans`` follow from all that are kept."""
+WORD_OF: Final = {letter: word for word, letter in FATES.items()}
 LINE: Final = (
     "json_array(host, name, category, score, grade, stance, json(pillars), "
     f"CASE matrix WHEN '' THEN json_array({', '.join(AGENTS)}) ELSE json(matrix) END, "
     "CASE typeof(at) WHEN 'integer' THEN strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch') END, "
-    "top_evidence, url, ranked, change, scans, method, edge, best_fix, best_points, json(live), contradictions <> '')"
+    "top_evidence, url, ranked, change, scans, method, edge, best_fix, best_points, json(live), contradictions <> '', "
+    "words, measured)"
 )
 """A :class:`Line`: SQLite puts it together in half the time that Python takes for as many columns."""
 
@@ -59,6 +61,8 @@ class Line(msgspec.Struct, frozen=True, array_like=True):
     best_points: int
     live: tuple[int, ...]
     disagree: int
+    words: str
+    measured: int
 
 
 class Packed(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,8 +118,7 @@ def columns_of(card: ReportCard, seen: Observations | None = None) -> dict[str, 
     }
     best = next(iter(by_harm(card)), None)
     found = _of_summary(card.summary(), ranked=not card.unreachable)
-    kept = zip(AGENTS, verdicts_of(verdicts(card, seen)), strict=True)
-    found |= {agent: word for agent, word in kept if word == UNANSWERED}
+    assistants = tuple(each(card, seen))
     return found | {
         "method": card.method,
         "host": seen.host if seen is not None else card.host,
@@ -123,7 +126,9 @@ def columns_of(card: ReportCard, seen: Observations | None = None) -> dict[str, 
         "server": server(() if seen is None else seen.browser.headers),
         "has": joined(word for word, holds in held.items() if holds),
         "fixes": joined(fix.k for fix in card.recommendations),
-        "contradictions": joined(contradictions(card, seen)),
+        "contradictions": joined(directions(assistants)),
+        "words": letters(one.verdict for one in assistants),
+        "measured": totals(card)[1],
         "crawlers": policies(card.crawler_policy),
         "best_fix": best.title if best else "",
         "best_points": best.pts if best and best.k not in asked_for(card) else 0,
@@ -152,6 +157,8 @@ def _of_summary(summary: SiteSummary, *, ranked: bool) -> dict[str, Any]:
             "method": method_of(summary),
             "at": epoch_ms(summary.scanned_at),
             "tasks": int(has_tasks(summary)),
+            "words": letters(words_of(summary.matrix)),
+            "measured": 0,
             "matrix": "" if ours else json.dumps(summary.matrix),
             "pillars": json.dumps(summary.pillars),
             "top_evidence": summary.top_evidence,
@@ -160,6 +167,11 @@ def _of_summary(summary: SiteSummary, *, ranked: bool) -> dict[str, Any]:
             "live": "[]",
         }
     )
+
+
+def letters(words: Iterable[str]) -> str:
+    """Return what each assistant gets as the column ``words``."""
+    return "".join(map(FATES.__getitem__, words))
 
 
 def joined(words: Iterable[str]) -> str:
@@ -171,7 +183,6 @@ def joined(words: Iterable[str]) -> str:
 def row_of(line: Line, ranks: Sequence[int]) -> Row:
     """Return the line of a list; ``ranks`` gives the rank of each score."""
     matrix = line.matrix if isinstance(line.matrix, dict) else dict(zip(AGENTS, line.matrix, strict=False))
-    unanswered = tuple(agent for agent, word in matrix.items() if word == UNANSWERED)
     summary = SiteSummary(
         host=line.host,
         name=line.name,
@@ -180,14 +191,14 @@ def row_of(line: Line, ranks: Sequence[int]) -> Row:
         grade=line.grade,
         stance=line.stance,
         pillars=line.pillars,
-        matrix=matrix | dict.fromkeys(unanswered, "untested") if unanswered else matrix,
+        matrix=matrix,
         scanned_at=line.at,
         top_evidence=line.top_evidence,
         url=line.url,
     )
     return Row(
         summary=summary,
-        rank=ranks[line.score] if line.ranked else 0,
+        rank=ranks[line.score] if line.ranked and line.grade != NO_GRADE else 0,
         change=line.change,
         scans=line.scans,
         method=line.method,
@@ -196,7 +207,8 @@ def row_of(line: Line, ranks: Sequence[int]) -> Row:
         best_points=line.best_points,
         live=line.live,
         disagree=bool(line.disagree),
-        unanswered=unanswered,
+        words=tuple(WORD_OF.get(letter, UNCLEAR) for letter in line.words),
+        measured=line.measured,
     )
 
 

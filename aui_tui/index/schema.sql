@@ -21,7 +21,7 @@ CREATE TABLE site (
     fixes TEXT NOT NULL,
     contradictions TEXT NOT NULL,
     crawlers TEXT NOT NULL,         -- as in ',GPTBot=blocked,'
-    chatgpt_agent TEXT NOT NULL,    -- verdicts, 'unanswered' for an untested agent that is refused
+    chatgpt_agent TEXT NOT NULL,    -- verdicts of the record
     chatgpt TEXT NOT NULL,
     claude TEXT NOT NULL,
     gemini TEXT NOT NULL,
@@ -29,6 +29,8 @@ CREATE TABLE site (
     amazon TEXT NOT NULL,
     meta_ai TEXT NOT NULL,
     browser_agents TEXT NOT NULL,
+    words TEXT NOT NULL,            -- what each assistant gets, one letter each (vocabulary.FATES)
+    measured INTEGER NOT NULL,      -- points of 100 that the scan measured, 0: not known
     matrix TEXT NOT NULL,           -- as JSON where its keys or words are not ours, else empty
     pillars TEXT NOT NULL,          -- as JSON
     top_evidence TEXT NOT NULL,
@@ -40,8 +42,10 @@ CREATE TABLE site (
 -- The order of the lists, with the columns that filters read.
 CREATE INDEX site_list ON site (
     ranked, score DESC, host, folded, category, stance, grade, method, at, change, tasks, has, fixes, contradictions,
-    chatgpt_agent, chatgpt, claude, gemini, perplexity, amazon, meta_ai, browser_agents, edge, server, crawlers
+    chatgpt_agent, chatgpt, claude, gemini, perplexity, amazon, meta_ai, browser_agents, edge, server, crawlers, words
 );
+-- Hosts without a grade, which have no rank.
+CREATE INDEX site_thin ON site (score) WHERE grade = '–' AND ranked = 1;
 -- The newest card.
 CREATE INDEX site_at ON site (at);
 
@@ -118,11 +122,10 @@ CREATE VIEW history AS SELECT host, strftime('%Y-%m-%dT%H:%M:%fZ', scan.at / 1e3
     CASE WHEN NOT unreachable THEN scan.score END AS score, CASE WHEN NOT unreachable THEN scan.grade END AS grade,
     CASE WHEN NOT unreachable THEN CASE scan.stance WHEN 0 THEN 'Open' WHEN 1 THEN 'Selective' ELSE 'Walled' END
     END AS stance, scan.method FROM scan JOIN site ON site.id = site;
-CREATE VIEW agents AS SELECT host, column1 AS agent, CASE WHEN ranked THEN replace(CASE column1
+CREATE VIEW agents AS SELECT host, column1 AS agent, CASE WHEN ranked THEN CASE column1
     WHEN 'chatgpt_agent' THEN chatgpt_agent WHEN 'chatgpt' THEN chatgpt WHEN 'claude' THEN claude
     WHEN 'gemini' THEN gemini WHEN 'perplexity' THEN perplexity WHEN 'amazon' THEN amazon
-    WHEN 'meta_ai' THEN meta_ai ELSE browser_agents END,
-    'unanswered', 'untested') END AS verdict
+    WHEN 'meta_ai' THEN meta_ai ELSE browser_agents END END AS verdict
     FROM site, (VALUES ('chatgpt_agent'), ('chatgpt'), ('claude'), ('gemini'), ('perplexity'), ('amazon'), ('meta_ai'),
     ('browser_agents'));
 CREATE VIEW fixes AS SELECT host, column1 AS fix FROM site, (VALUES ('wba'), ('front-door'), ('llms'), ('jsonld'),

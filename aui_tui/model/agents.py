@@ -26,15 +26,15 @@ from aui_tui.model.observations import (
     Observations,
     RobotsPolicy,
 )
-from aui_tui.model.points import conclusive
+from aui_tui.model.points import conclusive, task_points
 from aui_tui.model.registry import Agent, Client, Surface, registry, surface_called, surfaces
 from aui_tui.model.verdicts import AWAY, LESS
-from aui_tui.model.vocabulary import LIVE_TOTAL, UNANSWERED
+from aui_tui.model.vocabulary import FATES, LIVE_TOTAL
 from aui_tui.text import joined
 
-IN, PART, TOLD_NO, UNCLEAR, UNTESTED = "in", "part", "told no", "unclear", "not tested"
+IN, PART, TOLD_NO, UNCLEAR, NOT_ASKED = "in", "part", "told no", "unclear", "not asked"
 """The words that the outcomes of the record do not have."""
-WORST_FIRST: Final = (REFUSED, CHALLENGED, TOLD_NO, UNCLEAR, PART, IN, UNTESTED)
+WORST_FIRST: Final = tuple(FATES)
 SHUT: Final = frozenset({REFUSED, CHALLENGED, TOLD_NO})
 """Words for an assistant that does not get the page."""
 RANK: Final = MappingProxyType({IN: 2, PART: 1} | dict.fromkeys(SHUT, 0))
@@ -42,25 +42,22 @@ RANK: Final = MappingProxyType({IN: 2, PART: 1} | dict.fromkeys(SHUT, 0))
 WORDS: Final = MappingProxyType(
     {
         "allowed": IN,
-        "allowed-robots": IN,
-        "partial": PART,
+        "allowed-robots": NOT_ASKED,
+        "partial": IN,
         "blocked": REFUSED,
-        UNANSWERED: REFUSED,
         "walled": CHALLENGED,
         "disallowed": TOLD_NO,
         "untested": UNCLEAR,
     }
 )
-"""The word on the screen for each verdict of the records."""
+"""The word on the screen for each verdict of the records; path rules alone leave an assistant in."""
 SAYS: Final = MappingProxyType({"open": "yes", "partial": "part", "blocked": "no", "unknown": "?"})
 """What robots.txt says, by the effective policy."""
 SAID: Final = MappingProxyType(
     {"yes": "says yes", "part": "closes some pages", "no": "says stay out", "?": "could not be read"}
 )
 """The same as the end of a sentence."""
-_OF_ROBOTS: Final = MappingProxyType({"yes": IN, "part": PART, "no": TOLD_NO, "?": UNCLEAR})
 DROPPED: Final = "no answer, while a browser is served"
-SOME_TOLD: Final = "not asked; robots.txt tells some of its agents to stay out"
 
 
 class AgentRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +78,7 @@ class AgentRow(msgspec.Struct, frozen=True, kw_only=True):
     status: int = 0
     outcome: str = ""
     exchange: Exchange | None = None
-    verdict: str = UNTESTED
+    verdict: str = NOT_ASKED
     disagree: bool = False
 
     @property
@@ -110,8 +107,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def brief(self) -> str:
         """The verdict where no reason stands beside it: of an assistant that nobody asked, how it was found."""
-        unasked = self.verdict == UNTESTED or (self.verdict == IN and self.source == "robots")
-        return self.reason if unasked else self.verdict
+        return f"{self.verdict}; {self.reason}" if self.verdict == NOT_ASKED else self.verdict
 
     @property
     def why(self) -> str:
@@ -124,21 +120,38 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def word_of(verdict: str, source: str = "", outcome: str = "") -> str:
+def word_of(verdict: str, source: str = "live", outcome: str = "", *, ran: bool = False) -> str:
     """Return the word for a verdict of the records; an unknown word is unclear.
 
-    ``source`` of its surface tells unclear from not tested. ``outcome`` of its probe tells a refusal of everybody from
-    a challenge: the record says ``walled`` of both.
+    ``source`` of its surface: one that robots.txt alone speaks of was not asked, and so was one that drives a browser,
+    unless a run of the tasks told (``ran``). ``outcome`` of its probe tells a refusal of everybody from a challenge:
+    the record says ``walled`` of both.
     """
-    if verdict == "untested" and source == "none":
-        return UNTESTED
+    if source == "robots" or (source == "none" and not ran and verdict in ("untested", "walled")):
+        return TOLD_NO if verdict == "disallowed" else NOT_ASKED
     return REFUSED if verdict == "walled" and outcome == REFUSED else WORDS.get(verdict, UNCLEAR)
 
 
-def gets_in(verdict: str) -> bool | None:
-    """Whether a verdict of the records lets an assistant in, in part at least; None where nothing is known."""
-    word = word_of(verdict)
-    return None if word == UNCLEAR else word not in SHUT
+def words_of(matrix: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the word of each assistant as far as a ``matrix`` alone tells; a foreign one counts by position."""
+    return tuple(word_of(verdict, surface.source) for surface, verdict in of_surfaces(matrix))
+
+
+def gets_in(word: str, source: str = "live") -> bool | None:
+    """Whether an assistant of this ``word`` gets in; None where nobody asked, or no answer proves anything.
+
+    ``source`` of its surface: of one that robots.txt alone speaks of that is never known.
+    """
+    return None if source == "robots" or word in (UNCLEAR, NOT_ASKED) else word not in SHUT
+
+
+def share_in(counts: Mapping[str, int], surface: Surface) -> tuple[int, int]:
+    """Return how many hosts let an assistant in, of how many that it was asked on; 0 of 0 for one never asked.
+
+    ``counts``: hosts per word.
+    """
+    known = {word: number for word, number in counts.items() if gets_in(word, surface.source) is not None}
+    return sum(number for word, number in known.items() if gets_in(word)), sum(known.values())
 
 
 def agent_rows(card: ReportCard, seen: Observations | None = None) -> tuple[AgentRow, ...]:
@@ -147,12 +160,9 @@ def agent_rows(card: ReportCard, seen: Observations | None = None) -> tuple[Agen
 
 
 def _rows(card: ReportCard, seen: Observations | None, agents: Sequence[Agent]) -> Iterator[AgentRow]:
-    robots = _robots(card, seen, agents)
+    robots = _robots(card, seen, registry().agents)
     answers = {agent.key: access for agent, access in card.answers}
-    if card.unreachable:
-        words = {agent.key: UNCLEAR for agent in agents}
-    else:
-        words = _live_verdicts(verdicts(card, seen), answers) | _walled(card)
+    words = _live_words(card, seen, answers, robots)
     for agent in agents:
         row = _by_robots(agent, robots)
         access = answers.get(agent.key)
@@ -168,24 +178,6 @@ def _rows(card: ReportCard, seen: Observations | None, agents: Sequence[Agent]) 
         )
 
 
-def verdicts(card: ReportCard, seen: Observations | None = None) -> dict[str, str]:
-    """Return the matrix of ``card`` as the index keeps it.
-
-    UNANSWERED is an agent that got no answer again and again while a browser was served; the record says untested.
-    """
-    if card.unreachable:
-        return card.matrix
-    every = conclusive(card) == LIVE_TOTAL
-    dropped = {
-        agent.key
-        for agent, access in card.answers
-        if access.status == 0 and (seen.exchange(agent.key).dropped if seen is not None else every)
-    }
-    pairs = zip(surfaces(), card.matrix.items(), strict=False)
-    untested = (key for surface, (key, verdict) in pairs if surface.live in dropped and verdict == "untested")
-    return card.matrix | dict.fromkeys(untested, UNANSWERED)
-
-
 def crawler_rows(card: ReportCard, seen: Observations | None = None) -> tuple[AgentRow, ...]:
     """Return the crawlers, which are never asked and never scored: what robots.txt says is all there is."""
     crawlers = registry().crawlers
@@ -196,11 +188,15 @@ def crawler_rows(card: ReportCard, seen: Observations | None = None) -> tuple[Ag
 def contradictions(card: ReportCard, seen: Observations | None = None) -> frozenset[str]:
     """Say how robots.txt and the site disagree about a live-probed agent.
 
-    ``out``: robots.txt leaves an agent every path and its probe was refused or challenged. ``in``: robots.txt shuts it
-    out (own group, else ``*``; RFC 9309 2.2.1) and its probe was served.
+    ``out``: robots.txt lets an agent fetch the homepage and its probe was refused or challenged. ``in``: robots.txt
+    shuts it out (own group, else ``*``; RFC 9309 2.2.1) and its probe was served.
     """
-    rows = _rows(card, seen, registry().live)
-    return frozenset("out" if row.robots == "yes" else "in" for row in rows if row.disagree)
+    return directions(each(card, seen))
+
+
+def directions(assistants: Iterable[Outcome]) -> frozenset[str]:
+    """Return how robots.txt and the site disagree about ``assistants``; see :func:`contradictions`."""
+    return frozenset("in" if one.verdict == TOLD_NO else "out" for one in assistants if one.disagree)
 
 
 def _by_robots(entry: Client, robots: Mapping[str, RobotsPolicy]) -> AgentRow:
@@ -214,7 +210,7 @@ def _by_robots(entry: Client, robots: Mapping[str, RobotsPolicy]) -> AgentRow:
         robots=says,
         line=policy.line,
         rule=policy.rule,
-        verdict=_OF_ROBOTS[says],
+        verdict=TOLD_NO if says == "no" else NOT_ASKED,
     )
 
 
@@ -230,31 +226,38 @@ def _browser(card: ReportCard, seen: Observations | None) -> AgentRow:
     )
 
 
-def _live_verdicts(matrix: Mapping[str, str], answers: Mapping[str, AgentAccess]) -> dict[str, str]:
+def _live_words(
+    card: ReportCard,
+    seen: Observations | None,
+    answers: Mapping[str, AgentAccess],
+    robots: Mapping[str, RobotsPolicy],
+) -> dict[str, str]:
     """Return the word of each live-probed agent by slot; the matrix counts by position."""
+    if card.unreachable:
+        return dict.fromkeys(answers, UNCLEAR)
+    dropped, open_to_some = _dropped(card, seen), any(one.effective == "open" for one in robots.values())
+    found = {}
+    for surface, verdict in of_surfaces(card.matrix):
+        if not surface.live:
+            continue
+        word = word_of(verdict, surface.source, answers[surface.live].outcome if surface.live in answers else "")
+        agent = registry().agent(surface.live)
+        own = robots[agent.token].policy if agent is not None else ""
+        if word == UNCLEAR and surface.live in dropped:
+            word = REFUSED
+        elif verdict == "partial" and own == "partial" and open_to_some:
+            word = PART
+        found[surface.live] = word
+    return found
+
+
+def _dropped(card: ReportCard, seen: Observations | None) -> set[str]:
+    """Return the agents that got no answer again and again while a browser was served; the record says untested."""
+    every = conclusive(card) == LIVE_TOTAL
     return {
-        surface.live: word_of(verdict, surface.source, answers[surface.live].outcome if surface.live in answers else "")
-        for surface, verdict in of_surfaces(matrix)
-        if surface.live
-    }
-
-
-def _walled(card: ReportCard) -> dict[str, str]:
-    """Return the word of the agents that nobody asked on a site that tested everyone who was asked.
-
-    Those of a surface that the card calls walled are challenged; what the others would get is not known.
-    """
-    pairs = tuple(of_surfaces(card.matrix))
-    walled = {
-        key for surface, word in pairs if word == "walled" and surface.source == "robots" for key in surface.agents
-    }
-    if not walled:
-        return {}
-    live = {surface.live for surface, _ in pairs if surface.live}
-    return {
-        agent.key: CHALLENGED if agent.key in walled else UNCLEAR
-        for agent in registry().agents
-        if agent.key not in live
+        agent.key
+        for agent, access in card.answers
+        if access.status == 0 and (seen.exchange(agent.key).dropped if seen is not None else every)
     }
 
 
@@ -264,22 +267,23 @@ def _robots(card: ReportCard, seen: Observations | None, entries: Sequence[Clien
     if seen is not None:
         return dict(zip(tokens, seen.told(entries), strict=True))
     words = {**card.ua_policy, **card.crawler_policy}
-    return {
-        token: RobotsPolicy(
-            token=token, effective=_effective(words.get(token, ""), card) if card.robots_known else "unknown"
-        )
-        for token in tokens
-    }
+    effects = {"blocked": "blocked", "partial": "partial", "unlisted": _of_others(card)} if card.robots_known else {}
+    other = "open" if card.robots_known else "unknown"
+    named = ((token, words.get(token, "")) for token in tokens)
+    return {token: RobotsPolicy(token=token, policy=word, effective=effects.get(word, other)) for token, word in named}
 
 
-def _effective(policy: str, card: ReportCard) -> str:
-    if policy in ("blocked", "partial"):
-        return policy
-    return "blocked" if policy == "unlisted" and card.wildcard_block else "open"
+def _of_others(card: ReportCard) -> str:
+    """Return what robots.txt says to names without a group, as far as the card shows it."""
+    if card.wildcard_block:
+        return "blocked"
+    unnamed = {agent.key for agent in registry().agents if card.ua_policy.get(agent.token) == "unlisted"}
+    closed = (surface for surface, verdict in of_surfaces(card.matrix) if verdict == "partial")
+    return "partial" if any(unnamed.issuperset(one.agents or (one.live,)) for one in closed) else "open"
 
 
 def _disagree(says: str, outcome: str) -> bool:
-    return (says == "yes" and outcome in AWAY) or (says == "no" and outcome == SERVED)
+    return (says in ("yes", "part") and outcome in AWAY) or (says == "no" and outcome == SERVED)
 
 
 # Assistants with the same outcome
@@ -303,10 +307,17 @@ def each(card: ReportCard, seen: Observations | None = None) -> Iterator[Outcome
     rows = {row.key: row for row in agent_rows(card, seen)}
     rules = seen.robots.kind == "rules" if seen is not None else card.robots_status <= 299
     for surface, (key, verdict) in zip(surfaces(), card.matrix.items(), strict=False):
-        row = rows.get(surface.live)
-        word = row.verdict if row is not None else word_of(verdict, surface.source)
-        word = UNCLEAR if card.unreachable and word != UNTESTED else word
-        reason, disagree = _reason(word, surface, row, rows, card)
+        if surface.source == "live" and surface.live in rows:
+            row = rows[surface.live]
+            word, disagree = row.verdict, row.disagree
+            reason = _asked(word, row, browser_served=rows[BROWSER].outcome == SERVED)
+        elif surface.source == "none":
+            word, reason, disagree = *_driven(verdict, card, seen), False
+        else:
+            told = word_of(verdict, surface.source) == TOLD_NO
+            word, reason, disagree = *_unasked([rows[key] for key in surface.agents], told=told), False
+        if card.unreachable and word != NOT_ASKED:
+            word, reason, disagree = UNCLEAR, "nobody got a usable answer, so nothing is known", False
         yield Outcome(
             verdict=word,
             keys=(key,),
@@ -315,30 +326,29 @@ def each(card: ReportCard, seen: Observations | None = None) -> Iterator[Outcome
             disagree=disagree,
             probe=surface.live,
             source=surface.source,
-            asked=surface.source == "live" or (surface.source == "none" and bool(card.task_runs) and word != UNTESTED),
+            asked=surface.source == "live" or (surface.source == "none" and word != NOT_ASKED),
             rules=rules,
         )
 
 
-def _reason(
-    word: str, surface: Surface, row: AgentRow | None, rows: Mapping[str, AgentRow], card: ReportCard
-) -> tuple[str, bool]:
-    if card.unreachable and word != UNTESTED:
-        return "nobody got a usable answer, so nothing is known", False
-    if surface.source == "none":
-        return _driven(word, card), False
-    if row is None:
-        return _unasked(word, [rows[key] for key in surface.agents if key in rows], card), False
-    return _asked(word, row, browser_served=rows[BROWSER].outcome == SERVED), row.disagree
+def _driven(verdict: str, card: ReportCard, seen: Observations | None) -> tuple[str, str]:
+    """Return the word and the reason of an assistant with a browser of its own: by the run of the tasks, if any.
 
-
-def _driven(word: str, card: ReportCard) -> str:
-    """Return why an assistant with a browser of its own has its outcome: by the run of the tasks, if there was one."""
-    if not card.task_runs:
-        return "a browser is challenged" if word == CHALLENGED else "needs a browser (--tasks)"
-    return {
-        IN: "the task run got the page",
-        PART: "the task run got the page; robots.txt closes some pages",
+    Where robots.txt or the wall of today is newer than the run and shuts it out, that counts.
+    """
+    word = word_of(verdict, "none", ran=bool(card.task_runs) or task_points(card) is not None)
+    if word == NOT_ASKED:
+        return word, "a browser is challenged" if card.human.outcome == CHALLENGED else "needs a browser (--tasks)"
+    run = seen.tasks if seen is not None else None
+    when = f" of {run.ran_at[:10]}" if run is not None else ""
+    if word == IN and (run is None or run.ran_at < card.scanned_at):
+        if card.wildcard_block:
+            return TOLD_NO, f"robots.txt says stay out now; an earlier task run{when} got the page"
+        if card.human.outcome in AWAY:
+            return UNCLEAR, f"a browser is {card.human.outcome} now; an earlier task run{when} got the page"
+    closed = "; robots.txt closes some pages" if verdict == "partial" else ""
+    return word, {
+        IN: f"the task run got the page{closed}",
         REFUSED: "the browser of the task run was refused",
         CHALLENGED: "the browser of the task run was challenged",
         TOLD_NO: "robots.txt told the task run to stay out",
@@ -361,8 +371,10 @@ def _asked(word: str, row: AgentRow, *, browser_served: bool) -> str:
         return f"robots.txt says stay out{_at(row)}{served}"
     if word == UNCLEAR:
         return f"asked; {_unclear(row)}"
-    closed = _closed([row])
-    return f"served{code}; {closed}" if word == PART and closed else f"served{code}"
+    if row.robots != "part":
+        return f"served{code}"
+    alone = " to it" if word == PART else ""
+    return f"served{code}; robots.txt closes {_paths([row]) or 'some pages'}{alone}"
 
 
 def _unclear(row: AgentRow) -> str:
@@ -375,17 +387,20 @@ def _unclear(row: AgentRow) -> str:
     return detail or "no answer came"
 
 
-def _unasked(word: str, rows: Sequence[AgentRow], card: ReportCard) -> str:
-    if word == CHALLENGED:
-        return f"not asked; all {_number(card.live_total)} asked were challenged"
-    if word == TOLD_NO:
-        return f"not asked; robots.txt says stay out{_at(rows[0]) if rows else ''}"
-    if word == PART:
-        told = any(row.verdict == TOLD_NO for row in rows)
-        return SOME_TOLD if told else f"not asked; robots.txt closes {_paths(rows) or 'some pages'}"
-    if word == IN:
-        return "not asked; allowed by robots.txt"
-    return "not asked; robots.txt could not be read"
+def _unasked(rows: Sequence[AgentRow], *, told: bool) -> tuple[str, str]:
+    """Return the word and the reason of an assistant that robots.txt alone speaks of, from the ``rows`` of its names.
+
+    ``told``: the record says that all of them are told to stay out.
+    """
+    out = [row for row in rows if row.robots == "no"]
+    if told or (out and len(out) == len(rows)):
+        return TOLD_NO, f"not asked; robots.txt says stay out{_at(out[0]) if out else ''}"
+    if out:
+        return NOT_ASKED, "robots.txt tells some of its agents to stay out"
+    says = {row.robots for row in rows}
+    if "?" in says:
+        return NOT_ASKED, "robots.txt could not be read"
+    return NOT_ASKED, f"robots.txt closes {_paths(rows) or 'some pages'}" if "part" in says else "robots.txt says yes"
 
 
 def _number(count: int) -> str:
@@ -394,11 +409,6 @@ def _number(count: int) -> str:
 
 def _at(row: AgentRow) -> str:
     return f" (line {row.line})" if row.line else ""
-
-
-def _closed(rows: Iterable[AgentRow]) -> str:
-    paths = _paths(rows)
-    return f"{paths} is closed" if paths else "robots.txt closes some pages"
 
 
 def _paths(rows: Iterable[AgentRow]) -> str:
@@ -420,11 +430,11 @@ def sentence(card: ReportCard, seen: Observations | None = None) -> str:
     """
     if card.unreachable:
         return _nobody_answered(card)
-    found = [one for one in outcomes(card, seen) if one.verdict != UNTESTED]
+    found = [one for one in outcomes(card, seen) if one.verdict != NOT_ASKED]
     asked = [one for one in found if one.asked]
     clauses = [*_turned_away(found, card), *_told_no(found, card), *_unclear_or_in(asked)]
-    if any(one.verdict == PART and one.reason != SOME_TOLD for one in found):
-        clauses.append("robots.txt closes some pages")
+    if worse := _names(found, PART):
+        clauses.append(f"robots.txt closes some pages to {joined(worse)} alone")
     words = "; ".join(clauses) or "nothing is known of any assistant"
     return (words if words.startswith("robots.txt") else words[:1].upper() + words[1:]) + "."
 
@@ -500,26 +510,24 @@ def _are(names: Sequence[str]) -> str:
 
 
 def counts(rows: Iterable[AgentRow]) -> str:
-    """Return how many agents there are of each verdict: of those asked, then by robots.txt of the others."""
+    """Return how many agents there are of each verdict: of those asked, then of the others."""
     agents = [row for row in rows if row.key != BROWSER]
     parts = []
     for asked in (True, False):
         found = Counter(row.verdict for row in agents if row.asked is asked)
-        words = ", ".join(f"{found[word]} {word}" for word in WORST_FIRST if found[word])
-        parts += [f"{'' if asked else 'not asked: '}{words}"] if words else []
-    return " · ".join(parts)
+        parts.append(", ".join(f"{found[word]} {word}" for word in WORST_FIRST if found[word]))
+    return " · ".join(filter(None, parts))
 
 
-def turned_away(matrix: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
-    """Return the worst word of a matrix and the short names of all that do not get in.
+def turned_away(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Return the worst of the ``words`` of the assistants, and the short names of all that do not get in.
 
     Where nobody is turned away: ``unclear`` and those of whom nothing is known, else ``in`` and none.
     """
-    pairs = [(WORDS.get(verdict), one) for one, verdict in of_surfaces(matrix)]
-    away = {one.label: word for word, one in pairs if word in SHUT and one.source != "none"}
+    away = {one.label: word for one, word in zip(surfaces(), words, strict=False) if word in SHUT}
     if away:
         return min(away.values(), key=WORST_FIRST.index), tuple(away)
-    unclear = tuple(one.label for word, one in pairs if word == UNCLEAR and one.source == "live")
+    unclear = tuple(one.label for one, word in zip(surfaces(), words, strict=False) if word == UNCLEAR)
     return (UNCLEAR, unclear) if unclear else (IN, ())
 
 

@@ -25,6 +25,7 @@ from aui_tui.model.observations import (
     Declared,
     Observations,
 )
+from aui_tui.model.points import of_pillar
 from aui_tui.model.registry import registry, surface_called
 from aui_tui.model.verdicts import AWAY
 from aui_tui.model.vocabulary import NO_GRADE, UNITS
@@ -119,9 +120,12 @@ def policy(word: str) -> str:
 
 
 def points(card: ReportCard, pillar: str) -> str:
-    """Return the points of a pillar such as ``18/25``; one without a value, as tasks alone fill it, by ``tasks``."""
-    value = card.pillars[pillar]
-    return tasks(card) if value is None else f"{value:g}/{card.pillar_max.get(pillar) or 0:g}"
+    """Return the points of a pillar such as ``18/25``, or ``20/20, 30 not measured``; without a value as ``tasks``."""
+    found, most = of_pillar(card, pillar), card.pillar_max.get(pillar) or 0
+    if found is None:
+        return tasks(card)
+    got, measured = found
+    return f"{got:g}/{measured:g}" + (f", {most - measured:g} not measured" if measured < most else "")
 
 
 def tasks(card: ReportCard) -> str:

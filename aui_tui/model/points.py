@@ -11,6 +11,7 @@ from msgspec import UNSET
 from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import METHODS, MOST_AGENTS, capped, round_half_up
 from aui_tui.model.observations import INCONCLUSIVE, SERVED
+from aui_tui.model.tasks import pillar_points
 from aui_tui.model.vocabulary import LIVE_TOTAL, NO_GRADE
 from aui_tui.text import count
 
@@ -28,12 +29,33 @@ def conclusive(card: ReportCard) -> int:
 
 
 def totals(card: ReportCard) -> tuple[int, int]:
-    """Return the points earned and possible over the pillars that are scored.
+    """Return the points earned and measured.
 
-    What is possible is what is earned, what the fixes would gain, and what the tasks lack.
+    What was measured is what is earned, what the fixes would gain, and what the tasks lack.
     """
-    got = sum(value for value in card.pillars.values() if value is not None)
-    return round(got), round(got) + sum(fix.pts for fix in card.recommendations) + lacking(card)
+    got = round(sum(value for value in card.pillars.values() if value is not None))
+    return got, got + sum(fix.pts for fix in card.recommendations) + lacking(card)
+
+
+def unmeasured(card: ReportCard) -> int:
+    """Return the points of all pillars that were not measured; those of the tasks too where they were not tried."""
+    return max(0, round(sum(most or 0 for most in card.pillar_max.values())) - totals(card)[1])
+
+
+def of_pillar(card: ReportCard, key: str) -> tuple[float, float] | None:
+    """Return the points that a pillar earned and measured; None for one without a value, as tasks alone fill it."""
+    value, method = card.pillars[key], METHODS.get(card.method)
+    if value is None:
+        return None
+    most, got = card.pillar_max.get(key) or 0, value
+    if method is None or card.unreachable:
+        return got, most
+    if key == method.task_pillar.key:
+        return got, got + lacking(card)
+    label = next((pillar.label for pillar in method.pillars if pillar.key == key), "")
+    if not label:
+        return got, most
+    return got, got + sum(fix.pts for fix in card.recommendations if fix.pillar == label)
 
 
 def is_graded(card: ReportCard) -> bool:
@@ -52,13 +74,6 @@ def foresees(card: ReportCard) -> bool:
 def letter(card: ReportCard) -> str:
     """Return the grade of ``card``; NO_GRADE where less than half could be measured."""
     return card.grade if card.unreachable or is_graded(card) else NO_GRADE
-
-
-def measured(card: ReportCard, pillar: str) -> int:
-    """Return the points of a pillar that could be measured; of a foreign card all of them."""
-    if card.ledger is UNSET:
-        return round(card.pillar_max[pillar] or 0)
-    return sum(entry.possible for entry in card.ledger.entries if entry.pillar == pillar and entry.measured)
 
 
 def full(card: ReportCard) -> int:
@@ -80,9 +95,14 @@ def task_points(card: ReportCard) -> int | None:
 
 
 def lacking(card: ReportCard) -> int:
-    """Return the points that the tasks lack; 0 when they were not run."""
+    """Return the points that the tasks lack of those that they measured; 0 when they were not run."""
     points, method = task_points(card), METHODS.get(card.method)
-    return 0 if points is None or method is None else max(0, method.task_pillar.maximum - points)
+    if points is None or method is None:
+        return 0
+    entries = card.ledger.entries if card.ledger is not UNSET else ()
+    kept = next((one.possible for one in entries if one.pillar == method.task_pillar.key), method.task_pillar.maximum)
+    found = pillar_points(card.task_runs or (), method.task_pillar.maximum)
+    return max(0, (found[1] if found is not None else kept) - points)
 
 
 def without_tasks(card: ReportCard) -> int:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -28,10 +28,10 @@ from aui_tui.model.registry import fold, names_of, registry, surfaces
 from aui_tui.model.vocabulary import (
     CATEGORIES,
     CRAWLER_POLICIES,
+    FATES,
     FIXES,
     GRADES,
     STANCES,
-    UNANSWERED,
     UNITS,
     VERDICTS,
     choose,
@@ -46,15 +46,12 @@ CONTRADICTIONS: Final = ("out", "in")
 """``out``: robots.txt lets a live-probed agent in and the site turns it away; ``in``: the reverse."""
 VERDICT_WORDS: Final = MappingProxyType(
     {
-        "in": ("allowed", "allowed-robots", "partial"),
-        "out": ("blocked", "walled", "disallowed", UNANSWERED),
-        "part": ("partial",),
-        "refused": ("blocked", UNANSWERED),
-        "challenged": ("walled",),
-        "unclear": ("untested",),
+        "in": ("in", "part"),
+        "out": ("refused", "challenged", "told no"),
+        **{word.replace(" ", "-"): (word,) for word in FATES if word != "in"},
     }
 )
-"""Words for one verdict or several beside the verdicts themselves."""
+"""What an assistant gets, as the screens say it: words of FATES by what a query calls them."""
 CHANGES: Final = MappingProxyType({"up": ">0", "down": "<0", "same": "=0"})
 """Words for a comparison of the score with that of the scan before."""
 NEW: Final = "new"
@@ -175,13 +172,23 @@ def _agent(value: str) -> Term:
     names, _, words = value.partition("=")
     slugs = tuple(dict.fromkeys(slug for name in names.split(",") for slug in _slugs(name)))
     if not words:
-        raise BadValue(f"agent:{slugs[0]} needs a verdict, for example agent:{slugs[0]}=blocked.", allowed=VERDICTS)
-    verdicts = tuple(dict.fromkeys(verdict for word in words.split(",") for verdict in _verdicts(word)))
-    marks = ", ".join("?" * len(verdicts))
-    return Term(
-        f"ranked AND ({' OR '.join(f'{slug} IN ({marks})' for slug in slugs)})",
-        verdicts * len(slugs),
-    )
+        raise BadValue(
+            f"agent:{slugs[0]} needs a verdict, for example agent:{slugs[0]}=out.", allowed=tuple(VERDICT_WORDS)
+        )
+    verdicts, fates = set[str](), set[str]()
+    for word in words.split(","):
+        known = VERDICT_WORDS.get(word.strip().casefold().replace(" ", "-"), ())
+        fates.update(FATES[fate] for fate in known)
+        verdicts.update(() if known else [choose("verdict", word, (*VERDICT_WORDS, *VERDICTS))])
+    return any_of(term for slug in slugs for term in _gets(slug, sorted(verdicts), sorted(fates)))
+
+
+def _gets(slug: str, verdicts: Sequence[str], fates: Sequence[str]) -> Iterator[Term]:
+    """Yield that an assistant has one of the ``verdicts`` of the record, or one of the ``fates`` by their letters."""
+    place = 1 + next(place for place, surface in enumerate(surfaces()) if surface.slug == slug)
+    for column, values in ((slug, verdicts), (f"substr(words, {place}, 1)", fates)):
+        if values:
+            yield Term(f"ranked AND {column} IN ({', '.join('?' * len(values))})", tuple(values))
 
 
 def _slugs(name: str) -> tuple[str, ...]:
@@ -189,13 +196,6 @@ def _slugs(name: str) -> tuple[str, ...]:
     known = surfaces()
     found = known if name.casefold() == ANY else registry().surfaces_of(name)
     return tuple(s.slug for s in found) or (choose("agent", name, (*(s.slug for s in known), ANY)),)
-
-
-def _verdicts(word: str) -> tuple[str, ...]:
-    if words := VERDICT_WORDS.get(word.casefold()):
-        return words
-    verdict = choose("verdict", word, (*VERDICTS, *VERDICT_WORDS))
-    return (verdict, UNANSWERED) if verdict == "untested" else (verdict,)
 
 
 def _crawler(value: str) -> Term:
@@ -305,13 +305,13 @@ FIELDS: Final = MappingProxyType(
         "agent": Field(
             "what an assistant gets",
             (
-                ("agent:claude=blocked", "verdict of an agent: product, token or company, or any"),
-                ("", f"verdicts: {', '.join(VERDICTS[1:])}, {VERDICTS[0]}"),
-                ("", f"or: {', '.join(VERDICT_WORDS)}"),
+                ("agent:claude=out", "what an assistant gets, by product, token or company; or any"),
+                ("", ", ".join(VERDICT_WORDS)),
+                ("", f"or a verdict of the records: {', '.join(VERDICTS)}"),
             ),
             _agent,
             tuple((surface.slug, surface.label) for surface in surfaces() if surface.source != "none"),
-            ("in", "out", "part", "refused", "challenged", "unclear"),
+            tuple(VERDICT_WORDS),
             commas=False,
         ),
         "crawler": Field(

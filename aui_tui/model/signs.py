@@ -33,7 +33,7 @@ SIGNS: Final = MappingProxyType(
         "challenged": Sign("#", "#", "critical"),
         "told no": Sign("⊘", "/", "critical"),
         "unclear": Sign("?", "?", "warn"),
-        "not tested": Sign("·", ".", "muted"),
+        "not asked": Sign("·", ".", "muted"),
         "disagree": Sign("≠", "%", "accent"),
         "agree": Sign("=", "=", "good"),
         "yes": Sign("✓", "+", "good"),

@@ -48,6 +48,7 @@ TASKS: Final = (
 )
 """The tasks in the order in which they run, but for the form, which comes last."""
 TASK: Final = MappingProxyType({task.key: task for task in TASKS})
+WHOLE: Final = sum(task.weight for task in TASKS)
 WORDS: Final = MappingProxyType({DONE: DONE, BLOCKED: BLOCKED, ABSENT: "not offered", NEEDS_ACT: NEEDS_ACT})
 """What people read for an outcome; any other is inconclusive."""
 
@@ -252,8 +253,8 @@ def runs_of(report: TaskReport | None) -> tuple[TaskRun, ...]:
     return () if report is None else tuple(run_of(result) for result in report.results)
 
 
-def pillar_points(runs: Iterable[TaskRun], maximum: int) -> int | None:
-    """Return the points of the pillar that tasks fill, out of ``maximum``: in proportion to the tasks that count.
+def pillar_points(runs: Iterable[TaskRun], maximum: int) -> tuple[int, int] | None:
+    """Return the points that tasks earned and those that they measured, of the ``maximum`` of all tasks.
 
     None when fewer than two count, or the run was stopped before its end.
     """
@@ -261,7 +262,8 @@ def pillar_points(runs: Iterable[TaskRun], maximum: int) -> int | None:
     counting = [run for run in every if run.possible > 0]
     if len(counting) < LEAST or any(run.reason == STOPPED for run in every):
         return None
-    return round_half_up(maximum * sum(run.points for run in counting), sum(run.possible for run in counting))
+    earned, measured = sum(run.points for run in counting), sum(run.possible for run in counting)
+    return round_half_up(maximum * earned, WHOLE), round_half_up(maximum * measured, WHOLE)
 
 
 def sent_words(report: TaskReport) -> str:
@@ -273,10 +275,12 @@ def sent_words(report: TaskReport) -> str:
 
 
 def summary(report: TaskReport) -> str:
-    """Return the sum in words, such as ``35 of 40 points → Works 44/50``."""
+    """Return the sum in words, such as ``Works: 35 of 40 points measured, 10 not``."""
     runs = runs_of(report)
     got, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
     maximum = V02.task_pillar.maximum
     total = pillar_points(runs, maximum)
-    works = f"Works {total}/{maximum}" if total is not None else "too few tasks count to fill Works"
-    return f"{got} of {possible} points → {works}"
+    if total is None:
+        return f"{got} of {possible} points; too few tasks count to fill Works"
+    rest = f", {maximum - possible} not" if possible < maximum else ""
+    return f"Works: {got} of {possible} points measured{rest}"

@@ -9,23 +9,26 @@ from typing import Final, NamedTuple, Protocol
 import msgspec
 
 from aui_tui.errors import Unavailable
+from aui_tui.model.agents import words_of
 from aui_tui.model.card import ReportCard, SiteSummary
 from aui_tui.model.observations import Observations
 from aui_tui.model.options import Acceptance
 from aui_tui.model.query import Query
 from aui_tui.model.visits import Visits
-from aui_tui.model.vocabulary import UNANSWERED
+from aui_tui.model.vocabulary import NO_GRADE
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One line of the index: the summary of the specification (2.1) and what a list needs beside it.
 
-    ``rank``: competition rank ("1, 2, 2, 4") in the ranked list of the whole index, 0 for an unreachable host.
+    ``rank``: competition rank ("1, 2, 2, 4") in the ranked list of the whole index, 0 for an
+    unreachable host and for one without a grade.
     ``change``: score minus the score of the scan before, None without one. ``scans``: scans kept.
     ``best_fix`` and ``best_points``: title and points of the next step (``points.by_harm``); no points where somebody
     else must be asked for them (``points.asked_for``). ``live``: statuses of the four live-probed agents.
-    ``disagree``: robots.txt and the answers to agents contradict. ``unanswered``: slugs of assistants that the matrix
-    calls untested though they are refused. What a source does not know keeps its default.
+    ``disagree``: robots.txt and the answers to agents contradict. ``words``: what each assistant gets, in the words of
+    FATES, empty where only the matrix is known. ``measured``: points of 100 that the scan measured, 0 where that is not
+    known. What a source does not know keeps its default.
     """
 
     summary: SiteSummary
@@ -38,12 +41,18 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     best_points: int = 0
     live: tuple[int, ...] = ()
     disagree: bool = False
-    unanswered: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    measured: int = 0
 
     @property
-    def matrix(self) -> dict[str, str]:
-        """The verdicts as lists, filters and figures have them: UNANSWERED is refused."""
-        return self.summary.matrix | dict.fromkeys(self.unanswered, UNANSWERED)
+    def unreachable(self) -> bool:
+        """Whether it stands in the other list."""
+        return not self.rank and self.summary.grade != NO_GRADE
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """What each assistant gets, in the words of FATES."""
+        return self.words or words_of(self.summary.matrix)
 
 
 class Window(Protocol):
@@ -83,7 +92,8 @@ class Facets(msgspec.Struct, frozen=True, kw_only=True):
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """Figures over the rows of a query: hosts per grade, per category and stance, and per failing check (fix key).
 
-    What a source does not count keeps its default. ``verdicts``: hosts per verdict of each matrix surface, by slug.
+    What a source does not count keeps its default. ``verdicts``: hosts per word of FATES of each matrix surface, by
+    slug.
     ``scores``: hosts per ten points, the last of 90 to 100. ``edges``: hosts per value of the card's ``edge``, the
     most frequent ones. ``risen`` and ``fallen``: hosts whose score changed since the scan before. ``unreachable``:
     hosts of the other list. ``shut``: by slug and category, the hosts that keep a surface out, and all that say.

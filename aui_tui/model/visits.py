@@ -114,6 +114,11 @@ class Visitor(msgspec.Struct, frozen=True, kw_only=True):
         return self.refused / self.requests if self.requests else 0.0
 
     @property
+    def served_share(self) -> float:
+        """Answers 2xx and 3xx of all, 0 to 1; with robots.txt, which ``served`` leaves out."""
+        return (self.status.get("2xx", 0) + self.status.get("3xx", 0)) / self.requests if self.requests else 0.0
+
+    @property
     def verified_share(self) -> float | None:
         """Verified requests of those that could be checked, 0 to 1; None when none could."""
         checked = self.verified + self.outside
@@ -221,6 +226,22 @@ def with_log_evidence(card: ReportCard, record: Visits) -> ReportCard:
     return card.with_findings((*added, *kept))
 
 
+def headline(record: Visits, card: ReportCard) -> str:
+    """Return what the log says against the probes, in whole sentences; empty where it does not."""
+    return " ".join(
+        _against(one, found)
+        for one in compare(record, card)
+        if one.together == CONTRADICTED and (found := record.visitor(one.agent.token)) is not None
+    )
+
+
+def _against(one: Comparison, found: Visitor) -> str:
+    if one.gets_in is None:
+        return f"Your log: {percent(found.refused_share)} of the requests in {one.agent.label}'s name were refused."
+    number, word = (found.verified_served, "served") if one.gets_in else (found.verified_refused, "refused")
+    return f"Your log: {number:,} of {found.verified:,} requests of the real {one.agent.label} were {word}."
+
+
 def _together(record: Visits, card: ReportCard, agent: Agent, access: AgentAccess) -> Comparison:
     probe, found, name = access.outcome, record.visitor(agent.token), agent.label
     origin = record.kind == "origin" or (record.kind == "unknown" and has_edge(card.edge))
@@ -280,7 +301,8 @@ def _verified(record: Visits, found: Visitor, probe: str, *, origin: bool) -> tu
 def _unverified(record: Visits, found: Visitor, probe: str, *, origin: bool) -> tuple[Agreement, bool | None, str]:
     """Judge visits that carry the name from addresses that are not known to be the vendor's."""
     name = found.label
-    who = f"{found.served + found.refused:,} requests under the name of {name} ({record.period})"
+    who = f"{found.requests:,} requests under the name of {name} ({record.period})"
+    shares = f"{percent(found.served_share)} served, {percent(found.refused_share)} refused"
     why = {
         "not fetched": "the vendor's ranges were not fetched (aui-tui visits --update-ranges)",
         "none published": "the vendor publishes no ranges",
@@ -288,10 +310,12 @@ def _unverified(record: Visits, found: Visitor, probe: str, *, origin: bool) -> 
     }.get(found.addresses, "none came from the published ranges")
     counted = found.served + found.refused
     if counted and found.served >= MOSTLY * counted and probe == SERVED and found.addresses != "checked":
-        return CONFIRMED, True, f"{who} were served, as the probe was; {why}."
+        return CONFIRMED, True, f"{who}: {shares}, and the probe was served; {why}."
     if counted and found.refused >= MOSTLY * counted and probe in AWAY and not origin:
-        return CONFIRMED, None, f"{who} were refused, as the probe was; {why}."
-    return CANNOT_TELL, None, f"{who}: {found.served:,} served, {found.refused:,} refused; {why}."
+        return CONFIRMED, None, f"{who}: {shares}, and the probe was turned away; {why}."
+    if counted and found.refused >= MOSTLY * counted and probe == SERVED:
+        return CONTRADICTED, None, f"{who}: {shares}, while the probe was served; {why}."
+    return CANNOT_TELL, None, f"{who}: {shares}; {why}."
 
 
 class VisitRow(NamedTuple):
@@ -341,7 +365,7 @@ def _row(token: str, label: str, kind: str, found: Visitor | None, said: Compari
         return VisitRow(token, label, kind, found, together=word)
     word = said.together
     if word == CONTRADICTED:
-        word = "really let in" if said.gets_in else "really turned away"
+        word = {True: "really let in", False: "really turned away", None: "refused in the log"}[said.gets_in]
     agrees = {CONFIRMED: True, CONTRADICTED: False}.get(said.together)
     return VisitRow(token, label, kind, found, OF_OUTCOME[said.probe], word, agrees, said.sentence)
 
@@ -407,7 +431,7 @@ def cells(row: VisitRow) -> tuple[str, ...]:
     return (
         row.label,
         f"{found.requests:,}",
-        percent((found.status.get("2xx", 0) + found.status.get("3xx", 0)) / found.requests),
+        percent(found.served_share),
         percent(found.refused_share),
         percent(found.verified_share) if found.addresses == "checked" else not_checked,
         seconds(found.median_seconds),

@@ -28,11 +28,18 @@ CATEGORIES: Final = (
 )
 STANCES: Final = ("Open", "Selective", "Walled")
 VERDICTS: Final = ("untested", "allowed", "allowed-robots", "blocked", "disallowed", "walled", "partial")
-UNANSWERED: Final = "unanswered"
-"""What the index keeps of an agent that is left without an answer while a browser is served, ``untested`` in records:
-it is refused."""
-TURNED_AWAY: Final = ("blocked", "walled", UNANSWERED)
-"""Verdicts by what the site answered; ``disallowed`` is what robots.txt says."""
+FATES: Final = MappingProxyType(
+    {
+        "refused": "r",
+        "challenged": "c",
+        "told no": "t",
+        "unclear": "u",
+        "part": "p",
+        "in": "i",
+        "not asked": "n",
+    }
+)
+"""The words that people read for what an assistant gets, worst first, and the letter that the index keeps of each."""
 CRAWLER_POLICIES: Final = ("unlisted", "blocked", "partial", "allowed")
 POLICY_RANK: Final = MappingProxyType({"allowed": 2, "unlisted": 2, "partial": 1, "blocked": 0})
 STANCE_RANK: Final = MappingProxyType({"Open": 2, "Selective": 1, "Walled": 0})

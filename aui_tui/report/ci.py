@@ -20,7 +20,7 @@ from aui_tui.checks import BY_FIX, Check
 from aui_tui.checks.ledger import sentences
 from aui_tui.checks.wording import PLACE
 from aui_tui.model import points
-from aui_tui.model.agents import SHUT, UNCLEAR, UNTESTED, each
+from aui_tui.model.agents import NOT_ASKED, SHUT, UNCLEAR, each
 from aui_tui.model.card import QUOTE, Finding, Recommendation, ReportCard
 from aui_tui.model.options import Acceptance
 from aui_tui.model.points import by_harm, gain
@@ -304,7 +304,7 @@ def _cases(report: HostReport, outcome: GateOutcome | None) -> Iterator[Case]:
 
 
 def _agents(report: HostReport) -> Iterator[Case]:
-    results = {UNCLEAR: "error", UNTESTED: "skipped"} | dict.fromkeys(SHUT, "failure")
+    results = {UNCLEAR: "error", NOT_ASKED: "skipped"} | dict.fromkeys(SHUT, "failure")
     for one in each(report.card, report.observations):
         name, verdict = one.names[0], one.verdict
         why = one.why if one.why.startswith(verdict) else f"{verdict}; {one.why}"

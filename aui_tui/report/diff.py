@@ -16,7 +16,7 @@ from aui_tui.checks import BY_FIX
 from aui_tui.checks.ledger import is_note
 from aui_tui.errors import Unavailable
 from aui_tui.model import labels, points
-from aui_tui.model.agents import RANK, Outcome, each, verdicts
+from aui_tui.model.agents import RANK, Outcome, each
 from aui_tui.model.card import Evidence, Finding, ReportCard
 from aui_tui.model.methods import METHODS, grade_of
 from aui_tui.model.observations import INCONCLUSIVE, SERVED
@@ -61,7 +61,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """One field that differs.
 
     ``field``: path in the record (``matrix.claude``). ``before``, ``after``: the values in the words of the
-    record, and of an agent that is refused without an answer UNANSWERED; ``shown``: the same in the words of a card.
+    record; ``shown``: the same in the words of a card.
     ``direction``: 1 better for agents, -1 worse, 0 neither. ``points`` moved in the pillar called ``pillar``, 0 when
     none or unknown. ``component``: what a change of this field may have moved points of, empty for nothing.
     """
@@ -242,7 +242,7 @@ def _fields(before: ReportCard, after: ReportCard, unknown: frozenset[str]) -> I
 
 def _assistants(card: ReportCard) -> dict[str, tuple[str, Outcome]]:
     """Return the verdict of the record and the outcome of each assistant."""
-    found = zip(verdicts(card).items(), each(card), strict=False)
+    found = zip(card.matrix.items(), each(card), strict=False)
     return {key: (verdict, outcome) for (key, verdict), outcome in found}
 
 

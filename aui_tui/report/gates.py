@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from aui_tui.errors import BadValue
 from aui_tui.model import labels, points
-from aui_tui.model.agents import RANK, SHUT, UNCLEAR, UNTESTED, each
+from aui_tui.model.agents import NOT_ASKED, RANK, SHUT, UNCLEAR, each
 from aui_tui.model.card import Finding, ReportCard
 from aui_tui.model.codec import names_of
 from aui_tui.model.methods import FLOORS, grade_of, round_half_up
@@ -300,21 +300,28 @@ def _stance(card: ReportCard, gate: str, wanted: str, fault: str) -> Iterator[Fa
 
 
 def _serves(card: ReportCard, name: str, seen: Observations | None) -> Iterator[Failure]:
+    """Yield that the site shuts ``name`` out; inconclusive where nobody asked, or no answer proves anything."""
     gate, surface = "must-serve", surface_called(name)
     if surface is None:
         policy = _policy(card, name)
         if policy == "blocked" or (policy == "unlisted" and card.wildcard_block):
             yield _failed(gate, f"robots.txt disallows {name}.")
-        elif not card.robots_known:
-            yield _unclear(gate, f"robots.txt could not be fetched, so {name} is inconclusive.")
+        else:
+            yield _unclear(gate, _never_asked(name))
         return
-    verdict = list(each(card, seen))[surfaces().index(surface)].verdict
-    if verdict in (UNCLEAR, UNTESTED):
-        yield _unclear(gate, f"{surface.label}: inconclusive, because this scan has no verdict.")
-    elif verdict in SHUT:
-        yield _failed(gate, f"{surface.label}: {verdict}.")
-    elif shut := _shut_out(card, surface):
+    one = list(each(card, seen))[surfaces().index(surface)]
+    if shut := _shut_out(card, surface):
         yield _failed(gate, f"robots.txt disallows {', '.join(shut)} ({surface.label}).")
+    elif one.verdict in SHUT:
+        yield _failed(gate, f"{surface.label}: {one.verdict}.")
+    elif one.verdict == NOT_ASKED:
+        yield _unclear(gate, _never_asked(surface.label))
+    elif one.verdict == UNCLEAR:
+        yield _unclear(gate, f"{surface.label}: inconclusive, because this scan has no verdict.")
+
+
+def _never_asked(name: str) -> str:
+    return f"{name}: not asked; a scan asks for {', '.join(one.short for one in registry().live)} alone."
 
 
 def _policy(card: ReportCard, token: str) -> str:

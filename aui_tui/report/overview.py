@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from aui_tui.checks import BY_FIX
 from aui_tui.model import labels
-from aui_tui.model.agents import word_of
+from aui_tui.model.agents import share_in
 from aui_tui.model.registry import surfaces
 from aui_tui.model.view import Overview
-from aui_tui.model.vocabulary import STANCES
+from aui_tui.model.vocabulary import FATES, STANCES
 from aui_tui.report.sections import Item, Section
 from aui_tui.text import count
 
@@ -22,7 +21,7 @@ def overview(figures: Overview) -> Iterator[Section]:
         return
     moved = f"{figures.risen:,} rose and {figures.fallen:,} fell since the scan before."
     yield Section("hosts", f"{count(figures.hosts, 'ranked host')}, {figures.unreachable:,} unreachable", moved)
-    yield from _parts("assistants", "Who gets in", ("Assistant", "Hosts"), _assistants(figures))
+    yield from _parts("assistants", "Who gets in", ("Assistant", "Gets in", "Hosts"), _assistants(figures))
     thin = figures.hosts - sum(figures.grades.values())
     grades = [*figures.grades.items(), *([("no grade", thin)] if thin else [])]
     yield from _parts("grades", "Grades", ("Grade", "Hosts", "Share"), _shares(grades, figures.hosts))
@@ -51,8 +50,8 @@ def _shares(figures: Iterable[tuple[str, int]], whole: int) -> Iterator[Item]:
 
 def _assistants(figures: Overview) -> Iterator[Item]:
     for surface in surfaces():
-        found = Counter[str]()
-        for verdict, number in figures.verdicts.get(surface.slug, {}).items():
-            found[word_of(verdict, surface.source)] += number
-        if found:
-            yield Item((surface.label,), text=", ".join(f"{number:,} {word}" for word, number in found.most_common()))
+        counts = figures.verdicts.get(surface.slug, {})
+        if counts:
+            got, known = share_in(counts, surface)
+            words = ", ".join(f"{counts[word]:,} {word}" for word in FATES if counts.get(word))
+            yield Item((surface.label, labels.percent(got, known) if known else "–"), text=words)

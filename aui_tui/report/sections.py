@@ -16,9 +16,10 @@ from aui_tui.model import agents, labels, visits
 from aui_tui.model.agents import UNCLEAR
 from aui_tui.model.card import Finding, Recommendation, ReportCard, age
 from aui_tui.model.methods import WALLED_CEILING, method
-from aui_tui.model.points import by_harm, gain, percent, totals
+from aui_tui.model.points import by_harm, gain, percent, totals, unmeasured
 from aui_tui.model.registry import registry
 from aui_tui.model.signs import sign
+from aui_tui.model.tasks import WHOLE
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import NO_GRADE, STANCES
 from aui_tui.report import reads as readers
@@ -151,20 +152,24 @@ def verdict(report: HostReport, *, now: float | None = None) -> Section:
     asked += ", stopped before its end" if any(one.id == "incomplete" for one in card.findings) else ""
     items += [Item(("Scanned",), text=asked, key="scanned"), Item(("Site",), text=" · ".join(place), key="site")]
     word = "unreachable" if card.unreachable else card.stance
-    return Section("verdict", card.host, agents.sentence(card, report.observations), tuple(items), word=word)
+    words = agents.sentence(card, report.observations)
+    against = visits.headline(report.visits, card) if report.visits is not None else ""
+    return Section("verdict", card.host, f"{words} {against}".rstrip(), tuple(items), word=word)
 
 
 def score_words(card: ReportCard, tried: str = "") -> str:
-    """Return the score and how it came about, such as ``40 of 50 points → 80, grade B; tasks not tried``."""
+    """Return the score and how it came about, such as ``40 of 50 points measured → 80, grade B; 50 not
+    measured, tasks not tried``."""
     if card.unreachable:
         return "– (nothing was measured)"
-    got, possible = totals(card)
+    (got, measured), lost = totals(card), unmeasured(card)
     thin = ": less than half could be measured" if card.grade == NO_GRADE else ""
-    words = f"{got} of {possible} points → {card.score}, {labels.grade(card.grade)}{thin}"
-    if card.stance == "Walled" and percent(got, possible) > WALLED_CEILING:
+    words = f"{got} of {measured} points{' measured' if lost else ''} → {card.score}, {labels.grade(card.grade)}{thin}"
+    if card.stance == "Walled" and percent(got, measured) > WALLED_CEILING:
         words += f"; at most {WALLED_CEILING} while Walled"
+    words += f"; {lost} not measured" if lost else ""
     if card.provisional is True:
-        return f"{words}; tasks {labels.tasks(card)}"
+        return f"{words}, tasks {labels.tasks(card)}" if lost else f"{words}; tasks {labels.tasks(card)}"
     return f"{words}; tasks {tried}" if tried else words
 
 
@@ -216,9 +221,8 @@ def chips(report: HostReport) -> Section:
     for one in agents.each(card, report.observations):
         access = answers.get(one.probe)
         code = str(access.status) if access is not None and access.status >= 300 else ""
-        word = one.verdict if one.asked or one.verdict in (agents.UNTESTED, agents.TOLD_NO) else "absent"
-        items.append(Item((one.names[0], code), word, f"{one.names[0]}: {one.why}.", one.keys[0]))
-    items.sort(key=lambda item: item.word in ("absent", agents.UNTESTED))
+        items.append(Item((one.names[0], code), one.verdict, f"{one.names[0]}: {one.why}.", one.keys[0]))
+    items.sort(key=lambda item: item.word == agents.NOT_ASKED)
     return Section("chips", "Who gets in", items=tuple(items))
 
 
@@ -340,9 +344,7 @@ def _agent(row: agents.AgentRow) -> Item:
     rule = f" (line {row.line}: {clean(row.rule, 60)})" if row.line else ""
     says = f"{row.robots}{rule}" if row.robots else "–"
     answer = (
-        (str(row.status or "nothing") + (", challenged" if row.outcome == "challenged" else ""))
-        if row.asked
-        else "not asked"
+        (str(row.status or "nothing") + (", challenged" if row.outcome == "challenged" else "")) if row.asked else "–"
     )
     return Item((row.label, says, answer, row.verdict), row.verdict, key=row.key)
 
@@ -389,13 +391,14 @@ def ledger(report: HostReport) -> Section | None:
         )
         for entry in book.entries
     )
-    total = f"{book.earned} of {book.possible} points → {book.raw}" + (
+    lost = unmeasured(report.card)
+    total = f"{book.earned} of {book.possible} points{' measured' if lost else ''} → {book.raw}" + (
         f", {book.score} while Walled" if book.capped else ""
     )
     return Section(
         "ledger",
         "How the score came about",
-        f"{total}, {labels.grade(report.card.grade)}.",
+        f"{total}, {labels.grade(report.card.grade)}{f'; {lost} not measured' if lost else ''}.",
         items,
         ("Pillar", "Component", "Points", "Why"),
     )
@@ -413,8 +416,9 @@ def tasks(report: HostReport, *, now: float | None = None) -> Section | None:
         where = f" Stopped at {run.address}" if change and run.address else ""
         items.append(Item((run.label, run.word, run.share), run.word, run.note + change + where, run.task))
     got, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
-    old = task_age(report, now)
-    lead = f"{got} of {possible} points" + (", too few tasks count for the score" if card.provisional is True else "")
+    old, lost = task_age(report, now), max(0, WHOLE - possible)
+    lead = f"{got} of {possible} points measured" + (f", {lost} not" if lost else "")
+    lead += "; too few tasks count for the score" if card.provisional is True else ""
     lead += f"; tasks {old}" if old else ""
     return Section("tasks", "Tasks", lead + ".", tuple(items), ("Task", "Outcome", "Points", "What happened"))
 

@@ -16,7 +16,7 @@ from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.labels import ago
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS, WALLED_CEILING
 from aui_tui.model.observations import INCONCLUSIVE
-from aui_tui.model.points import GRANTED, asked_for, comparable, foresees, gain, gain_of, measured, totals
+from aui_tui.model.points import GRANTED, asked_for, comparable, foresees, gain, gain_of, of_pillar, totals, unmeasured
 from aui_tui.model.registry import surface_called, surfaces
 from aui_tui.model.tasks import TASKS, TaskResult, task_label
 from aui_tui.model.view import HistoryPoint, HostReport, Quota, comparable_scores
@@ -95,7 +95,7 @@ def basis(report: HostReport | None) -> str:
     got, possible = totals(report.card)
     if report.card.grade == NO_GRADE:
         return f"no grade: {got}/{possible}"
-    return f"{got} of {possible}{'*' * (report.card.provisional is True)}"
+    return f"{got} of {possible}{'*' * bool(unmeasured(report.card))}"
 
 
 def answer(state: CardState, size: int, margin: str = " ", *, brief: bool = False) -> list[ListEntry]:
@@ -147,8 +147,7 @@ def _pillars(state: CardState, report: HostReport, size: int) -> Iterator[Conten
             tries = f"{words}, a tries it" if state.tasks and not card.task_runs else words
             yield text(f"{item.label} ", ("┄" * 6, "muted"), (f" {tries}", "muted"))
             continue
-        known = measured(card, item.key)
-        got, seen = (round(each * part / full) if full else 0 for part in (value, known))
+        got, seen = (round(each * part / full) if full else 0 for part in of_pillar(card, item.key) or (0, 0))
         drawn = ("━" * got, "bar"), ("─" * (seen - got), "rest"), ("┄" * (each - max(seen, got)), "muted")
         yield text(f"{item.label} ", *drawn, f" {words}")
 
@@ -283,13 +282,11 @@ def agent_rows(state: CardState, report: HostReport, size: int) -> list[ListEntr
         return [paragraph("Nobody got an answer, so nothing is known.", size, "muted")]
     odd = {row.key for row in agents.agent_rows(report.card, report.observations) if row.disagree}
     first, *others = (_with_sign(item) if item.key in odd else item for item in section.items)
-    others.sort(key=lambda item: (item.cells[2] == "not asked", agents.WORST_FIRST.index(item.word)))
+    others.sort(key=lambda item: (item.word == agents.NOT_ASKED, agents.WORST_FIRST.index(item.word)))
     out = table(section._replace(items=(first, *folded(others, state.unfolded))), size)
     if state.crawlers:
         crawlers = agents.crawler_rows(report.card, report.observations)
-        items = tuple(
-            Item((row.label, row.robots, "not asked", row.verdict), row.verdict, key=row.key) for row in crawlers
-        )
+        items = tuple(Item((row.label, row.robots, "–", row.verdict), row.verdict, key=row.key) for row in crawlers)
         rest = table(section._replace(items=items), size)[1:]
         out += [blank(), title("Crawlers, for training and search", "shown, not scored"), *rest]
     return out
@@ -530,7 +527,7 @@ def _by_severity(report: HostReport) -> Counter[str]:
 
 
 SEVERITIES: Final = ("critical", "warn", "good")
-LEGEND: Final = ("disagree", "in", "part", "refused", "challenged", "told no", "unclear", "not tested")
+LEGEND: Final = ("disagree", "in", "part", "refused", "challenged", "told no", "unclear", "not asked")
 
 
 def pane_foot(number: int, state: CardState, size: int) -> str:

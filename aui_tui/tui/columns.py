@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from aui_tui.model.agents import turned_away, word_of
+from aui_tui.model.agents import UNCLEAR, turned_away
 from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import sign
 from aui_tui.model.view import Row
@@ -160,7 +160,7 @@ def _grown(wanted: Sequence[Column], width: int) -> tuple[Column, ...]:
 
 def cell(column: Column, row: Row, now: float) -> Cell:
     """Return what ``column`` says of ``row``; ``now`` is epoch seconds."""
-    if not row.rank and column.key in OF_SCORE:
+    if row.unreachable and column.key in OF_SCORE:
         return Cell("–", "muted")
     maker = _CELLS.get(column.key)
     if maker is not None:
@@ -173,11 +173,8 @@ def cell(column: Column, row: Row, now: float) -> Cell:
 
 def verdict_of(row: Row, slug: str) -> str:
     """Return the word for the verdict of one of our surfaces; a foreign matrix is read by position."""
-    matrix = row.matrix
-    place = next((i for i, surface in enumerate(surfaces()) if surface.slug == slug), -1)
-    values = tuple(matrix.values())
-    verdict = matrix.get(slug) or (values[place] if 0 <= place < len(values) else "untested")
-    return word_of(verdict, surfaces()[place].source if place >= 0 else "")
+    found = zip(surfaces(), row.verdicts, strict=False)
+    return next((word for surface, word in found if surface.slug == slug), UNCLEAR)
 
 
 def reason(row: Row) -> str:
@@ -188,12 +185,12 @@ def reason(row: Row) -> str:
 
 
 def _score(row: Row, _now: float) -> Cell:
-    open_half = None in row.summary.pillars.values()
-    return Cell(str(row.summary.score) + ("*" if open_half else " "), "strong")
+    partly = 0 < row.measured < 100 or None in row.summary.pillars.values()
+    return Cell(str(row.summary.score) + ("*" if partly else " "), "strong")
 
 
 def _change(row: Row, _now: float) -> Cell:
-    text = signed(row.change) if row.rank else ""
+    text = "" if row.unreachable else signed(row.change)
     return Cell(text, "good" if text.startswith("+") else "critical")
 
 
@@ -203,7 +200,7 @@ def _stance(row: Row, _now: float) -> Cell:
 
 
 def _out(row: Row, _now: float) -> Cell:
-    word, names = turned_away(row.matrix)
+    word, names = turned_away(row.verdicts)
     mark, _, role = sign(word)
     if len(names) < 2:
         return Cell(f"{mark} {names[0] if names else 'all'}", role)
@@ -215,14 +212,14 @@ def _out(row: Row, _now: float) -> Cell:
 
 def _by(row: Row, _now: float) -> Cell:
     """Return who turns away: robots.txt, or what answers for the site."""
-    word, names = turned_away(row.matrix)
+    word, names = turned_away(row.verdicts)
     if not names or word == "unclear":
         return Cell("")
     return Cell("robots.txt" if word == "told no" else row.edge or "the site", "muted")
 
 
 _CELLS: Final[dict[str, Callable[[Row, float], Cell]]] = {
-    "rank": lambda row, _: Cell(format(row.rank, ","), "muted"),
+    "rank": lambda row, _: Cell(format(row.rank, ",") if row.rank else "–", "muted"),
     "score": _score,
     "change": _change,
     "grade": lambda row, _: Cell(row.summary.grade, glyphs.GRADES.get(row.summary.grade[:1], "")),

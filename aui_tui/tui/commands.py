@@ -107,7 +107,7 @@ class Palette(Provider):
 def _standing(row: Row) -> str:
     """Return score, grade and stance of a host."""
     seen = row.summary
-    return f"{labels.score(seen.score, seen.grade)} {seen.stance}" if row.rank else "unreachable"
+    return f"{labels.score(seen.score, seen.grade)} {seen.stance}" if not row.unreachable else "unreachable"
 
 
 def _shown(title: str, words: str) -> Content:

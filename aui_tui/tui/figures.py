@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from aui_tui.checks import BY_FIX, label
-from aui_tui.model.agents import SHUT, word_of
+from aui_tui.model.agents import NOT_ASKED, SHUT, UNCLEAR, share_in
 from aui_tui.model.labels import percent
 from aui_tui.model.query import CONTRADICTIONS, Query, parse
 from aui_tui.model.registry import Surface, surfaces
@@ -40,7 +40,7 @@ FOOT: Final = {
 """The term that explains a figure, by its kind."""
 FATES: Final = (("in", "█"), ("part", "▓"), ("refused", "▒"), ("challenged", "#"), ("told no", "⊘"), ("unclear", "?"))
 """The parts of an assistant's bar by their filling, the sign of each word in ASCII; what nobody tested is empty."""
-FATE_TERMS: Final = {"in": "allowed,allowed-robots", "gets in": "in", "told no": "disallowed", "not tested": "untested"}
+FATE_TERMS: Final = {"gets in": "in", "told no": "told-no", "not asked": "not-asked"}
 """What a query calls an outcome, where that is another word."""
 FATES_BY_TERM: Final = {term: fate for fate, term in FATE_TERMS.items()}
 ENOUGH: Final = 5
@@ -54,6 +54,8 @@ def figure(kind: str, value: str) -> str:
 
 def of_agent(surface: Surface, word: str) -> str:
     """Return the figure of the hosts of which the assistant gets ``word``."""
+    if word == "in":  # without those who get it in part
+        return figure("agent", f"{surface.slug}=in -agent:{surface.slug}=part")
     return figure("agent", f"{surface.slug}={FATE_TERMS.get(word, word)}")
 
 
@@ -67,7 +69,7 @@ def narrowed(query: Query, kind: str, value: str) -> Query:
         kind, value = "edge", f"{value} agent:any=refused,challenged"
     elif kind == "disagree":
         way, slug = value.split(" ")
-        kind, value = "contradiction", f"{way} agent:{slug}={'refused,challenged' if way == 'out' else 'disallowed'}"
+        kind, value = "contradiction", f"{way} agent:{slug}={'refused,challenged' if way == 'out' else 'told-no'}"
     term = f"{kind}:{value}" if kind and value else kind or value
     line = f"{query.line} {term}".strip()
     return replace(query, line=line, terms=parse(line))
@@ -75,10 +77,7 @@ def narrowed(query: Query, kind: str, value: str) -> Query:
 
 def fates_of(figures: Overview, surface: Surface) -> Counter[str]:
     """Return how many hosts give an assistant each fate."""
-    found = Counter[str]()
-    for verdict, number in figures.verdicts.get(surface.slug, {}).items():
-        found[word_of(verdict, surface.source)] += number
-    return found
+    return Counter(figures.verdicts.get(surface.slug, {}))
 
 
 def choices(figures: Overview, surface: Surface) -> dict[str, tuple[str, str]]:
@@ -144,15 +143,14 @@ def assistants(figures: Overview, moves: Moves, size: int) -> list[ListEntry]:
     out = [entry((" " * (18 + room) + heads, "header"))]
     for surface, cells in found.items():
         fates, name = fates_of(figures, surface), fit(surface.label, 15) + " "
-        known = sum(number for word, number in fates.items() if word not in ("not tested", "unclear"))
-        if not known:
-            words = "no answer proves anything" if known_by(surface) else "only task runs can tell"
-            out.append(entry(f" {name}", (words, "muted")))
+        if not any(number for word, number in fates.items() if word not in (NOT_ASKED, UNCLEAR)):
+            words = {"live": "no answer proves anything", "none": "only task runs can tell"}.get(surface.source)
+            out.append(entry(f" {name}", (words or "not asked: robots.txt alone speaks of it", "muted")))
             continue
-        # where everybody is turned away, one that only task runs tell of is too: no share of all hosts
+        got, known = share_in(fates, surface)
         share = ("–".rjust(8), "muted", "")
-        if known_by(surface):
-            share = percent(fates["in"] + fates["part"], known).rjust(8), "good", of_agent(surface, "gets in")
+        if known:
+            share = percent(got, known).rjust(8), "good", of_agent(surface, "gets in")
         parts = ((part, sign(word).tone, of_agent(surface, word) if word else "") for word, part in _parts(fates, room))
         columns = ((words, tone, key) for _, words, tone, key in cells)
         out.append(entry(" ", (name, "", figure("who", surface.slug)), *parts, share, *columns))

@@ -17,9 +17,11 @@ from starlette.types import ASGIApp
 
 from aui_tui import docs
 from aui_tui.errors import AuiError, BadValue
-from aui_tui.model.agents import gets_in
+from aui_tui.model.agents import share_in
 from aui_tui.model.card import site_url
+from aui_tui.model.points import percent
 from aui_tui.model.query import Query
+from aui_tui.model.registry import surfaces
 from aui_tui.model.view import IndexView, Overview
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.web import problems
@@ -188,19 +190,17 @@ class Pages:
 def _overview_rows(found: Overview, weeks: Mapping[str, Sequence[int]]) -> dict[str, Any]:
     """Return the rows of the overview: percentages of the sites of which it is known."""
     agents = []
-    for slug, verdicts in found.verdicts.items():
-        known = {verdict: hosts for verdict, hosts in verdicts.items() if gets_in(verdict) is not None}
-        if total := sum(known.values()):
-            share = round(100 * sum(hosts for verdict, hosts in known.items() if gets_in(verdict)) / total)
-            before = next((week for week in weeks.get(slug, ()) if week >= 0), None)
-            denied, refused = found.disagree.get(slug, (0, 0))
+    for surface in surfaces():
+        got, known = share_in(found.verdicts.get(surface.slug, {}), surface)
+        if known:
+            share = percent(got, known)
+            before = next((week for week in weeks.get(surface.slug, ()) if week >= 0), None)
             agents.append(
                 {
-                    "slug": slug,
+                    "slug": surface.slug,
                     "share": share,
                     "change": None if before is None else share - before,
-                    "told_yes": denied,
-                    "told_no": refused,
+                    "told_yes": found.disagree.get(surface.slug, (0, 0))[0],
                 }
             )
     categories = [

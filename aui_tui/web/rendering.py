@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping
 from urllib.parse import quote
 
 import jinja2
@@ -13,8 +12,10 @@ from markupsafe import Markup
 
 from aui_tui import __version__, docs
 from aui_tui.model import agents, labels
-from aui_tui.model.card import of_surfaces, site_url
+from aui_tui.model.card import site_url
+from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import sign
+from aui_tui.model.view import Row
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import page as pictures
 from aui_tui.report.sections import sections
@@ -22,9 +23,15 @@ from aui_tui.text import count
 from aui_tui.web import NAME, SUMMARY, ApiConfig, serves_tools
 
 
-def _words(matrix: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the assistants of a matrix, each with the word for its verdict."""
-    return [(surface.label, agents.word_of(verdict, surface.source)) for surface, verdict in of_surfaces(matrix)]
+def _words(row: Row) -> list[tuple[str, str]]:
+    """Return the assistants, each with the word for what it gets."""
+    return [(surface.label, word) for surface, word in zip(surfaces(), row.verdicts, strict=False)]
+
+
+def _known(row: Row) -> list[bool]:
+    """Return whether each assistant gets in of which that is known."""
+    found = (agents.gets_in(word, one.source) for one, word in zip(surfaces(), row.verdicts, strict=False))
+    return [inside for inside in found if inside is not None]
 
 
 def _segment(host: str) -> str:
@@ -67,8 +74,8 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         record_path=lambda kind, host: f"{root}/api/{kind}/{_segment(host)}.json",
         badge_path=lambda host: f"{root}/badge/{_segment(host)}.svg",
         badge_url=lambda host: f"{base}/badge/{_segment(host)}.svg",
-        served=lambda matrix: sum(agents.gets_in(verdict) is True for verdict in matrix.values()),
-        tested=lambda matrix: sum(verdict != "untested" for verdict in matrix.values()),
+        served=lambda row: _known(row).count(True),
+        tested=lambda row: len(_known(row)),
         sections=sections,
         words=_words,
         pillar=labels.pillar,

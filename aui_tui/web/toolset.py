@@ -26,6 +26,7 @@ from aui_tui.model.codec import keyed
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.view import HostReport
+from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import diff as diffs
 from aui_tui.report import plan as plans
 from aui_tui.report.sections import sections
@@ -97,7 +98,7 @@ class Tools:
         lines = [f"{len(view.ranked)} ranked, {len(view.unreachable)} unreachable; next_offset {further}"]
         for row in ranked:
             seen = row.summary
-            lines.append(f"{row.rank}. {seen.host}: {labels.standing(seen.score, seen.grade, seen.stance)}")
+            lines.append(f"{row.rank or NO_GRADE}. {seen.host}: {labels.standing(seen.score, seen.grade, seen.stance)}")
         lines += [f"unreachable: {row.summary.host}" for row in unreachable]
         return CallToolResult(content=[TextContent(type="text", text="\n".join(lines))], structured_content=found)
 

@@ -28,7 +28,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("line", "words"),
     [
         (f"site {HOST}", "-> 100, no grade: less than half"),
-        (f"site {HOST} --details", "-> 100, no grade."),
+        (f"site {HOST} --details", "-> 100, no grade; "),
         (f"site {HOST} --format html", "no grade"),
         ("index --text", "score 100, no grade, "),
         ("index --overview", "no grade      1  100 %"),

@@ -21,7 +21,7 @@ from aui_tui.errors import BadValue
 from aui_tui.index import reports as module
 from aui_tui.index.lists import FILLED
 from aui_tui.index.reports import Reports
-from aui_tui.model.agents import UNCLEAR, contradictions, outcomes, turned_away, verdicts, word_of
+from aui_tui.model.agents import UNCLEAR, contradictions, each, outcomes, turned_away
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.codec import names_of
 from aui_tui.model.observations import REFUSED
@@ -33,7 +33,6 @@ from aui_tui.model.vocabulary import (
     FIXES,
     GRADES,
     STANCES,
-    TURNED_AWAY,
     VERDICTS,
 )
 from aui_tui.tui.columns import CHOICES, RANKED, cell
@@ -102,11 +101,13 @@ def of_verdict(slug: str, verdict: str) -> Asked:
     return f"agent:{slug}={verdict}", reached(lambda card: card.matrix[slug] == verdict)
 
 
+def fate(card: ReportCard, slug: str) -> str:
+    return [*each(card)][names_of("matrix").index(slug)].verdict
+
+
 def of_fate(slugs: Sequence[str], word: str) -> Asked:
     wanted = VERDICT_WORDS[word]
-    return f"agent:{','.join(slugs)}={word}", reached(
-        lambda card: any(verdicts(card)[slug] in wanted for slug in slugs)
-    )
+    return f"agent:{','.join(slugs)}={word}", reached(lambda card: any(fate(card, slug) in wanted for slug in slugs))
 
 
 def of_score(sign: str, number: int) -> Asked:
@@ -286,8 +287,9 @@ def test_facets_say_what_each_choice_would_give(many: list[ReportCard], asked: t
             refusing[edge.casefold()] += number
         assert figures.refusing == refusing
         for slug, counts in figures.disagree.items():
-            for word, verdicts, number in zip(CONTRADICTIONS, (TURNED_AWAY, ("disallowed",)), counts, strict=True):
-                assert number == sum(word in contradictions(card) and card.matrix[slug] in verdicts for card in chosen)
+            fates = (("refused", "challenged"), ("told no",))
+            for word, wanted, number in zip(CONTRADICTIONS, fates, counts, strict=True):
+                assert number == sum(word in contradictions(card) and fate(card, slug) in wanted for card in chosen)
         for key in FIXES:
             assert figures.failing[key] == sum(key in {fix.k for fix in card.recommendations} for card in chosen)
 
@@ -338,10 +340,10 @@ def test_an_agent_without_an_answer_is_refused_in_lists_filters_and_figures_as_o
     assert (said["claude"], card.matrix["claude"]) == (REFUSED, "untested")
     (row,) = store.index(Query()).ranked[:]
     assert row.summary == card.summary()
-    assert turned_away(row.matrix)[0] == REFUSED
+    assert turned_away(row.verdicts)[0] == REFUSED
     assert store.weeks(Query())["claude"][-1] == 0
     counted = store.overview(Query()).verdicts
-    assert [word_of(verdict) for verdict in counted["claude"]] == [REFUSED]
+    assert [*counted["claude"]] == [REFUSED]
     for term, found in ((REFUSED, 1), ("out", 1), ("untested", 1), (UNCLEAR, 0), ("blocked", 0)):
         assert len(store.index(Query.of(line=f"agent:claude={term}")).ranked) == found, term
     store.close()

@@ -43,7 +43,7 @@ def test_a_refusal_against_robots_txt_is_a_disagreement_and_stands_first() -> No
     assert first.reason == "refused (403)"
     assert first.disagree
     assert first.probe == "agent_02"
-    assert {one.verdict for one in others} == {"in", "not tested"}
+    assert {one.verdict for one in others} == {"in", "not asked"}
     assert says(one_refused()) == "Claude is refused; ChatGPT, Google agent and Perplexity get in."
 
 
@@ -79,7 +79,7 @@ def test_outcomes_and_rows_say_what_the_card_says(make: Callable[[], Observation
     ("make", "words"),
     [
         (situations.open_rich, "Every assistant that was asked gets in."),
-        (situations.robots_paths, "Every assistant that was asked gets in; robots.txt closes some pages."),
+        (situations.robots_paths, "Every assistant that was asked gets in."),
         (situations.wall_for_agents, "All four assistants that were asked are challenged; a browser gets in."),
         (situations.wall_for_all, "All four assistants that were asked are challenged, as a browser is."),
         (situations.dropped, "No assistant that was asked gets an answer; a browser gets in."),
@@ -122,7 +122,7 @@ def test_an_agent_that_robots_txt_stops_and_the_site_serves_is_told_no_and_disag
 def test_who_was_not_asked_is_not_said_to_get_in_where_everyone_asked_was_tested() -> None:
     seen = situations.wall_for_agents()
     rows = agent_rows(grade_card(seen, DEFAULT_METHOD), seen)
-    assert {row.verdict for row in rows if not row.asked} == {"challenged", "unclear"}
+    assert {row.verdict for row in rows if not row.asked} == {"not asked"}
 
 
 def test_fixes_that_let_assistants_in_come_first() -> None:
@@ -141,8 +141,8 @@ def test_fixes_that_let_assistants_in_come_first() -> None:
         ("walled", "challenged", "the browser of the task run was challenged"),
         ("blocked", "refused", "the browser of the task run was refused"),
         ("closed", "told no", "robots.txt told the task run to stay out"),
-        ("", "not tested", "the task run got no clear answer"),
-        (None, "not tested", "needs a browser (--tasks)"),
+        ("", "unclear", "the task run got no clear answer"),
+        (None, "not asked", "needs a browser (--tasks)"),
     ],
 )
 def test_after_a_task_run_its_browser_speaks_for_the_assistants_that_drive_one(

@@ -193,4 +193,4 @@ def test_tasks_settle_what_no_scan_without_a_browser_knows() -> None:
     before = grade_card(situations.open_rich())
     after = replace(before, matrix={**before.matrix, "chatgpt_agent": "allowed"})
     (change,) = diff(before, after).changes
-    assert change.words() == "ChatGPT agent: needs a browser (--tasks) -> in"
+    assert change.words() == "ChatGPT agent: not asked; needs a browser (--tasks) -> in"

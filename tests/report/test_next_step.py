@@ -115,7 +115,7 @@ def test_every_place_gives_an_assistant_the_same_verdict(seen: Observations) -> 
         names, verdict = item.cells
         for name in names.split(", "):
             assert shown[name] == verdict
-            assert junit[name] == RESULTS.get(verdict, "skipped" if verdict == "not tested" else ""), (name, verdict)
+            assert junit[name] == RESULTS.get(verdict, "skipped" if verdict == "not asked" else ""), (name, verdict)
             if verdict in RESULTS and name not in ("ChatGPT agent", "in-browser"):
                 gate = check(card, Gates.of(must_serve=name), seen=seen)
                 assert gate.exit_code == (3 if verdict == "unclear" else 1), (name, verdict)

@@ -36,7 +36,7 @@ def check(report: HostReport) -> None:
     assert len(names) == len(card.matrix)
     if card.unreachable:
         assert sentence.endswith("Not graded.")
-        assert {one.verdict for one in outcomes} <= {"unclear", "not tested"}
+        assert {one.verdict for one in outcomes} <= {"unclear", "not asked"}
         assert not found.keys() & {"points", "fixes", "agents", "ledger"}
         return
     said = {name for name in names if re.search(rf"\b{re.escape(name)}\b(?! agent)", sentence)}
@@ -64,7 +64,12 @@ def check(report: HostReport) -> None:
         one = names[surface.label]
         assert key in one.keys
         dropped = one.reason == agents.DROPPED  # the record has no word of its own for it
-        assert (agents.word_of(verdict, surface.source) in agents.SHUT or dropped) == (one.verdict in agents.SHUT)
+        if surface.source == "robots":
+            assert one.verdict in (agents.TOLD_NO, agents.NOT_ASKED)
+        else:
+            word = agents.word_of(verdict, surface.source, ran=bool(card.task_runs))
+            older = " now; an earlier task run" in one.reason
+            assert older or (word in agents.SHUT or dropped) == (one.verdict in agents.SHUT)
     fixes = found["fixes"].items if "fixes" in found else ()
     assert {fix.key for fix in fixes} == {fix.k for fix in card.recommendations}
     following = next(item for item in found["verdict"].items if item.key == "next")

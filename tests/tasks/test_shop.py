@@ -92,7 +92,7 @@ async def test_every_fault_has_a_twin() -> None:
 
 async def test_a_healthy_shop_gets_all_points(browser: Browser) -> None:
     ran = await check(browser, ("rich-form", "spying", "consent"), {})
-    assert pillar_points(runs_of(ran.run.report), 50) == 50
+    assert pillar_points(runs_of(ran.run.report), 50) == (50, 50)
     report = ran.run.report
     assert (report.door, report.status, report.robots, report.stopped) == ("allowed", 200, "partial", False)
     assert ran.result("form").note == "17 controls named and filled, nothing sent."

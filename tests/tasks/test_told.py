@@ -49,7 +49,7 @@ def test_one_set_of_words() -> None:
 
 def test_a_run_that_was_stopped_fills_no_pillar() -> None:
     stopped = TaskResult(task="search", outcome=INCONCLUSIVE, note="Stopped.", reason=STOPPED)
-    assert pillar_points(runs_of(report(READ, FOLLOW)), 50) == 50
+    assert pillar_points(runs_of(report(READ, FOLLOW)), 50) == (25, 25)
     assert pillar_points(runs_of(report(READ, FOLLOW, stopped)), 50) is None
 
 

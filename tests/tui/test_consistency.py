@@ -59,7 +59,7 @@ def test_strip_columns_and_preview_say_the_same(number: int) -> None:
         shown = {key: item.word for item in sections.assistants(report).items for key in _keys(report, item.key)}
         if not card.unreachable:
             assert {key: verdict_of(row, key) for key in shown} == shown
-        word, names = agents.turned_away(card.matrix)
+        word, names = agents.turned_away(row.verdicts)
         shut = [surface.label for surface in surfaces() if shown.get(surface.slug) in agents.SHUT]
         if not card.unreachable and word not in (agents.UNCLEAR, agents.IN):
             assert sorted(names) == sorted(shut)
@@ -113,12 +113,13 @@ def test_the_first_check_asks_as_an_assistant_that_is_turned_away() -> None:
 
 
 def test_the_overview_leaves_to_task_runs_only_who_drives_a_browser() -> None:
-    verdicts = {surface.slug: {"untested": 2} for surface in surfaces()}
+    verdicts = {one.slug: {"unclear" if one.live else "not asked": 2} for one in surfaces()}
     figures = Overview(grades={}, stances={}, failing={}, hosts=2, verdicts=verdicts)
     rows = [entry.content.plain for entry in assistants(figures, Moves(), 100)[1:]]
     left = {surface.label for surface, row in zip(surfaces(), rows, strict=True) if "only task runs" in row}
     assert left == {surface.label for surface in surfaces() if surface.source == "none"}
-    assert sum("no answer proves anything" in row for row in rows) == len(rows) - len(left)
+    assert sum("no answer proves anything" in row for row in rows) == sum(bool(one.live) for one in surfaces())
+    assert sum("not asked" in row for row in rows) == sum(one.source == "robots" for one in surfaces())
 
 
 def test_a_narrow_pane_of_figures_yields_its_bar_and_no_figure() -> None:

@@ -199,7 +199,7 @@ def _row(row: ComparedLine, label: int, room: int) -> ListEntry:
 def _in_room(value: Value, room: int) -> str:
     """Return a value with its note as far as there is room, points such as ``18/25`` with a bar of them."""
     words = value.text
-    points = POINTS.fullmatch(words)
+    points = POINTS.match(words)
     if value.note:
         forms = (f"{words:<11}{note}" for note in (value.note, value.note.partition(",")[0]))
         return next((form for form in forms if cells(form) <= room), words)

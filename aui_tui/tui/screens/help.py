@@ -133,7 +133,7 @@ NOTES: Final = {
     ): "tab goes through the parts in this order: Summary, Agents, Evidence, Fixes, Log, Tasks, "
     "Visits, and back to Summary; a digit goes straight to one.",
     ("CardScreen", 1): "Who gets in, and what the homepage offers to agents. ✓ in, ~ in part, ✗ refused while a "
-    "browser is served, # challenged by a test for humans, ⊘ told no by robots.txt, ? unclear, · not tested. l shows "
+    "browser is served, # challenged by a test for humans, ⊘ told no by robots.txt, ? unclear, · not asked. l shows "
     "how the score came about.",
     ("CardScreen", 2): "What robots.txt says to each agent and by which line, what the site answered, and what "
     "follows; ≠ marks a contradiction. Four agents are probed live; C adds the crawlers, which are shown but not "

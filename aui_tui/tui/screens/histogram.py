@@ -10,6 +10,7 @@ from typing import Final
 from textual.app import ComposeResult
 from textual.content import Content
 
+from aui_tui.model.agents import NOT_ASKED
 from aui_tui.model.query import CHANGES, NEW, Query
 from aui_tui.model.registry import surfaces
 from aui_tui.model.view import PAGE, Row, Window
@@ -17,7 +18,7 @@ from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES
 from aui_tui.text import count
 from aui_tui.tui.columns import RANKED, Column, cell
 from aui_tui.tui.context import Context, attempt, start
-from aui_tui.tui.figures import COUNTED, bar_row, decade, figure, known_by, narrowed, of_agent, served_by
+from aui_tui.tui.figures import COUNTED, bar_row, decade, figure, narrowed, of_agent, served_by
 from aui_tui.tui.rows import paragraph
 from aui_tui.tui.screens.windows import Dialog
 from aui_tui.tui.widgets.listing import RowList
@@ -119,9 +120,7 @@ def values_of(column: Column) -> Iterator[tuple[str, str]]:
         yield from ((value, figure(TERMS.get(key, key), value)) for value in VALUES[key])
     else:
         surface = next(one for one in surfaces() if key == "matrix." + one.slug)
-        unknown = "unclear" if known_by(surface) else "not tested"
-        yield from ((word, of_agent(surface, word)) for word in COUNTED if word != "unclear")
-        yield unknown, of_agent(surface, unknown)
+        yield from ((word, of_agent(surface, word)) for word in (*COUNTED, NOT_ASKED))
 
 
 TERMS: Final = {"age": "fresh"}

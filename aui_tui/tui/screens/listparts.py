@@ -105,9 +105,9 @@ def row_foot(row: Row | None, size: int) -> Content:
     """Return what is most to be known of a row: its worst word in bold, and its first finding or what it means."""
     if row is None:
         return Content("")
-    if not row.rank:
+    if row.unreachable:
         return term("unreachable", reason(row))
-    word, _ = turned_away(row.matrix)
+    word, _ = turned_away(row.verdicts)
     return fitting(size, term(word, row.summary.top_evidence), term(word))
 
 

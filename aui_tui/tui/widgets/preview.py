@@ -87,7 +87,7 @@ def preview(row: Row, report: HostReport | None, size: int, now: float, *, tasks
     state = CardState(summary.host, tasks=tasks).with_report(report)
     letter, points, tone = cardrows.grade(report)
     head = entry((f"{points} {letter}".strip(), tone), (f"  {cardrows.basis(report)} points", "muted"))
-    change = signed(row.change) if row.rank else ""
+    change = "" if row.unreachable else signed(row.change)
     moved = [entry((fit("Change", 9), "muted"), f"{change} since the scan before")] if change else []
     past = entry((fit("History", 9), "muted"), cardrows.history(report.history, now, 16))
     answer, evidence = cardrows.answer(state, size, ""), cardrows.evidence(state, report, size)
@@ -97,7 +97,7 @@ def preview(row: Row, report: HostReport | None, size: int, now: float, *, tasks
 
 def _stance(row: Row) -> Content:
     summary = row.summary
-    if not row.rank:
+    if row.unreachable:
         return text(("– unreachable, not graded", "warn"))
     mark, _, tone = sign(summary.stance)
     return text((f"{mark} {summary.stance}", tone), "  ", (labels.score(summary.score, summary.grade), "strong"))
