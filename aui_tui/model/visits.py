@@ -414,7 +414,7 @@ def percent(share: float | None) -> str:
         shown = "99.9"
     elif shown == "0.0" and share > 0:
         shown = "0.1"
-    return f"{shown.removesuffix('.0') if shown in ('100.0', '0.0') else shown} %"
+    return f"{shown.removesuffix('.0')} %"
 
 
 def seconds(value: float | None) -> str:

@@ -19,6 +19,7 @@ from aui_tui.model.visits import (
     cells,
     compare,
     decode_visits,
+    headline,
     visit_rows,
     with_log_evidence,
 )
@@ -68,6 +69,23 @@ def test_log_and_probe_together(found: Any, kind: str, card: ReportCard, togethe
     assert (said.together, said.gets_in) == (together, gets_in), said.sentence
     assert said.sentence.endswith(".")
     assert "spoof" not in said.sentence
+
+
+def test_the_headline_gains_what_the_log_says_against_the_probe() -> None:
+    against = headline(visits(visitor(CLAUDE, 9, 91)), probed(200))
+    assert against == "Your log: 91 % of the requests in Claude's name were refused."
+    assert headline(visits(verified(CLAUDE, 95, 5)), probed()) == (
+        "Your log: 95 of 100 requests of the real Claude were served."
+    )
+    for agreed in (visitor(CLAUDE, 0, 40), verified(CLAUDE, 2, 98), visitor(CLAUDE, 20, 20)):
+        assert headline(visits(agreed), probed()) == ""
+
+
+def test_a_sentence_has_the_figures_of_its_row() -> None:
+    found = visitor(CLAUDE, 508, 26, status={"2xx": 600, "3xx": 86, "4xx": 40}, requests=726)
+    (row, *_) = [row for row in visit_rows(visits(found), probed(200)) if row.token == CLAUDE]
+    assert f"726 requests under the name of Claude ({visits(found).period}): 94.5 % served" in row.sentence
+    assert cells(row)[2] == "94.5 %"
 
 
 def test_a_log_that_ends_long_before_the_scan_tells_nothing() -> None:

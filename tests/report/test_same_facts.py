@@ -1,0 +1,208 @@
+"""What an assistant gets is one word in every form: list, card, overview, query, command, file, page, MCP, gates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+from xml.etree import ElementTree
+
+import pytest
+from mcp.types import TextContent
+from msgspec.structs import replace
+from selectolax.lexbor import LexborHTMLParser
+
+from aui_tui.checks.scoring import grade_card
+from aui_tui.cli.cardview import lines, sentences
+from aui_tui.cli.streams import Paint
+from aui_tui.index.reports import Reports
+from aui_tui.model.agents import IN, NOT_ASKED, PART, SHUT, UNCLEAR, contradictions, each
+from aui_tui.model.observations import Observations
+from aui_tui.model.points import totals, unmeasured
+from aui_tui.model.query import VERDICT_WORDS, Query
+from aui_tui.model.registry import registry, surfaces
+from aui_tui.model.tasks import TaskReport, TaskResult
+from aui_tui.model.view import HostReport, Row
+from aui_tui.report.formats import write_cards
+from aui_tui.report.gates import FAILED, INCONCLUSIVE, PASSED, Gates, check
+from aui_tui.report.overview import overview
+from aui_tui.report.sections import sections
+from aui_tui.tui.columns import verdict_of
+from aui_tui.web import ApiConfig
+from aui_tui.web.rendering import environment
+from aui_tui.web.toolset import card_result
+from tests.scan import situations
+from tests.scan.situations import probe, rules, site
+
+CLAUDE: Final = registry().live[1]
+ENDED: Final = ("done", "absent", "done", "absent", "inconclusive", "inconclusive")
+TASKS: Final = ("follow", "contact", "search", "offer", "read", "form")
+
+
+def tried(seen: Observations, ran_at: str, door: str = "allowed") -> Observations:
+    """Two of six tasks done, two without a result, two not offered."""
+    results = tuple(
+        TaskResult(task=task, outcome=outcome, note="As it was.") for task, outcome in zip(TASKS, ENDED, strict=True)
+    )
+    return replace(seen, tasks=TaskReport(ran_at=ran_at, origin=situations.ORIGIN, results=results, door=door))
+
+
+def refused(name: str, status: int = 403) -> Callable[[str], object]:
+    return lambda slot: probe(slot, status) if slot == name else probe(slot)
+
+
+PATHS: Final = rules(wildcard=("partial", 2, "Disallow: /account/"))
+TIME: Final = "2026-11-20T10:00:00.000Z"
+SITES: Final[dict[str, Callable[[], Observations]]] = {
+    "open": situations.open_rich,
+    "half measured": lambda: tried(situations.open_rich(), TIME),
+    "yes and no": lambda: site(agents=refused(CLAUDE.key), robots=PATHS),  # type: ignore[arg-type]
+    "paths for everybody": lambda: site(robots=PATHS),
+    "paths for one": lambda: site(robots=rules({CLAUDE.token: ("partial", 2, "Disallow: /account/")})),
+    "two times": lambda: tried(site(robots=rules(wildcard=("blocked", 2, "Disallow: /"))), "2026-11-13T10:00:00.000Z"),
+    "wall for agents": situations.wall_for_agents,
+    "wall for all": situations.wall_for_all,
+    "no answer": situations.dropped,
+    "told no": situations.robots_all,
+    "limited": situations.limited,
+    "robots.txt down": situations.robots_down,
+}
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[HostReport, Row]]]:
+    """Each site as a report, and as the row of an index that holds all of them."""
+    store = Reports(tmp_path_factory.mktemp("facts") / "index.db")
+    kept = {}
+    for number, (name, make) in enumerate(SITES.items()):
+        seen = replace(make(), host=f"s{number}.example")
+        card = grade_card(seen)
+        store.put(card, seen)
+        kept[name] = HostReport(card=card, observations=seen)
+    rows = {row.summary.host: row for row in store.index(Query()).ranked[:]}
+    yield {name: (report, rows[report.card.host]) for name, report in kept.items()}
+    store.close()
+
+
+def words_of(report: HostReport) -> dict[str, str]:
+    found = each(report.card, report.observations)
+    return {surface.slug: one.verdict for surface, one in zip(surfaces(), found, strict=True)}
+
+
+def labelled(report: HostReport) -> dict[str, str]:
+    return {surface.label: word for surface, word in zip(surfaces(), words_of(report).values(), strict=True)}
+
+
+@pytest.mark.parametrize("name", SITES)
+def test_each_form_has_the_same_word_for_an_assistant(reports: dict[str, tuple[HostReport, Row]], name: str) -> None:
+    report, row = reports[name]
+    words = labelled(report)
+    assert {surface.label: verdict_of(row, surface.slug) for surface in surfaces()} == words
+    (who,) = [part for part in sections(report) if part.name == "assistants"]
+    assert {one: item.cells[1] for item in who.items for one in item.label.split(", ")} == words
+    render = environment(ApiConfig(base_url="http://127.0.0.1:8080"), scans=False).get_template
+    page = LexborHTMLParser(render("site.html").render(card=report.card, report=report))
+    shown = [cell.css("th, td") for cell in page.css("h2#assistants + div tbody tr")]
+    assert {one: row[1].text().split(" ", 1)[1] for row in shown for one in row[0].text().split(", ")} == words
+    suite = ElementTree.fromstring("".join(write_cards("junit", [report])))
+    cases = [one for one in suite.iter("testcase") if str(one.get("classname")).endswith(".agents")]
+    results = {str(one.get("name")): next((part.tag for part in one), "") for one in cases}
+    kinds = {IN: "", PART: "", UNCLEAR: "error", NOT_ASKED: "skipped"} | dict.fromkeys(SHUT, "failure")
+    assert results == {label: kinds[word] for label, word in words.items()}
+    for surface in surfaces():
+        if surface.source != "none":
+            word = words[surface.label]
+            code = check(report.card, Gates.of(must_serve=surface.slug), seen=report.observations).exit_code
+            assert code == (FAILED if word in SHUT else PASSED if word in (IN, PART) else INCONCLUSIVE), surface.slug
+
+
+@pytest.mark.parametrize("name", SITES)
+def test_each_form_has_the_same_headline_and_points(reports: dict[str, tuple[HostReport, Row]], name: str) -> None:
+    report, row = reports[name]
+    card, head = report.card, sections(report)[0]
+    told = card_result(report, "").content[0]
+    assert isinstance(told, TextContent)
+    paper = Paint(width=200)
+    markdown = "".join(write_cards("markdown", [report])).replace("\\", "")
+    forms = {
+        "command": " ".join(" ".join(lines(report, paper)).split()),
+        "text": " ".join(sentences(report)),
+        "markdown": markdown,
+        "html": LexborHTMLParser("".join(write_cards("html", [report]))).body.text(),  # type: ignore[union-attr]
+        "mcp": told.text,
+    }
+    score = next(item.text for item in head.items if item.key == "score")
+    for form, text in forms.items():
+        assert head.text in text, form
+        assert score.replace("→", "->") in text.replace("→", "->"), form
+        assert f"{totals(card)[0]} of 100" not in text, form
+    got, measured = totals(card)
+    assert score.startswith(f"{got} of {measured} points")
+    assert (f"; {unmeasured(card)} not measured" in score) == bool(unmeasured(card))
+    assert row.measured == measured
+
+
+def test_the_overview_and_every_query_count_the_rows_that_they_open(
+    reports: dict[str, tuple[HostReport, Row]], tmp_path: Path
+) -> None:
+    store = Reports(tmp_path / "index.db")
+    for report, _ in reports.values():
+        store.put(report.card, report.observations)
+    words = [words_of(report) for report, _ in reports.values()]
+    figures = store.overview(Query())
+    for surface in surfaces():
+        here = [one[surface.slug] for one in words]
+        assert figures.verdicts[surface.slug] == {word: here.count(word) for word in {*here}}
+        for term, wanted in VERDICT_WORDS.items():
+            rows = store.index(Query.of(line=f"agent:{surface.slug}={term}")).ranked
+            assert len(rows) == sum(word in wanted for word in here), (surface.slug, term)
+    (who,) = [part for part in overview(figures) if part.name == "assistants"]
+    shares = {item.label: item.cells[1] for item in who.items}
+    assert shares["Amazon"] == shares["Meta AI"] == "–", "0 of 0 where nobody asked"
+    says_yes = re.compile(r"robots\.txt (says yes|lets)")
+    critical = {
+        report.card.host
+        for report, _ in reports.values()
+        for one in report.card.findings
+        if one.severity == "critical" and says_yes.search(one.text)
+    }
+    found = {row.summary.host for row in store.index(Query.of(line="contradiction:out")).ranked[:]}
+    assert reports["yes and no"][0].card.host in critical <= found
+    assert figures.contradictions == sum(row.disagree for _, row in reports.values())
+    assert all(
+        row.disagree == bool(contradictions(report.card, report.observations)) for report, row in reports.values()
+    )
+    store.close()
+
+
+def headline(report: HostReport) -> str:
+    return sections(report)[0].text
+
+
+def test_half_measured_is_no_hundred(reports: dict[str, tuple[HostReport, Row]]) -> None:
+    report, row = reports["half measured"]
+    parts = {part.name: part for part in sections(report)}
+    works = next(item for item in parts["points"].items if item.label == "Works")
+    assert works.cells[1] == "20/20, 30 not measured"
+    assert parts["tasks"].text.startswith("20 of 20 points measured, 30 not")
+    assert (report.card.pillars["works"], totals(report.card)[1], row.measured) == (20, 70, 70)
+
+
+def test_the_newest_answer_leads_and_the_older_one_has_its_date(reports: dict[str, tuple[HostReport, Row]]) -> None:
+    report, _ = reports["two times"]
+    assert "get in" not in headline(report).replace("anyway", "")
+    driven = next(one for one in each(report.card, report.observations) if one.source == "none")
+    assert driven.reason == "robots.txt says stay out now; an earlier task run of 2026-11-13 got the page"
+    assert driven.verdict == "told no"
+
+
+def test_path_rules_for_everybody_leave_an_agent_in(reports: dict[str, tuple[HostReport, Row]]) -> None:
+    (report, _), (alone, _) = reports["paths for everybody"], reports["paths for one"]
+    assert report.card.matrix["claude"] == alone.card.matrix["claude"] == "partial"
+    assert (words_of(report)["claude"], words_of(alone)["claude"]) == (IN, PART)
+    assert headline(report) == "Every assistant that was asked gets in."
+    assert headline(alone).endswith("; robots.txt closes some pages to Claude alone.")
+    for given in (report, alone):
+        without = HostReport(card=given.card)
+        assert words_of(without) == words_of(given), "the card alone says the same"
