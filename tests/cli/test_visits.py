@@ -106,7 +106,7 @@ def test_figures_that_cannot_be_kept_are_printed_and_said_not_to_be_saved(tmp_pa
 
 def test_plain_sentences(tmp_path: Path, served: str) -> None:
     done = here(tmp_path, "visits", served, env={"AUI_TUI_TEXT": "yes"})
-    assert "Agent Claude: 100 requests, 99.0 % served, 1.0 % refused, " in done.out
+    assert "Agent Claude: 100 requests, 99 % served, 1 % refused, " in done.out
     assert "together ." not in done.out
 
 
