@@ -129,7 +129,7 @@ def test_each_form_has_the_same_headline_and_points(reports: dict[str, tuple[Hos
         "command": " ".join(" ".join(lines(report, paper)).split()),
         "text": " ".join(sentences(report)),
         "markdown": markdown,
-        "html": LexborHTMLParser("".join(write_cards("html", [report]))).body.text(),  # type: ignore[union-attr]
+        "html": LexborHTMLParser("".join(write_cards("html", [report]))).body.text(),
         "mcp": told.text,
     }
     score = next(item.text for item in head.items if item.key == "score")

@@ -12,6 +12,7 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.model import agents
 from aui_tui.model.methods import METHODS, MOST_AGENTS
 from aui_tui.model.observations import Observations
+from aui_tui.model.points import task_points
 from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import SIGNS, sign
 from aui_tui.model.view import HostReport
@@ -67,7 +68,7 @@ def check(report: HostReport) -> None:
         if surface.source == "robots":
             assert one.verdict in (agents.TOLD_NO, agents.NOT_ASKED)
         else:
-            word = agents.word_of(verdict, surface.source, ran=bool(card.task_runs))
+            word = agents.word_of(verdict, surface.source, ran=bool(card.task_runs) or task_points(card) is not None)
             older = " now; an earlier task run" in one.reason
             assert older or (word in agents.SHUT or dropped) == (one.verdict in agents.SHUT)
     fixes = found["fixes"].items if "fixes" in found else ()
