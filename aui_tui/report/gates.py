@@ -300,13 +300,18 @@ def _stance(card: ReportCard, gate: str, wanted: str, fault: str) -> Iterator[Fa
 
 
 def _serves(card: ReportCard, name: str, seen: Observations | None) -> Iterator[Failure]:
-    """Yield that the site shuts ``name`` out; inconclusive where nobody asked, or no answer proves anything."""
+    """Yield that the site shuts ``name`` out; inconclusive where nobody asked, or no answer proves anything.
+
+    Crawlers are judged by robots.txt, which is all that is known of any of them.
+    """
     gate, surface = "must-serve", surface_called(name)
     if surface is None:
         policy = _policy(card, name)
         if policy == "blocked" or (policy == "unlisted" and card.wildcard_block):
             yield _failed(gate, f"robots.txt disallows {name}.")
-        else:
+        elif not card.robots_known:
+            yield _unclear(gate, f"robots.txt could not be fetched, so {name} is inconclusive.")
+        elif registry().agent(name) is not None:
             yield _unclear(gate, _never_asked(name))
         return
     one = list(each(card, seen))[surfaces().index(surface)]

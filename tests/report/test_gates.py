@@ -145,7 +145,7 @@ def test_an_agent_that_is_dropped_again_and_again_is_turned_away_like_on_its_car
 def test_a_purpose_stands_for_all_of_its_clients() -> None:
     assert Gates.of(must_serve="user").must_serve == ("chatgpt", "claude", "gemini", "perplexity")
     assert verdict(RICH_OPEN, must_serve="user") == (PASSED, [])
-    assert verdict(RICH_OPEN, must_serve="user,search")[0] == INCONCLUSIVE
+    assert verdict(RICH_OPEN, must_serve="user,search") == (PASSED, [])
     blocked = replace(
         RICH_OPEN, crawler_policy=RICH_OPEN.crawler_policy | {"GPTBot": "blocked", "OAI-SearchBot": "blocked"}
     )
