@@ -158,6 +158,7 @@ class TaskReport(Record, frozen=True):
     no page) or UNKNOWN. ``status``: of the homepage document, 0 when there was none. ``robots``: what robots.txt leaves
     ``*``: ``open``, ``partial``, ``blocked`` or ``unknown``. ``acted``: "add to cart" might be pressed (``--act``).
     ``stopped``: the run was cancelled before its end. ``writes``: requests that sent data after a press or an input.
+    ``loading``: those, and frames of WebSockets, that pages sent by themselves while they loaded, before that.
     ``withheld``: requests that the fence ended. ``tree``: where what agents read differs by more than decoration.
     """
 
@@ -175,6 +176,7 @@ class TaskReport(Record, frozen=True):
     bytes: int = 0
     writes: int = 0
     withheld: int = 0
+    loading: int = 0
     tree: TreeDifference | None = None
 
 
@@ -267,8 +269,11 @@ def pillar_points(runs: Iterable[TaskRun], maximum: int) -> tuple[int, int] | No
 
 
 def sent_words(report: TaskReport) -> str:
-    """Return what left the browser after a press or an input, by the log of the fence."""
+    """Return what left the browser, by the log of the fence."""
     sent = "nothing was sent" if not report.writes else f"{count(report.writes, 'request')} sent data"
+    if report.loading:
+        after = f"{count(report.writes, 'request')} after a press did" if report.writes else "nothing of yours was sent"
+        sent = f"{count(report.loading, 'request')} of the pages' own loading sent data; {after}"
     pressed = ", “add to cart” was pressed once" if report.acted else ""
     held = f", {count(report.withheld, 'request')} held back" if report.withheld else ""
     return sent + pressed + held

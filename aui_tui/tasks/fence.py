@@ -28,7 +28,7 @@ from aui_tui.scan.network import Routes, Stream, ssl_context
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.robots import Robots
 from aui_tui.scan.target import DEFAULT_PORTS, Origin
-from aui_tui.tasks.proxy import Allowance, Proxy, Refused, Wanted
+from aui_tui.tasks.proxy import Allowance, Proxy, Refused, Usage, Wanted
 from aui_tui.tasks.vocabulary import acts
 from aui_tui.text import clean
 
@@ -59,6 +59,34 @@ MOST: Final = 1000
 STAY: Final = """for (const kind of ["beforeunload", "pagehide", "unload", "visibilitychange"])
   addEventListener(kind, event => event.stopImmediatePropagation(), true);"""
 """Leaving a page runs nothing of it: what is sent then is not seen by the interception."""
+WATCH: Final = """(() => {
+  // How long nothing was added to or taken from the page, and how many timers of its loading are still to come: a page
+  // is waited for by what it does. Timers of timers count three times, long ones and those of a clock do not.
+  const due = new Set();
+  let changed = performance.now(), level = 0, fired = 0;
+  new MutationObserver(() => { changed = performance.now(); }).observe(document, { childList: true, subtree: true });
+  for (const kind of ["keydown", "pointerdown"]) addEventListener(kind, () => { fired = 0; }, true);
+  window.setTimeout = new Proxy(setTimeout, { apply(set, self, [work, wait, ...given]) {
+    const own = level + 1;
+    if (typeof work !== "function" || own > 3 || wait > 1500) return Reflect.apply(set, self, [work, wait, ...given]);
+    const id = Reflect.apply(set, self, [function (...args) {
+      const before = level;
+      due.delete(id);
+      fired += wait >= 50 ? 1 : 0;
+      level = own;
+      try { return Reflect.apply(work, this, args); } finally { level = before; }
+    }, wait, ...given]);
+    due.add(id);
+    return id;
+  } });
+  window.clearTimeout = new Proxy(clearTimeout, { apply(clear, self, given) {
+    due.delete(given[0]);
+    return Reflect.apply(clear, self, given);
+  } });
+  const rest = () => (window.length ? null : due.size && fired < 12 ? -1 : performance.now() - changed);
+  Object.defineProperty(window, Symbol.for("rest"), { value: rest });
+})();"""
+"""Tells ``questions.js`` how long the page has been at rest; in milliseconds, below 0 while a timer is due."""
 
 Fetch = Callable[[str], Awaitable[Robots | None]]
 """robots.txt of an origin: None when it could not be read, so that nothing may be opened there."""
@@ -124,7 +152,15 @@ class Fence:
     (the setting ``cacert``) are checked here, before the first tunnel to a server; the browser then takes any.
     """
 
-    def __init__(self, browser: Browser, fetch: Fetch, origin: str, access: ScanPolicy, allowance: Allowance) -> None:
+    def __init__(
+        self,
+        browser: Browser,
+        fetch: Fetch,
+        origin: str,
+        access: ScanPolicy,
+        allowance: Allowance,
+        usage: Usage | None = None,
+    ) -> None:
         self._browser = browser
         self._fetch = fetch
         self._origin = origin
@@ -139,7 +175,8 @@ class Fence:
         self._begun: list[str] = []
         self._waiting: dict[Request, float] = {}
         self._passed: dict[tuple[str, int], float] = {}
-        self.proxy = Proxy(self._dial, allowance)
+        self.usage = usage or Usage()
+        self.proxy = Proxy(self._dial, allowance, self.usage)
         self.context: BrowserContext | None = None
         self.crashed = False
         """A page has crashed since the last one was opened."""
@@ -148,7 +185,8 @@ class Fence:
         """The address that the run itself is opening."""
         self.query = ""
         """The word of a search by role that is under way: a body that carries it may leave."""
-        self.requests = 0
+        self.loading = 0
+        """Requests other than GET and HEAD, and frames of WebSockets, that a page sent by itself while it loaded."""
         self.writes = 0
         """Requests other than GET and HEAD that left after a press or an input."""
         self.withheld = 0
@@ -162,7 +200,7 @@ class Fence:
     @property
     def exhausted(self) -> bool:
         """The run has used its requests, connections or bytes."""
-        return self.requests > self.allowance.requests or self.proxy.exhausted
+        return self.proxy.exhausted
 
     @property
     def gone(self) -> bool:
@@ -181,7 +219,7 @@ class Fence:
         self.context = context = await self._browser.context(self.proxy.port, insecure=insecure, user_agent=user_agent)
         await context.route("**/*", self._route)
         await context.route_web_socket("**", self._socket)
-        await context.add_init_script(STAY)
+        await context.add_init_script(STAY + WATCH)
         context.on("page", lambda page: asyncio.ensure_future(self._arrived(context, page)))
         context.on("dialog", lambda dialog: asyncio.ensure_future(_dismiss(dialog)))
         context.on("request", self._asked)
@@ -344,7 +382,7 @@ class Fence:
 
     async def _route(self, route: Route) -> None:
         request = route.request
-        self.requests += self.phase is not NetworkPhase.SHUT
+        self.usage.requests += self.phase is not NetworkPhase.SHUT
         with suppress(Exception):  # the page may have gone meanwhile
             if self.exhausted:
                 await route.abort("blockedbyclient")
@@ -394,6 +432,7 @@ class Fence:
             nonlocal sent
             sent += len(message)
             if self.phase.open and sent <= SOCKET:
+                self.loading += self.phase is NetworkPhase.READING
                 self.sockets[socket] = time.monotonic(), False
                 server.send(message)
                 return
@@ -416,7 +455,9 @@ class Fence:
 
     def _pass(self, method: str, url: str) -> None:
         parts = urlsplit(url)
-        if self.phase is not NetworkPhase.READING:
+        if self.phase is NetworkPhase.READING:
+            self.loading += method not in SAFE
+        else:
             self.writes += method not in SAFE
         if parts.scheme == "https":
             self._passed[parts.hostname or "", parts.port or 443] = time.monotonic()

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 QUIET: Final = 0.5
 """Seconds for which structure and names must stay the same."""
+CALM: Final = 0.1
+"""The same where the page tells how long it has not changed, and that no timer of its loading is due."""
+BARE: Final = 1.5
+"""Seconds of such a rest before a page with next to nothing to read is believed."""
 LOADING: Final = 5.0
 """Seconds for which the same must hold for a document that still loads."""
 THIN: Final = 4.0
@@ -51,7 +55,8 @@ def questions() -> Mapping[str, str]:
     """Return the packaged functions that ask a page, by name."""
     text = read_text("tasks/questions.js")
     parts = re.split(r"^//: ([\w-]+)[^\n]*\n", text, flags=re.MULTILINE)[1:]
-    return dict(zip(parts[::2], parts[1::2], strict=True))
+    asked = dict(zip(parts[::2], parts[1::2], strict=True))
+    return asked | {"free": asked["free"].replace("HIT", asked["hit"])}
 
 
 class Stuck(Exception):
@@ -97,6 +102,8 @@ class Page:
         """The answer to the last document that the tab asked for."""
         self.ready = False
         """The document was complete, and its scripts at rest, when it was last looked at."""
+        self.rest: float | None = None
+        """Seconds for which the page has not changed, below 0 while a timer of its loading is due; None: not known."""
         self._session: tuple[Tab, CDPSession] | None = None
         self.touched = False
         """Something was typed or pressed since the page was opened, dismissals left out."""
@@ -202,6 +209,7 @@ class Page:
                     raise Stuck("it does not answer") from None
                 continue
             self.ready = bool(state and state["ready"])
+            self.rest = state["rest"] / 1000 if state and state["rest"] is not None else None
             title = str(state["title"]) if state else ""
             self.outline = parse(*redact((shown, self.tab.url, title), self.fence.secrets))
             break
@@ -235,11 +243,11 @@ class Page:
         )
 
     async def settle(self) -> Outline:
-        """Wait until the document is complete and its structure has been the same for QUIET seconds, else for LOADING.
+        """Wait until the document is complete and at rest: for CALM seconds where it tells, else for QUIET.
 
-        A page with next to nothing to read is believed only after THIN seconds, and not while it waits for an answer,
-        up to LONGEST times the allowance. One that keeps changing is taken as it is when the allowance ends. Raises
-        Stuck when it cannot be read at all.
+        While it loads, LOADING. A page with next to nothing to read is believed only after BARE seconds of rest, or
+        THIN, and not while it waits for an answer, up to LONGEST times the allowance. One that keeps changing is taken
+        as it is when the allowance ends. Raises Stuck when it cannot be read at all.
         """
         begin = time.monotonic()
         last: Outline | None = None
@@ -252,22 +260,19 @@ class Page:
             thin = len(outline.text()) < READABLE_ENOUGH and not outline.headings()
             comes = thin and (not self.ready or self.waits())
             loaded = self.ready and not self.fence.pending(self.tab)
-            believed = not thin or (now - begin >= THIN and not comes)
-            if believed and now - since >= (QUIET if loaded else LOADING):
+            rest = self.rest if self.rest is not None and loaded else 0.0
+            believed = not thin or (not comes and (rest >= BARE or now - begin >= THIN))
+            if believed and (rest >= CALM or now - since >= (QUIET if loaded and rest >= 0 else LOADING)):
                 break
             if now - begin >= self._settle * (LONGEST if comes else 1):
                 if not outline.nodes:
                     raise Stuck("the page does not answer")
                 break
             await asyncio.sleep(LOOK)
-        outline = await self._whole(outline)
+        tree = await self.tree()
+        if tree is not None:
+            self.outline = outline = by_tree(outline, tree)
         return replace(outline, jsonld=str(await self.query("jsonld") or ""))
-
-    async def _whole(self, outline: Outline) -> Outline:
-        try:
-            return await self.look()
-        except Stuck:
-            return outline
 
     def waits(self) -> bool:
         """Say whether the page still waits for content that it asked for."""
@@ -373,6 +378,8 @@ class Page:
             await asyncio.sleep(LOOK)
             outline = await self._glance(before)
             changed = outline if differs(outline, before) else None
+            if self.rest is not None and self.rest >= QUIET and not self.waits():
+                break
         await asyncio.sleep(LOOK)
         if changed is not None and not any(one.document for one in self.fence.held[begun:]):
             changed = await self.settle()

@@ -35,6 +35,21 @@ class Allowance:
     settle: float = 10.0
 
 
+@dataclass(slots=True)
+class Usage:
+    """What one run has used, in all its tabs: requests, connections, bytes received and sent."""
+
+    requests: int = 0
+    connections: int = 0
+    bytes: int = 0
+    sent: int = 0
+
+    def exhausts(self, allowed: Allowance) -> bool:
+        """Say whether nothing is left of what is ``allowed``."""
+        most = max(self.requests, self.connections)
+        return most > allowed.requests or self.bytes > allowed.bytes or self.sent > allowed.sent
+
+
 class Refused(Exception):
     """A connection that the rules forbid; the text says why."""
 
@@ -58,25 +73,25 @@ class Wanted(NamedTuple):
 
 
 class Proxy:
-    """A forward proxy on a loopback port. ``dial`` returns a connection or raises Refused; ``allowance`` ends it."""
+    """A forward proxy on a loopback port. ``dial`` returns a connection or raises Refused.
 
-    def __init__(self, dial: Callable[[Wanted], Awaitable[Stream]], allowance: Allowance) -> None:
+    It ends when ``usage``, which others may share, exhausts the ``allowance``.
+    """
+
+    def __init__(self, dial: Callable[[Wanted], Awaitable[Stream]], allowance: Allowance, usage: Usage) -> None:
         self._dial = dial
         self._allowance = allowance
+        self.usage = usage
         self._server: asyncio.Server | None = None
         self._serving: set[asyncio.Task[None]] = set()
         self.port = 0
         self.offline = False
         """While true, nothing passes and every connection is closed."""
-        self.connections = 0
-        self.bytes = 0
-        self.sent = 0
 
     @property
     def exhausted(self) -> bool:
-        """The run has used its bytes or its connections."""
-        allowed = self._allowance
-        return self.bytes > allowed.bytes or self.sent > allowed.sent or self.connections > allowed.requests
+        """The run has used its requests, bytes or connections."""
+        return self.usage.exhausts(self._allowance)
 
     async def start(self) -> None:
         """Listen on a free port of 127.0.0.1; nothing when it listens already."""
@@ -111,7 +126,7 @@ class Proxy:
                 try:
                     if self.offline or self.exhausted:
                         raise Refused
-                    self.connections += 1
+                    self.usage.connections += 1
                     remote = await self._dial(wanted)
                 except (Refused, NetworkError, AuiError):
                     writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
@@ -135,7 +150,7 @@ class Proxy:
             up = group.create_task(self._up(reader, remote, _body_length(wanted)))
             with suppress(Exception):  # either end may break off in any way, which ends the request
                 while not self.exhausted and (data := await remote.read(CHUNK)):
-                    self.bytes += len(data)
+                    self.usage.bytes += len(data)
                     writer.write(data)
                     await writer.drain()
             up.cancel()
@@ -145,7 +160,7 @@ class Proxy:
         with suppress(Exception):  # as above
             while data := await reader.read(CHUNK):
                 left -= len(data)
-                self.sent += len(data)
+                self.usage.sent += len(data)
                 if self.exhausted or left < 0:
                     break
                 await remote.write(data)

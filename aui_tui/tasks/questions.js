@@ -34,6 +34,21 @@ element => {
   return null;
 }
 
+//: free  Whether a click reaches every link and control in sight; false where there is none. HIT is the question above.
+() => {
+  const reach = HIT, found = [], shown = "a[href],button,input,select,textarea,[role=button],[role=link],[role=tab]";
+  const deep = root => {
+    for (const inner of root.querySelectorAll("*")) {
+      if (inner.matches(shown) && inner.checkVisibility({ visibilityProperty: true })) found.push(inner);
+      if (inner.shadowRoot) deep(inner.shadowRoot);
+      if (found.length > 500) return;
+    }
+  };
+  deep(document);
+  const hits = found.map(reach);
+  return hits.includes(true) && !hits.includes(false);
+}
+
 //: over  The names of the buttons in what lies over the centre of the element.
 element => {
   const box = element.getBoundingClientRect();
@@ -64,10 +79,11 @@ element => element.tagName === "SUMMARY" || element.hasAttribute("aria-expanded"
 //: place  Where the element lies.
 element => { const box = element.getBoundingClientRect(); return [box.left + scrollX, box.top + scrollY]; }
 
-//: state  Whether the document is complete and its scripts are at rest, and its title.
+//: state  Whether the document is complete and its scripts are at rest, for how long, and its title.
 async () => {
   const rest = await new Promise(done => requestIdleCallback(at => done(!at.didTimeout), { timeout: 300 }));
-  return { ready: rest && document.readyState === "complete", title: document.title };
+  const calm = window[Symbol.for("rest")];
+  return { ready: rest && document.readyState === "complete", title: document.title, rest: calm ? calm() : null };
 }
 
 //: shut-frames  Hide the frames that hold the outline up: those that the fence keeps from loading, or all of them.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -53,7 +53,7 @@ from aui_tui.tasks.following import follow
 from aui_tui.tasks.offers import offer
 from aui_tui.tasks.outline import ENTRIES, Node
 from aui_tui.tasks.page import ACT, LOCKED, QUIET, Closed, Page, Stuck
-from aui_tui.tasks.proxy import Allowance
+from aui_tui.tasks.proxy import Allowance, Usage
 from aui_tui.tasks.reading import hidden_facts, read
 from aui_tui.tasks.searching import search
 from aui_tui.tasks.visit import Visit, ended, reasons
@@ -66,6 +66,9 @@ DOERS: Final[Mapping[str, Callable[[Visit], Awaitable[TaskResult]]]] = MappingPr
 """What does each task, in the order in which they run: the form comes last, since something is typed into it."""
 PASSING: Final = frozenset({404, 408, 410, 421, 425, 429})
 """Statuses below 500 of a homepage that refuse nobody: limits, faults and pages that do not exist."""
+CORES: Final = os.cpu_count() or 1
+LANES: Final = 2
+"""Tasks that run side by side; each takes a core while its page is drawn."""
 ALIVE: Final = 3
 """Questions that a page may leave unanswered before it counts as gone."""
 PASSWORD: Final = 401
@@ -141,46 +144,92 @@ class _Run:
         live: TaskProgress | None,
     ) -> None:
         self.seen, self.browser, self.allowance, self.live = seen, browser, allowance, live
+        self.access, self.secrets, self.usage = access, access.secrets, Usage()
+        self.rules: dict[str, asyncio.Future[robots.Robots | None]] = {}
         self.begun = time.monotonic()
-        self.fence = Fence(browser, partial(_rules, access, seen.origin), seen.origin, access, allowance)
-        self.page = Page(self.fence)
-        self.visit = Visit(f"{seen.origin}/", self.page, self._tell, self._picture, act)
+        self.fences: list[Fence] = []
+        self.followed = asyncio.Event()
+        self.visit = Visit(f"{seen.origin}/", self._page(), self._tell, act)
         self.state = TaskRunning(TaskReport(ran_at=stamp(time.time()), origin=seen.origin, acted=act, stopped=True))
         self.lost = ended("no-home")
         """Why the homepage was not reached, or not whole."""
 
+    def _page(self) -> Page:
+        """Return a tab behind a fence of its own; what it uses counts with the others."""
+        fence = Fence(self.browser, self._robots, self.seen.origin, self.access, self.allowance, self.usage)
+        self.fences.append(fence)
+        return Page(fence)
+
+    async def _robots(self, origin: str) -> robots.Robots | None:
+        """Return robots.txt of ``origin``, read once."""
+        if origin not in self.rules:
+            self.rules[origin] = asyncio.ensure_future(_rules(self.access, self.seen.origin, origin))
+        return await asyncio.shield(self.rules[origin])
+
     def _usage(self) -> dict[str, int]:
         elapsed = round(1000 * (time.monotonic() - self.begun))
-        return {"elapsed_ms": elapsed, "requests": self.fence.requests, "bytes": self.fence.proxy.bytes}
+        return {"elapsed_ms": elapsed, "requests": self.usage.requests, "bytes": self.usage.bytes}
 
     def _tell(self, event: TaskEvent) -> None:
         if self.live is not None:
-            self.live(redact(replace(event, **self._usage()), self.fence.secrets))
+            self.live(redact(replace(event, **self._usage()), self.secrets))
 
     def _note(self, **changes: object) -> None:
         """Change the report that a caller holds."""
-        fence = self.fence
-        made = replace(self.state.report, **self._usage(), writes=fence.writes, withheld=fence.withheld, **changes)
-        self.state.report = redact(made, fence.secrets)
+        counts = {
+            name: sum(getattr(fence, name) for fence in self.fences) for name in ("writes", "withheld", "loading")
+        }
+        self.state.report = redact(replace(self.state.report, **self._usage(), **counts, **changes), self.secrets)
 
     async def go(self, tasks: Sequence[str]) -> None:
         """Run the tasks, and close everything but the browser."""
         try:
-            await self.page.leave(fresh=True)
+            await self.visit.page.leave(fresh=True)
             self._note(browser=self.browser.name)
             self._tell(TaskEvent(state="browser", note=self.browser.name))
             end = time.monotonic() + self.allowance.host
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.allowance.host + 4 * ACT):
-                    for task in tasks:
-                        await self._do(task, end)
+                    await self._in_lanes(tasks, end)
             self._rest(tasks, "timeout")
             self._note(stopped=False)
         except asyncio.CancelledError:
             self._rest(tasks, STOPPED)
             raise
         finally:
-            await self.fence.close()
+            await asyncio.gather(*(fence.close() for fence in self.fences))
+
+    async def _in_lanes(self, tasks: Sequence[str], end: float) -> None:
+        """Run the tasks: the search, which depends on none but read, beside the others where a core is left for it.
+
+        The form is filled in a context of its own in any case.
+        """
+        visit = self.visit
+        await self._lane(visit, [task for task in tasks if task == "read"], end)
+        rest = [task for task in tasks if task != "read"]
+        if "follow" not in rest:
+            self.followed.set()
+        aside = [task for task in rest if task == "search"]
+        if visit.act or CORES < LANES or not visit.reached or visit.veil or rest == aside:
+            await self._lane(visit, rest, end)
+            return
+        lanes = (
+            self._lane(visit, [task for task in rest if task not in aside], end),
+            self._lane(visit.beside(self._page()), aside, end),
+        )
+        running = [asyncio.ensure_future(lane) for lane in lanes]
+        try:
+            await asyncio.gather(*running)
+        finally:
+            for one in running:
+                one.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    async def _lane(self, visit: Visit, tasks: Sequence[str], end: float) -> None:
+        if visit.page.fence.context is None:
+            await visit.page.leave(fresh=True)
+        for task in tasks:
+            await self._do(visit, task, end)
 
     def _rest(self, tasks: Sequence[str], reason: str) -> None:
         """End what did not: never started is inconclusive."""
@@ -188,78 +237,70 @@ class _Run:
         for task in tasks:
             if task not in had:
                 self.visit.begin(task)
-                self._end(ended(reason, {"seconds": f"{self.allowance.host:.0f}"}))
+                self._end(self.visit, ended(reason, {"seconds": f"{self.allowance.host:.0f}"}))
 
-    async def _do(self, task: str, end: float) -> None:
-        visit = self.visit
+    async def _do(self, visit: Visit, task: str, end: float) -> None:
         visit.begin(task)
-        ending = await self._tried(task, end)
+        ending = await self._tried(visit, task, end)
         if task == "read":
             ending = await self._received(ending)
             self._note(tree=visit.difference)
             if ending.outcome == INCONCLUSIVE:
                 self.lost = ending
-        self._end(ending)
-        await visit.snap()
-        await self.page.close(*(tab for tab in self.page.tab.context.pages if tab is not self.page.tab))
+        self._end(visit, ending)
+        if task == "follow":
+            self.followed.set()
+        await self._picture(visit)
+        page = visit.page
+        await page.close(*(tab for tab in page.tab.context.pages if tab is not page.tab))
 
-    async def _tried(self, task: str, end: float) -> TaskResult:
+    async def _tried(self, visit: Visit, task: str, end: float) -> TaskResult:
         """Run one task within its limits; what it cannot decide is inconclusive, and never started is not absent."""
-        visit = self.visit
+        fence = visit.page.fence
         if task != "read" and not visit.reached:
             return self.lost
         if visit.veil:
             return ended("veiled", {"what": visit.veil[:1].upper() + visit.veil[1:]})
         left = min(self.allowance.task, end - time.monotonic())
-        if left <= 0 or self.fence.exhausted or self.fence.gone:
-            return self._failed(task, TimeoutError(), 0)
+        if left <= 0 or fence.exhausted or fence.gone:
+            return self._failed(fence, task, TimeoutError(), 0)
         try:
             async with asyncio.timeout(left):
-                ending = await DOERS[task](self.visit)
-                ending = ending if ending.url else replace(ending, url=clean(self.visit.home.url, 300))
+                ending = await DOERS[task](visit)
+                ending = ending if ending.url else replace(ending, url=clean(visit.home.url, 300))
         except Exception as error:  # whatever a page brings the browser to raise proves nothing
-            return self._failed(task, error, left)
-        ending = self._walked(task, ending)
-        if ending.outcome not in (BLOCKED, ABSENT) or not self.visit.reached:
+            return self._failed(fence, task, error, left)
+        ending = await self._walked(visit, task, ending)
+        if ending.outcome not in (BLOCKED, ABSENT) or not visit.reached:
             return ending
         if self.lost.reason == "read-waiting":
             return self.lost  # what was not there may have been on its way
-        return ending if await self._alive() else self._failed(task, Stuck("it stopped answering"), left)
+        return ending if await _alive(visit.page) else self._failed(fence, task, Stuck("it stopped answering"), left)
 
-    def _walked(self, task: str, ending: TaskResult) -> TaskResult:
+    async def _walked(self, visit: Visit, task: str, ending: TaskResult) -> TaskResult:
         """Return ``ending``; not offered is said where reading and following worked on every page that was opened."""
-        visit = self.visit
         if ending.outcome != ABSENT and ending.reason != NO_WORD:
             return ending
         had = next((node for node in visit.home.dom_only if SOUGHT[task](node)), None)
         if visit.difference is not None and had is not None:
             named = f" “{had.name}”" if had.name else ""
             return ended("hidden", {**hidden_facts(visit.difference), "named": named}, node=had)
-        if ending.outcome != ABSENT:
+        if ending.outcome != ABSENT or task == "follow":
             return ending
+        await self.followed.wait()
         before = {result.task: result for result in self.state.report.results}
         worked = {"read": (DONE,), "follow": (DONE, ABSENT)}
         failed = (before[one] for one in worked if one in before and before[one].outcome not in worked[one])
         obstacle = next((clause(one.note.removeprefix(BY_TREE)) for one in failed), visit.obstacle)
         return ended("unwalked", {"obstacle": obstacle}, url=ending.url) if obstacle else ending
 
-    async def _alive(self) -> bool:
-        """Say whether the run still has its means: a site is not blamed for a page that has gone."""
-        for _ in range(ALIVE):
-            if self.fence.exhausted or self.fence.crashed or self.fence.gone:
-                return False
-            if await self.page.query("state") is not None:
-                return True
-            await asyncio.sleep(QUIET)  # a page that is being left answers nothing for a moment
-        return False
-
-    def _failed(self, task: str, error: Exception, left: float) -> TaskResult:
+    def _failed(self, fence: Fence, task: str, error: Exception, left: float) -> TaskResult:
         """Return the ending for an error. Only robots.txt is the site's own word; all else is a doubt."""
         why, url = str(error) if isinstance(error, Stuck) else "the browser reported an error", ""
         match error:
-            case _ if self.fence.exhausted:
+            case _ if fence.exhausted:
                 reason = "limit"
-            case _ if self.fence.crashed or self.fence.gone:
+            case _ if fence.crashed or fence.gone:
                 reason = "crash"
             case TimeoutError():
                 reason = "timeout"
@@ -276,8 +317,7 @@ class _Run:
         facts |= {"seconds": f"{left:.0f}", "why": why, "status": str(PASSWORD)}
         return ended(reason, facts, url=url)
 
-    def _end(self, ending: TaskResult) -> None:
-        visit = self.visit
+    def _end(self, visit: Visit, ending: TaskResult) -> None:
         outcome = INCONCLUSIVE if visit.act and ending.outcome == NEEDS_ACT else ending.outcome
         steps, elapsed = tuple(visit.steps), visit.task_ms
         note = ending.note
@@ -287,7 +327,9 @@ class _Run:
         if visit.difference is not None and outcome in (DONE, BLOCKED):
             note = BY_TREE + note
         result = replace(ending, task=visit.task, outcome=outcome, note=note, steps=steps, elapsed_ms=elapsed)
-        self._note(results=(*self.state.report.results, result))
+        order = list(DOERS).index
+        results = sorted((*self.state.report.results, result), key=lambda one: order(one.task))
+        self._note(results=tuple(results))
         self._tell(TaskEvent(state="ended", task=visit.task, result=result))
 
     async def _received(self, ending: TaskResult) -> TaskResult:
@@ -295,15 +337,15 @@ class _Run:
         visit = self.visit
         door, status = await self._door(ending)
         home = urlsplit(visit.home.url or self.seen.origin)
-        found = await self.fence.robots(f"{home.scheme}://{home.netloc}")
+        found = await self._robots(f"{home.scheme}://{home.netloc}")
         rules = "unknown" if found is None else found.explain(EVERYBODY).effective
         self._note(door=door, status=status, robots=rules)
         if door in (WALLED, REFUSED) or status >= 400:
             visit.reached = False
             return ended(self._turned_away(door, status), {"status": str(status)}, url=ending.url)
         if door == ALLOWED:
-            rendered = await compare(self.page)
-            self.state.rendered = redact(rendered, self.fence.secrets)
+            rendered = await compare(visit.page)
+            self.state.rendered = redact(rendered, self.secrets)
         return ending
 
     def _turned_away(self, door: str, status: int) -> str:
@@ -319,7 +361,7 @@ class _Run:
 
     async def _door(self, ending: TaskResult) -> tuple[str, int]:
         """Return how the homepage received the browser, and with which status."""
-        response = self.page.response
+        response = self.visit.page.response
         if ending.reason == "read-robots":
             return CLOSED, 0
         if response is None or not self.visit.reached:
@@ -334,14 +376,25 @@ class _Run:
             return (UNKNOWN if status >= 500 or status in PASSING else REFUSED), status
         return ALLOWED, status
 
-    async def _picture(self) -> None:
+    async def _picture(self, visit: Visit) -> None:
         """Keep a picture of the page for the task that is under way, the first one that shows a page."""
-        tab, task = self.page.tab, self.visit.task
+        tab, task = visit.page.tab, visit.task
         if task in self.state.pictures or tab.url == "about:blank":
             return
         with suppress(Exception):  # a page that cannot be drawn in time has no picture
             async with asyncio.timeout(ACT):
                 self.state.pictures[task] = await tab.screenshot(timeout=1000 * ACT, animations="disabled")
+
+
+async def _alive(page: Page) -> bool:
+    """Say whether the run still has its means: a site is not blamed for a page that has gone."""
+    for _ in range(ALIVE):
+        if page.fence.exhausted or page.fence.crashed or page.fence.gone:
+            return False
+        if await page.query("state") is not None:
+            return True
+        await asyncio.sleep(QUIET)  # a page that is being left answers nothing for a moment
+    return False
 
 
 async def _rules(access: ScanPolicy, site: str, origin: str) -> robots.Robots | None:

@@ -12,10 +12,10 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.fields import behind, search_field
-from aui_tui.tasks.outline import ACTIONABLE, Node
+from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
 from aui_tui.tasks.page import Stuck
 from aui_tui.tasks.reading import items, pictures
-from aui_tui.tasks.results import SearchResult, given_by_the_word, results
+from aui_tui.tasks.results import Hit, SearchResult, given_by_the_word, results
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import SEARCH, words
 from aui_tui.text import clean, count
@@ -26,6 +26,8 @@ ASKED: Final = 6
 """Texts that are asked whether they react to a click."""
 TYPED: Final = 0.9
 """Seconds in which a script may begin to search for what was typed."""
+STARTED: Final = 0.3
+"""The same where the page tells that no timer is due."""
 AWAITED: Final = 4.0
 """Seconds for the answers that a script asked for while typing."""
 LOOK: Final = 0.15
@@ -168,15 +170,24 @@ async def _while_typing(visit: Visit, asked: SearchResult) -> bool:
     page, begin = visit.page, time.monotonic()
     while True:
         await asyncio.sleep(LOOK)
-        outline = await page.look()
-        found = {one for one in results(outline, asked.query, asked.before) if one[1].startswith("http")}
+        outline = await page.look(whole=False)
+        found = _leading(outline, asked)
+        if found:
+            outline = await page.look()
+            found = _leading(outline, asked)
         if found:
             asked.outline, asked.found = outline, found
             visit.step("saw", note=f"{count(len(found), 'result')} while typing", outline=outline)
             return True
         waited = time.monotonic() - begin
-        if waited >= AWAITED or (waited >= TYPED and not page.fence.pending(page.tab)):
+        begun = waited >= TYPED or (waited >= STARTED and page.rest is not None and page.rest >= 0)
+        if waited >= AWAITED or (begun and not page.fence.pending(page.tab)):
             return False
+
+
+def _leading(outline: Outline, asked: SearchResult) -> set[Hit]:
+    """Return the results that lead to a page."""
+    return {one for one in results(outline, asked.query, asked.before) if one[1].startswith("http")}
 
 
 async def _send(visit: Visit, asked: SearchResult) -> None:

@@ -6,8 +6,8 @@ An ending is one sentence per reason and what a developer would change; the sent
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Final
@@ -20,7 +20,7 @@ from aui_tui.model.observations import LIMIT_STATUS
 from aui_tui.model.tasks import Step, TaskEvent, TaskResult, TreeDifference
 from aui_tui.packaged import read_table
 from aui_tui.tasks.covers import Cover
-from aui_tui.tasks.outline import NOTHING, Node, Outline
+from aui_tui.tasks.outline import DIALOGS, NOTHING, Node, Outline
 from aui_tui.tasks.page import Page, Stuck
 from aui_tui.text import clean
 
@@ -31,13 +31,12 @@ DISMISSALS: Final = 2
 class Visit:
     """One run on one site. ``url`` is the homepage as asked, ``home`` its outline once it was read (``reached``).
 
-    ``tell`` gets each step of the transcript; ``snap`` takes a picture for the task that is under way.
+    ``tell`` gets each step of the transcript. ``seen``: the pages that were opened, by address.
     """
 
     url: str
     page: Page
     tell: Callable[[TaskEvent], None]
-    snap: Callable[[], Awaitable[None]]
     act: bool = False
     task: str = ""
     steps: list[Step] = field(default_factory=list)
@@ -60,6 +59,10 @@ class Visit:
     def task_ms(self) -> int:
         """Milliseconds since the task began."""
         return round(1000 * (time.monotonic() - self.begun))
+
+    def beside(self, page: Page) -> Visit:
+        """Return the same run in another tab: for a task that runs beside this one's."""
+        return replace(self, page=page, steps=[], task="")
 
     def begin(self, task: str) -> None:
         """Begin a task."""
@@ -134,6 +137,8 @@ class Visit:
         tried: list[Node] = []
         escaped = False
         while True:
+            if over is None and not tried and not outline.of(*DIALOGS) and await page.query("free"):
+                return outline, None
             cover = Cover(outline, *await page.reach(outline), tried)
             if cover.free if over is None else await page.hit(over) is not False:
                 return outline, None

@@ -111,22 +111,22 @@ class RunningTasks(msgspec.Struct, frozen=True):
     def rows(self) -> list[ListEntry]:
         """Return the tasks that have ended, then the steps of the one under way."""
         ended: list[ListEntry] = []
-        steps: list[ListEntry] = []
-        task = ""
+        under_way: dict[str, list[ListEntry]] = {}
         for event in self.events:
             label = task_label(event.task)
             if event.state == "ended" and event.result is not None:
                 word = run_of(event.result).word
                 ended.append(entry(f"{fit(label, 26)} ", marked(word), (f" {word}", "muted")))
-                steps, task = [], ""
+                under_way.pop(label, None)
             elif event.state == "started":
-                task = label
+                under_way[label] = []
             elif event.state == "step" and event.step is not None:
                 named = f" “{event.step.name}”" if event.step.name else ""
-                steps.append(entry((f"    {event.step.verb} {event.step.role}{named} {event.step.note}", "muted")))
-        waiting = task or "The browser is starting; it reads and searches, and sends no form."
-        now = entry(("… ", "accent"), waiting)
-        return [*ended, now, *steps, entry(("esc stops and keeps the results", "muted"))] if self.running else ended
+                step = entry((f"    {event.step.verb} {event.step.role}{named} {event.step.note}", "muted"))
+                under_way.setdefault(label, []).append(step)
+        waiting = under_way or {"The browser is starting; it reads and searches, and sends no form.": []}
+        now = [row for label, steps in waiting.items() for row in (entry(("… ", "accent"), label), *steps)]
+        return [*ended, *now, entry(("esc stops and keeps the results", "muted"))] if self.running else ended
 
 
 # The end of a scan

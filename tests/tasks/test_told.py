@@ -21,8 +21,8 @@ from aui_tui.model.tasks import (
 )
 
 
-def report(*results: TaskResult, writes: int = 0, withheld: int = 0) -> TaskReport:
-    return TaskReport(ran_at="", origin="", results=results, writes=writes, withheld=withheld)
+def report(*results: TaskResult, **counts: int) -> TaskReport:
+    return TaskReport(ran_at="", origin="", results=results, **counts)
 
 
 READ = TaskResult(task="read", outcome=DONE, note="Read.")
@@ -57,3 +57,6 @@ def test_what_was_sent_is_read_from_the_log() -> None:
     assert sent_words(report()) == "nothing was sent"
     assert sent_words(report(withheld=2)) == "nothing was sent, 2 requests held back"
     assert sent_words(report(writes=1)) == "1 request sent data"
+    assert sent_words(report(loading=5)) == (
+        "5 requests of the pages' own loading sent data; nothing of yours was sent"
+    )
