@@ -121,6 +121,12 @@ def page_path(site: Target, text: str) -> str:
     return _resolve("/", path.partition("#")[0])
 
 
+def path_in(url: str) -> str:
+    """Return path and query of the page that ``url``, a host or an address, names; ``/`` for the homepage."""
+    found = re.match(r"(?:https?://)?[^/?#]*([^#]*)", url.strip(), re.IGNORECASE)
+    return _resolve("/", found[1] if found else "") or "/"
+
+
 def _decoded(authority: str) -> str:
     """Return ``authority`` with the escapes of its host decoded and an empty port dropped. Raises ValueError."""
     if authority != authority.strip():

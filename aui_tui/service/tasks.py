@@ -16,12 +16,13 @@ import msgspec
 
 from aui_tui.errors import BadValue, NoBrowser, Unavailable
 from aui_tui.model.card import ReportCard
-from aui_tui.model.observations import Observations
+from aui_tui.model.observations import GONE, Observations
 from aui_tui.model.tasks import STOPPED, TASKS, TaskEvent, TaskProgress
 from aui_tui.model.view import HostReport
 from aui_tui.process import is_root
 from aui_tui.scan.exchanges import redact
 from aui_tui.scan.policy import ScanPolicy
+from aui_tui.scan.probes import path_in
 from aui_tui.scan.target import parse
 from aui_tui.tasks.browser import Browser, available
 from aui_tui.tasks.run import TaskRunning, TasksStopped, run_tasks
@@ -73,11 +74,16 @@ class TaskRuns:
     async def run(self, report: HostReport, *, act: bool, live: TaskProgress | None, url: str = "") -> HostReport:
         """Return ``report``, a scan of ``url``, with a run of the tasks, kept with its card.
 
+        They start on the page that ``url`` names. Raises BadValue where that does not exist.
         A cached report that has a run is returned as it is. Cancelling keeps the tasks that had ended.
         """
         seen = report.observations
         if seen is None or (report.source == "cache" and _has_run(seen, act=act)):
             return report
+        start = path_in(url)
+        gone = next((page.exchanges[0].status for page in seen.pages if page.path == start), 0)
+        if gone in GONE:
+            raise BadValue(f"{start} of {seen.host} is no page: it answers with status {gone}. Tasks start on a page.")
         if seen.unreachable:
             sentence = f"{seen.host} was not reached, so no tasks were run."
             return msgspec.structs.replace(report, warnings=(*report.warnings, sentence))
@@ -88,6 +94,7 @@ class TaskRuns:
                     self._browser,
                     access=self._access.toward(parse(seen.origin, allow_private=True)),
                     act=act,
+                    start=start,
                     tell=None if live is None else partial(self._tell, live),
                 )
         except TasksStopped as stopped:

@@ -49,6 +49,10 @@ async def fill(page: Page, control: Control) -> bool | None:
                 return await _tick(page, node)
             if about["tag"] == "SELECT":
                 return await _select(page, node)
+            if about["type"] == "file":
+                given = {"name": "note.txt", "mimeType": "text/plain", "buffer": b"Ada Lovelace"}
+                kept = await page.takes(node, lambda element: element.set_input_files(given, timeout=1000 * ACT))
+                return kept and bool(await _kept(page, node))
             if about["readonly"]:
                 return await _pick(page, node)
             if node.role in ("slider", "listbox") and about["tag"] != "INPUT":

@@ -48,7 +48,7 @@ async def _by_form(visit: Visit, outline: Outline, *, named: bool) -> Node | Non
     for node in [node for node in outline.nodes if _takes_text(node) and bool(node.name) is named][:MOST]:
         about = await visit.page.ask(node, "search-form") or {}
         searches = about.get("marked") or any(SEARCH.search(name) for name in about.get("buttons", ()))
-        if searches and about["entries"] == 1:
+        if searches and (about["entries"] == 1 or about["alone"]):
             return node
     return None
 

@@ -118,8 +118,11 @@ async def _forms(page: Page, outline: Outline) -> list[Form]:
     """
     groups: dict[tuple[str, int], list[Control]] = {}
     fields = [node for node in outline.nodes if node.role in FIELDS | {"slider"} and node.ref and not node.disabled]
+    fields += [node for node in outline.of("button") if node.ref and not node.disabled][:MOST]  # one may take a file
     abouts = await asyncio.gather(*(page.ask(node, "control") for node in fields))
     for node, about in zip(fields, abouts, strict=True):
+        if node.role == "button" and (about or {}).get("type") != "file":
+            continue
         if about and about["visible"] and not TRAP.search(node.name):
             groups.setdefault((node.ref.rpartition("e")[0], about["key"]), []).append(Control(node, about))
     return [Form(outline.url, key, controls) for (_, key), controls in groups.items() if _counts(controls, key)]

@@ -9,16 +9,19 @@ from urllib.parse import unquote, urldefrag, urlsplit
 
 from aui_tui.model.observations import GONE
 from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
-from aui_tui.tasks.outline import DIALOGS, Node, Outline
+from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, Node, Outline
 from aui_tui.tasks.page import Closed, Pressed, Stuck, Untouched
 from aui_tui.tasks.reading import items, names_an_item
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import DISMISS, acts, words
+from aui_tui.text import clean
 
 CANDIDATES: Final = 3
 PAUSE: Final = 0.5
 FAKES: Final = 3
 """Elements that react to a click and are not links, from which on the site is said to offer items so."""
+ASKED: Final = 20
+"""Texts of a closed shadow root that are asked whether they react."""
 STEM: Final = 4
 """Letters of a word that stand for it with another ending."""
 
@@ -96,10 +99,19 @@ async def _nothing_to_follow(visit: Visit) -> TaskResult:
         ("follow-clickable", await visit.page.inspect("clickable")),
     ):
         found = asked or {"count": 0, "example": ""}
-        if found["count"] >= FAKES:
+        if found["count"] >= FAKES or found.get("drawn"):
             visit.step("looked", note="for a link with a name", mark="stuck", outline=outline)
             facts = {"count": str(found["count"]), "example": found["example"]}
             return ended(reason, facts, url=outline.url, snippet=found["example"])
+    apart = [node for node in outline.tree_only if node.text and not ACTIONABLE & set(node.path)]
+    hands = [node for node in apart[:ASKED] if await visit.page.ask(node, "hand")]
+    if len(hands) >= FAKES:
+        facts = {"count": str(len(hands)), "example": f"“{clean(hands[0].text, 40)}”"}
+        return ended("follow-clickable", facts, url=outline.url)
+    hovered = await visit.page.query("hover-links") or ()
+    if hovered:
+        facts = {"count": str(len(hovered)), "example": clean(hovered[0], 60)}
+        return ended("follow-hover", facts, url=outline.url)
     named = [node for node in outline.main() if node.role == "link" and node.url.startswith("http") and node.name]
     if any(not visit.same_site(node.url) for node in named):
         return ended("follow-external", url=outline.url)

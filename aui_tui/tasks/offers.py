@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
-from aui_tui.tasks.outline import Node, Outline
+from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
 from aui_tui.tasks.reading import items, pictures
 from aui_tui.tasks.visit import Visit, ended
@@ -35,6 +35,8 @@ SMALL: Final = 600
 """Characters of a block that holds one offer: beyond it a price and a control have nothing to do with each other."""
 NAMED: Final = frozenset({"heading", "button", "link", "cell", "img"})
 """Roles whose name a reader gets as text; that of a picture is its alternative text."""
+LABEL: Final = 40
+"""Characters of what a control says."""
 CONTROLS: Final = frozenset({"button", "link"})
 OTHERS: Final = (SEARCH, MENU, CONTACT, GENERIC, CART, *DISMISS)
 """Names of controls that have nothing to do with buying."""
@@ -60,11 +62,13 @@ class Offer:
     price: str
     control: Node | None
     unknown: Node | None
+    fake: Node | None = None
+    """What says that it adds or books and is no control, or is one that the accessibility tree leaves out."""
 
     @property
     def is_one(self) -> bool:
         """The page is about an offer: it declares one, or shows a price beside a control."""
-        return self.declared or bool(self.price and (self.control or self.unknown))
+        return self.declared or bool(self.price and (self.control or self.unknown or self.fake))
 
 
 async def offer(visit: Visit) -> TaskResult:
@@ -127,7 +131,15 @@ def _offer(outline: Outline) -> Offer:
     control = control or _adding(main, "button", *(("link",) if declared else ()))
     price = PRICE.search(_text(block)) or PRICE.search(_text(main))
     name = _name(outline, () if declared else block, control)
-    return Offer(outline, declared, name, price[0] if price else "", control, unknown)
+    fake = _fake(outline, main) if control is None else None
+    return Offer(outline, declared, name, price[0] if price else "", control, unknown, fake)
+
+
+def _fake(outline: Outline, main: Sequence[Node]) -> Node | None:
+    """Return what says that it adds or books, and is no link or button of the accessibility tree."""
+    hidden = [node for node in outline.dom_only if node.role in CONTROLS and ADD.search(node.name)]
+    said = [node for node in main if not ACTIONABLE & {node.role, *node.path} and len(node.text or node.name) <= LABEL]
+    return next(iter([*hidden, *(node for node in said if ADD.match((node.text or node.name).strip()))]), None)
 
 
 def _text(nodes: Sequence[Node]) -> str:
@@ -222,9 +234,13 @@ async def _lack(visit: Visit, found: Offer) -> tuple[str, Node | None, dict[str,
         choices = any(node.role in ("combobox", "radio", "listbox") for node in main)
         unsure = choices or SOLD_OUT.search(_text(main)) or _GONE.search(outline.jsonld)
         return "offer-choose" if unsure else "offer-disabled", control, {}
-    fake = next((n for n in outline.nodes if n.pointer and n.role == "generic" and ADD.search(n.text or n.name)), None)
+    fake = found.fake
     if fake is not None:
-        return "offer-control", fake, {"example": f"; “{fake.text or fake.name}” has no role"}
+        said = fake.text or fake.name
+        if fake in outline.dom_only:
+            return "offer-control", None, {"example": f"; “{said}” is left out of the accessibility tree"}
+        if fake.pointer or fake in outline.tree_only or await visit.page.inspect("reacts", said.strip()):
+            return "offer-control", fake, {"example": f"; “{said}” has no role"}
     if found.unknown is None and _IN_STOCK.search(outline.jsonld):
         reacts = await visit.page.inspect("clickable") or {"count": 0}
         if reacts["count"]:

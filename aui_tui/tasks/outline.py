@@ -96,7 +96,9 @@ class Outline:
             for node, following in zip(self.nodes, after, strict=False)
             if (not group or node.group == group) and node.role not in UNSAID
         )
-        return " ".join(part for part in said if part)
+        text = " ".join(part for part in said if part)
+        named = (node.name for node in self.nodes if node.role in FIELDS and (not group or node.group == group))
+        return " ".join([text, *(name for name in named if name and name not in text)]).strip()
 
     def main(self) -> list[Node]:
         """Return the nodes of the main region; without one, those outside navigation, banner and the like."""

@@ -56,7 +56,8 @@ def questions() -> Mapping[str, str]:
     text = read_text("tasks/questions.js")
     parts = re.split(r"^//: ([\w-]+)[^\n]*\n", text, flags=re.MULTILINE)[1:]
     asked = dict(zip(parts[::2], parts[1::2], strict=True))
-    return asked | {"free": asked["free"].replace("HIT", asked["hit"])}
+    shared = {"HIT": asked["hit"].strip(), "REACTS": asked["reaction"].strip()}
+    return {name: re.sub("HIT|REACTS", lambda found: shared[found[0]], text) for name, text in asked.items()}
 
 
 class Stuck(Exception):

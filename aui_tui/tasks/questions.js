@@ -1,5 +1,6 @@
 // Questions to a page. Elements are chosen by role and name beforehand; these functions only ask about one of them,
-// or explain afterwards what an agent could not see. A line `//: name` begins a function.
+// or explain afterwards what an agent could not see. A line `//: name` begins a function. HIT and REACTS stand for the
+// functions `hit` and `reaction`.
 
 //: hit  Would a click at the centre of the first visible box reach the element? null: no box is in sight.
 element => {
@@ -34,7 +35,7 @@ element => {
   return null;
 }
 
-//: free  Whether a click reaches every link and control in sight; false where there is none. HIT is the question above.
+//: free  Whether a click reaches every link and control in sight; false where there is none.
 () => {
   const reach = HIT, found = [], shown = "a[href],button,input,select,textarea,[role=button],[role=link],[role=tab]";
   const deep = root => {
@@ -60,6 +61,14 @@ element => {
   return inside.map(button => button.innerText || button.getAttribute("aria-label") || button.title || "").filter(name => name);
 }
 
+//: reaction  Whether an element reacts to a mouse, a pen or a finger: by a listener of its own or the hand that it shows.
+(listeners, element) => {
+  const kinds = ["click", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend", "drop"];
+  const own = listeners(element);
+  return kinds.some(kind => element.hasAttribute("on" + kind) || own[kind]) ||
+    ["pointer", "grab"].includes(getComputedStyle(element).cursor);
+}
+
 //: anchors  The places of the page that an address with # can lead to.
 () => [...document.querySelectorAll("[id],a[name]")].map(element => element.id || element.name).slice(0, 5000)
 
@@ -75,6 +84,9 @@ element => {
 //: opener  Whether an element says that it opens something on the page.
 element => element.tagName === "SUMMARY" || element.hasAttribute("aria-expanded") || element.hasAttribute("aria-controls") ||
   ![null, "false"].includes(element.getAttribute("aria-haspopup"))
+
+//: hand  Whether the mouse shows a hand over what a node of the tree alone stands for.
+node => ["pointer", "grab"].includes(getComputedStyle(node.nodeType === 3 ? node.parentElement : node).cursor)
 
 //: place  Where the element lies.
 element => { const box = element.getBoundingClientRect(); return [box.left + scrollX, box.top + scrollY]; }
@@ -132,23 +144,36 @@ async () => {
 //: clickable  Elements of the main region that react to a click without being links or buttons.
 getEventListeners => {
   const main = document.querySelector("main,[role=main]") || document.body;
-  const native = "a[href],button,input,select,textarea";
-  const found = [...main.querySelectorAll("a:not([href]),div,span,li,tr,td,p,img,article,section")].filter(element =>
-    (element.hasAttribute("onclick") || getEventListeners(element).click || getComputedStyle(element).cursor === "pointer") &&
+  const native = "a[href],button,input,select,textarea", reacts = REACTS, every = [];
+  const deep = root => {
+    for (const inner of root.querySelectorAll("*")) {
+      if (inner.matches("a:not([href]),div,span,li,tr,td,p,img,article,section,i,b,u,canvas")) every.push(inner);
+      if (inner.shadowRoot) deep(inner.shadowRoot);
+    }
+  };
+  deep(main);
+  const found = every.slice(0, 3000).filter(element => reacts(getEventListeners, element) &&
     !element.closest("a[href],button,[role],label,summary,input,select,textarea") &&
     !element.querySelector(native) && element.checkVisibility());
-  const top = found.filter(element => !found.includes(element.parentElement));
+  // a list that listens for its entries is none of them
+  const hand = element => ["pointer", "grab"].includes(getComputedStyle(element).cursor);
+  const lists = found.filter(element => !hand(element) && [...element.children].filter(one => found.includes(one)).length > 2);
+  const single = found.filter(element => !lists.includes(element));
+  const top = single.filter(element => !single.includes(element.parentElement));
   const first = top[0];
   return {
     count: top.length,
+    drawn: top.some(element => element.matches("canvas") && !element.textContent.trim()),
     example: first ? first.cloneNode(false).outerHTML.slice(0, 160) + (first.textContent || "").trim().slice(0, 40) : "",
   };
 }
 
 //: reacts  Whether an element that says just this reacts to a click without being a link or a button.
-(getEventListeners, said) => [...document.querySelectorAll("a:not([href]),span,div,p,li,td,b,em,strong")].some(element =>
-  (element.textContent || "").trim() === said && element.checkVisibility() && !element.closest("a[href],button,[role]") &&
-  (element.hasAttribute("onclick") || getEventListeners(element).click || getComputedStyle(element).cursor === "pointer"))
+(getEventListeners, said) => {
+  const reacts = REACTS, all = "a:not([href]),span,div,p,li,td,b,i,u,em,strong,svg,text,img";
+  return [...document.querySelectorAll(all)].some(element => !element.closest("a[href],button,[role]") &&
+    (element.textContent || "").trim() === said && element.checkVisibility() && reacts(getEventListeners, element));
+}
 
 //: nameless-links  Links of the main region to other pages of the site that have no name.
 () => {
@@ -164,6 +189,37 @@ getEventListeners => {
 //: hidden-links  The names of links that are not shown.
 () => [...document.querySelectorAll("a[href]")].filter(link => !link.checkVisibility({ visibilityProperty: true }))
   .map(link => (link.textContent || "").trim().slice(0, 80)).filter(name => name).slice(0, 500)
+
+//: hover-links  The names of links that a style sheet shows under a mouse alone.
+() => {
+  const rules = [...document.styleSheets].flatMap(sheet => { try { return [...sheet.cssRules]; } catch { return []; } })
+    .filter(rule => rule.selectorText && rule.style && (rule.style.display || rule.style.visibility || rule.style.opacity));
+  const shows = (element, state) => rules.some(rule => rule.selectorText.split(",").some(part => part.includes(state) &&
+    element.matches(part.replaceAll(state, "") || "*")));
+  const hidden = link => {
+    for (let up = link; up; up = up.parentElement) {
+      if (shows(up, ":hover")) return !shows(up, ":focus-within") && !shows(up, ":focus");
+    }
+    return false;
+  };
+  return [...document.querySelectorAll("a[href]")].filter(link => !link.checkVisibility({ visibilityProperty: true }) &&
+    link.host === location.host && hidden(link)).map(link => (link.textContent || "").trim().slice(0, 80)).filter(name => name);
+}
+
+//: hidden-search  Whether a search field stands in the page without being shown, and what without a name may open it.
+getEventListeners => {
+  const reacts = REACTS, spoken = element => (element.innerText || "").trim().match(/[\p{L}\p{N}]/u) || element.title ||
+    element.getAttribute("aria-label") || element.getAttribute("aria-labelledby") || element.querySelector("[alt]:not([alt='']),title,[aria-label]");
+  const marks = part => part ? ["id", "name", "class", "action", "placeholder", "aria-label"].map(key => part.getAttribute(key) || "").join(" ") : "";
+  const field = [...document.querySelectorAll("input:not([type]),input[type=search],input[type=text]")].find(input =>
+    !input.checkVisibility({ visibilityProperty: true }) && (input.type === "search" || input.closest("search,[role=search]") ||
+      /search|find\b|suche|recherche|buscar|ricerca|pesquisa|zoek|szukaj/i.test(marks(input) + " " + marks(input.form))));
+  if (!field) return null;
+  const opener = [...document.querySelectorAll("button,[role=button],a,span,div,i,svg,b")].find(element =>
+    element.checkVisibility({ visibilityProperty: true }) && !spoken(element) && !element.contains(field) && !element.querySelector("a,button,input") &&
+    (element.matches("button,[role=button]") || reacts(getEventListeners, element)));
+  return { opener: opener ? opener.cloneNode(false).outerHTML.slice(0, 200) : "" };
+}
 
 //: search-opener  The start tag of a control without a name that seems to open a search.
 () => {
@@ -188,6 +244,7 @@ element => {
     entries: form ? form.querySelectorAll("input:not([type]),input[type=text],input[type=search],textarea").length : 0,
     marked: /search|suche|recherche|buscar|busca\b|ricerca|pesquisa|zoek|szukaj/i.test(marks(element) + " " + marks(form)),
     readonly: !!element.readOnly,
+    alone: !form,
   };
 }
 
@@ -288,11 +345,11 @@ element => [...element.options]
   };
   const form = deep(document)[Number(key)];
   if (!form) return "";
-  const fake = [...form.querySelectorAll("div,span")].find(inner =>
+  const reacts = REACTS;
+  const fake = [...form.querySelectorAll("div,span,i,b,u,p,li,svg")].find(inner =>
     inner.checkVisibility() && !inner.closest("label,a[href],button,[role]:not(form):not([role=form])") &&
     !inner.querySelector("input,select,textarea,button,a[href],[role]") &&
-    (inner.isContentEditable || getEventListeners(inner).click || inner.hasAttribute("onclick") ||
-      inner.tabIndex >= 0 || getComputedStyle(inner).cursor === "pointer"));
+    (inner.isContentEditable || inner.tabIndex >= 0 || reacts(getEventListeners, inner)));
   return fake ? fake.cloneNode(false).outerHTML.slice(0, 200) : "";
 }
 

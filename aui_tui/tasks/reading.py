@@ -10,7 +10,7 @@ from typing import Final
 from aui_tui.model.observations import READABLE_ENOUGH
 from aui_tui.model.tasks import TaskResult, TreeDifference
 from aui_tui.tasks.covers import Cover
-from aui_tui.tasks.outline import Node, Outline
+from aui_tui.tasks.outline import ENTRIES, Node, Outline
 from aui_tui.tasks.page import MOST
 from aui_tui.tasks.tree import COMPARED, unlike
 from aui_tui.tasks.visit import Visit, ended
@@ -41,6 +41,7 @@ async def read(visit: Visit) -> TaskResult:
     links = [node for node in outline.of("link") if node.name]
     drawn = await pictures(visit) if len(text) < READABLE_ENOUGH else ""
     short = headings and links and (not drawn or (len(text) >= LITTLE and len(links) >= 2))
+    short = short or (not drawn and _is_form(outline))
     if len(text) >= READABLE_ENOUGH or short:
         first = f"the first heading is “{headings[0]}”" if headings else "no heading"
         visit.step("read", note=count(len(text), "character"), outline=outline)
@@ -51,6 +52,12 @@ async def read(visit: Visit) -> TaskResult:
     if visit.difference is not None and visit.difference.dom_only:
         return ended("read-hidden", {**facts, **hidden_facts(visit.difference)}, url=outline.url)
     return ended("read-waiting" if waiting else "read-empty", facts, url=outline.url)
+
+
+def _is_form(outline: Outline) -> bool:
+    """Say whether a page is one of fields and a button that all have names, such as a log-in page."""
+    fields, buttons = outline.of(*ENTRIES), [node for node in outline.of("button") if node.name]
+    return bool(fields and buttons) and all(node.name for node in fields)
 
 
 async def _difference(visit: Visit, outline: Outline) -> TreeDifference | None:
@@ -113,6 +120,7 @@ def items(visit: Visit, outline: Outline, *, main: bool = True, acting: bool = F
     own = words(outline.title)
     found: list[tuple[tuple[bool, bool, int], Node]] = []
     nodes = outline.main() if main else [node for node in outline.nodes if "contentinfo" not in node.path]
+    nodes = [node for node in nodes if "columnheader" not in node.path]
     for order, node in enumerate(sorted(nodes, key=lambda node: node.framed)):
         url = visit.place(node.url)
         if node.framed and found and not found[0][1].framed:

@@ -116,13 +116,15 @@ async def run_tasks(
     allowance: Allowance | None = None,
     tell: TaskProgress | None = None,
     tasks: Sequence[str] = tuple(DOERS),
+    start: str = "/",
 ) -> TaskRunning:
     """Run the tasks on the site that ``seen`` is of, and return what they brought.
 
-    ``act`` presses "add to cart" once. ``tasks``: those to run, "read" first. ``tell`` gets each step. Raises
-    NoBrowser, Unavailable. Cancelling closes everything but the browser, and raises TasksStopped with what had ended.
+    ``start``: the path of the page that they begin on; it stands for the homepage. ``act`` presses "add to cart" once.
+    ``tasks``: those to run, "read" first. ``tell`` gets each step. Raises NoBrowser, Unavailable. Cancelling closes
+    everything but the browser, and raises TasksStopped with what had ended.
     """
-    run = _Run(seen, browser, access, allowance or Allowance(), act=act, live=tell)
+    run = _Run(seen, browser, access, allowance or Allowance(), act=act, live=tell, start=start)
     try:
         await run.go(sorted(tasks, key=list(DOERS).index))
     except asyncio.CancelledError:
@@ -142,6 +144,7 @@ class _Run:
         *,
         act: bool,
         live: TaskProgress | None,
+        start: str,
     ) -> None:
         self.seen, self.browser, self.allowance, self.live = seen, browser, allowance, live
         self.access, self.secrets, self.usage = access, access.secrets, Usage()
@@ -149,7 +152,7 @@ class _Run:
         self.begun = time.monotonic()
         self.fences: list[Fence] = []
         self.followed = asyncio.Event()
-        self.visit = Visit(f"{seen.origin}/", self._page(), self._tell, act)
+        self.visit = Visit(f"{seen.origin}{start}", self._page(), self._tell, act)
         self.state = TaskRunning(TaskReport(ran_at=stamp(time.time()), origin=seen.origin, acted=act, stopped=True))
         self.lost = ended("no-home")
         """Why the homepage was not reached, or not whole."""
@@ -285,9 +288,10 @@ class _Run:
         if visit.difference is not None and had is not None:
             named = f" “{had.name}”" if had.name else ""
             return ended("hidden", {**hidden_facts(visit.difference), "named": named}, node=had)
-        if ending.outcome != ABSENT or task == "follow":
+        if ending.outcome != ABSENT:
             return ending
-        await self.followed.wait()
+        if task != "follow":
+            await self.followed.wait()
         before = {result.task: result for result in self.state.report.results}
         worked = {"read": (DONE,), "follow": (DONE, ABSENT)}
         failed = (before[one] for one in worked if one in before and before[one].outcome not in worked[one])

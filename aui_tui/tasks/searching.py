@@ -55,9 +55,10 @@ def queries(visit: Visit) -> list[tuple[str, bool]]:
             if words(word) and not words(word) & title:
                 source.setdefault(word, place)
 
-    def rank(word: str) -> tuple[bool, bool, int]:
-        # a word of the menu stands on every page, so it tells less than others
-        return source[word] == len(names), bool(words(word) & menu), -min(len(word), 8)
+    def rank(word: str) -> tuple[bool, bool, bool, int]:
+        # a word of the menu, or of every row, stands on every page, so it tells less than others
+        common = len(names) > QUERIES and all(word in name for name in names)
+        return source[word] == len(names), common, bool(words(word) & menu), -min(len(word), 8)
 
     ordered = sorted(source, key=rank)
     best: dict[int, str] = {}
@@ -72,7 +73,7 @@ async def search(visit: Visit) -> TaskResult:
     """Search for a word of the site, then for nonsense: results count when nonsense does not give them."""
     asked_for = queries(visit)
     if not asked_for:
-        return ended("search-no-query")
+        return await _without_word(visit)
     tries: list[SearchResult] = []
     control: SearchResult | TaskResult | None = None
     for query, _ in asked_for:
@@ -92,6 +93,15 @@ async def search(visit: Visit) -> TaskResult:
             if ending is not None:
                 return ending
     return await _failed(visit, tries, named=any(in_name for _, in_name in asked_for))
+
+
+async def _without_word(visit: Visit) -> TaskResult:
+    """Return the ending where the page holds no word to search for: there may be no field for one either."""
+    outline, _ = await visit.clear(await visit.page.open(visit.url))
+    _, box, nameless = await search_field(visit, outline)
+    if nameless is not None:
+        return await visit.blame("search-unnamed", nameless)
+    return ended("search-no-query") if box is not None else await _no_field(visit)
 
 
 def _controlled(visit: Visit, asked: SearchResult, control: SearchResult) -> TaskResult | None:
@@ -287,4 +297,8 @@ async def _no_field(visit: Visit) -> TaskResult:
         if snippet:
             visit.step("looked", note="for a search field", mark="stuck", outline=visit.home)
             return ended(reason, snippet=snippet)
+    hidden = await visit.page.inspect("hidden-search")
+    if hidden:
+        opener = str(hidden["opener"])
+        return ended("search-no-name" if opener else "search-hidden", snippet=opener)
     return ended("search-absent")

@@ -22,9 +22,12 @@ from aui_tui.packaged import read_table
 from aui_tui.tasks.covers import Cover
 from aui_tui.tasks.outline import DIALOGS, NOTHING, Node, Outline
 from aui_tui.tasks.page import Page, Stuck
+from aui_tui.tasks.vocabulary import PUZZLE
 from aui_tui.text import clean
 
 DISMISSALS: Final = 2
+SHOWN: Final = 1000
+"""Characters of a page in which it says that it asks for a puzzle."""
 
 
 @dataclass
@@ -106,6 +109,11 @@ class Visit:
         outline = await self.page.open(url)
         self.step("opened", note=clean(outline.title or url, 120), outline=outline)
         self.seen[self.place(outline.url)] = outline
+        title = clean(outline.title or url, 80)
+        if PUZZLE.search(outline.text()[:SHOWN]):
+            self.obstacle = f"“{title}” asks for proof of a person"
+        elif any(node.text for node in outline.tree_only):
+            self.obstacle = self.obstacle or f"“{title}” holds parts in a closed shadow root"
         return outline
 
     async def served(self, url: str) -> Outline:
