@@ -101,3 +101,10 @@ async def test_a_page_of_another_host_is_one_sentence_before_any_request(tmp_pat
         assert site.opened == 0
     assert (result.code, result.out) == (2, "")
     assert said in result.sentence
+
+
+async def test_the_path_of_the_address_is_asked_as_a_page_beside_the_homepage(tmp_path: Path) -> None:
+    async with Site(default=shop) as site:
+        found = await run(tmp_path, "scan", f"http://127.0.0.1:{site.port}/help?x=1#top", "--json")
+    assert [page["path"] for page in json.loads(found.out)["pages"]] == ["/help?x=1"]
+    assert json.loads(found.out)["score"] is not None

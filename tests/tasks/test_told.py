@@ -21,8 +21,8 @@ from aui_tui.model.tasks import (
 )
 
 
-def report(*results: TaskResult, **counts: int) -> TaskReport:
-    return TaskReport(ran_at="", origin="", results=results, **counts)
+def report(*results: TaskResult, writes: int = 0, withheld: int = 0, loading: int = 0) -> TaskReport:
+    return TaskReport(ran_at="", origin="", results=results, writes=writes, withheld=withheld, loading=loading)
 
 
 READ = TaskResult(task="read", outcome=DONE, note="Read.")
