@@ -68,9 +68,8 @@ async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
 
 async def _by_button(visit: Visit) -> TaskResult | None:
     """Press the button about contact, or the link without an address of its own; None where there is none."""
-    named = (node for node in visit.home.of("button", "link") if CONTACT.search(node.name) and not node.disabled)
-    node = next((one for one in named if _on_the_page(visit, one.url)), None)
-    if node is None or NEVER.search(node.name):
+    node = contact_button(visit)
+    if node is None:
         return None
     fresh = await visit.at_home_again(node)
     if fresh is None:
@@ -89,6 +88,12 @@ async def _by_button(visit: Visit) -> TaskResult | None:
         return ended("contact-done", {"way": way}, url=outline.url)
     held = bool(pressed.held) and not pressed.led
     return ended("shut" if held else "contact-unsure", node=node, url=outline.url)
+
+
+def contact_button(visit: Visit) -> Node | None:
+    """Return the button about contact, or the link without an address of its own."""
+    named = (node for node in visit.home.of("button", "link") if CONTACT.search(node.name) and not node.disabled)
+    return next((one for one in named if _on_the_page(visit, one.url) and not NEVER.search(one.name)), None)
 
 
 async def _in_menu(visit: Visit) -> list[Node]:
@@ -118,6 +123,8 @@ async def _no_contact(visit: Visit) -> TaskResult:
     name = next(hidden, "")
     if name:
         return ended("contact-hidden", {"name": clean(name, SHORT)})
+    if await visit.page.query("grows"):
+        return ended("unwalked", {"obstacle": "the homepage goes on as it is scrolled, and its end was not reached"})
     return ended("contact-absent")
 
 

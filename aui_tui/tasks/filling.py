@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from aui_tui.model.tasks import TaskResult
-from aui_tui.tasks.contact import contact_links
+from aui_tui.tasks.contact import contact_button, contact_links
 from aui_tui.tasks.elements import Control, fill
 from aui_tui.tasks.outline import ENTRIES, FIELDS, Outline
 from aui_tui.tasks.page import LOOK, Closed, Page, Stuck
@@ -47,6 +47,10 @@ async def form(visit: Visit) -> TaskResult:
         unseen = [node.url for node in contact_links(visit, visit.home) if visit.place(node.url) not in visit.seen]
         with suppress(Closed):
             best = await _largest(visit, [url for url in unseen[:CONTACTS] if _has_entry(await visit.served(url))])
+    if best is None and not entries:
+        opened = await _opened(visit)
+        if opened is not None:
+            return await _judge(visit, *opened)
     if best is None and entries and not any(_has_entry(visit.seen[url]) for url in entries if url in visit.seen):
         return ended("failed", {"why": "the fields of its form did not come again"})
     if best is None:
@@ -54,6 +58,18 @@ async def form(visit: Visit) -> TaskResult:
     outline = await visit.here(best.url)
     again = next((one for one in await _forms(visit.page, outline) if one.key == best.key), best)
     return await _judge(visit, outline, again)
+
+
+async def _opened(visit: Visit) -> tuple[Outline, Form] | None:
+    """Press the button about contact where it says that it opens something; return the form that it opens."""
+    button = contact_button(visit)
+    fresh = await visit.at_home_again(button) if button is not None else None
+    if fresh is None or not await visit.page.ask(fresh, "opener") or not await visit.press(fresh):
+        return None
+    outline = await visit.page.settle()
+    visit.step("pressed", fresh, note="to open a form", outline=outline)
+    forms = await _forms(visit.page, outline)
+    return (outline, max(forms, key=lambda one: len(one.controls))) if forms else None
 
 
 async def _largest(visit: Visit, urls: Sequence[str]) -> Form | None:

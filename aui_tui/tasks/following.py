@@ -176,7 +176,7 @@ async def _gone_to(visit: Visit, node: Node, address: str, pressed: Pressed) -> 
         reason = "follow-acts" if acts(address) else "follow-failed"
         facts = {"why": f"the link “{node.name}” leads to another site"}
         return ended(reason, facts, node=node)
-    outline = await visit.page.open(address)
+    outline = await visit.cleared(await visit.page.open(address))
     ending = await _landed(visit, node, outline, went=True)
     routed = pressed.held and not pressed.led and node.url
     if ending.outcome == DONE or ending.reason == "follow-failed" or not routed:

@@ -68,7 +68,8 @@ class Offer:
     @property
     def is_one(self) -> bool:
         """The page is about an offer: it declares one, or shows a price beside a control."""
-        return self.declared or bool(self.price and (self.control or self.unknown or self.fake))
+        sold = self.control is not None and CART.search(self.control.name) is not None
+        return self.declared or sold or bool(self.price and (self.control or self.unknown or self.fake))
 
 
 async def offer(visit: Visit) -> TaskResult:
@@ -158,9 +159,7 @@ def _paired(main: Sequence[Node]) -> tuple[Sequence[Node], Node | None, Node | N
     unknown: tuple[Sequence[Node], Node | None, Node | None] = ((), None, None)
     for at, node in enumerate(main):
         adds = node.role in CONTROLS and ADD.search(node.name) is not None
-        other = (
-            node.role == "button" and not node.disabled and node.name and not any(o.search(node.name) for o in OTHERS)
-        )
+        other = node.role == "button" and not node.disabled and not any(o.search(node.name) for o in OTHERS)
         if not adds and (unknown[0] or not other):
             continue
         block = _block(main, at)
@@ -228,7 +227,7 @@ async def _lack(visit: Visit, found: Offer) -> tuple[str, Node | None, dict[str,
         drawn = await pictures(visit)
         if drawn or _COST.search(outline.jsonld):
             return "offer-price", control, {"pictures": drawn}
-        return "offer-no-price" if control is not None else "", control, {}
+        return "offer-no-price" if control is not None and found.declared else "", control, {}
     if control is not None:
         main = outline.main()
         choices = any(node.role in ("combobox", "radio", "listbox") for node in main)

@@ -103,6 +103,7 @@ class Page:
         """The answer to the last document that the tab asked for."""
         self.ready = False
         """The document was complete, and its scripts at rest, when it was last looked at."""
+        self._kept = 0
         self.rest: float | None = None
         """Seconds for which the page has not changed, below 0 while a timer of its loading is due; None: not known."""
         self._session: tuple[Tab, CDPSession] | None = None
@@ -161,10 +162,12 @@ class Page:
             return await self.tab.locator(f"aria-ref={node.ref}").element_handle(timeout=1000 * ACT)
         session = await self._cdp()
         resolved = await session.send("DOM.resolveNode", {"backendNodeId": int(node.ref[len(OWN) :])})
+        self._kept += 1  # several are asked for at once
+        key = f"chosen-{self._kept}"
         call = {"objectId": resolved["object"]["objectId"], "functionDeclaration": questions()["keep"]}
-        await session.send("Runtime.callFunctionOn", call)
+        await session.send("Runtime.callFunctionOn", {**call, "arguments": [{"value": key}]})
         for frame in self.tab.frames:
-            handle = (await frame.evaluate_handle(questions()["kept"])).as_element()
+            handle = (await frame.evaluate_handle(questions()["kept"], key)).as_element()
             if handle is not None:
                 return handle
         raise Untouched

@@ -85,6 +85,16 @@ element => {
 element => element.tagName === "SUMMARY" || element.hasAttribute("aria-expanded") || element.hasAttribute("aria-controls") ||
   ![null, "false"].includes(element.getAttribute("aria-haspopup"))
 
+//: grows  Whether the page goes on where it is scrolled to its end.
+async () => {
+  const root = document.scrollingElement || document.documentElement, was = root.scrollHeight;
+  for (let time = 0; time < 2 && root.scrollHeight <= was + innerHeight / 4; time++) {
+    root.scrollTo(0, root.scrollHeight);
+    await new Promise(done => setTimeout(done, 600));
+  }
+  return root.scrollHeight > was + innerHeight / 4;
+}
+
 //: hand  Whether the mouse shows a hand over what a node of the tree alone stands for.
 node => ["pointer", "grab"].includes(getComputedStyle(node.nodeType === 3 ? node.parentElement : node).cursor)
 
@@ -111,10 +121,10 @@ all => {
 element => element.cloneNode(false).outerHTML
 
 //: keep  Keep the element that this is asked of for the next question; written as a method, since it is called on it.
-function () { Object.defineProperty(globalThis, Symbol.for("chosen"), { value: this, configurable: true }); }
+function (key) { Object.defineProperty(globalThis, Symbol.for(key), { value: this, configurable: true }); }
 
 //: kept  The element that was kept.
-() => { const key = Symbol.for("chosen"), kept = globalThis[key]; delete globalThis[key]; return kept || null; }
+name => { const key = Symbol.for(name), kept = globalThis[key]; delete globalThis[key]; return kept || null; }
 
 //: tools  The names of the WebMCP tools that the page has registered; null where the browser has no WebMCP for it.
 async () => {

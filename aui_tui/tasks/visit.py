@@ -116,12 +116,17 @@ class Visit:
             self.obstacle = self.obstacle or f"“{title}” holds parts in a closed shadow root"
         return outline
 
+    async def cleared(self, outline: Outline) -> Outline:
+        """Dismiss what covers the page that is open; what stays is an obstacle."""
+        outline, cover = await self.clear(outline)
+        if cover is not None:
+            self.obstacle = f"something covers “{clean(outline.title or outline.url, 80)}”"
+        return outline
+
     async def served(self, url: str) -> Outline:
         """Open a page and dismiss what covers it. Raises Closed; Stuck, also where the server fails or is too busy."""
-        outline, cover = await self.clear(await self.open(url))
+        outline = await self.cleared(await self.open(url))
         status = self.page.status
-        if cover is not None:
-            self.obstacle = f"something covers “{clean(outline.title or url, 80)}”"
         if status == LIMIT_STATUS or status >= 500:
             self.seen.pop(self.place(outline.url), None)
             raise Stuck(f"status {status}")
