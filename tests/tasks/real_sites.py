@@ -638,6 +638,32 @@ def mezzanine(folder: Path) -> Iterator[int]:
         yield up
 
 
+# money has no places after the comma where the system has no locale of a country, and tables need two
+CARTRIDGE_MONEY: Final = """
+ALLOWED_HOSTS, DEBUG = ["*"], False
+import locale
+locale._override_localeconv = {"frac_digits": 2, "int_frac_digits": 2, "currency_symbol": "€", "int_curr_symbol": "EUR ",
+                               "mon_decimal_point": ".", "p_cs_precedes": 1, "n_cs_precedes": 1}
+"""
+
+
+@contextmanager
+def cartridge(folder: Path) -> Iterator[int]:
+    """A shop of Cartridge as its starter makes it, with the pages and the product of its demonstration."""
+    start = tool(folder, "mezzanine-project", "cartridge")
+    python, site = str(Path(start).with_name("python")), folder / "site"
+    if not site.exists():
+        site.mkdir()
+        run(start, "-a", "cartridge", "harbour", str(site), cwd=folder)
+        with (site / "harbour/local_settings.py").open("a") as settings:
+            settings.write(CARTRIDGE_MONEY)
+        run(python, "manage.py", "createdb", "--noinput", "-v", "0", cwd=site)
+    port = free_port()
+    command = (python, "manage.py", "runserver", "--noreload", "--insecure", f"127.0.0.1:{port}")
+    with served(*command, port=port, cwd=site) as up:
+        yield up
+
+
 @contextmanager
 def docsify(folder: Path) -> Iterator[int]:
     """docsify: Markdown that is drawn in the browser, with its search."""
@@ -719,6 +745,7 @@ SITES: Final[Mapping[str, tuple[Serve, Truth]]] = {
     "jekyll": (JEKYLL, Truth(search="absent")),
     "next": (nextjs, Truth(follow="absent", search="absent", contact="absent")),
     "mezzanine": (mezzanine, Truth(form="done")),
+    "cartridge": (cartridge, Truth(form="done", offer="done")),
     "docsify": (docsify, Truth()),
     "mediawiki": (mediawiki, Truth()),
     "docusaurus": (docusaurus, Truth(search="absent", contact="absent")),
