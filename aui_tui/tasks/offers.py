@@ -119,10 +119,12 @@ def _ahead(visit: Visit) -> Iterator[str]:
 
 
 def _priced(visit: Visit, outline: Outline) -> list[str]:
-    """Return the addresses of the items of a page whose list item shows a price; without one, those of a shop."""
-    every = items(visit, outline)
+    """Return the addresses of the items of a page beside which a price stands; without one, those of a shop."""
+    every, main = items(visit, outline), outline.main()
     priced = [node.url for node in every if node.group and PRICE.search(outline.text(node.group))]
-    return priced or ([node.url for node in every if node.group] if SHOP.search(outline.title) else [])
+    priced = priced or [node.url for node in every if node in main and _block(main, main.index(node))]
+    shop = every if SHOP.search(outline.title) else []
+    return priced or [node.url for node in shop if node.group] or [node.url for node in shop]
 
 
 def _offer(outline: Outline) -> Offer:

@@ -97,7 +97,9 @@ ROOM = f"<main><h1>Harbour room Pier</h1><p>{PROSE * 2}</p></main>"
 
 
 def found(target: str) -> Any:
-    return html(f"<main><h1>Results</h1><ul>{LINKS if 'harbour' in target.casefold() else ''}</ul></main>", "Results")
+    names = [name for name in ("Pier", "Loft", "Tide") if target.casefold().endswith(("harbour", name.casefold()))]
+    rows = "".join(f'<li><a href="/room/{name}">Harbour room {name}</a></li>' for name in names)
+    return html(f"<main><h1>Results</h1><ul>{rows}</ul></main>", "Results")
 
 
 async def ran(browser: Browser, home: str) -> TaskRunning:
