@@ -121,8 +121,15 @@ def _ahead(visit: Visit) -> Iterator[str]:
 def _priced(visit: Visit, outline: Outline) -> list[str]:
     """Return the addresses of the items of a page beside which a price stands; without one, those of a shop."""
     every, main = items(visit, outline), outline.main()
-    priced = [node.url for node in every if node.group and PRICE.search(outline.text(node.group))]
-    priced = priced or [node.url for node in every if node in main and _block(main, main.index(node))]
+    urls = {node.url for node in every}
+
+    def beside_a_price(node: Node) -> bool:
+        if PRICE.search(node.name) or (node.group and PRICE.search(outline.text(node.group))):
+            return True
+        block = _block(main, main.index(node)) if node in main else ()  # a card tells of one item
+        return bool(block) and {one.url for one in block if one.url in urls} == {node.url}
+
+    priced = [node.url for node in every if beside_a_price(node)]
     shop = every if SHOP.search(outline.title) else []
     return priced or [node.url for node in shop if node.group] or [node.url for node in shop]
 
