@@ -120,7 +120,7 @@ def _ahead(visit: Visit) -> Iterator[str]:
 
 def _priced(visit: Visit, outline: Outline) -> list[str]:
     """Return the addresses of the items of a page beside which a price stands; without one, those of a shop."""
-    every, main = items(visit, outline), outline.main()
+    every, main = [node for node in items(visit, outline) if not CART.search(node.name)], outline.main()
     urls = {node.url for node in every}
 
     def beside_a_price(node: Node) -> bool:
