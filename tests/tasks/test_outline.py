@@ -40,7 +40,7 @@ def test_an_outline_is_read_with_names_addresses_groups_and_states() -> None:
     assert (by_ref["e17"].name, by_ref["e17"].disabled) == ('Say "hi"', True)
     assert by_ref["f1e2"].framed
     assert not by_ref["e17"].framed
-    assert page.text() == 'Rooms Pier flat 49.00 € Say "hi"'
+    assert page.text() == 'Rooms Pier flat 49.00 € Say "hi" Search the shop Inner'
 
 
 @given(st.text(max_size=400))
