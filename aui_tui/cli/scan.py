@@ -153,6 +153,7 @@ def scan(
     allow_private: options.AllowPrivate = False,
     connect_to: options.ConnectTo = None,
     page: options.Page = None,
+    pages: options.Pages = 0,
     fail_under: options.FailUnder = None,
     fail_grade: options.FailGrade = None,
     require_stance: options.RequireStance = None,
@@ -167,7 +168,8 @@ def scan(
     """Scan a site as a browser and as AI agents, and print its report card.
 
     A scan with a gate always asks the site. --output takes .md, .html, .sarif, .xml (JUnit) and others;
-    FILE.recording keeps what was seen, for regrade. --page PATH, up to ten times, asks who gets other pages too.
+    FILE.recording keeps what was seen, for regrade. --page PATH, up to ten times, asks who gets other pages too;
+    --pages N chooses N of the sitemap and the homepage, at most 30, and says per section who gets in.
 
     Settings (aui-tui config): control, via, pace, declared, sign.
     """
@@ -176,7 +178,7 @@ def scan(
         raise BadValue("--cached takes a kept answer and --force does not: leave one out.")
     if act and not tasks:
         raise BadValue("--act is for the tasks: add --tasks.")
-    pages = {one: pages_of(one, page or ()) for one in url}
+    named = {one: pages_of(one, page or ()) for one in url}
     gating = Gating.of(run, context.params)
     recording = next((name for name in output or () if name.endswith(RECORDING)), "")
     if recording and len(url) > 1:
@@ -196,7 +198,9 @@ def scan(
     async def work() -> None:
         for one in url:
             try:
-                access = policy_of(run, allow_private=allow_private, connect_to=connect_to, pages=pages[one])
+                access = policy_of(
+                    run, allow_private=allow_private, connect_to=connect_to, pages=named[one], sample=pages
+                )
                 async with opened(run, access) as service:
                     found = await scan_one(run, service, one, asked)
                     if recorded is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError, InvalidHost
@@ -15,22 +16,27 @@ if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
 
 
+SAMPLE_SECONDS: Final = 8.0
+"""Seconds that each page which is chosen adds to what a scan may take."""
+
+
 def policy_of(
     run: Run,
     *,
     allow_private: bool = False,
     connect_to: Sequence[str] | None = None,
     pages: Sequence[str] = (),
+    sample: int = 0,
 ) -> ScanPolicy | None:
     """Return what the options and settings allow; None where there are neither.
 
-    ``pages``: paths of :func:`pages_of`.
+    ``pages``: paths of :func:`pages_of`. ``sample``: so many pages are chosen too, which gives the scan more time.
 
     Raises BadValue, InvalidHost or ConfigError.
     """
     settings = run.settings
     asked = {name: value for name in OF_SCANS if (value := getattr(settings, name)) != DEFAULTS[name]}
-    if not (allow_private or connect_to or pages or asked):
+    if not (allow_private or connect_to or pages or sample or asked):
         return None
     if settings.control == "chromium":
         from aui_tui.tasks.browser import available
@@ -54,11 +60,14 @@ def policy_of(
     for name, value in asked.items():
         field, read = fields.get(name, (name, lambda value: value))
         given[field] = read(value)
+    limits = given.pop("limits", Limits())
     return ScanPolicy(
         allow_private=allow_private,
         keyboard=True,
         connect_to=tuple(ConnectTo.parse(rule) for rule in connect_to or ()),
         pages=tuple(pages),
+        sample=sample,
+        limits=replace(limits, whole=limits.whole + SAMPLE_SECONDS * sample),
         **given,
     )
 

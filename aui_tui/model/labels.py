@@ -237,6 +237,12 @@ def declared(found: Declared) -> Iterator[tuple[str, str]]:
         yield "", f"not found: {absent}"
 
 
+def part_of_site(path: str) -> str:
+    """Return the section that a path belongs to: its first segment, where something follows it; else ``/``."""
+    first, _, rest = path.partition("?")[0].lstrip("/").partition("/")
+    return f"/{first}" if rest else "/"
+
+
 def page(found: PageAccess) -> tuple[str, str]:
     """Return who gets another page than the homepage: a word of the table of signs, and a clause without full stop."""
     got = f"gets {found.status or 'no answer'}" if found.outcome != SERVED else "gets it"

@@ -475,7 +475,12 @@ def pages(report: HostReport) -> Section | None:
     if not found:
         return None
     items = tuple(Item((page.path,), word, text, key=page.path) for page in found for word, text in [labels.page(page)])
-    return Section("pages", "Pages, not scored", items=items)
+    parts: dict[str, list[str]] = {}
+    for item in items:
+        parts.setdefault(labels.part_of_site(item.key), []).append(item.word)
+    said = [f"{part}: {words.count('in')} of {count(len(words), 'page')} open to all" for part, words in parts.items()]
+    text = f"{'; '.join(said)}." if len(items) > 1 else ""
+    return Section("pages", "Pages, not scored", text, items)
 
 
 def reads(report: HostReport) -> Section | None:

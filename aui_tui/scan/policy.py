@@ -191,6 +191,8 @@ class ScanPolicy:
     arms: bool = True
     reads: bool = True
     pages: tuple[str, ...] = ()
+    sample: int = 0
+    """How many pages of the site are chosen too."""
     limits: Limits = Limits()
     signer: Signer | None = field(default=None, repr=False)
 

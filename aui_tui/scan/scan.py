@@ -41,7 +41,7 @@ from aui_tui.model.observations import (
 from aui_tui.model.reads import KeptPage, Reads
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import AWAY, MORE, OWN_ROBOTS, REAL, REAL_AGENT, REFUSED
-from aui_tui.scan import arms, charset, exchanges, probes, profiles, refusal_cause, signing, walls
+from aui_tui.scan import arms, charset, exchanges, page_choice, probes, profiles, refusal_cause, signing, walls
 from aui_tui.scan.agent_files import PATHS
 from aui_tui.scan.arms import RealBrowser
 from aui_tui.scan.comparison import PageComparison
@@ -897,13 +897,35 @@ class _Scan:
         token = next(agent.token for agent in registry().live if agent.key == name)
         return facts.policies([token])[0]
 
+    async def _choose_pages(self) -> tuple[str, ...]:
+        """Return pages of the site's sitemap and of the links of its homepage, some of each section."""
+        number = self._access.sample
+        served = self._served.get(BROWSER) or next(iter(self._served.values()), None)
+        if not number or served is None:
+            return ()
+        found = list(page_choice.links(served.body, self.origin))
+        waiting = page_choice.sitemaps(self._robots_answer[2], self.origin)
+        for _ in range(page_choice.SITEMAPS):
+            if not waiting or not self._has_time(1):
+                break
+            await asyncio.sleep(self._access.limits.pace)
+            url = Url(self.origin, waiting.pop(0))
+            _, answer = await self._ask_as("robots", profiles.profile("robots"), url=url)
+            listed, is_index = page_choice.locations(answer.body if answer.status == 200 else b"", self.origin)
+            if is_index:
+                waiting[:0] = listed
+            else:
+                found += listed
+        return page_choice.choose(found, number)
+
     async def _ask_pages(self) -> None:
         """Ask browser and agents for the other pages too, one page after the other, with the same control."""
         limits = self._access.limits
         access = replace(self._access, arms=False, signer=None, limits=replace(limits, causes=0))
-        for number, path in enumerate(self._access.pages):
+        wanted = tuple(dict.fromkeys((*self._access.pages, *await self._choose_pages())))
+        for number, path in enumerate(wanted):
             if not self._has_time(1):
-                left = self._access.pages[number:]
+                left = wanted[number:]
                 self.warnings.append(f"Not asked, because the time of the scan ended: {', '.join(left)}")
                 return
             shown = clean(path, MAX_URL)
