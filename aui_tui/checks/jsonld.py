@@ -24,7 +24,8 @@ TYPES = {
 SENTENCES: Final = sentence_list(
     """
     warn jsonld-broken: JSON-LD cannot be parsed
-        <<broken>> of <<count>> on the homepage cannot be parsed, so an agent gets nothing from what they say.
+        <<broken>> of <<count>> on the homepage cannot be parsed, so an agent gets nothing from what they
+        say<<others>>.
     warn jsonld-untyped: JSON-LD names no type
         <<untyped>> of <<count>> on the homepage <<says|say>> nothing of what it is (no @type), so <<it counts|they
         count>> for nothing.
@@ -86,7 +87,9 @@ class JsonLd(PageCheck):
         if whole and not page.jsonld:
             yield Finding("jsonld-none", {"drop": share(lambda tool: "jsonld" not in tool.keeps)})
         if page.jsonld_broken and whole:  # the end of what was read may cut one
-            yield Finding("jsonld-broken", {"broken": str(page.jsonld_broken), "count": blocks})
+            others = ", and parsers that stop at the first fault, such as extruct, get nothing of the others"
+            facts = {"broken": str(page.jsonld_broken), "others": others if typed else ""}
+            yield Finding("jsonld-broken", facts | {"count": blocks})
         if typed:
             yield Finding("jsonld", {"count": count(typed, "JSON-LD block")})
 

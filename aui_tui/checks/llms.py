@@ -117,6 +117,8 @@ class LlmsTxt(Check):
 
 > {site.about}
 
+The pages below are the best ones to start from.
+
 ## Start here
 
 - [Home]({site.origin}/): {PLACEHOLDER} by what a visitor can do there, and add the pages an agent needs"""

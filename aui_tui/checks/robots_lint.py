@@ -19,6 +19,9 @@ RENAMED: Final = {
     "googleagent-mariner": "Google-Agent",
 }
 """Names that their operator no longer sends, and what it sends instead (checked 2026-11-23)."""
+BETWEEN: Final = frozenset((b"content-signal", b"content-usage", b"crawl-delay", b"request-rate"))
+"""Records after which Protego 0.7.0 and, of npm, robots-parser 3.0.1, robots-txt-parse 2.0.1 and robots-txt-guard 1.0.2
+begin another group; by RFC 9309, 2.2.1, only a rule ends the names."""
 _TOKEN: Final = re.compile(rb"[A-Za-z_-]+|\*")
 _MANAGED: Final = re.compile(r"^#\s*BEGIN (.{1,40}?) MANAGED CONTENT", re.IGNORECASE)
 
@@ -32,6 +35,7 @@ def remarks(text: str) -> Iterator[str]:
 def _remarks(text: str) -> Iterator[str]:
     names: list[tuple[int, bytes]] = []
     in_rules = False
+    between = 0  # a line after a name of the group that is being read, and no rule
     for number, line in enumerate(text.splitlines(), 1):
         managed = _MANAGED.match(line)
         if managed:
@@ -42,9 +46,18 @@ def _remarks(text: str) -> Iterator[str]:
         key, value = robots.record(line.encode())
         if key == b"user-agent":
             names = [] if in_rules else names
+            if names and between:
+                first = quoted(names[0][1].decode("utf-8", "replace"))
+                yield (
+                    f"line {between}: a line between the names of one group ends it for some parsers (Protego,"
+                    f" robots-parser), which then apply none of its rules to {first}; move it below the last User-agent"
+                    " line of the group"
+                )
             names.append((number, value))
-            in_rules = False
+            in_rules, between = False, 0
             yield from _name(number, value)
+        elif key in BETWEEN and names and not in_rules:
+            between = between or number
         elif key in (b"allow", b"disallow"):
             if key == b"disallow" and value == b"/" and not in_rules:
                 yield from _unheard(names)
