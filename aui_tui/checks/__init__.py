@@ -6,6 +6,7 @@ what-if, the plan and the explanation of the method are loops over this list.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from types import MappingProxyType
 from typing import Final
@@ -46,6 +47,21 @@ CHECKS: Final[tuple[Check, ...]] = tuple(import_module(f"{__name__}.{name}").CHE
 _FIXES: Final = {check.fix: check for check in CHECKS}
 BY_FIX: Final = MappingProxyType({key: _FIXES[key] for key in (*FIXES, *(key for key in _FIXES if key not in FIXES))})
 """All checks by recommendation key, in the order of the specification (2.6); others last."""
+
+
+def _refuse_doubles(checks: Iterable[Check]) -> None:
+    """Raise ValueError where two sentences have one id: a finding of one check would be told as the other's."""
+    owners: dict[str, str] = {}
+    for check in checks:
+        for line in check.sentences:
+            if line.id in owners:
+                raise ValueError(
+                    f"The sentence id {line.id} of the check {check.fix} is also one of {owners[line.id]}: rename it."
+                )
+            owners[line.id] = check.fix
+
+
+_refuse_doubles(CHECKS)
 
 
 def by_fix(key: str) -> Check:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.checks import BY_FIX, CHECKS, NAMES
+from aui_tui.checks import BY_FIX, CHECKS, NAMES, _refuse_doubles
 from aui_tui.checks.base import Check
 from aui_tui.model.methods import METHODS
 from aui_tui.model.vocabulary import FIXES, SEVERITIES
@@ -155,3 +155,8 @@ def test_no_check_knows_another() -> None:
                 node.module for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)
             }
             assert not {f"aui_tui.checks.{name}" for name in names} & imported, path.name
+
+
+def test_a_copied_check_that_keeps_its_sentence_ids_is_refused() -> None:
+    with pytest.raises(ValueError, match="The sentence id llms-note of the check llms is also one of llms"):
+        _refuse_doubles([BY_FIX["llms"], BY_FIX["llms"]])

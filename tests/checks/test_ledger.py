@@ -253,7 +253,8 @@ def test_broken_structured_data_is_reported() -> None:
     page = PageFacts(jsonld=3, jsonld_broken=2, readable=900, semantic=Landmarks(main=1, nav=1, aria=1))
     lines = reported(site.site(page=page))
     assert (
-        "2 of 3 JSON-LD blocks on the homepage cannot be parsed, so an agent gets nothing from what they say." in lines
+        "2 of 3 JSON-LD blocks on the homepage cannot be parsed, so an agent gets nothing from what they say, and"
+        " parsers that stop at the first fault, such as extruct, get nothing of the others." in lines
     )
     assert "The homepage has 1 JSON-LD block." in lines
 
