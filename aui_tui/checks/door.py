@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from aui_tui.checks.base import WELCOME, Advice, Check, Earned, Site, sentence_list
-from aui_tui.checks.door_fix import REQUEST, door_advice, fields, let_everybody_in
+from aui_tui.checks.door_fix import REQUEST, door_advice, fields, is_fault, let_everybody_in
 from aui_tui.checks.judge import Judgement, Probed
 from aui_tui.checks.wording import (
     NAMED,
@@ -99,6 +99,9 @@ SENTENCES: Final = sentence_list(
     warn note cause-field: <<field>> decides / A header field decides
         The site does not decide by the name of <<agents>> but by <<field>>: a browser's name is turned away too when
         it is sent as the agent sends it, and served when only that is changed to what a browser sends.
+    warn cause-fault: The program fails without <<field>> / The program fails
+        The homepage fails (<<what>>) for every client that does not send <<field>> as a browser does, whatever its
+        name: a fault of the site's program, which <<agents>> <<meets|meet>>.
     warn note cause-fields: Other header fields decide
         The site does not decide by the name of <<agents>> but by other header fields: a browser's name with the
         agent's other fields is turned away too. It is not known which of them decides; possible are <<field>>.
@@ -463,8 +466,10 @@ def _cause(judgement: Judgement) -> Iterator[Finding]:
     if found is None:
         return
     names = joined(agent.short for agent in registry().live if agent.key in found.agents)
-    facts = {"agents": names, "field": fields(found.fields)}
-    yield Finding(f"cause-{found.by}", facts)
+    facts = {"agents": names, "field": fields(found.fields), "number": str(len(found.agents))}
+    probes = [probe for agent, probe in judgement.probed if agent.key in found.agents]
+    fault = is_fault(found, probes)
+    yield Finding("cause-fault", facts | {"what": answers(probes)}) if fault else Finding(f"cause-{found.by}", facts)
 
 
 def _limited(judgement: Judgement) -> Iterator[Finding]:

@@ -58,9 +58,39 @@ def _rule(cause: Cause | None) -> str:
     return fill(edges().rule[cause.by], {"agents": agents, "field": fields(cause.fields)})
 
 
+def is_fault(cause: Cause | None, probes: Sequence[Exchange]) -> bool:
+    """Return whether the site's program fails for ``probes`` for want of a header field: no rule turns them away."""
+    return cause is not None and cause.by == "field" and all(probe.failing for probe in probes)
+
+
+MISSING: Final = MappingProxyType(
+    {"HTTP version": ("--http1.1", ""), "Accept": ("-H 'Accept:'", "-H 'Accept: text/html'")}
+)
+"""How curl leaves out what a program wants, and how it sends that; other fields it sends only when it is told to."""
+
+
+def _fault_advice(site: Site, cause: Cause, away: Sequence[Probed]) -> Advice:
+    """Return the fix for a program that fails where a header field is missing, with requests that show it."""
+    field, origin = cause.fields[0], site.origin
+    without, sent = MISSING.get(field, ("", f"-H '{field}: en'" if field == "Accept-Language" else f"-H '{field}: ?1'"))
+    show = "curl -sS -o /dev/null -w '%{http_code}\\n'"
+    agents = joined(agent.short for agent, _ in away)
+    body = (
+        f"{agents} {'gets' if len(away) == 1 else 'get'} {answers([probe for _, probe in away])} on"
+        f" {site.observations.host} because they do not send {fields(cause.fields)} as a browser does: the program that"
+        " makes the page fails without it. This is no rule of a firewall. Give the value a default in the code (a"
+        " language, a type), look at the error log for the line that fails, and add a test without the field."
+    )
+    code = f"# fails today, and must answer 200\n{show} {without} {origin}/\n# answers 200\n{show} {sent} {origin}/"
+    code = code.replace("  ", " ")
+    return Advice(body, code, lambda: (Piece("program/without-field.sh", "the shell of whoever keeps the code", code),))
+
+
 def door_advice(site: Site) -> Advice:
-    """Return body and snippet for the wall or edge that turned the agents away."""
+    """Return body and snippet for the wall, edge or program that turned the agents away."""
     away = site.judgement.turned_away
+    if away and (cause := site.observations.cause) is not None and is_fault(cause, [probe for _, probe in away]):
+        return _fault_advice(site, cause, away)
     recipe = edges().for_wba([*_refusers(probe for _, probe in away), *site.edges])
     facts = site.facts() | _refusal(site, away)
     who, host = f"{facts['agents']} {'gets' if len(away) == 1 else 'get'}", site.observations.host

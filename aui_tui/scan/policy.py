@@ -42,9 +42,10 @@ class Limits:
     look-up. ``pause``: before a client that was turned away is asked again; waits that grow begin with it. ``again``:
     for a client that got no answer before, at least. ``budget``: asking again in all; ``whole``: the scan. ``pace``:
     requests go one at a time, ``pace`` seconds apart, with ``paced`` paces added to ``budget``; 0: all at once.
-    ``retry_after``: the longest wait that a site may ask for. ``causes``: requests that look for the cause of a
-    refusal. ``patience``: for which a file waits for the browser's connection
-    (HTTP/1.1) before it gets one of its own. ``fields``: header fields considered; ``kept``: recorded.
+    ``enough``: after so long nothing more is asked about a refusal that counts. ``retry_after``: the longest wait that
+    a site may ask for. ``causes``: requests that look for the cause of a refusal. ``patience``: for which a file waits
+    for the browser's connection (HTTP/1.1) before it gets one of its own.
+    ``fields``: header fields considered; ``kept``: recorded.
     """
 
     probe: float = 12.0
@@ -56,6 +57,7 @@ class Limits:
     whole: float = 75.0
     pace: float = 0.0
     paced: int = 30
+    enough: float = 40.0
     retry_after: float = 30.0
     causes: int = 4
     patience: float = 0.0

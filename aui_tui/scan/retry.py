@@ -128,8 +128,12 @@ class Seen(NamedTuple):
 
     @property
     def asks_to_wait(self) -> bool:
-        """What a limit on requests says that it is: 429, 503 or Retry-After."""
-        return self.outcome == REFUSED and (self.status in (LIMIT_STATUS, BUSY) or self.retry_after > 0)
+        """What a limit on requests says that it is: 429, 503 or Retry-After; it does not hold its clients for long."""
+        return (
+            self.elapsed < SLOW
+            and self.outcome == REFUSED
+            and (self.status in (LIMIT_STATUS, BUSY) or self.retry_after > 0)
+        )
 
     @property
     def turned_away(self) -> bool:
@@ -320,7 +324,7 @@ class Retry:
         self.history = History(first)
         self._latest = self.history.latest
         self._limits = limits
-        self._now = now
+        self._now = self._began = now
         self._deadline = deadline
         self._explanation = OPEN
         self._outlasted = False
@@ -385,6 +389,11 @@ class Retry:
             self._explanation = LIMITED if limit else OPEN
 
     def _files(self, files: Sequence[str]) -> Steps:
+        """Do so within half of the time: what is known of agents does not wait longer for them."""
+        self._deadline = min(self._deadline, self._began + self._limits.budget / 2)
+        yield from self._ask_for_files(files)
+
+    def _ask_for_files(self, files: Sequence[str]) -> Steps:
         """Ask for ``files`` again; where one stands for others, for these only when its refusal does not count."""
         why = "the file was not served"
         first, *others = self.history.hidden_well_known(files) or [""]

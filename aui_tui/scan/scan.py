@@ -218,6 +218,7 @@ class _Scan:
         self._network = network
         self._parser = parser
         self._access = access
+        self._began = time.monotonic()
         self._tell = progress
         self._ends_at = end
         self._waited = waited
@@ -704,7 +705,7 @@ class _Scan:
         got = [name for name in self._agents if self._done[name].outcome == SERVED]
         wire = refusal_cause.Wire(self._done[BROWSER].http_version == "HTTP/2", self.origin)
         name = refusal_cause.representative(group, wire)
-        limit, slow = self._patience(name)
+        limit, cost, slow = self._patience(name)
 
         async def served(trial: refusal_cause.Trial) -> bool:
             wait = max(limits.pace, limits.pause / 4)
@@ -715,7 +716,7 @@ class _Scan:
 
         trials = refusal_cause.trials(name, group, got, wire, limits.causes)
         batch = next(trials)
-        while self._has_time(1, limit):
+        while self._has_time(1, limit) and self._is_worth(cost):
             answers = await _each(map(served, batch), together=slow)
             try:
                 batch = trials.send(tuple(answers))
@@ -724,11 +725,16 @@ class _Scan:
                 break
         self._report(self._done[name])
 
-    def _patience(self, name: str) -> tuple[float, bool]:
-        """Return the seconds for one more answer to ``name``, and whether it keeps its clients waiting."""
+    def _is_worth(self, cost: float) -> bool:
+        """Return whether so many seconds more are worth what they tell about a refusal that counts."""
+        return bool(self._access.limits.pace) or time.monotonic() + cost < self._began + self._access.limits.enough
+
+    def _patience(self, name: str) -> tuple[float, float, bool]:
+        """Return the seconds that one more answer to ``name`` has, those it took, and whether that is long."""
         found, limits = self._done[name], self._access.limits
         slow = found.error == "timeout" or found.elapsed_ms >= 1000 * SLOW
-        return (limits.again if found.error == "timeout" else limits.probe), slow and not limits.pace
+        limit = limits.again if found.error == "timeout" else limits.probe
+        return limit, min(limit, found.elapsed_ms / 1000), slow and not limits.pace
 
     def _has_time(self, requests: int, limit: float | None = None) -> bool:
         """Return whether that many more requests end in time, each with all its seconds, or ``limit``."""
@@ -778,7 +784,9 @@ class _Scan:
         if not (served and away and not by_field and self._has_time(2)):
             return
         name = max(away, key=len)[0]
-        limit, slow = self._patience(name)
+        limit, cost, slow = self._patience(name)
+        if not self._is_worth(cost):
+            return
         own = await self._access.owns(self._target, self._access.resolver or system_resolver())
 
         async def ask(profile: profiles.Profile) -> Exchange:

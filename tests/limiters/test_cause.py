@@ -133,3 +133,22 @@ async def test_over_http_2_a_name_is_named(parser: ParserProcess, tmp_path: Path
 async def test_a_site_that_serves_everybody_has_no_cause(parser: ParserProcess) -> None:
     async with Site() as site:
         assert (await look(site, parser)).cause is None
+
+
+@pytest.mark.parametrize(("field", "words"), [("accept-language", "Accept-Language"), ("sec-fetch-mode", "Sec-Fetch")])
+async def test_a_program_that_fails_without_a_field_is_fixed_in_its_code(
+    field: str, words: str, parser: ParserProcess
+) -> None:
+    fails = sends(answer(b"Traceback", "500 Internal Server Error"), close=False)
+
+    async def serve(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        await (fails if asked.path == "/" and not asked.field(field) else good)(asked, writer)
+
+    async with Site(default=serve, host="localhost") as site:
+        card = grade_card(await look(site, parser))
+    assert any("fault of the site’s program" in line.text.replace("'", "’") for line in card.evidence)
+    fix = next(fix for fix in card.recommendations if fix.k == "wba")
+    assert words in fix.body
+    assert "no rule of a firewall" in fix.body
+    assert "curl" in fix.code
+    assert "RFC 9421" not in fix.body
