@@ -75,7 +75,7 @@ async def test_a_run_is_kept_shown_published_and_forgotten(
 
     code, text, _ = await asyncio.to_thread(command, "tasks", HOST)
     assert code == 0
-    assert f"{HOST}: 40 of 50 points -> Works 40/50" in text
+    assert f"{HOST}: Works: 40 of 50 points measured" in text
     assert "To change: Add a <label> or an aria-label: an agent finds fields by name." in " ".join(text.split())
     code, text, _ = await asyncio.to_thread(command, "tasks", HOST, "--text")
     assert code == 0
