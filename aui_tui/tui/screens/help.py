@@ -130,24 +130,29 @@ NOTES: Final = {
     (
         "CardScreen",
         0,
-    ): "tab goes through the parts in this order: Summary, Agents, Evidence, Fixes, Log, Tasks, "
-    "Visits, and back to Summary; a digit goes straight to one.",
-    ("CardScreen", 1): "Who gets in, and what the homepage offers to agents. ✓ in, ~ in part, ✗ refused while a "
+    ): "tab goes through the parts in this order: Summary, Agents, Evidence, Fixes, Reads, Log, "
+    "Tasks, Visits, and back to Summary; a digit goes straight to one.",
+    (
+        "CardScreen",
+        1,
+    ): "Grade and score, who gets in, the points of each pillar, the next step. ✓ in, ~ in part, ✗ refused while a "
     "browser is served, # challenged by a test for humans, ⊘ told no by robots.txt, ? unclear, · not asked. l shows "
     "how the score came about.",
     ("CardScreen", 2): "What robots.txt says to each agent and by which line, what the site answered, and what "
     "follows; ≠ marks a contradiction. Four agents are probed live; C adds the crawlers, which are shown but not "
     "scored. enter shows the exchange.",
-    ("CardScreen", 3): "The findings, worst first: ✗ critical, ! warning, ✓ good. d turns to what changed.",
-    ("CardScreen", 4): "What would gain points, the fix that lets most assistants in first: points, score before and "
-    "after, and how long it takes. space supposes a fix done, and the border says where the score would stand. y "
-    "copies the snippet, x writes it to a file.",
-    ("CardScreen", 5): "Every request of the scan: its answer, and how long it took. A probe has 12 s in all. enter "
+    ("CardScreen", 3): "The findings, worst first: ✗ critical, ! warning, ✓ good; then notes, which are no problems. "
+    "The whole text of the row under the cursor stands above the keys. d turns to what changed.",
+    ("CardScreen", 4): "What would gain points, the fix that lets most assistants in first: score before and after, "
+    "and how long it takes. enter opens its steps, space supposes a fix done, and the border says where the "
+    "score would stand. y copies the snippet, x writes it to a file.",
+    ("CardScreen", 5): "What readers of text get from the page, and what the scan read of the site; not scored.",
+    ("CardScreen", 6): "Every request of the scan: its answer, and how long it took. A probe has 12 s in all. enter "
     "shows what was sent and what came back.",
-    ("CardScreen", 6): "What an assistant gets done here in a browser: read, follow, search, contact, fill in a form "
+    ("CardScreen", 7): "What an assistant gets done here in a browser: read, follow, search, contact, fill in a form "
     "(never sent), find an offer. Done earns all points, half where a mouse is needed; it is half of the score. a "
     "runs the tasks.",
-    ("CardScreen", 7): "What the site's own access log says: requests of each real agent, how many were served, how "
+    ("CardScreen", 8): "What the site's own access log says: requests of each real agent, how many were served, how "
     "many came from the operator's addresses, beside what the probe got. ≠ marks where they disagree. ctrl+p "
     "reads a log.",
     ("ExchangeScreen", 0): "What was sent and what came back, the browser at the left, the agent at the right; ≠ marks "

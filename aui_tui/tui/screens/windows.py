@@ -27,6 +27,7 @@ class Dialog(ModalScreen[ScreenResultType]):
       border-title-color: $primary; padding: 0 1; }
     ChooseScreen .window, ColumnsScreen .window { width: 46; }
     ChooseScreen.-roomy .window { width: 96; }
+    HelpScreen.-wide .window { width: 80%; max-width: 120; }
     .window RowList, .window RowList > .option-list--option-highlighted { background: $surface; }
     .window RowList { height: auto; max-height: 100%; }
     .window Input { border: none; height: 1; background: $panel; padding: 0 1; }
