@@ -178,7 +178,8 @@ CARD: Final = _table(
     _key("D", "history('compare')", "changes-since", "Compare with an earlier scan"),
     _key("h", "history('show')", "history", "Show an earlier scan"),
     _key("Y", "copy('card')", "copy-more", "Copy the whole card as JSON", title="Copy card"),
-    _key("r", "reload", "reload", "Read the card again"),
+    _key("r", "reads", "reads", "The page as readers of text get it, at full size", "Reads"),
+    _key("R", "reload", "reload", "Read the card again"),
     _key("escape,backspace", "back", "back", "Stop the scan of this host, else back to the list", display="esc"),
 )  # fmt: skip
 
@@ -196,6 +197,16 @@ EXCHANGE: Final = _table(
     _key("slash", "find", "find", "Find words in what is shown"),
 )  # fmt: skip
 
+READS: Final = _table(
+    "reads",
+
+    _key("tab", "turn(1)", "side-next", "Next reading: article, page, words, facts", "Reading", first=True),
+    _key("shift+tab", "turn(-1)", "side-previous", "Reading before", first=True),
+    _key("d", "compare", "reads-compare", "Compare two readings, or the browser's page and the agents'", "Compare"),
+    _key("y", "copy('reading')", "copy", "Copy the reading", "Copy"),
+    _key("slash", "find", "find", "Find words in what is shown"),
+    _key("escape,backspace,r", "dismiss", "reads-back", "Back to the card", "Back", display="esc"),
+)  # fmt: skip
 
 LINES: Final = _table(
     "pane",

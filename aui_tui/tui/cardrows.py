@@ -223,7 +223,7 @@ def rows(number: int, state: CardState, report: HostReport, size: int, now: floa
 def absent(host: str, problem: str, size: int, can_scan: bool) -> list[ListEntry]:
     """Return why there is no card, and what can be done."""
     keys = [("s", "scans it now")] if can_scan else []
-    keys += [("r", "looks again"), ("esc", "goes back to the list")]
+    keys += [("R", "looks again"), ("esc", "goes back to the list")]
     out = [paragraph(f"There is no report card of {host}.", size, "strong"), blank()]
     out += [paragraph(problem, size, "warn"), blank()]
     out += [entry((key, "key"), f" {words}") for key, words in keys]
@@ -235,10 +235,13 @@ def facts(report: HostReport, size: int, now: float) -> list[ListEntry]:
     """Return what the scan saw of the site."""
     found = sections.facts(report)
     asked = [part for part in (sections.declared(report), sections.pages(report)) if part is not None]
+    reads = sections.reads(report)
     items = (*found.items, Item(("History",), text=history(report.history, now)))
     out = table(found._replace(items=items, columns=()), size)
     if report.card.unreachable:
         out = [paragraph(report.card.top_evidence or "The host could not be reached.", size, "warn"), blank(), *out]
+    if reads is not None:
+        out += [blank(), title(reads.title, "r reads it all"), paragraph(reads.text, size), *table(reads, size)]
     return out + [line for part in asked for line in (blank(), title(part.title), *table(part, size))]
 
 

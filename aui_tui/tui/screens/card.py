@@ -27,6 +27,7 @@ from aui_tui.tui.export import ExportJob, file_name
 from aui_tui.tui.rows import ListEntry, paragraph
 from aui_tui.tui.scan_panel import Scan, scan_rows
 from aui_tui.tui.screens.exchange import opened
+from aui_tui.tui.screens.reads import ReadsScreen
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.bars import Bar, ScanPanel
@@ -35,7 +36,7 @@ from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.words import day
 
 OF_CARD: Final = frozenset(
-    {"copy", "export", "changes", "ledger", "method", "history", "find", "crawlers", "zoom", "tick"}
+    {"copy", "export", "changes", "ledger", "method", "history", "find", "crawlers", "zoom", "tick", "reads"}
 )
 """Actions that there must be a card for."""
 OPENS: Final = {AGENTS: "Exchange", FIXES: "Steps", SCAN_LOG: "Exchange"}
@@ -442,6 +443,11 @@ class CardScreen(DashboardScreen[str]):
         self.state = self.state.to_host(rows[0].summary.host)
         self.app.name_window(self.state.host)
         self.read()
+
+    def action_reads(self) -> None:
+        seen = self.state.report.observations if self.state.report is not None else None
+        commands = seen.reads.commands if seen is not None and seen.reads is not None else ()
+        self.app.push_screen(ReadsScreen(self.state.host, commands))
 
     def action_reload(self) -> None:
         self.app.notice("Reading again.")
