@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aui_tui.checks.ledger import MethodSection, sections
-from aui_tui.model import query
+from aui_tui.model import open_agents, query
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.registry import PURPOSES, Client, registry
 from aui_tui.model.vocabulary import choose
@@ -19,7 +19,7 @@ from aui_tui.packaged import read_table, read_text
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-QUERY, METHOD, DECLARED, NAMES = "query", "method", "declared", "names"
+QUERY, METHOD, DECLARED, NAMES, READS = "query", "method", "declared", "names", "reads"
 TOPICS: Final = MappingProxyType(
     {
         "scanning": "scan a site, a staging site, or one of your own",
@@ -29,6 +29,7 @@ TOPICS: Final = MappingProxyType(
         METHOD: "how verdicts, stance, points and grades are decided",
         "ci": "gates and jobs for CI",
         "tasks": "what an agent gets done in a browser",
+        READS: "what readers of text get from a page, and which were run",
         "visits": "what your access log says of real agents",
         "signing": "probes with your own signature",
         DECLARED: "what sites declare for agents",
@@ -55,6 +56,7 @@ ROBOTS_WORDS: Final = {
     "reserved": "may not follow robots.txt",
     "unstated": "does not say whether it follows robots.txt",
 }
+REFUSED_WORDS: Final = {"error": "error", "nothing": "nothing", "words": "its words are the page"}
 FILES: Final = MappingProxyType({"skill": "SKILL.md"})
 """Topics whose file has a name that others look for."""
 
@@ -72,7 +74,28 @@ def read(topic: str, *, method: str = DEFAULT_METHOD) -> str:
     if name == NAMES:
         return "\n".join(_page(name_sections(), code=True))
     text = read_text(f"docs/{FILES.get(name, f'{name}.md')}")
+    if name == READS:
+        return text + "\n".join(("", *_readers(), ""))
     return text + "\n".join(("", *_declarations())) if name == DECLARED else text
+
+
+def _readers() -> Iterator[str]:
+    """Yield the table of open readers as Markdown."""
+    heads = ("reader", "User-Agent", "robots.txt", "page with 403", "redirects", "charset in meta", "cuts at", "gives")
+    yield f"| {' | '.join(heads)} |"
+    yield "|---" * len(heads) + "|"
+    for tool in open_agents.table().tool:
+        cells = (
+            f"{tool.key} {tool.version}",
+            f"`{tool.user_agent}`",
+            "asked" if tool.robots else "no",
+            REFUSED_WORDS[tool.refused],
+            "all that were tried" if tool.redirects == open_agents.ALL else str(tool.redirects),
+            tool.cp1251,
+            f"{tool.cut:,}" if tool.cut else "–",
+            tool.reading + (", cells run together" if tool.together else ""),
+        )
+        yield f"| {' | '.join(cells)} |"
 
 
 def _declarations() -> Iterator[str]:

@@ -18,6 +18,8 @@ from aui_tui.packaged import read_table
 from aui_tui.text import count
 
 ASKED: Final = "asked"
+ALL: Final = 99
+"""Redirects of a tool that followed all that were tried."""
 
 
 class OpenAgent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

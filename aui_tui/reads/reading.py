@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from aui_tui.errors import again_with
 from aui_tui.model.reads import HIDDEN, LIBRARIES, NOSCRIPT, TEXT, Reading, Reads
 from aui_tui.reads.facts import facts, find
 from aui_tui.reads.text import PageText, page_text
@@ -94,7 +95,7 @@ def reading(kind: str, body: bytes, content_type: str = "") -> Reading:
         return Reading(kind=kind, problem=risk)
     library = LIBRARIES.get(kind, "")
     if library and find_spec(library) is None:
-        return Reading(kind=kind, problem=f"{library} is not installed; pip install 'aui-tui[reads]' brings it")
+        return Reading(kind=kind, problem=f"{library} is not installed; {again_with('reads')}")
     try:
         text = _MADE[kind](html)
     except RecursionError:

@@ -21,7 +21,7 @@ from tests.cli.runner import Result, aui, command, environment, here, start
 from tests.cli.stored import CARDS, SEEN, fill
 from tests.loopback import files_of, listening
 
-READING = {"index", "site", "plan", "diff", "tasks", "visits"}
+READING = {"index", "site", "plan", "diff", "tasks", "reads", "visits"}
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 
 
@@ -56,6 +56,8 @@ async def test_the_official_client_reads_and_cannot_scan(tmp_path: Path) -> None
         for name, arguments, words in (
             ("tasks", {"host": WALLED.host}, "No run of the tasks"),
             ("visits", {"host": WALLED.host}, "No access log"),
+            ("reads", {"host": WALLED.host}, "No page of"),
+            ("reads", {"host": WALLED.host, "reader": "smolagent"}, "did you mean smolagents?"),
             ("diff", {"host": RICH_OPEN.host}, "was scanned once"),
             ("site", {"host": "unknown.example"}, "never been scanned"),
             ("plan", {"host": WALLED.host, "public_url": "file:///etc"}, "public_url"),

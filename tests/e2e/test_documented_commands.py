@@ -151,6 +151,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
     world = World(folder, servers[0].server_port, servers[1].server_port)
     (folder / "hosts.csv").write_text("example.com,Example,Tech\nshop.example,Shop,Retail\n")
+    (folder / "page.html").write_text(
+        "<!doctype html><title>Shop</title><main><h1>Shop</h1><p>Maps for 9 EUR.</p></main>"
+    )
     (folder / "tranco.csv").write_text("1,example.com\n2,shop.example\n")
     (folder / "access.log").write_text(LOG * 20)
     led = " ".join(shlex.quote(word) for word in world.rules)
