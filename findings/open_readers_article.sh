@@ -22,9 +22,11 @@ row() {
   rm -rf "$work/$tool"
 }
 
-row trafilatura trafilatura==2.3.1 -- \
+row mcp_server_fetch mcp-server-fetch==2026.10.24 -- \
+  'ModelContextProtocol/1.0_(Autonomous;_+https://github.com/modelcontextprotocol/servers) 12 error wrong right cut alt,class apart given stops'
+row trafilatura trafilatura==2.3.1 lxml-html-clean -- \
   'trafilatura/2.3.1_(+https://github.com/adbar/trafilatura) 2 nothing right right whole hidden,class apart nothing reads'
-row haystack haystack-ai==3.4.1 trafilatura==2.3.1 -- \
+row haystack haystack-ai==3.4.1 trafilatura==2.3.1 lxml-html-clean -- \
   'haystack/LinkContentFetcher/3.4.1 12 error right right whole hidden,class apart nothing reads'
 row newspaper 'newspaper4k[all]==0.9.6' -- \
   'newspaper/0.9.6 10 error right right cut hidden,inline,class together nothing reads'

@@ -26,6 +26,10 @@ row langchain langchain-community==0.4.2 beautifulsoup4 lxml -- \
   'DefaultLangchainUserAgent 12 words right right whole noscript,hidden,inline,class together given reads'
 row crewai crewai-tools==1.15.30 -- \
   'Mozilla/5.0_(Windows_NT_10.0;_Win64;_x64)_AppleWebKit/537.36_(KHTML,_like_Gecko)_Chrome/96.0.4664.110_Safari/537.36 10 words right right whole noscript,hidden,inline,class apart given reads'
+row qwen 'qwen-agent[rag]==0.0.34' soundfile python-dateutil tqdm -- \
+  'Mozilla/5.0_(Windows_NT_10.0;_Win64;_x64)_AppleWebKit/537.36_(KHTML,_like_Gecko)_Chrome/58.0.3029.110_Safari/537.3 12 error error right whole noscript,hidden,inline,class together given reads'
+row agno agno==3.1.10 httpx beautifulsoup4 -- \
+  'python-httpx/0.28.1 12 error right right whole noscript,hidden,inline,class apart given reads'
 row strands strands-agents-tools==0.8.10 -- \
   'python-requests/2.34.2 12 words wrong wrong whole jsonld,aria-label,alt,noscript,hidden,inline,class apart given reads'
 
