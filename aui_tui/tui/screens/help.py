@@ -104,7 +104,7 @@ class MethodScreen(ReadScreen):
             out += [paragraph(words, size) for words in section.paragraphs]
             out += [named(name, words, size) for name, words in section.rows]
             out.append(blank())
-        return [*out, entry(("In the shell: ", "muted"), (f"aui-tui --method {self._method} help method", "code"))]
+        return [*out, entry(("In the shell: ", "muted"), (f"aui-tui --set method={self._method} help method", "code"))]
 
     def action_method(self) -> None:
         names = tuple(METHODS)
