@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -60,6 +61,7 @@ def serving(
         base_url or address, trusted_proxies=trusted_proxies, cors=cors, allow_origin=allow_origin
     )
     running = app.Server(app.uvicorn_config(lambda: app.build(lambda: service, config)))
+    logging.getLogger("aui_tui.access").setLevel(logging.WARNING)  # it writes when a test may have ended already
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     eventually(lambda: running.started or not thread.is_alive(), 60)
