@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
+import logging
 import re
 import socket
 import time
@@ -281,7 +282,10 @@ def test_every_answer_has_the_safe_fields(site: Running) -> None:
         assert "server" not in fields
 
 
-def test_each_request_is_one_clean_log_line(site: Running, capfd: pytest.CaptureFixture[str]) -> None:
+def test_each_request_is_one_clean_log_line(
+    site: Running, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "aui_tui.access")
     raw(site, b"GET /api/%0d%0aevil\x1b[2J HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     site.get("/api/index.json?stance=Open%0a%1b")
     log = io.StringIO()
