@@ -23,10 +23,9 @@ from aui_tui.checks import robots_edit
 from aui_tui.checks.judge import Judgement
 from aui_tui.model.card import Finding
 from aui_tui.model.labels import challenge_page, status
-from aui_tui.model.observations import BROWSER, SERVED, WITHHOLDING, Observations, PageFacts
+from aui_tui.model.observations import BROWSER, FILE_PATHS, SERVED, WITHHOLDING, Observations, PageFacts
 from aui_tui.model.registry import registry
 from aui_tui.packaged import read_table
-from aui_tui.scan.agent_files import PATHS
 from aui_tui.text import is_loopback
 
 ABOUT: Final = MappingProxyType(
@@ -244,7 +243,7 @@ def sentence_list(text: str) -> tuple[Sentence, ...]:
 def file_name(observations: Observations, name: str) -> str:
     """Return host and path of the file that the probe ``name`` asked for, as sentences name it."""
     path = urlsplit(observations.exchange(name).url).path
-    path = path if name == "mcp" and path.startswith("/.well-known/") else PATHS[name]
+    path = path if name == "mcp" and path.startswith("/.well-known/") else FILE_PATHS[name]
     return urlsplit(observations.site_origin).netloc + path
 
 

@@ -11,11 +11,11 @@ from aui_tui.checks.base import Advice, Check, Earned, Site, file_name, robots_p
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.robots_edit import OPEN_SIGNAL, signal_for
 from aui_tui.checks.wording import quoted
+from aui_tui.model import directives
 from aui_tui.model.card import Finding
 from aui_tui.model.methods import round_half_up
 from aui_tui.model.observations import BROWSER, SERVED, Observations
 from aui_tui.model.registry import registry
-from aui_tui.scan import directives
 from aui_tui.text import clean, count, joined
 
 SENTENCES: Final = sentence_list(

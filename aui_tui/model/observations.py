@@ -33,6 +33,14 @@ from aui_tui.model.vocabulary import CATEGORIES, CRAWLER_POLICIES, Count, one_of
 from aui_tui.text import clean
 
 BROWSER = "browser"
+FILE_PATHS: Final = {
+    "robots": "/robots.txt",
+    "llms": "/llms.txt",
+    "ai-plugin": "/.well-known/ai-plugin.json",
+    "ucp": "/.well-known/ucp",
+    "mcp": "/.well-known/mcp.json",
+}
+"""The path of each file that is asked for, by the name of its probe."""
 FILE_PROBES = ("robots", "llms", "ai-plugin", "ucp", "mcp")
 """Names of the probes that are not homepage fetches; agents are named by slot, ``agent_01`` to ``agent_04``."""
 

@@ -12,19 +12,12 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from aui_tui.model.observations import GONE, PLACEHOLDER, WITHHOLDING
+from aui_tui.model.observations import FILE_PATHS, GONE, PLACEHOLDER, WITHHOLDING
 from aui_tui.scan import charset
 from aui_tui.scan.charset import HTML_TYPES, media_type
 from aui_tui.text import clean
 
-PATHS: Final = {
-    "robots": "/robots.txt",
-    "llms": "/llms.txt",
-    "ai-plugin": "/.well-known/ai-plugin.json",
-    "ucp": "/.well-known/ucp",
-    "mcp": "/.well-known/mcp.json",
-}
-MCP_PATHS: Final = (PATHS["mcp"], "/.well-known/mcp/server-card.json")
+MCP_PATHS: Final = (FILE_PATHS["mcp"], "/.well-known/mcp/server-card.json")
 """The places of an MCP card."""
 _MARKUP: Final = ("<!doctype", "<html", "<head", "<body", "<script", "<title", "<meta", "<?xml", "<svg", "<div", "<p>")
 _BLANK: Final = "\ufeff \t\r\n"
@@ -52,7 +45,7 @@ def check(
     *,
     cut: bool = False,
 ) -> FileCheck:
-    """Return whether an answer is the file ``name`` of PATHS.
+    """Return whether an answer is the file ``name`` of FILE_PATHS.
 
     ``body`` is decoded, ``status`` final; ``path_unchanged``: so is the path. ``path``: where it was asked for, if
     elsewhere. ``cut``: the body broke off or is longer than is read, so that nothing is missing in it.
@@ -68,9 +61,11 @@ def check(
         if problem and cut and not is_markup(text_of(body, content_type)):
             return FileCheck(False, unseen=True)
         if not problem and PLACEHOLDER.encode() in body:
-            note = f"{path or PATHS[name]} still says “{PLACEHOLDER}”, as a plan wrote it: put your own words there"
+            note = (
+                f"{path or FILE_PATHS[name]} still says “{PLACEHOLDER}”, as a plan wrote it: put your own words there"
+            )
             return FileCheck(True, note)
-    return FileCheck(not problem, f"{path or PATHS[name]} {problem}" if problem else "")
+    return FileCheck(not problem, f"{path or FILE_PATHS[name]} {problem}" if problem else "")
 
 
 def _llms_problem(body: bytes, content_type: str) -> str:

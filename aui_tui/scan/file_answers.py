@@ -7,9 +7,9 @@ from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
-from aui_tui.model.observations import FileFacts
+from aui_tui.model.observations import FILE_PATHS, FileFacts
 from aui_tui.scan import agent_files, exchanges
-from aui_tui.scan.agent_files import MCP_PATHS, PATHS, FileCheck
+from aui_tui.scan.agent_files import MCP_PATHS, FileCheck
 from aui_tui.scan.probes import Answer
 from aui_tui.scan.target import Origin, same_site
 
@@ -116,7 +116,7 @@ class FileAnswers:
         """Return which files count."""
         cards = self._cards.values() if self.found("mcp") else ()
         servers = (agent_files.mcp_server(card.body, card.content_type) for card in cards)
-        masked = [self.where(name) for name in PATHS if self._has(name) and not self.found(name)]
+        masked = [self.where(name) for name in FILE_PATHS if self._has(name) and not self.found(name)]
         notes = [check.note for check in self._checks.values() if check.note]
         notes += [f"{path} answers what the site answers at other paths too" for path in masked]
         return FileFacts(
@@ -130,4 +130,4 @@ class FileAnswers:
 
 
 def _places(name: str) -> tuple[str, ...]:
-    return MCP_PATHS if name == "mcp" else (PATHS[name],)
+    return MCP_PATHS if name == "mcp" else (FILE_PATHS[name],)

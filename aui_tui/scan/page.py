@@ -13,8 +13,9 @@ from typing import Final
 import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from aui_tui.model import directives
 from aui_tui.model.observations import READABLE_ENOUGH, Landmarks, PageFacts
-from aui_tui.scan import agent_files, charset, directives, markup
+from aui_tui.scan import agent_files, charset, markup
 from aui_tui.scan.charset import HTML_TYPES, media_type
 from aui_tui.scan.page_text import WORD, PageText, of_text
 from aui_tui.scan.shell import MOST, PLACEHOLDERS, outline

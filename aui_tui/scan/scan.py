@@ -19,6 +19,7 @@ from aui_tui.model.card import stamp
 from aui_tui.model.observations import (
     BROWSER,
     BUSY,
+    FILE_PATHS,
     FILE_PROBES,
     LIMIT_STATUS,
     READABLE_ENOUGH,
@@ -42,7 +43,6 @@ from aui_tui.model.reads import KeptPage, Reads
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import AWAY, MORE, OWN_ROBOTS, REAL, REAL_AGENT, REFUSED
 from aui_tui.scan import arms, charset, exchanges, page_choice, probes, profiles, refusal_cause, signing, walls
-from aui_tui.scan.agent_files import PATHS
 from aui_tui.scan.arms import RealBrowser
 from aui_tui.scan.comparison import PageComparison
 from aui_tui.scan.file_answers import FileAnswers
@@ -312,7 +312,7 @@ class _Scan:
                 continue
             turned_away = found is not None and found.status > 0
             detail = "the scan was stopped before " + ("it was asked again" if turned_away else "an answer came")
-            url = found.url if found is not None else str(Url(self.origin, PATHS.get(name, "/")))
+            url = found.url if found is not None else str(Url(self.origin, FILE_PATHS.get(name, "/")))
             self._done[name] = Exchange(name=name, url=url, error=STOPPED, detail=detail)
             if name in FILE_PROBES:
                 self.files.forget(name)
@@ -405,7 +405,7 @@ class _Scan:
 
         if name == "mcp":
             return await self.files.ask_mcp(at, self.site, alone=alone, pace=self._access.limits.pace)
-        return await at(PATHS.get(name, self._path))
+        return await at(FILE_PATHS.get(name, self._path))
 
     def _plan(self, name: str, profile: profiles.Profile, path: str) -> ProbePlan:
         """Return what to ask for the probe ``name``, a homepage or a file."""
@@ -425,7 +425,7 @@ class _Scan:
 
         ``url``: where its homepage is, past redirects; none further is followed for a reader. ``path``: another one.
         """
-        plan = self._plan(name, profile, path or PATHS.get(name, "/"))
+        plan = self._plan(name, profile, path or FILE_PATHS.get(name, "/"))
         if url is not None:
             plan = replace(plan, url=url, page=False)
         async with self._network.client(http2=profile.http2) as client:
@@ -434,7 +434,7 @@ class _Scan:
 
     async def _ask_own_robots(self, client: HttpClient, name: str) -> None:
         """Ask for robots.txt as an agent that may follow it, over its connection."""
-        plan = self._plan("robots", profiles.profile(name), PATHS["robots"])
+        plan = self._plan("robots", profiles.profile(name), FILE_PATHS["robots"])
         answer = await probe(client, plan, self._access, limit=self._access.limits.again)
         if answer.error != "timeout" and not answer.cut:
             self._own_robots[name] = answer
@@ -463,7 +463,7 @@ class _Scan:
             self.robots = await self._robots_of(answer)
             self._robots_answer = (answer.status, answer.error, answer.body)
         elif name != "mcp":  # its two places are taken where they are asked
-            self.files.take(answer, PATHS[name], self.site)
+            self.files.take(answer, FILE_PATHS[name], self.site)
         there = self.robots.kind == "rules" if name == "robots" else self.files.found(name)
         self._report(found, "found" if there else "absent")
         return found

@@ -19,7 +19,7 @@ from aui_tui.checks.wording import clause
 from aui_tui.errors import InvalidHost
 from aui_tui.model.card import stamp
 from aui_tui.model.methods import round_half_up
-from aui_tui.model.observations import SERVED, Observations
+from aui_tui.model.observations import FILE_PATHS, SERVED, Observations
 from aui_tui.model.tasks import (
     ABSENT,
     ALLOWED,
@@ -39,7 +39,6 @@ from aui_tui.model.tasks import (
     TaskResult,
 )
 from aui_tui.scan import profiles, robots, walls
-from aui_tui.scan.agent_files import PATHS
 from aui_tui.scan.exchanges import redact
 from aui_tui.scan.network import Network
 from aui_tui.scan.policy import ScanPolicy
@@ -409,7 +408,7 @@ async def _rules(access: ScanPolicy, site: str, origin: str) -> robots.Robots | 
     except InvalidHost:
         return None
     fields, own = profiles.profile("robots").fields, parse(site, allow_private=True).origin
-    plan = planned("robots", Url(target.origin, PATHS["robots"]), fields, access.limits, own)
+    plan = planned("robots", Url(target.origin, FILE_PATHS["robots"]), fields, access.limits, own)
     async with Network(access) as network, network.client() as client:
         answer = await probe(client, plan, access)
     kind, rules = robots.answered(answer.body, 0 if answer.error else answer.status, answer.content_type)

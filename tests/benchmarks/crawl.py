@@ -31,7 +31,7 @@ import trustme
 from aui_tui.model.observations import BROWSER
 from aui_tui.model.registry import registry
 from aui_tui.scan import profiles
-from aui_tui.scan.agent_files import MCP_PATHS, PATHS
+from aui_tui.scan.agent_files import FILE_PATHS, MCP_PATHS
 from aui_tui.scan.network import HttpClient, Network
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.target import Origin, parse
@@ -45,7 +45,7 @@ from tests.benchmarks.fast_server import in_own_process
 
 MANY = 500
 DELAY = 0.1
-FILES = (*PATHS.values(), MCP_PATHS[1])
+FILES = (*FILE_PATHS.values(), MCP_PATHS[1])
 NO_BAR = 0.0
 BARS = {
     "one process, in units of Scrapy": 1.3,
