@@ -28,10 +28,10 @@ from typing import NamedTuple
 import psutil
 import trustme
 
-from aui_tui.model.observations import BROWSER
+from aui_tui.model.observations import BROWSER, FILE_PATHS
 from aui_tui.model.registry import registry
 from aui_tui.scan import profiles
-from aui_tui.scan.agent_files import FILE_PATHS, MCP_PATHS
+from aui_tui.scan.agent_files import MCP_PATHS
 from aui_tui.scan.network import HttpClient, Network
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.target import Origin, parse
