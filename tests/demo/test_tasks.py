@@ -10,9 +10,9 @@ import pytest
 from aui_tui.tasks.browser import available
 from tests.cli.runner import here
 
-WORKS = {"quay.demo.test": 50, "loft.demo.test": 38, "tide.demo.test": 46, "mist.demo.test": 25}
-"""Points of each shop: healthy; half for search and form and none for the offer; half for contact and offer with no
-form to fill; nothing read and nothing followed behind a cover."""
+WORKS = {"quay.demo.test": 50, "loft.demo.test": 38, "tide.demo.test": 41, "mist.demo.test": 25}
+"""Points of each shop: healthy; half for search and form and none for the offer; half for contact and offer, and 45
+measured, as there is no form to fill; nothing read and nothing followed behind a cover."""
 
 
 @pytest.mark.browser

@@ -15,6 +15,7 @@ import pytest
 from aui_tui.cli.app import run
 from aui_tui.errors import BadValue, NoBrowser
 from aui_tui.model.options import ScanOptions
+from aui_tui.model.points import of_pillar
 from aui_tui.model.tasks import TaskEvent, decode_report
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.service.local import LocalService
@@ -119,7 +120,9 @@ async def test_a_crawl_tries_the_tasks_on_hosts_without_a_run(
     assert f"{HOST}: form: not offered" in told
     assert len(shop.log) == asked
     service = LocalService(tmp_path / "data")
-    assert (await service.site(HOST)).card.pillars["works"] == 50
+    card = (await service.site(HOST)).card
+    assert card.pillars["works"] == 45
+    assert of_pillar(card, "works") == (45, 45)  # a form that is not offered is not measured
     assert {"read", "search"} <= set(await service.pictures(HOST))
     await service.aclose()
 
