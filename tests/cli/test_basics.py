@@ -120,7 +120,7 @@ def test_a_lack_of_memory_is_no_fault_to_report(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr("aui_tui.cli.about.places", greedy)
     done = here(tmp_path, "paths")
-    assert (done.code, done.sentence) == (2, "aui-tui: The system refused: there is not enough memory.")
+    assert (done.code, done.sentence) == (2, "aui-tui: The system refused: there is not enough memory (ulimit -v).")
 
 
 def test_ctrl_c_while_modules_load_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,11 +32,11 @@ async def test_a_site_that_declares_and_turns_an_agent_away(tmp_path: Path) -> N
         url = f"http://127.0.0.1:{site.port}"
         plain = await run(tmp_path, "scan", url, "--allow-private", "--json")
         asked = len(site.asked)
-        shown = await run(tmp_path, "scan", url, "--allow-private", "--details", env=ASK)
+        shown = await run(tmp_path, "scan", url, "--allow-private", "--details", "--cached", env=ASK)
         cached = len(site.asked) - asked
-        again = await run(tmp_path, "scan", url, "--allow-private", "--json", env=ASK)
+        again = await run(tmp_path, "scan", url, "--allow-private", "--json", "--cached", env=ASK)
         assert len(site.asked) == asked + cached, "a scan of the last 24 hours is used again"
-        without = await run(tmp_path, "scan", url, "--allow-private", "--json")
+        without = await run(tmp_path, "scan", url, "--allow-private", "--json", "--cached")
         kept = await run(tmp_path, "site", url, "--text")
         listed = await run(tmp_path, "export", "--cards", "-f", "csv")
     assert (plain.code, shown.code, again.code, without.code, kept.code) == (0, 0, 0, 0, 0)

@@ -75,6 +75,7 @@ async def test_what_cannot_be_written_is_one_sentence(
 @pytest.mark.parametrize("kind", ["list", "card"])
 async def test_every_ending_that_the_window_names_is_written(tmp_path: Path, kind: Kind) -> None:
     endings = re.findall(r"\.[a-z]+\b", hint(kind).partition(" enter ")[0])
+    endings.remove(".svg")  # a picture of the screen, which the screen writes
     assert len(endings) > 4
     async with exporter(tmp_path) as write:
         for ending in endings:

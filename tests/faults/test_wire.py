@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aui_tui.scan.network.readers import FrameReader, HeadReader, tidy_head
+from aui_tui.scan.network.readers import NOT_COVERED, FrameReader, HeadReader, tidy_head
 
 
 def test_a_head_is_tidied_and_its_body_is_not() -> None:
@@ -35,7 +35,7 @@ def test_streams_that_a_goaway_covers_are_finished_and_the_others_reset() -> Non
     goaway = frame(7, 0, (1).to_bytes(4, "big") + bytes(4))
     data = frame(1, 1, b"head") + goaway + frame(0, 1, b"body")
     got = b"".join(fed(connection, data[at : at + 1]) for at in range(len(data)))
-    reset = frame(3, 3, (7).to_bytes(4, "big"))
+    reset = frame(3, 3, NOT_COVERED.to_bytes(4, "big"))
     assert sorted([frame(1, 1, b"head"), frame(0, 1, b"body"), reset]) == sorted(
         [got[: len(frame(1, 1, b"head"))], frame(0, 1, b"body") if frame(0, 1, b"body") in got else b"", reset]
     )

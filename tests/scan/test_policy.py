@@ -186,6 +186,7 @@ def test_no_two_ways_to_a_site_share_the_name_of_an_answer() -> None:
         "via": Via("http", "127.0.0.1", 3128),
         "pages": ("/cart",),
         "reads": not plain.reads,
+        "sample": 3,
     }
     assert changed.keys() == {one.name for one in fields(ScanPolicy)} - SAME_ANSWER
     names += [replace(plain, **{name: value}).key(parse("x.com")).name for name, value in changed.items()]  # type: ignore[arg-type]
