@@ -127,6 +127,36 @@ async def test_a_crawl_tries_the_tasks_on_hosts_without_a_run(
     await service.aclose()
 
 
+async def test_the_path_of_the_address_starts_the_tasks_there(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    needs_browser()
+    shop = Shop()
+
+    def scanned(path: str) -> tuple[int, str]:
+        words = ["scan", f"http://{HOST}{path}", "--tasks", "--connect-to", f"{HOST}:80:127.0.0.1:{port}"]
+        words += ["--connect-to", f"{HOST}:443:127.0.0.1:1", "--data-dir", str(tmp_path)]
+        code = run(words)
+        captured = capfdbinary.readouterr()
+        return code, captured.err.decode()
+
+    async with serving(shop) as port:
+        code, said = await asyncio.to_thread(scanned, "/nowhere")
+        assert code == 2
+        sentence = f"/nowhere of {HOST} is no page: it answers with status 404. Tasks start on a page."
+        assert sentence in " ".join(said.split())
+        assert not [word for word in ("Traceback", "read: ") if word in said]
+        code, said = await asyncio.to_thread(scanned, "/contact")
+    assert code == 0, said
+    service = LocalService(tmp_path)
+    report = await service.transcript(HOST)
+    await service.aclose()
+    read = next(result for result in report.results if result.task == "read")
+    assert read.outcome == "done"
+    assert read.steps[0].verb == "opened"
+    assert read.steps[0].url == f"http://{HOST}/contact"
+
+
 async def test_acting_is_for_hosts_of_ones_own(tmp_path: Path) -> None:
     needs_browser()
     service = LocalService(tmp_path, access=ScanPolicy())
