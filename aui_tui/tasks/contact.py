@@ -123,7 +123,7 @@ async def _no_contact(visit: Visit) -> TaskResult:
     name = next(hidden, "")
     if name:
         return ended("contact-hidden", {"name": clean(name, SHORT)})
-    if await visit.page.query("grows"):
+    if await visit.page.grows():
         return ended("unwalked", {"obstacle": "the homepage goes on as it is scrolled, and its end was not reached"})
     return ended("contact-absent")
 

@@ -356,6 +356,15 @@ class Page:
 
         return await taken(done())
 
+    async def grows(self) -> bool:
+        """Say whether the page goes on where it is scrolled to its end, or what the scroll asked the site for was held.
+
+        To scroll is an input: nothing but GET and HEAD leaves from then on.
+        """
+        await self._press()
+        begun = len(self.fence.held)
+        return bool(await self.query("grows")) or any(one.own and one.sends for one in self.fence.held[begun:])
+
     async def press(self, key: str) -> None:
         """Press a key where the focus is."""
         await self._press()

@@ -310,6 +310,28 @@ TRAPS: Final = {
         acts=("/order",),
         tasks=("read", "contact", "search"),
     ),
+    "a page that sends as it is scrolled": Trap(
+        f"{ITEMS}<div style='height:5000px'></div><script>addEventListener('scroll',()=>send('/scrolled'))</script>",
+        tasks=("read", "contact"),
+    ),
+    "a followed page with a dialog that sends": Trap(
+        ITEMS,
+        pages={
+            f"/items/{n}": html(
+                f"{SEND}<main>{text(f'Harbour lantern {n}')}<a href=/more>More of it</a></main>"
+                + dialog("We use cookies.", button("Reject all", "/consent"), button("Close", "/pay")),
+                f"Harbour lantern {n}",
+            )
+            for n in ("one", "two", "three")
+        },
+        tasks=("read", "follow", "offer", "form"),
+    ),
+    "a button of contact that opens a form and sends": Trap(
+        "<nav><button aria-expanded=false onclick=\"send('/callback');f.hidden=false\">Contact</button></nav>"
+        "<form id=f hidden><label>Mail <input type=email oninput=\"send('/key',this.value)\"></label>"
+        f"<label>Text <textarea onfocus=\"send('/focus')\"></textarea></label><button>Send</button></form>{ITEMS}",
+        tasks=("read", "contact", "form"),
+    ),
 }
 QUICK: Final = ("links without an address order", "what was typed is sent later", "a dialog that only pays")
 
