@@ -22,6 +22,7 @@ from aui_tui.model.observations import (
     decode_recording,
     encode_recording,
 )
+from aui_tui.model.reads import Reads
 from aui_tui.model.registry import registry
 from aui_tui.text import clean
 from tests.scan.situations import rules, site
@@ -138,3 +139,8 @@ def test_a_file_that_is_kept_whole_keeps_its_lines() -> None:
     assert decode_recording(encode_recording(Recording(observations=seen))).observations.robots.text == clean(
         text, block=True
     )
+
+
+def test_how_a_page_begins_keeps_its_lines() -> None:
+    seen = site(reads=Reads(client=BROWSER, begins="Harbour Books\n\nWe sell books by the quay."))
+    assert decode_recording(encode_recording(Recording(observations=seen))).observations.reads == seen.reads
