@@ -10,9 +10,9 @@ import pytest
 from aui_tui.tasks.browser import available
 from tests.cli.runner import here
 
-WORKS = {"quay.demo.test": 50, "loft.demo.test": 38, "tide.demo.test": 41, "mist.demo.test": 25}
+WORKS = {"quay.demo.test": 50, "loft.demo.test": 38, "tide.demo.test": 41, "mist.demo.test": None}
 """Points of each shop: healthy; half for search and form and none for the offer; half for contact and offer, and 45
-measured, as there is no form to fill; nothing read and nothing followed behind a cover."""
+measured, as there is no form to fill; nothing read behind a cover, and no other task counts."""
 
 
 @pytest.mark.browser
@@ -28,3 +28,5 @@ def test_the_shops_get_the_points_that_they_were_built_for(tmp_path: Path) -> No
     assert {host: cards[host]["pillars"]["works"] for host in WORKS} == WORKS
     assert cards["outlet.demo.test"]["pillars"]["works"] is None
     assert "loft.demo.test: search: partly 5/10" in done.err
+    assert "mist.demo.test: read: blocked 0/15" in done.err
+    assert "mist.demo.test: follow: inconclusive" in done.err
