@@ -189,7 +189,9 @@ class Observed:
     def __init__(self) -> None:
         self.scans = 0
 
-    async def observe(self, target: Target, *, access: ScanPolicy, progress: Progress) -> Observations:
+    async def observe(
+        self, target: Target, *, access: ScanPolicy, progress: Progress, keep: object = None
+    ) -> Observations:
         self.scans += 1
         page = PageFacts(title="Any", readable=900, semantic=Landmarks(main=1, nav=1, aria=1))
         exchanges = tuple(

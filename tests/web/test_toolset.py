@@ -44,7 +44,7 @@ async def test_a_list_says_where_no_grade_is_given_and_who_was_not_reached() -> 
     found = await Tools(StoredService((thin, DEAD))).index()
     lines = words(found).splitlines()
     assert lines[1:] == [
-        f"1. {thin.host}: score {thin.score}, no grade, {thin.stance}",
+        f"–. {thin.host}: score {thin.score}, no grade, {thin.stance}",
         f"unreachable: {DEAD.host}",
     ]
 
