@@ -28,10 +28,11 @@ def rules(shop: Folder) -> list[str]:
 
 
 class Refusing(KeepingAlive):
-    """Turns away every agent whose name the shop refuses."""
+    """Turns away every agent whose name the shop refuses, but from the paths that its owner left out of the rule."""
 
     def do_GET(self) -> None:
-        if any(name in self.headers.get("User-Agent", "") for name in self.server.refused):
+        agent = self.headers.get("User-Agent", "")
+        if self.path not in self.server.left_out and any(name in agent for name in self.server.refused):
             self.send_error(403)
         else:
             super().do_GET()
@@ -45,6 +46,11 @@ class PythonShop(Folder):
     def __init__(self, home: Path) -> None:
         super().__init__(home, FILES)
         self._backend.refused = [agent.token for agent in registry().live]
+        self._backend.left_out = set[str]()
+
+    def leave_out(self, path: str) -> None:
+        """Serve ``path`` to everybody."""
+        self._backend.left_out.add(path)
 
     def install(self, file: str, text: str) -> None:
         self._backend.refused = [name for name in self._backend.refused if name not in text]

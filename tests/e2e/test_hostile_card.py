@@ -40,7 +40,7 @@ WALK = (
 OURS = re.compile(
     r"\x1b\[[0-9;:?<>=$]*[ -/]*[@-~]"  # CSI: how the program draws
     r"|\x1b\]52;c;[A-Za-z0-9+/=]*(?:\x07|\x1b\\)"  # OSC 52: what was copied, in base64
-    r"|\x1b\]2;[^\x00-\x1f\x7f-\x9f]*aui-tui\x1b\\\\"  # OSC 2: the name of the window, cleaned
+    r"|\x1b\]2;[^\x00-\x1f\x7f-\x9f]*aui-tui\x1b\\"  # OSC 2: the name of the window, cleaned
     r"|\x1b\]22;[a-z-]*\x07"  # OSC 22: the shape of the pointer
     r"|\x1b[=>78]"  # keypad, cursor
     r"|\x1bP=[12]s\x1b\\"  # synchronised output
