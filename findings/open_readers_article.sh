@@ -2,7 +2,7 @@
 # What fetch tools of open agents that give the main part of a page send, and what they make of pages on loopback, with their
 # defaults: User-Agent, redirects followed of 12, a page with 403, letters of windows-1251 and of utf-8 that a meta
 # element alone names, a page of 200,000 letters, what reaches the model besides text, cells of tables, text/markdown, and
-# robots.txt with 403. Seen with Python 3.11 on 2026-11-27. Fails where a row is another one.
+# robots.txt with 403. Seen with Python 3.11 on 2026-11-27. Fails where a row is another one. Needs uv.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
@@ -15,9 +15,9 @@ row() {
   shift
   while [ "$1" != -- ]; do packages="$packages $1"; shift; done
   shift
-  python3 -m venv "$work/$tool"
+  uv venv -q --python 3.11 "$work/$tool"
   # shellcheck disable=SC2086
-  "$work/$tool/bin/python" -m pip install -q --disable-pip-version-check $packages
+  uv pip install -q --python "$work/$tool/bin/python" $packages
   "$work/$tool/bin/python" "$here/open_readers.py" "$tool" "$*" || failed=1
   rm -rf "$work/$tool"
 }
