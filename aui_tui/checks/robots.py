@@ -281,7 +281,7 @@ class RobotsTxt(Check):
                 return Earned(full, f"{file} brings no rules, so no agent is disallowed.")
         blocked, partial = ([policy.line for policy in found] for found in (judgement.blocked, judgement.restricted))
         paths = f"; path rules restrict {len(partial)}{at_lines(partial)}, a quarter each" if partial else ""
-        if judgement.observations.robots.cut and not blocked:
+        if judgement.observations.robots.cut and not (blocked or judgement.observations.robots.opened):
             return Earned(None, f"Only the beginning of {file} was read; the rest may have more rules. Not measured.")
         disallowed = out_of(len(blocked), AGENTS_TOTAL) if blocked else f"none of the {AGENTS_TOTAL}"
         return Earned(
@@ -302,6 +302,7 @@ class RobotsTxt(Check):
             kind="rules" if robots.kind == "unknown" else robots.kind,
             agents=tuple(_open(policy) for policy in robots.agents),
             wildcard_block=False,
+            opened=robots.cut,
         )
         changed = replace(observations, robots=opened)
         if robots.kind != "unknown":

@@ -318,7 +318,8 @@ class RobotsFacts(Record, frozen=True):
 
     ``kind``: ``rules`` (2xx), ``none`` (4xx: no rules), ``unknown`` (5xx or no answer), ``html`` (a page was served).
     ``names``: distinct User-agent values, case ignored, ``*`` included. ``signal``: the value of the first
-    Content-Signal line; ``signal_line`` its number, 0 when there is none. ``cut``: longer than was read. ``text``: the
+    Content-Signal line; ``signal_line`` its number, 0 when there is none. ``cut``: longer than was read;
+    ``opened``: a fix was applied to it, so that no agent is shut out. ``text``: the
     file itself, lines ended by LF; empty when it is longer than 64 KiB, is not clean UTF-8, or was not kept.
     ``problem``: why a file that came was not read (``unknown`` then), or empty.
     """
@@ -331,6 +332,7 @@ class RobotsFacts(Record, frozen=True):
     signal: str = ""
     signal_line: Count = 0
     cut: bool = False
+    opened: bool = False
     text: str = ""
     problem: str = ""
 
