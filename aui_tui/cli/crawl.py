@@ -58,12 +58,13 @@ class Narration:
         row = done.row
         if isinstance(row, BadRow):
             streams.say(f"line {row.line}: {row.reason}{f' ({row.text})' if row.text else ''}")
-        elif done.kind != "failed":
-            self.sites.append(row.site)
-        if not isinstance(row, BadRow) and row.unknown and not self._told:
-            self._told = True
-            streams.say(f"line {row.line}: {row.unknown} is no category; such hosts are scanned without one.")
-        elif done.result is not None:
+        else:
+            if done.kind != "failed":
+                self.sites.append(row.site)
+            if row.unknown and not self._told:
+                self._told = True
+                streams.say(f"line {row.line}: {row.unknown} is no category; such hosts are scanned without one.")
+        if done.result is not None and done.result.error:
             self.refused += done.result.status == 400
             streams.say(f"line {row.line}: {done.result.error}")
         if self._as_json and done.kind != "fresh":

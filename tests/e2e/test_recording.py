@@ -45,7 +45,7 @@ def test_a_cached_answer_can_be_recorded_too(tmp_path: Path, serve: Serve) -> No
     rules = serve(RICH)
     first = aui(tmp_path, "scan", f"http://{RICH.host}", *rules, "--json")
     tape = tmp_path / "scan.recording"
-    again = aui(tmp_path, "scan", f"http://{RICH.host}", *rules, "--json", "-o", str(tape))
+    again = aui(tmp_path, "scan", f"http://{RICH.host}", *rules, "--json", "--cached", "-o", str(tape))
     assert again.out == first.out
     assert aui(tmp_path, "regrade", str(tape), "--json").out == first.out
     assert stat.S_ISREG(tape.stat().st_mode)

@@ -311,7 +311,6 @@ async def test_counts_of_all_stances_stay_on_the_screen_beside_the_longest_categ
 
 
 FIGURES = (
-    "agent:claude=allowed,allowed-robots",
     "agent:claude=challenged",
     "agent:claude=in",
     "grade:a",
