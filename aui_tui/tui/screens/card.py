@@ -64,7 +64,7 @@ class CardScreen(DashboardScreen[str]):
     #figures { height: 3; width: 1fr; }
     #figures Digits { width: auto; padding-right: 2; }
     #points { text-style: bold; }
-    #basis { width: 1fr; height: 1; color: $role-muted; }
+    #basis { width: 1fr; height: auto; color: $role-muted; }
     #strip { height: auto; width: 1fr; }
     .-below #answer, .-absent #answer { display: none; }
     .-below #brief { display: block; }
@@ -216,7 +216,9 @@ class CardScreen(DashboardScreen[str]):
             figure = self.query_one(name, Digits)
             figure.update(words)
             figure.styles.color = self.app.theme_variables[f"role-{tone}"]
-        self.query_one("#basis", Static).update(Content(cardrows.basis(state.report)))
+            figure.display = not self.context.preferences.ascii  # it draws with lines of boxes
+        small = f"{letter} {points}\n" if self.context.preferences.ascii else ""
+        self.query_one("#basis", Static).update(Content(small + cardrows.basis(state.report)))
         short = self.size.height < 16
         self.query_one("#strip", RowList).show(lambda size: cardrows.answer(self.state, size, brief=short), top=top)
         self.query_one("#brief").refresh()
