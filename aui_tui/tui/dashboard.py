@@ -25,6 +25,7 @@ from aui_tui.errors import AuiError, InvalidHost, PrivateHost, RateLimited
 from aui_tui.model.labels import address, web_address
 from aui_tui.model.observations import ProbeEvent
 from aui_tui.model.options import ScanOptions
+from aui_tui.model.signs import ASCII
 from aui_tui.model.tasks import TaskEvent
 from aui_tui.model.view import HostReport, Quota
 from aui_tui.service.protocol import Feed, Service
@@ -131,7 +132,8 @@ class Dashboard(App[Any]):
         """Call the window of the terminal so (OSC 2)."""
         if self._driver is not None and not self.is_headless:
             name = " · ".join(filter(None, (clean(words, 80), "aui-tui")))
-            self._driver.write(f"\x1b]2;{name}\x1b\\")
+            shown = name.translate(ASCII) if self.context.preferences.ascii else name
+            self._driver.write(f"\x1b]2;{shown}\x1b\\")
 
     def copy(self, text: str, what: str) -> None:
         """Put ``text`` on the clipboard of the terminal (OSC 52); ``what`` names it."""
