@@ -101,6 +101,7 @@ class _Worker:
         self.child: subprocess.Popen[bytes] | None = None
         self._closed = False
         self._lock = threading.Lock()
+        self._starting = threading.Lock()
 
     def do(self, job: ParseJob) -> bytes | str:
         """Return the result of ``job``, or why there is none."""
@@ -126,26 +127,27 @@ class _Worker:
         return "the parser crashed"
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Return a process that is up. Raises OSError."""
-        if self.child is not None and self.child.poll() is None:
+        """Return a process that is up, also where another thread has just begun to start it. Raises OSError."""
+        with self._starting:  # until it is up: what it says first must not be read as the answer to a job
+            if self.child is not None and self.child.poll() is None:
+                return self.child
+            with self._lock:
+                if self._closed:
+                    raise BrokenPipeError
+                if self.child is not None:
+                    _end(self.child)
+                self.child = subprocess.Popen(  # noqa: S603 (our own interpreter and module)
+                    command("aui_tui.scan.parser_process"),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    cwd=os.sep if os.name == "posix" else None,
+                    process_group=0 if os.name == "posix" else None,
+                )
+            with _killed_after(START_LIMIT, self.child):
+                if self.child.stdout is None or self.child.stdout.read(1) != READY:
+                    raise BrokenPipeError
             return self.child
-        with self._lock:
-            if self._closed:
-                raise BrokenPipeError
-            if self.child is not None:
-                _end(self.child)
-            self.child = subprocess.Popen(  # noqa: S603 (our own interpreter and module)
-                command("aui_tui.scan.parser_process"),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd=os.sep if os.name == "posix" else None,
-                process_group=0 if os.name == "posix" else None,
-            )
-        with _killed_after(START_LIMIT, self.child):
-            if self.child.stdout is None or self.child.stdout.read(1) != READY:
-                raise BrokenPipeError
-        return self.child
 
     def close(self) -> None:
         """End the process for good; what it does ends with a reason. May come from any thread."""

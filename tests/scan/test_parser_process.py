@@ -11,8 +11,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import IO
 
+import msgspec
 import psutil
 import pytest
 
@@ -171,6 +173,18 @@ async def test_prestart_brings_a_worker_up() -> None:
                 await asyncio.sleep(0.01)
         assert (await parser.homepage(BIG)).problem == ""
         assert parser.pid is not None
+
+
+def test_threads_that_need_a_worker_at_once_get_the_same_one() -> None:
+    worker = parser_process._Worker()
+    job = parser_process.ParseJob("page", BIG, "text/html", 200, parser_process.LIMIT)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            starts = [pool.submit(worker.start) for _ in range(4)]
+            assert len({start.result().pid for start in starts}) == 1
+        assert worker.do(job) == msgspec.msgpack.encode(page.read(BIG, "text/html"))
+    finally:
+        worker.close()
 
 
 async def test_a_closed_parser_says_so() -> None:
