@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import io
 import logging
 import re
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
@@ -283,16 +284,18 @@ def test_every_answer_has_the_safe_fields(site: Running) -> None:
 
 
 def test_each_request_is_one_clean_log_line(
-    site: Running, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+    site: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "aui_tui.access")
-    raw(site, b"GET /api/%0d%0aevil\x1b[2J HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-    site.get("/api/index.json?stance=Open%0a%1b")
-    log = io.StringIO()
-    eventually(lambda: log.write(capfd.readouterr().err) and "stance=Open" in log.getvalue())
+    log = tmp_path / "log"
+    with log.open("w") as stderr, monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", stderr)  # not capfd, which loses what is written while it reads
+        raw(site, b"GET /api/%0d%0aevil\x1b[2J HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        site.get("/api/index.json?stance=Open%0a%1b")
+        eventually(lambda: "stance=Open" in log.read_text())
     line = r'\S+Z aui_tui\.access 127\.0\.0\.1 "GET /api/index\.json\?stance=Open%0a%1b" 400 \d+ \d+\.\dms'
-    assert re.search(line, log.getvalue())
-    assert "\x1b" not in log.getvalue()
+    assert re.search(line, log.read_text())
+    assert "\x1b" not in log.read_text()
 
 
 @pytest.mark.parametrize(
