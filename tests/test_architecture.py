@@ -31,7 +31,7 @@ FLOORS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("aui_tui.validate", ("packaged", "text", "errors", "model")),
     ("aui_tui.scan.robots", ("text", "errors", "model")),
     ("aui_tui.checks", ("packaged", "text", "errors", "model", "scan.robots")),
-    ("aui_tui.reads", ("text", "errors", "model", "scan.charset", "scan.markup")),
+    ("aui_tui.reads", ("text", "errors", "model", "scan.charset", "scan.markup", "scan.page")),
     (
         "aui_tui.scan",
         ("reads", "packaged", "files", "process", "threads", "text", "errors", "__init__", "model", "checks"),

@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from aui_tui.model.reads import ALT, HIDDEN, LABEL, NOSCRIPT, TEXT
-from aui_tui.scan import charset, markup
+from aui_tui.scan import markup
+from aui_tui.scan.page import parse
 from aui_tui.text import clean
 
 UNREAD: Final = frozenset(("script", "style", "template", "iframe", "noframes", "noembed", "svg", "math"))
@@ -206,19 +207,13 @@ def _concealed(selectors: str, declarations: str) -> Iterator[str]:
 
 def page_text(body: bytes, content_type: str = "") -> PageText | str:
     """Return the text of an HTML page, or why it was not read. Never raises."""
-    html = charset.to_utf8(body, content_type)
-    problem = markup.parser_risk(html)
-    if problem:
-        return problem
-    try:
-        tree = LexborHTMLParser(markup.open_shadow_roots(html))
-    except (ValueError, RuntimeError, MemoryError):
-        return "the parser failed"
-    found = PageText()
-    if tree.root is not None:
-        found.conceal("\n".join(_inner(node) for node in tree.css("style")))
-        found.run(tree.root)
-    return found
+    root = parse(body, content_type)
+    if isinstance(root, str):
+        return root
+    text = PageText()
+    text.conceal("\n".join(_inner(node) for node in root.css("style")))
+    text.run(root)
+    return text
 
 
 def _inner(node: LexborNode) -> str:

@@ -10,7 +10,6 @@ by chance proves nothing.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -33,9 +32,9 @@ from aui_tui.model.verdicts import (
     REAL,
     SAME,
 )
-from aui_tui.scan import markup, page_text
-from aui_tui.scan.charset import media_type, to_utf8
-from aui_tui.scan.exchanges import is_text
+from aui_tui.scan import page_text
+from aui_tui.scan.charset import media_type
+from aui_tui.scan.page import PageReading
 from aui_tui.scan.page_text import PageText
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.probes import Answer
@@ -77,8 +76,6 @@ _FORMATS: Final = {"text/markdown": "Markdown", "text/x-markdown": "Markdown", "
 _FEED: Final = re.compile(rb"<(?:rss|feed|rdf:RDF)[\s>]")
 _QUOTED: Final = 60
 """Characters quoted of a page without a title."""
-_TEXT_OF_PROBLEM: Final = 50_000
-"""Readable characters that are taken of a page which no parser may build a tree of."""
 
 
 class Page:
@@ -340,10 +337,10 @@ def reference_of(pages: Mapping[str, Page]) -> str:
 class PageComparison:
     """The pages of one scan: whose is the reference, and what each agent was served beside it."""
 
-    def __init__(self, reader: ParserProcess) -> None:
-        self._reader = reader
+    def __init__(self, parser: ParserProcess) -> None:
+        self._parser = parser
         self._pages: dict[str, Page] = {}
-        self._read: dict[tuple[bytes, str], PageText] = {}
+        self._read: dict[tuple[bytes, str], PageReading] = {}
         self._again: list[PageText] = []  # what the browser got when it was asked again
         self._marked: dict[str, Page] = {}
         self._varies = False
@@ -442,17 +439,16 @@ class PageComparison:
             return False
         return page.text.readable * CLEARLY < reference.text.readable
 
-    async def _page(self, found: Exchange, answer: Answer) -> Page:
-        key = answer.body, media_type(answer.content_type)
+    async def read(self, answer: Answer) -> PageReading:
+        """Return what an answer says; a page that several clients get is read once."""
+        key = answer.body, answer.content_type
         if key not in self._read:
-            text = await self._reader.text(answer.body, answer.content_type)
-            if text.problem and is_text(answer):
-                html = to_utf8(answer.body, answer.content_type)
-                words = await asyncio.to_thread(markup.text, html, _TEXT_OF_PROBLEM)
-                text = page_text.of_text(words, acts=True)
-            self._read[key] = text
-        path = urlsplit(str(answer.url)).path
-        return Page(self._read[key], answer.body, answer.content_type, found.title, path)
+            self._read[key] = await self._parser.page(*key)
+        return self._read[key]
+
+    async def _page(self, found: Exchange, answer: Answer) -> Page:
+        text = (await self.read(answer)).text
+        return Page(text, answer.body, answer.content_type, found.title, urlsplit(str(answer.url)).path)
 
     def _challenge(self, page: Page) -> Challenge:
         """Return what gives a page away that is not the one that people get."""

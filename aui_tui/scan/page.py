@@ -33,6 +33,8 @@ _FEED: Final = re.compile(rb"<(?:rss|feed|rdf:RDF)[\s>]")
 _TAG: Final = re.compile(r"<!\[CDATA\[|\]\]>|<[^<>]{0,2000}>")
 _ADDRESS: Final = re.compile(r"\]\([^()\s]{0,2000}+\)|https?://[^\s<>\"')]{0,2000}+", re.IGNORECASE)
 """Addresses in a plain text or Markdown, which are not for reading."""
+_UNPARSED: Final = 50_000
+"""Characters read of a text that no parser may read."""
 LINKS_ENOUGH: Final = 2
 """Links with text, and pictures, that make a short page more than a shell: a table of contents."""
 NOTHING: Final = 20
@@ -65,49 +67,65 @@ _DOCUMENT: Final = frozenset(("meta", "script", "template", "title"))
 _SCRIPT_WORDS: Final = ("javascript", "ecmascript", "module", "babel", "jsx", "jscript")
 
 
-def read(body: bytes, content_type: str = "") -> PageFacts:
-    """Return the facts of a homepage body. Never raises; ``problem`` says why a body was not analysed.
+class PageReading(msgspec.Struct, frozen=True, array_like=True):
+    """What an answer to a request for a page says: its ``facts`` as a homepage, its ``text`` to compare with others."""
 
-    ``content_type`` is the value of the Content-Type header. The time is linear in the body except for what the
+    facts: PageFacts
+    text: PageText
+
+
+def read(body: bytes, content_type: str = "") -> PageReading:
+    """Return what any answer to a request for a page says. Never raises; ``problem`` says why one is no page.
+
+    ``content_type`` is the value of the Content-Type header. The text is that of HTML without scripts, styles, noscript
+    and templates; of other text, such as Markdown, everything. The time is linear in the body except for what the
     parser does with tag soup, so that untrusted pages are read in a process that can be killed.
     """
     kind = media_type(content_type)
-    if not body.strip():
-        return PageFacts(problem="it is empty")
     tagged = _MARKUP.search(body[:_BEGINNING]) is not None
+    if not body.strip():
+        return PageReading(PageFacts(problem="it is empty"), _plain_text(body, content_type))
     if kind not in _MARKUP_TYPES and (kind or not tagged):
         sent = f"it is HTML sent as {kind}, which a browser shows as source"
         problem = sent if tagged and agent_files.is_page(body) else f"it is {kind or 'plain text'}, not a page"
-        return PageFacts(readable=text(body, content_type).readable, problem=problem)
+        text = _plain_text(body, content_type)
+        return PageReading(PageFacts(readable=text.readable, problem=problem), text)
     if kind in HTML_TYPES and not tagged and body.lstrip().startswith((b"# ", b"---\n")):
-        return PageFacts(readable=text(body, "text/markdown").readable, problem=f"it is Markdown sent as {kind}")
-    walk = _walked(body, content_type)
-    if isinstance(walk, _Walk):
-        return msgspec.structs.replace(walk.facts(), meta_charset=charset.in_meta_alone(body, content_type))
-    return PageFacts(title=title(body, content_type), problem=walk)
+        text = _plain_text(body, content_type)
+        return PageReading(PageFacts(readable=text.readable, problem=f"it is Markdown sent as {kind}"), text)
+    root = parse(body, content_type)
+    if isinstance(root, str):
+        return unread(body, content_type, root)
+    walk = _Walk()
+    walk.run(root)
+    feed = kind not in HTML_TYPES and _FEED.search(body[:_BEGINNING])
+    text = of_text(_TAG.sub(" ", charset.decode(body, content_type))) if feed else walk.text()
+    facts = msgspec.structs.replace(walk.facts(), meta_charset=charset.in_meta_alone(body, content_type))
+    return PageReading(facts, text)
 
 
-def text(body: bytes, content_type: str = "") -> PageText:
-    """Return what there is to read in any answer to a request for a page. Never raises.
+def unread(body: bytes, content_type: str, problem: str) -> PageReading:
+    """Return what can be told without a parser of an answer that has a ``problem`` for one. Safe on hostile input."""
+    html = charset.to_utf8(body, content_type)
+    text = PageText(acts=True, problem=problem)
+    if _is_text(media_type(content_type)):
+        text = of_text(markup.text(html, _UNPARSED), acts=True)
+    return PageReading(PageFacts(title=markup.title(html), problem=problem), text)
 
-    HTML without scripts, styles, noscript and templates; of other text, such as Markdown, everything.
-    """
+
+def _is_text(kind: str) -> bool:
+    return not kind or kind.startswith("text/") or kind.endswith(_TEXT_TYPES)
+
+
+def _plain_text(body: bytes, content_type: str) -> PageText:
     kind = media_type(content_type)
-    if kind and not (kind.startswith("text/") or kind.endswith(_TEXT_TYPES)):
+    if not _is_text(kind):
         return PageText(acts=True, problem=f"it is not text but {kind}")
-    if kind not in _MARKUP_TYPES and (kind or not _MARKUP.search(body[:_BEGINNING])):
-        return of_text(_ADDRESS.sub(" ", _FRONT_MATTER.sub("", charset.decode(body, content_type))))
-    if kind not in HTML_TYPES and _FEED.search(body[:_BEGINNING]):
-        return of_text(_TAG.sub(" ", charset.decode(body, content_type)))
-    walk = _walked(body, content_type)
-    if not isinstance(walk, _Walk):
-        return PageText(acts=True, problem=walk)
-    own = " ".join(walk.own)
-    return of_text(" ".join(walk.texts), own, acts=walk.scripts > 0 or walk.offers or walk.headed or walk.links > 0)
+    return of_text(_ADDRESS.sub(" ", _FRONT_MATTER.sub("", charset.decode(body, content_type))))
 
 
-def _walked(body: bytes, content_type: str) -> _Walk | str:
-    """Return the walk over the tree of a page, or why there is none."""
+def parse(body: bytes, content_type: str = "") -> LexborNode | str:
+    """Return the root of the tree of a page, or why there is none."""
     html = charset.to_utf8(body, content_type)
     if media_type(content_type) in _XML_TYPES:
         html = markup.close_empty(html)
@@ -115,18 +133,9 @@ def _walked(body: bytes, content_type: str) -> _Walk | str:
     if problem:
         return problem
     try:
-        root = LexborHTMLParser(markup.open_shadow_roots(html)).root
+        return LexborHTMLParser(markup.open_shadow_roots(html)).root or "it has nothing to read"
     except (ValueError, RuntimeError, MemoryError):
         return "the parser failed"
-    walk = _Walk()
-    if root is not None:
-        walk.run(root)
-    return walk
-
-
-def title(body: bytes, content_type: str = "") -> str:
-    """Return the title of any body, cleaned, without building a tree: cheap and safe on hostile input."""
-    return markup.title(charset.to_utf8(body, content_type))
 
 
 @dataclass(slots=True)
@@ -391,6 +400,11 @@ class _Walk:
         if self.root:
             return shown < (NOTHING if self.headed else READABLE_ENOUGH)
         return shown < NOTHING and not self.headed
+
+    def text(self) -> PageText:
+        """Return what there is to read, outside navigation and footer as a part of it."""
+        acts = self.scripts > 0 or self.offers or self.headed or self.links > 0
+        return of_text(" ".join(self.texts), " ".join(self.own), acts=acts)
 
     def facts(self) -> PageFacts:
         bare = {

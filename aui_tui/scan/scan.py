@@ -453,7 +453,7 @@ class _Scan:
                 answer.body = next((one.body for one in self._served.values() if one.body == answer.body), answer.body)
                 self._served.setdefault(name, answer)
             if name == BROWSER and answer.status and not answer.error:
-                self.page = await self._parser.homepage(answer.body, answer.content_type)
+                self.page = (await self._comparison.read(answer)).facts
             self._report(found)
             if name == self._agents[0] and found.outcome == SERVED:
                 await self._read_page(name)
@@ -685,7 +685,7 @@ class _Scan:
             return
         found = []
         for name in served:
-            facts = await self._parser.homepage(self._served[name].body, self._served[name].content_type)
+            facts = (await self._comparison.read(self._served[name])).facts
             text = bool(facts.problem) and facts.readable >= READABLE_ENOUGH
             if reference == BROWSER and (facts.noscript_shell or (facts.problem and not text)):
                 return
@@ -771,7 +771,7 @@ class _Scan:
         if found.outcome == SERVED and not serves:
             found = msgspec.structs.replace(found, status=REFUSES)
         elif not agent and found.outcome == SERVED:
-            facts = await self._parser.homepage(answer.body, answer.content_type)
+            facts = (await self._comparison.read(answer)).facts
             self.page = msgspec.structs.replace(facts, seen_by=REAL)
         self._report(found)
         return found

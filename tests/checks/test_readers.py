@@ -51,14 +51,14 @@ def test_a_charset_in_a_meta_element_alone_gives_some_readers_wrong_letters() ->
     html = (
         '<html><head><meta charset="windows-1251"><title>Кофе</title></head><body><p>Кофейня у моря</p></body></html>'
     )
-    alone = page.read(html.encode("cp1251"), "text/html")
+    alone = page.read(html.encode("cp1251"), "text/html").facts
     assert said(site.site(page=alone), "meta element") == [
         "The charset windows-1251 of the homepage stands in a meta element alone: 5 of 13 open readers that we ran get"
         " wrong letters. Send it in the field: Content-Type: text/html; charset=windows-1251."
     ]
-    sent = page.read(html.encode("cp1251"), "text/html; charset=windows-1251")
+    sent = page.read(html.encode("cp1251"), "text/html; charset=windows-1251").facts
     assert not said(site.site(page=sent), "meta element")
-    plain = page.read(b'<meta charset="windows-1251"><p>Coffee by the sea', "text/html")
+    plain = page.read(b'<meta charset="windows-1251"><p>Coffee by the sea', "text/html").facts
     assert not said(site.site(page=plain), "meta element")
 
 
@@ -80,7 +80,7 @@ def test_a_long_page_is_cut_by_some_readers() -> None:
 
 def test_a_homepage_of_markdown_is_text_for_most_readers() -> None:
     browser = replace(site.probe(BROWSER), headers=(("content-type", "text/markdown; charset=utf-8"),))
-    facts = page.read(b"# Books\n\nBy the quay.", "text/markdown; charset=utf-8")
+    facts = page.read(b"# Books\n\nBy the quay.", "text/markdown; charset=utf-8").facts
     assert said(site.site(browser, page=facts), "Markdown") == [
         "The homepage is Markdown for everybody, so nothing of its HTML is measured. 10 of 13 open readers that we ran"
         " give its text, 3 nothing."

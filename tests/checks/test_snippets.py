@@ -53,13 +53,13 @@ def pasted(fix: Recommendation, seen: Observations) -> Observations:
     if fix.k == "front-door":
         ucp, mcp = (agent_files.check(name, body, "application/json", 200).found for name in ("ucp", "mcp"))
         return replace(seen, files=replace(seen.files, ucp=seen.files.ucp or ucp, mcp=seen.files.mcp or mcp))
-    found, facts_now = page.read(body, "text/html; charset=utf-8"), seen.page
+    found, facts_now = page.read(body, "text/html; charset=utf-8").facts, seen.page
     if fix.k == "jsonld":
         assert found.jsonld_broken == 0
         return replace(seen, page=replace(facts_now, jsonld=facts_now.jsonld + found.jsonld))
     if fix.k == "ssr":
         shell = b"<!doctype html><body><div id=root>" + body + b"</div><script src=app.js></script>"
-        served = page.read(shell)
+        served = page.read(shell).facts
         return replace(seen, page=replace(facts_now, noscript_shell=served.noscript_shell, readable=served.readable))
     marks = found.semantic
     before = facts_now.semantic
@@ -164,12 +164,12 @@ def test_the_front_door_suits_the_trade(category: str) -> None:
 @pytest.mark.parametrize("name", ["</script><script>alert(1)</script>", "# # x", "<b>&amp;", "a <<host>> b", '"\\'])
 def test_the_name_of_a_site_cannot_break_out_of_a_snippet(name: str) -> None:
     made = fixes(replace(site.plain(), page=site.SHELL_PAGE), name=name)
-    block = page.read(f"<html><body>{made['jsonld'].code}</body></html>".encode())
+    block = page.read(f"<html><body>{made['jsonld'].code}</body></html>".encode()).facts
     assert (block.jsonld, block.jsonld_broken, block.scripts) == (1, 0, 0)
     inside = made["jsonld"].code.removeprefix('<script type="application/ld+json">').removesuffix("</script>")
     assert json.loads(inside)["@graph"][0]["name"] == name
-    assert page.read(made["ssr"].code.encode()).scripts == 0
-    assert page.read(made["landmarks"].code.encode()).scripts == 0
+    assert page.read(made["ssr"].code.encode()).facts.scripts == 0
+    assert page.read(made["landmarks"].code.encode()).facts.scripts == 0
     assert made["llms"].code.splitlines()[0] == f"# {name}"
 
 

@@ -245,7 +245,7 @@ async def test_a_scan_sees_what_chromium_shows(
         access = ScanPolicy(connect_to=(rule,), cafile=authority.cafile, limits=limits, arms=False, keyboard=True)
         shown = await real.fetch(Url(Origin("https", "shop.test", 443), "/"), access)
         seen = await observe(access.target("https://shop.test"), parser=parser, access=access)
-    chromium = shown.status == 200 and page.title(shown.body) == TITLE
+    chromium = shown.status == 200 and page.read(shown.body).facts.title == TITLE
     ours = [probe.outcome == SERVED and probe.title == TITLE for probe in seen.homepages]
     answers = [(probe.status, probe.error, probe.detail) for probe in seen.homepages]
     assert ours == [chromium] * 5, (shown.status, shown.error, shown.detail, answers)

@@ -86,12 +86,12 @@ def read_robots(data: bytes) -> None:
 
 def read_page(data: bytes) -> None:
     """Facts that hang together, with a problem only where it is no page; titles that are short and clean."""
-    facts = page.read(data)
+    facts = page.read(data).facts
     assert facts.problem in ("", "it is empty", "it has nothing to read") or facts.problem.endswith(", not a page")
     assert 0 <= facts.jsonld_broken <= facts.jsonld
     assert 0 <= facts.forms_unlabelled <= facts.semantic.forms
     assert not facts.noscript_shell or (facts.readable < READABLE_ENOUGH and facts.scripts > 0)
-    for text in (facts.title, facts.site_name, facts.description, page.title(data)):
+    for text in (facts.title, facts.site_name, facts.description, page.unread(data, "", "").facts.title):
         assert text == clean(text)
         assert len(text) <= markup.TITLE_LIMIT
 

@@ -27,7 +27,7 @@ PIECES = (
 @example("<svg><template><form>")
 @example("<svg><script><script type='application/ld+json'>")
 def test_one_walk_counts_what_selectors_count(soup: str) -> None:
-    facts = page.read(soup.encode(), "text/html; charset=utf-8")
+    facts = page.read(soup.encode(), "text/html; charset=utf-8").facts
     tree = LexborHTMLParser(soup.removeprefix("\ufeff").encode())
     assert facts.semantic.forms == len(tree.css("form"))
     assert facts.jsonld == len(tree.css("script[type='application/ld+json']"))

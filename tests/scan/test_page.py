@@ -10,7 +10,7 @@ import pytest
 
 from aui_tui.model.observations import READABLE_ENOUGH, Exchange
 from aui_tui.model.verdicts import BLOCKED
-from aui_tui.scan import charset, markup, page, page_text
+from aui_tui.scan import page, page_text
 from aui_tui.scan.comparison import NOTHING, Page, PageComparison, compare
 from aui_tui.scan.exchanges import exchange
 from aui_tui.scan.page_text import PageText
@@ -59,7 +59,7 @@ from aui_tui.scan.target import Origin
     ],
 )
 def test_landmarks_are_counted_where_they_are_shown(html: str, main: int, nav: int) -> None:
-    semantic = page.read(html.encode()).semantic
+    semantic = page.read(html.encode()).facts.semantic
     assert (semantic.main, semantic.nav) == (main, nav)
 
 
@@ -84,7 +84,7 @@ def test_landmarks_are_counted_where_they_are_shown(html: str, main: int, nav: i
     ],
 )
 def test_forms_are_counted_and_those_with_an_unlabelled_control(html: str, forms: int, unlabelled: int) -> None:
-    facts = page.read(html.encode())
+    facts = page.read(html.encode()).facts
     assert (facts.semantic.forms, facts.forms_unlabelled) == (forms, unlabelled)
 
 
@@ -103,7 +103,7 @@ EMPTY_ELEMENTS = b"""<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xh
     ],
 )
 def test_an_element_that_closes_itself_is_empty_in_xhtml_alone(kind: str, found: tuple[int, ...]) -> None:
-    facts = page.read(EMPTY_ELEMENTS, kind)
+    facts = page.read(EMPTY_ELEMENTS, kind).facts
     landmarks = facts.semantic
     assert (facts.jsonld, facts.jsonld_broken, landmarks.main, landmarks.nav, landmarks.aria) == found
 
@@ -112,7 +112,7 @@ def test_json_ld_blocks_are_counted_and_those_that_are_broken() -> None:
     block = b"<script type=application/ld+json>%s</script>"
     odd = b"<script type=' Application/LD+JSON ; charset=utf-8'>{}</script>"
     hidden = b"<!-- " + block % b"{}" + b" --><template>" + block % b"{}" + b"</template>"
-    facts = page.read(odd + block % b"{nope" + block % (b"[" * 100_000) + hidden)
+    facts = page.read(odd + block % b"{nope" + block % (b"[" * 100_000) + hidden).facts
     assert (facts.jsonld, facts.jsonld_broken) == (3, 2)
 
 
@@ -143,7 +143,7 @@ SHORT = short_pages()
 
 @pytest.mark.parametrize("name", SHORT)
 def test_a_short_page_with_something_to_read_or_act_on_is_not_a_shell(name: str) -> None:
-    facts = page.read(SHORT[name].encode())
+    facts = page.read(SHORT[name].encode()).facts
     assert facts.scripts > 0
     assert facts.readable < READABLE_ENOUGH
     assert facts.noscript_shell is name.startswith("shell/")
@@ -174,13 +174,17 @@ def test_a_short_page_with_something_to_read_or_act_on_is_not_a_shell(name: str)
     ],
 )
 def test_what_makes_a_short_page_more_than_a_shell(html: str, shell: bool) -> None:
-    assert page.read(f"<script src=a.js></script><div>{html}</div>".encode()).noscript_shell is shell
+    assert page.read(f"<script src=a.js></script><div>{html}</div>".encode()).facts.noscript_shell is shell
 
 
 def test_a_page_with_text_that_a_style_hides_for_now_is_no_shell() -> None:
     hidden = b"<h1>Pin</h1>" + b"<p>A word about it. " * 20
-    assert not page.read(b"<script src=a.js></script><div style='visibility:hidden'>%s</div>" % hidden).noscript_shell
-    assert page.read(b"<script src=a.js></script><div style='visibility:hidden'><h1>Pin</h1></div>").noscript_shell
+    assert not page.read(
+        b"<script src=a.js></script><div style='visibility:hidden'>%s</div>" % hidden
+    ).facts.noscript_shell
+    assert page.read(
+        b"<script src=a.js></script><div style='visibility:hidden'><h1>Pin</h1></div>"
+    ).facts.noscript_shell
 
 
 def test_a_page_that_needs_scripts_to_say_anything_is_a_shell() -> None:
@@ -188,17 +192,17 @@ def test_a_page_that_needs_scripts_to_say_anything_is_a_shell() -> None:
         b"<title>App</title><div id=root></div><noscript>"
         + b"Please run it. " * 10
         + b"</noscript><script src=a.js></script>"
-    )
+    ).facts
     assert shell.noscript_shell
     instead = page.read(
         b"<div id=root></div><noscript><nav aria-label=x>x</nav>"
         + b"Read this. " * 50
         + b"</noscript><script src=a.js></script>"
-    )
+    ).facts
     seen = instead.semantic
     assert (instead.noscript_shell, instead.readable, seen.nav, seen.aria) == (False, 551, 0, 1)
-    assert not page.read(b"<p>" + b"Read me. " * 40 + b"<script src=a.js></script>").noscript_shell
-    assert not page.read(b"<p>short").noscript_shell
+    assert not page.read(b"<p>" + b"Read me. " * 40 + b"<script src=a.js></script>").facts.noscript_shell
+    assert not page.read(b"<p>short").facts.noscript_shell
 
 
 @pytest.mark.parametrize(
@@ -209,7 +213,7 @@ def test_a_page_that_needs_scripts_to_say_anything_is_a_shell() -> None:
     ],
 )
 def test_pathological_bodies_are_not_parsed(body: bytes) -> None:
-    facts = page.read(b"<title>T</title><main>" + body)
+    facts = page.read(b"<title>T</title><main>" + body).facts
     assert facts.problem
     assert facts.title == "T"
     assert facts.semantic.main == 0
@@ -217,7 +221,7 @@ def test_pathological_bodies_are_not_parsed(body: bytes) -> None:
 
 def test_a_long_attribute_value_costs_no_facts() -> None:
     image = b"<img alt='' src='data:image/png;base64," + b"iVBORw0KGgo/+A==" * 5_000 + b"'>"
-    facts = page.read(b"<title>T</title><main><h1>Shop</h1>" + image + b"<nav>x</nav><script src=a></script>")
+    facts = page.read(b"<title>T</title><main><h1>Shop</h1>" + image + b"<nav>x</nav><script src=a></script>").facts
     assert (facts.problem, facts.title, facts.semantic.main, facts.semantic.nav) == ("", "T", 1, 1)
     assert not facts.noscript_shell
 
@@ -227,17 +231,19 @@ def test_a_long_attribute_value_costs_no_facts() -> None:
 )
 def test_only_web_charsets(label: str) -> None:
     body = "<title>Ä ü</title>".encode() + b"\xff"
-    assert page.read(body, f"text/html; charset={label}").title == "Ä ü"
-    assert page.title(body, f"text/html; charset={label}") == "Ä ü"
+    assert page.read(body, f"text/html; charset={label}").facts.title == "Ä ü"
+    assert page.unread(body, f"text/html; charset={label}", "").facts.title == "Ä ü"
 
 
 def test_a_page_is_decoded_as_its_header_mark_or_meta_says() -> None:
-    assert page.read("<title>né</title>".encode("latin-1"), "text/html; charset=ISO-8859-1").title == "né"
-    assert page.read("<meta charset=koi8-r><title>мир</title>".encode("koi8-r")).title == "мир"
-    assert page.read("\ufeff<title>é</title>".encode("utf-16"), "text/html; charset=ascii").title == "é"
-    assert page.read("<title>é</title>".encode("utf-16le"), "text/html; charset=utf-16le").title == "é"
-    assert page.read("\ufeff<title>é</title>".encode(), "text/html").title == "é"
-    assert page.read(b"<title>Caf\xe9</title>", "text/html; charset=utf-8").title == "Caf\N{REPLACEMENT CHARACTER}"
+    assert page.read("<title>né</title>".encode("latin-1"), "text/html; charset=ISO-8859-1").facts.title == "né"
+    assert page.read("<meta charset=koi8-r><title>мир</title>".encode("koi8-r")).facts.title == "мир"
+    assert page.read("\ufeff<title>é</title>".encode("utf-16"), "text/html; charset=ascii").facts.title == "é"
+    assert page.read("<title>é</title>".encode("utf-16le"), "text/html; charset=utf-16le").facts.title == "é"
+    assert page.read("\ufeff<title>é</title>".encode(), "text/html").facts.title == "é"
+    assert (
+        page.read(b"<title>Caf\xe9</title>", "text/html; charset=utf-8").facts.title == "Caf\N{REPLACEMENT CHARACTER}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -248,15 +254,15 @@ def test_a_shell_has_under_200_readable_characters_and_under_20_without_the_root
     mount: str, count: int, shell: bool
 ) -> None:
     start = f"<title>not counted</title><script src=a.js></script><div id={mount}></div><p>"
-    facts = page.read(start.encode() + b"x" * count)
+    facts = page.read(start.encode() + b"x" * count).facts
     assert (facts.readable, facts.noscript_shell) == (count, shell)
 
 
 def test_declarative_shadow_dom_is_text() -> None:
     inside = b"<template shadowrootmode='open'><main><h1>Shop</h1>" + b"Read me. " * 40 + b"</main></template>"
-    facts = page.read(b"<my-page>" + inside + b"</my-page><script src=a.js></script>")
+    facts = page.read(b"<my-page>" + inside + b"</my-page><script src=a.js></script>").facts
     assert (facts.noscript_shell, facts.semantic.main, facts.readable > 200) == (False, 1, True)
-    assert page.read(inside.replace(b" shadowrootmode='open'", b"") + b"<p>x<script></script>").readable == 1
+    assert page.read(inside.replace(b" shadowrootmode='open'", b"") + b"<p>x<script></script>").facts.readable == 1
 
 
 @pytest.mark.parametrize(
@@ -271,14 +277,14 @@ def test_declarative_shadow_dom_is_text() -> None:
     ],
 )
 def test_what_is_not_a_page_is_not_measured(body: bytes, kind: str, problem: str) -> None:
-    assert page.read(body, kind).problem == problem
+    assert page.read(body, kind).facts.problem == problem
 
 
 def test_data_blocks_are_no_scripts() -> None:
     assert not page.read(
         b"<script type=application/ld+json>{}</script><script type=application/json>{}</script>"
-    ).scripts
-    assert page.read(b"<script type=module>1</script><script type='4b-text/javascript'>1</script>").scripts == 2
+    ).facts.scripts
+    assert page.read(b"<script type=module>1</script><script type='4b-text/javascript'>1</script>").facts.scripts == 2
 
 
 @pytest.mark.parametrize(
@@ -295,7 +301,7 @@ def test_data_blocks_are_no_scripts() -> None:
 def test_a_title_at_the_start_is_that_of_the_whole_page(start: bytes, expected: str) -> None:
     label = b"iso-2022-jp" if b"\x1b" in start else b"windows-1252"
     body = start + b"<p>" + b"words " * 2000 + b"<meta charset=" + label + b">"
-    assert page.title(body) == markup.title(charset.decode(body).encode()) == expected
+    assert page.unread(body, "", "").facts.title == expected
 
 
 BAKERY = """
@@ -319,7 +325,7 @@ FRAGMENT = prose(1, 20)
 
 
 def seen(body: bytes, kind: str = "text/html") -> PageText:
-    return page.text(body, kind)
+    return page.read(body, kind).text
 
 
 async def is_another(body: bytes, home: bytes, kind: str = "text/html") -> bool:
@@ -445,11 +451,11 @@ def test_a_short_page_that_says_that_it_blocks(title: str, path: str, text: str,
 async def test_text_is_taken_in_a_worker_where_a_page_may_hold_the_loop() -> None:
     large = html(prose(1, 20_000))
     async with ParserProcess() as parser:
-        assert await parser.text(HOME, "text/html") == page.text(HOME, "text/html")
+        assert await parser.page(HOME, "text/html") == page.read(HOME, "text/html")
         assert parser.pid is None
-        assert await parser.text(large, "text/html") == page.text(large, "text/html")
+        assert await parser.page(large, "text/html") == page.read(large, "text/html")
         assert parser.pid is not None
-    assert "closed" in (await parser.text(large, "text/html")).problem
+    assert "closed" in (await parser.page(large, "text/html")).facts.problem
 
 
 def test_the_facts_of_a_text_are_bounded() -> None:
@@ -467,7 +473,7 @@ def test_however_many_refer_to_an_element_it_is_looked_at_once() -> None:
 
     def took(body: bytes) -> float:
         started = time.process_time()
-        assert page.read(body).semantic.aria == 0
+        assert page.read(body).facts.semantic.aria == 0
         return time.process_time() - started
 
     assert took(body) < 10 * took(body.replace(b"aria-labelledby", b"data-labelledby"))
@@ -486,4 +492,4 @@ def test_however_many_refer_to_an_element_it_is_looked_at_once() -> None:
 )
 def test_a_reference_names_by_what_its_element_says(label: str, says: bool) -> None:
     twice = "<p role=region aria-labelledby='o n'>" * 2
-    assert page.read(f"<title>t</title>{label}{twice}words".encode()).semantic.aria == (2 if says else 0)
+    assert page.read(f"<title>t</title>{label}{twice}words".encode()).facts.semantic.aria == (2 if says else 0)

@@ -21,6 +21,7 @@ import pytest
 from aui_tui.errors import Unavailable
 from aui_tui.model.observations import PageFacts
 from aui_tui.scan import page, parser_process
+from aui_tui.scan.page import PageReading
 from aui_tui.scan.parser_process import ParserProcess
 
 BIG = b"<title>Big</title><main>" + b"<p>words and words</p>" * 4_000
@@ -31,9 +32,9 @@ SLOW = b"<title>Slow</title>" + b"".join(b"<b a=%d>" % i for i in range(900)) + 
 async def test_large_pages_are_read_in_a_worker() -> None:
     async with ParserProcess() as parser:
         assert parser.pid is None
-        assert await parser.homepage(b"<title>Small</title>") == page.read(b"<title>Small</title>")
+        assert await parser.page(b"<title>Small</title>") == page.read(b"<title>Small</title>")
         assert parser.pid is None
-        assert await parser.homepage(BIG) == page.read(BIG)
+        assert await parser.page(BIG) == page.read(BIG)
         assert parser.pid is not None
     assert parser.pid is None
 
@@ -41,19 +42,19 @@ async def test_large_pages_are_read_in_a_worker() -> None:
 async def test_a_page_that_takes_too_long_gives_zeros_and_the_next_one_works(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parser_process, "LIMIT", 0.2)
     async with ParserProcess() as parser:
-        facts = await parser.homepage(SLOW)
+        facts = (await parser.page(SLOW)).facts
         assert "over 0.2 s" in facts.problem
         assert facts.title == "Slow"
         assert facts.readable == 0
         monkeypatch.setattr(parser_process, "LIMIT", 60.0)  # on a busy machine any page may take longer
-        assert (await parser.homepage(BIG)).problem == ""
+        assert (await parser.page(BIG)).facts.problem == ""
 
 
 async def test_a_killed_worker_is_replaced() -> None:
     async with ParserProcess() as parser:
-        await parser.homepage(BIG)
+        await parser.page(BIG)
         os.kill(pid_of(parser), signal.SIGKILL)
-        assert (await parser.homepage(BIG)).problem == ""
+        assert (await parser.page(BIG)).facts.problem == ""
 
 
 @pytest.fixture
@@ -70,12 +71,12 @@ def job_sent(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     return sent
 
 
-async def stopped_in_a_job(parser: ParserProcess, sent: threading.Event) -> asyncio.Task[PageFacts]:
+async def stopped_in_a_job(parser: ParserProcess, sent: threading.Event) -> asyncio.Task[PageReading]:
     """Return a job that the worker of ``parser`` was given and does not begin."""
-    await parser.homepage(BIG)
+    await parser.page(BIG)
     sent.clear()
     os.kill(pid_of(parser), signal.SIGSTOP)
-    job = asyncio.create_task(parser.homepage(TAGS))
+    job = asyncio.create_task(parser.page(TAGS))
     assert await asyncio.to_thread(sent.wait, 60)
     return job
 
@@ -88,7 +89,7 @@ async def test_time_in_which_the_machine_does_something_else_is_not_the_pages(
         job = await stopped_in_a_job(parser, job_sent)
         await asyncio.sleep(1.5)
         os.kill(pid_of(parser), signal.SIGCONT)
-        assert (await job).problem == ""
+        assert (await job).facts.problem == ""
 
 
 def read(parser: ParserProcess, site: str, body: bytes) -> asyncio.Task[tuple[PageFacts, float]]:
@@ -96,7 +97,7 @@ def read(parser: ParserProcess, site: str, body: bytes) -> asyncio.Task[tuple[Pa
 
     async def work() -> tuple[PageFacts, float]:
         waited = parser_process.waiting(site)
-        return await parser.homepage(body), waited.seconds
+        return (await parser.page(body)).facts, waited.seconds
 
     return asyncio.create_task(work())
 
@@ -125,7 +126,7 @@ async def test_a_wait_is_bounded_and_says_nothing_of_the_site(monkeypatch: pytes
     monkeypatch.setattr(parser_process, "_cores", lambda: 1)
     monkeypatch.setattr(parser_process, "LIMIT", 60.0)
     async with ParserProcess() as parser:
-        await parser.homepage(BIG)
+        await parser.page(BIG)
         worker = psutil.Process(pid_of(parser))
         worker.suspend()
         first = read(parser, "a.example", BIG)
@@ -145,15 +146,15 @@ async def test_a_worker_killed_in_a_job_gives_zeros(job_sent: threading.Event) -
     async with ParserProcess() as parser:
         job = await stopped_in_a_job(parser, job_sent)
         os.kill(pid_of(parser), signal.SIGKILL)
-        assert (await job).problem == "the parser crashed"
-        assert (await parser.homepage(BIG)).problem == ""
+        assert (await job).facts.problem == "the parser crashed"
+        assert (await parser.page(BIG)).facts.problem == ""
 
 
 async def test_closing_ends_a_job_under_way(job_sent: threading.Event) -> None:
     parser = ParserProcess()
     job = await stopped_in_a_job(parser, job_sent)
     await parser.aclose()
-    assert (await asyncio.wait_for(job, 5)).problem
+    assert (await asyncio.wait_for(job, 5)).facts.problem
     assert parser.pid is None
 
 
@@ -171,7 +172,7 @@ async def test_prestart_brings_a_worker_up() -> None:
         async with asyncio.timeout(10):
             while parser.pid is None:
                 await asyncio.sleep(0.01)
-        assert (await parser.homepage(BIG)).problem == ""
+        assert (await parser.page(BIG)).facts.problem == ""
         assert parser.pid is not None
 
 
@@ -191,14 +192,14 @@ async def test_a_closed_parser_says_so() -> None:
     parser = ParserProcess()
     await parser.aclose()
     await parser.aclose()
-    assert (await parser.homepage(BIG)).problem == "the parser is closed"
+    assert (await parser.page(BIG)).facts.problem == "the parser is closed"
     assert (await parser.robots(b"User-agent: *\n" * 9_000, 200)).kind == "unknown"
 
 
 async def test_no_worker_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nonexistent/python")
     async with ParserProcess() as parser:
-        facts = await parser.homepage(BIG)
+        facts = (await parser.page(BIG)).facts
     assert facts.problem == "no worker process could be started: FileNotFoundError"
     assert facts.title == "Big"
 
@@ -206,7 +207,7 @@ async def test_no_worker_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None
 def test_one_parser_serves_several_event_loops() -> None:
     parser = ParserProcess()
     for _ in range(2):
-        assert asyncio.run(parser.homepage(BIG)).problem == ""
+        assert asyncio.run(parser.page(BIG)).facts.problem == ""
     pids = [pid_of(parser)]
     del parser
     gc.collect()
@@ -219,7 +220,7 @@ def test_no_worker_outlives_the_program(ending: str) -> None:
 import asyncio, os
 from aui_tui.scan.parser_process import ParserProcess
 parser = ParserProcess()
-asyncio.run(parser.homepage(b"<p>words</p>" * 9_000))
+asyncio.run(parser.page(b"<p>words</p>" * 9_000))
 print(parser.pid, flush=True)
 {ending}
 """
@@ -232,8 +233,8 @@ async def test_the_event_loop_stays_free(monkeypatch: pytest.MonkeyPatch) -> Non
     """A page that keeps a parser busy for half a second delays nothing else by a fifth of it."""
     monkeypatch.setattr(parser_process, "LIMIT", 0.5)
     async with ParserProcess() as parser:
-        await parser.homepage(BIG)
-        job = asyncio.create_task(parser.homepage(SLOW))
+        await parser.page(BIG)
+        job = asyncio.create_task(parser.page(SLOW))
         lags = []
         while not job.done():
             due = time.perf_counter() + 0.005
