@@ -22,7 +22,7 @@ PARTS = {
 CONTENT = "<!-- The content of the page goes here. -->"
 SENTENCES: Final = sentence_list(
     """
-    warn landmarks-missing: No <<missing>> / Landmarks are missing
+    warn landmarks-missing: Lacks <<missing>> / Landmarks and labels are missing
         The homepage lacks <<missing>>, by which an agent that reads the accessibility tree finds its way.
     warn forms-unlabelled: Form controls without a label
         <<number>> of <<count>> on the homepage <<has|have>> a control without a label, so an agent must guess what

@@ -114,14 +114,14 @@ def _catalogue(observations: Observations) -> str:
 
 class FrontDoor(Check):
     fix = "front-door"
-    label = "MCP or shop"
+    label = "MCP card or shop manifest"
     subject = "offers"
     puts = "Publish this as /.well-known/mcp.json, as application/json"
     loads = "Upload the file, and purge it from the CDN where there is one."
     earns = "a UCP profile or an MCP server card: all; only an old ai-plugin.json: {part}"
     part = {"v0.1": 5, "v0.2": 3}
-    lacking = "no UCP profile or MCP card"
-    title = "Publish a front door for agents"
+    lacking = "no MCP card or shop manifest"
+    title = "Publish an MCP card or shop manifest"
     effort = 6
     takes = "days"
     proof = "curl -sSi {origin}/.well-known/mcp.json (or /ucp) answers 200 with JSON."

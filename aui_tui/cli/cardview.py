@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from aui_tui.cli.streams import Paint
+from aui_tui.model import labels
+from aui_tui.model.signs import GRADES
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import STANCES
-from aui_tui.report.sections import NUMBERS, Item, Section, sections
+from aui_tui.report.sections import NUMBERS, Item, Section, bar_cells, sections
 from aui_tui.text import cells, count, fit, wrap
 
 LABEL: Final = 9
@@ -18,6 +20,9 @@ HEIGHT: Final = 24
 MOST: Final = 4
 """Outcomes that the answer shows; more are counted."""
 SENTENCE: Final = 5
+BAR: Final = 18
+SHORTEST: Final = 8
+"""Cells of the longest bar, and of the shortest that share a line."""
 TEXT: Final = 28
 """Cells that the last column of a table needs to stand beside the others."""
 
@@ -32,7 +37,7 @@ def lines(
     """
     parts = {part.name: part for part in sections(report, now=now)}
     head = parts.pop("verdict")
-    answer = list(_answer(head, parts.pop("assistants"), parts.get("points"), paint))
+    answer = list(_answer(head, parts.pop("points", None), parts.pop("assistants"), paint))
     closing = list(paint.hanging("", f"Scanned {_item(head, 'scanned')}{', ' + note if note else ''}."))
     if not details:
         closing = [*paint.hanging("", _more(report)), *closing]
@@ -52,31 +57,58 @@ def _item(head: Section, key: str) -> str:
     return next((item.text for item in head.items if item.key == key), "")
 
 
-def _answer(head: Section, who: Section, points: Section | None, paint: Paint) -> Iterator[str]:
+def _answer(head: Section, points: Section | None, who: Section, paint: Paint) -> Iterator[str]:
+    """Yield host, score, sentence, pillars, assistants and next step, in the order of the dashboard's card."""
     title = fit(paint.plain(head.title), min(cells(paint.plain(head.title)), paint.width))
-    room = paint.width - cells(title) - 2
-    yield paint.heading(title) + (f"  {fit(paint.plain(_item(head, 'site')), room).rstrip()}" if room > 8 else "")
+    score = next(item for item in head.items if item.key == "score")
+    figure = labels.score(int(score.title), score.about) if score.title else ""
+    room = paint.width - cells(title) - cells(figure) - 4
+    shown = "  " + paint.style(figure, GRADES.get(score.about, "")) if figure and room > 0 else ""
+    yield paint.heading(title) + shown + (f"  {fit(paint.plain(_item(head, 'site')), room).rstrip()}" * (room > 8))
     lead = f"{paint.glyph(head.word)} {head.word}  "
     for number, line in enumerate(wrap(paint.plain(head.text), paint.width - cells(lead))[:SENTENCE]):
         yield (paint.marked(head.word) + "  " if not number else " " * cells(lead)) + line
+    if points is not None:
+        yield from _bars(points, paint)
     yield ""
     yield from _table(who._replace(items=who.items[:MOST]), paint, limit=2)
     if len(who.items) > MOST:
         yield f"  {count(len(who.items) - MOST, 'more outcome')}"
     yield ""
-    yield from paint.hanging(fit("Score", LABEL), _item(head, "score"))
-    if points is not None:
-        yield from paint.hanging(" " * LABEL, " · ".join(" ".join(item.cells) for item in points.items))
+    yield from paint.hanging(fit("Score", LABEL), score.text)
     yield from paint.hanging(fit("Next", LABEL), _item(head, "next"))
 
 
+def _bars(points: Section, paint: Paint) -> Iterator[str]:
+    """Yield the pillars with their bars on one line, or on one line each where they have no room."""
+    name = max(cells(item.label) for item in points.items)
+    words = sum(cells(" ".join(item.cells)) + 4 for item in points.items)
+    size = min((paint.width - words) // len(points.items), BAR)
+    together = size >= SHORTEST
+    size = size if together else min(BAR, paint.width - name - max(cells(item.cells[1]) for item in points.items) - 2)
+    parts = []
+    for item in points.items:
+        drawn = zip(bar_cells(item.bar, max(size, 0)), ("accent", "dim", "dim"), strict=True)
+        bar = "".join(paint.style(paint.plain(part), tone) for part, tone in drawn if part)
+        parts.append(f"{item.label if together else fit(item.label, name)} {bar} {item.cells[1]}")
+    yield from ["   ".join(parts)] if together else parts
+
+
 def _worst(found: Section | None, paint: Paint, room: int) -> list[str]:
-    """Return the findings that are not good ones, as many as there is ``room`` for, and how many more there are."""
-    bad = [list(_line(item, paint)) for item in found.items if item.word != "good"] if found is not None else []
-    shown: list[str] = []
-    while bad and len(shown) + len(bad[0]) <= room - 1 - (len(bad) > 1):
-        shown += bad.pop(0)
-    return ["", *shown, *([f"  {count(len(bad), 'more problem')}"] if bad else [])] if shown else []
+    """Return the problems in one line each, as many as there is ``room`` for, and how many more there are."""
+    bad = [item for item in found.items if item.word != "good"] if found is not None else []
+    shown = bad if len(bad) < room else bad[: max(room - 2, 0)]
+    rows = [_headed(item, paint) for item in shown]
+    more = [f"  {count(len(bad) - len(shown), 'more problem')}"] if len(bad) > len(shown) else []
+    return ["", *rows, *more] if rows else []
+
+
+def _headed(item: Item, paint: Paint) -> str:
+    """Return the short form of a finding, what it is about at the right where there is room."""
+    title = fit(paint.plain(item.title), min(cells(paint.plain(item.title)), paint.width - 2))
+    room = paint.width - 2 - cells(title) - cells(item.about)
+    about = " " * room + paint.style(item.about, "dim") if item.about and room > 0 else ""
+    return paint.style(f"{paint.glyph(item.word)} ", item.tone) + title + about
 
 
 def section_lines(part: Section, paint: Paint) -> Iterator[str]:
@@ -102,7 +134,8 @@ def _line(item: Item, paint: Paint) -> Iterator[str]:
         yield from paint.hanging("  ", f"{item.label}: {', '.join(filter(None, item.cells[1:]))}")
         yield from paint.hanging("    ", item.text)
     elif item.cells:
-        yield from paint.hanging(fit("  " + ", ".join(filter(None, item.cells)), 15), item.text)
+        label = f"  {paint.plain(', '.join(filter(None, item.cells)))} "
+        yield from paint.hanging(label + " " * (15 - cells(label)), item.text)
     else:
         yield from paint.hanging(lead, item.text, style=item.tone)
 

@@ -60,6 +60,8 @@ SIGNS: Final = MappingProxyType(
     }
 )
 """By word: stances, what an assistant gets, what robots.txt says, severities, tasks, answers to probes, gates."""
+GRADES: Final = MappingProxyType({"A": "good", "B": "good", "C": "warn", "D": "critical", "F": "critical"})
+"""The tone of each grade."""
 PLAIN: Final = Sign("·", ".")
 """The sign of a word that is not in the table, such as one of a later version."""
 

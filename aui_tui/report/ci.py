@@ -17,7 +17,7 @@ import msgspec
 
 from aui_tui import __version__
 from aui_tui.checks import BY_FIX, Check
-from aui_tui.checks.ledger import sentences
+from aui_tui.checks.ledger import is_note, sentences
 from aui_tui.checks.wording import PLACE
 from aui_tui.model import points
 from aui_tui.model.agents import NOT_ASKED, SHUT, UNCLEAR, each
@@ -88,7 +88,8 @@ def problems(
 
 
 def _rule_of(finding: Finding) -> ProblemRule:
-    level, line = LEVELS[finding.severity], sentences().get(finding.id)
+    level = NOTE if is_note(finding) else LEVELS[finding.severity]
+    line = sentences().get(finding.id)
     if line is None:
         name = f"finding/{finding.id or finding.severity}"
         about = "A finding of another index or of an earlier version."
@@ -252,7 +253,7 @@ def _suite(one: HostResult, options: ExportOptions) -> ElementTree.Element:
         case = Case("agents", ANSWERS, "error", one.found.title, one.found.detail)
         return _suite_of(one.found.host, [case], {}, "")
     card = one.found.card
-    said = "\n".join(f"{item.t}: {item.text}" for item in card.evidence)
+    said = "\n".join(f"{'note' if is_note(item) else item.severity}: {item.text}" for item in card.findings)
     suite = _suite_of(card.host, list(_cases(one.found, one.outcome)), _figures(card), said)
     if not options.deterministic:
         suite.set("time", f"{card.elapsed_ms / 1000:.3f}")

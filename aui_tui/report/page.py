@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from html import escape
 from itertools import chain
@@ -28,6 +28,8 @@ from aui_tui.text import cells, clean
 TITLE: Final = "Agentic Usability Index"
 WIDE: Final = frozenset({"Finding", "Host", "Value", "Why", "What happened", "robots.txt says"})
 """Columns of long text, which may break anywhere."""
+TONES: Final = MappingProxyType({"open": "good", "selective": "warn", "walled": "critical"})
+"""The class of a stance; other tones are classes of their own."""
 
 
 def html_cards(results: Iterable[HostResult], options: ExportOptions) -> Iterator[str]:
@@ -35,38 +37,87 @@ def html_cards(results: Iterable[HostResult], options: ExportOptions) -> Iterato
     source = documents(results, options)
     first = next(source, None)
     yield from _head(f"{first[0].title}: {TITLE}" if first is not None else TITLE)
-    for parts in chain([first] if first is not None else [], source):
-        yield "<article>\n"
-        yield from section_parts(parts)
+    for number, parts in enumerate(chain([first] if first is not None else [], source)):
+        yield f"<article>\n<h1>{_link(labels.origin(parts[0].title), parts[0].title)}</h1>\n"
+        yield from card_parts(parts, prefix=f"{number}-" if number else "")
         yield "</article>\n"
     yield "</main>\n</body>\n</html>\n"
 
 
-def section_parts(parts: Iterable[Section]) -> Iterator[str]:
-    """Yield ``parts`` as HTML: the first is the head of a report; a table where there are columns, else a list."""
-    for part in parts:
-        if part.name == "verdict":
-            yield f"<h1>{_link(labels.origin(part.title), part.title)}</h1>\n"
-            yield f'<p class="figure">{_marked(part.word)} {_text(part.text)}</p>\n'
-        else:
-            yield f"<h2>{_text(part.title)}</h2>\n"
-            yield f"<p>{_marked(part.word)} {_text(part.text)}</p>\n" if part.text else ""
+def card_parts(
+    parts: Sequence[Section], *, prefix: str = "", more: Callable[[str], str] = lambda name: ""
+) -> Iterator[str]:
+    """Yield ``parts`` as HTML: grade, sentence, pillars and next step, then each part as a table or a list.
+
+    ``prefix``: what ids begin with, where a document has several cards. ``more``: the address of the whole record of
+    a part, empty for none.
+    """
+    head, *rest = parts
+    fixes = f"#{prefix}fix-1" if any(part.name == "fixes" for part in rest) else ""
+    yield from _verdict(head, next((part for part in rest if part.name == "points"), None), fixes)
+    for part in rest:
+        if part.name == "points":
+            continue
+        name = f"{prefix}{part.name}"
+        yield f'<h2 id="{name}">{_text(part.title)}</h2>\n'
+        link = more(part.name)
+        record = f' <a href="{escape(link)}">All of it as JSON</a>.' if link else ""
+        yield f"<p>{_marked(part.word)} {_text(part.text)}{record}</p>\n" if part.text else ""
         if part.name == "fixes":
-            yield from map(_fix, part.items)
+            yield from (_fix(item, f"{prefix}fix-{number}") for number, item in enumerate(part.items, 1))
         elif part.columns:
             rows = (_cells(item, len(part.columns)) for item in part.items)
-            yield from _table(part.title, part.columns, rows, part.numbers)
+            yield from _table(f'aria-labelledby="{name}"', part.columns, rows, part.numbers)
             said = "".join(f"<li>{_text(text)}</li>\n" for text in part.beside)
             yield f"<ul>\n{said}</ul>\n" if said else ""
         elif part.items:
-            yield f"<ul>\n{''.join(map(_line, part.items))}</ul>\n"
+            yield f'<ul class="evidence">\n{"".join(map(_line, part.items))}</ul>\n'
+
+
+def _verdict(head: Section, points: Section | None, fixes: str) -> Iterator[str]:
+    """Yield what is seen at the first glance."""
+    items = {item.key: item for item in head.items}
+    score = items.get("score")
+    if "site" in items:
+        yield f'<p class="dim">{_text(items["site"].text)}</p>\n'
+    yield '<section class="verdict" aria-label="Verdict">\n'
+    if score is not None:
+        yield f"{mark(score.about, 76)}\n" if score.title else ""
+        figure = f"{_text(score.title)} <small>of 100</small>" if score.title else "–"
+        yield f'<dl class="figures">\n<div><dt>Score</dt><dd>{figure}</dd></div>\n'
+        yield f'<div><dt>Stance</dt><dd class="stance">{_marked(head.word)}</dd></div>\n</dl>\n'
+    yield f'<div class="words">\n<p class="headline">{_text(head.text)}</p>\n'
+    if points is not None:
+        yield f'<ul class="bars">\n{"".join(map(_bar, points.items))}</ul>\n'
+    if "next" in items:
+        step, _, gains = items["next"].text.partition(": ")
+        name = f'<a href="{fixes}">{_text(step)}</a>' if fixes and gains else _text(step)
+        gains = f' <span class="dim">{_text(gains)}</span>' if gains else ""
+        yield f'<p class="next"><strong>Next:</strong> {name}{gains}</p>\n'
+    yield from (
+        f'<p class="dim">{item.label}: {_text(item.text)}.</p>\n'
+        for item in head.items
+        if item.key in ("score", "scanned")
+    )
+    yield "</div>\n</section>\n"
+
+
+def _bar(item: Item) -> str:
+    """Return a pillar with its bar: earned, lacking, and dotted what was not measured."""
+    whole = sum(item.bar) or 1
+    got, seen = (100 * sum(item.bar[: n + 1]) / whole for n in range(2))
+    drawn = (
+        f'<svg class="bar" viewBox="0 0 100 8" width="160" height="8" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="got" width="{got:g}" height="8"/><rect class="rest" x="{got:g}" width="{seen - got:g}" '
+        f'height="8"/><line x1="{seen:g}" x2="100" y1="4" y2="4"/></svg>'
+    )
+    return f"<li><span>{_text(item.label)}</span> {drawn} <span>{_text(item.cells[1])}</span></li>\n"
 
 
 def _marked(word: str) -> str:
     """Return ``word`` after its sign, in the colour of its tone; nothing for no word."""
     one = sign(word)
-    tone = {"open": "good", "selective": "warn", "walled": "critical"}.get(one.tone, one.tone) or "soft"
-    return f'<span class="{tone}">{one.sign} {_text(word)}</span>' if word else ""
+    return f'<span class="{TONES.get(one.tone, one.tone) or "dim"}">{one.sign} {_text(word)}</span>' if word else ""
 
 
 def _line(item: Item) -> str:
@@ -79,14 +130,18 @@ def _cells(item: Item, width: int) -> list[str]:
     return [_marked(text) if text == item.word else _text(text) for text in item.row(width)]
 
 
-def _fix(item: Item) -> str:
-    code = (
-        f'<pre tabindex="0"><code>{escape(clean(item.code, block=True).rstrip())}</code></pre>\n'
-        if item.code.strip()
+def _fix(item: Item, name: str) -> str:
+    code = escape(clean(item.code, block=True).rstrip())
+    shown = (
+        f'<pre tabindex="0" role="region" aria-label="Example: {_text(item.label)}"><code>{code}</code></pre>\n'
+        if code
         else ""
     )
-    facts = ", ".join(cell for cell in item.cells[1:] if cell)
-    return f'<h3>{_text(item.label)}</h3>\n<p class="soft">{_text(facts)}</p>\n<p>{_text(item.text)}</p>\n{code}'
+    facts = " · ".join(cell for cell in item.cells[1:] if cell)
+    return (
+        f'<section class="fix" aria-labelledby="{name}">\n<h3 id="{name}">{_text(item.label)}</h3>\n'
+        f'<p class="dim">{_text(facts)}</p>\n<p>{_text(item.text)}</p>\n{shown}</section>\n'
+    )
 
 
 def html_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
@@ -96,30 +151,34 @@ def html_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
     yield f"<h1>{_text(title)}</h1>\n"
     times = not options.deterministic
     if times:
-        yield f'<p class="soft">As of {_time(listing.scanned_at)}.</p>\n'
+        yield f'<p class="dim">As of {_time(listing.scanned_at)}.</p>\n'
     columns = (*HEADER, "Scanned") if times else HEADER
-    yield from _table("Ranked hosts", columns, (_row(row, times) for row in listing.ranked), numbers=(0, 1))
+    yield from _table(
+        'aria-label="Ranked hosts"', columns, (_row(row, times) for row in listing.ranked), numbers=(0, 1)
+    )
     unreachable = reasons(listing.unreachable)
     if unreachable is not None:
         yield "<h2>Unreachable</h2>\n"
         rows = ((_text(host), _text(reason)) for host, reason in unreachable)
-        yield from _table("Hosts that could not be measured", ("Host", "Finding"), rows)
+        yield from _table('aria-label="Hosts that could not be measured"', ("Host", "Finding"), rows)
     yield "</main>\n</body>\n</html>\n"
 
 
 @cache
-def _style() -> str:
+def style_sheet() -> str:
+    """Return the style sheet of a file and of the pages."""
     return read_text("report/page.css").strip()
 
 
 def _head(title: str) -> Iterator[str]:
-    style = "\n" + _style() + "\n"
+    style = "\n" + style_sheet() + "\n"
     digest = b64encode(hashlib.sha256(style.encode()).digest()).decode()
     yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
     yield f"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-{digest}'\">\n"
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
     yield '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
-    yield f"<title>{_text(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
+    yield f"<title>{_text(title)}</title>\n<style>{style}</style>\n</head>\n"
+    yield '<body>\n<main class="wrap">\n'
 
 
 def _row(row: Row, times: bool) -> list[str]:
@@ -129,17 +188,19 @@ def _row(row: Row, times: bool) -> list[str]:
 
 
 def _table(
-    caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = ()
+    label: str, header: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = ()
 ) -> Iterator[str]:
-    kinds = ["" if name not in WIDE else ' class="wide"' for name in header]
-    for position in numbers:
-        kinds[position] = ' class="number"'
-    yield f'<div class="scroll" tabindex="0"><table>\n<caption>{_text(caption)}</caption>\n<thead><tr>'
-    yield "".join(f'<th scope="col"{kind}>{_text(name)}</th>' for name, kind in zip(header, kinds, strict=True))
+    """Yield a table; ``label``: the attribute that names it, ``rows``: cells of HTML."""
+    kinds = ["wide" if name in WIDE else "number" if place in numbers else "" for place, name in enumerate(header)]
+    classes = [f' class="{kind}"' if kind else "" for kind in kinds]
+    yield f'<div class="scroll" role="region" {label} tabindex="0">\n<table class="stack">\n<thead><tr>'
+    yield "".join(f'<th scope="col"{kind}>{_text(name)}</th>' for name, kind in zip(header, classes, strict=True))
     yield "</tr></thead>\n<tbody>\n"
-    for row in rows:
-        yield f"<tr>{''.join(f'<td{kind}>{cell}</td>' for cell, kind in zip(row, kinds, strict=True))}</tr>\n"
-    yield "</tbody>\n</table></div>\n"
+    for first, *others in rows:
+        cells = zip(others, header[1:], classes[1:], strict=True)
+        drawn = "".join(f'<td data-label="{_text(name)}"{kind}>{cell}</td>' for cell, name, kind in cells)
+        yield f'<tr><th scope="row"{classes[0]}>{first}</th>{drawn}</tr>\n'
+    yield "</tbody>\n</table>\n</div>\n"
 
 
 def _time(scanned_at: str) -> str:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from msgspec import UNSET
@@ -16,7 +16,7 @@ from aui_tui.model import agents, labels, visits
 from aui_tui.model.agents import UNCLEAR
 from aui_tui.model.card import Finding, Recommendation, ReportCard, age
 from aui_tui.model.methods import WALLED_CEILING, method
-from aui_tui.model.points import by_harm, gain, percent, totals, unmeasured
+from aui_tui.model.points import by_harm, gain, of_pillar, percent, totals, unmeasured
 from aui_tui.model.registry import registry
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import WHOLE
@@ -34,7 +34,8 @@ class Item(NamedTuple):
     ``word``: a word of the table of signs, which gives the row its sign and tone; empty for none. ``text``: sentences,
     of any length. ``key``: what the row stands for, to be opened or counted: a matrix key, a component, the id of a
     finding, the key of a fix, a task. ``code``: lines to copy. ``title``: the text in at most 40 cells, ``about``: what
-    of the site it is about; of findings alone.
+    of the site it is about; of findings, and of the score: the figure and its letter. ``bar``: parts of a whole: what
+    is earned, what lacks, what was not measured.
     """
 
     cells: tuple[str, ...] = ()
@@ -44,6 +45,7 @@ class Item(NamedTuple):
     code: str = ""
     title: str = ""
     about: str = ""
+    bar: tuple[float, ...] = ()
 
     @property
     def label(self) -> str:
@@ -89,7 +91,7 @@ class Section(NamedTuple):
 
 NUMBERS: Final = frozenset({"Points", "Hosts", "Share", *STANCES, *visits.HEADER[1:8]})
 NAMES: Final = (
-    "verdict", "gates", "assistants", "points", "findings", "notes", "fixes", "facts", "agents", "crawlers", "ledger",
+    "verdict", "gates", "points", "assistants", "findings", "notes", "fixes", "facts", "agents", "crawlers", "ledger",
     "tasks", "visits", "declared", "pages", "reads",
 )  # fmt: skip
 """The sections in their order. ``gates`` only where gates were asked for."""
@@ -108,8 +110,8 @@ def sections(report: HostReport, *, gates: GateOutcome | None = None, now: float
     found = (
         verdict(report, now=now),
         gate_results(gates) if gates is not None else None,
-        assistants(report),
         points(report),
+        assistants(report),
         findings(report),
         notes(report),
         fixes(report),
@@ -124,6 +126,12 @@ def sections(report: HostReport, *, gates: GateOutcome | None = None, now: float
         reads(report),
     )
     return [section for section in found if section is not None]
+
+
+def bar_cells(bar: Sequence[float], size: int) -> tuple[str, str, str]:
+    """Return the three parts of a ``bar`` drawn in ``size`` cells."""
+    ends = [round(size * sum(bar[: n + 1]) / (sum(bar) or 1)) for n in range(2)]
+    return "━" * ends[0], "─" * (ends[1] - ends[0]), "┄" * (size - ends[1])
 
 
 def documents(results: Iterable[HostResult], options: ExportOptions) -> Iterator[list[Section]]:
@@ -144,7 +152,8 @@ def verdict(report: HostReport, *, now: float | None = None) -> Section:
     Items by key: ``score``, ``next`` (its ``code`` is the change to copy), ``scanned``, ``site`` (name and category).
     """
     card = report.card
-    items = [Item(("Score",), text=score_words(card, task_age(report, now)), key="score"), _next(card)]
+    figure = ("", "") if card.unreachable else (str(card.score), card.grade)
+    items = [Item(("Score",), "", score_words(card, task_age(report, now)), "score", "", *figure), _next(card)]
     place = [*([card.name] if card.name != card.host else []), card.category]
     took = card.elapsed_ms / 1000
     ended = when(card.scanned_at, None if now is None else now - took)
@@ -227,12 +236,16 @@ def chips(report: HostReport) -> Section:
 
 
 def points(report: HostReport) -> Section | None:
-    """Return the points of each pillar. Key: the pillar's."""
+    """Return the points of each pillar, those that were measured first. Key: the pillar's."""
     card = report.card
     if card.unreachable:
         return None
-    items = tuple(Item((labels.pillar(card.method, key), labels.points(card, key)), key=key) for key in card.pillars)
-    return Section("points", "Points", items=items, columns=("Pillar", "Points"))
+    items = []
+    for key in sorted(card.pillars, key=lambda key: card.pillars[key] is None):
+        (got, measured), most = of_pillar(card, key) or (0.0, 0.0), card.pillar_max[key] or 0
+        bar = got, measured - got, max(most - measured, 0)
+        items.append(Item((labels.pillar(card.method, key), labels.points(card, key)), key=key, bar=bar))
+    return Section("points", "Points", items=tuple(items), columns=("Pillar", "Points"))
 
 
 def findings(report: HostReport) -> Section | None:

@@ -16,8 +16,9 @@ from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.labels import ago
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS, WALLED_CEILING
 from aui_tui.model.observations import INCONCLUSIVE
-from aui_tui.model.points import GRANTED, asked_for, comparable, foresees, gain, gain_of, of_pillar, totals, unmeasured
+from aui_tui.model.points import GRANTED, asked_for, comparable, foresees, gain, gain_of, totals, unmeasured
 from aui_tui.model.registry import surface_called, surfaces
+from aui_tui.model.signs import GRADES
 from aui_tui.model.tasks import TASKS, TaskResult, task_label
 from aui_tui.model.view import HistoryPoint, HostReport, Quota, comparable_scores
 from aui_tui.model.vocabulary import NO_GRADE
@@ -85,7 +86,7 @@ def grade(report: HostReport | None) -> tuple[str, str, str]:
     if report is None or report.card.unreachable:
         return "-", "", "muted"
     card = report.card
-    return "-" if card.grade == NO_GRADE else card.grade, str(card.score), glyphs.GRADES.get(card.grade[:1], "muted")
+    return "-" if card.grade == NO_GRADE else card.grade, str(card.score), GRADES.get(card.grade[:1], "muted")
 
 
 def basis(report: HostReport | None) -> str:
@@ -140,16 +141,14 @@ def _pillars(state: CardState, report: HostReport, size: int) -> Iterator[Conten
         return
     names = max(cells(item.label) for item in points.items)
     each = min(max((size - 4) // len(points.items) - names - 9, 8), BAR)
-    for item in sorted(points.items, key=lambda item: card.pillars[item.key] is None):
-        value, full = card.pillars[item.key], round(card.pillar_max[item.key] or 0)
+    for item in points.items:
         words = with_keys(item.cells[1], tasks=state.tasks)
-        if value is None:
-            tries = f"{words}, a tries it" if state.tasks and not card.task_runs else words
-            yield text(f"{item.label} ", ("┄" * 6, "muted"), (f" {tries}", "muted"))
-            continue
-        got, seen = (round(each * part / full) if full else 0 for part in of_pillar(card, item.key) or (0, 0))
-        drawn = ("━" * got, "bar"), ("─" * (seen - got), "rest"), ("┄" * (each - max(seen, got)), "muted")
-        yield text(f"{item.label} ", *drawn, f" {words}")
+        if card.pillars[item.key] is None:
+            words += ", a tries it" if state.tasks and not card.task_runs else ""
+            yield text(f"{item.label} ", ("┄" * 6, "muted"), (f" {words}", "muted"))
+        else:
+            drawn = zip(sections.bar_cells(item.bar, each), ("bar", "rest", "muted"), strict=True)
+            yield text(f"{item.label} ", *drawn, f" {words}")
 
 
 def _rows_of(parts: list[Content], size: int, margin: str) -> list[ListEntry]:

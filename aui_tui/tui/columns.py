@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from aui_tui.model.agents import UNCLEAR, turned_away
 from aui_tui.model.registry import surfaces
-from aui_tui.model.signs import sign
+from aui_tui.model.signs import GRADES, sign
 from aui_tui.model.view import Row
 from aui_tui.tui import glyphs
 from aui_tui.tui.words import age, signed
@@ -222,7 +222,7 @@ _CELLS: Final[dict[str, Callable[[Row, float], Cell]]] = {
     "rank": lambda row, _: Cell(format(row.rank, ",") if row.rank else "–", "muted"),
     "score": _score,
     "change": _change,
-    "grade": lambda row, _: Cell(row.summary.grade, glyphs.GRADES.get(row.summary.grade[:1], "")),
+    "grade": lambda row, _: Cell(row.summary.grade, GRADES.get(row.summary.grade[:1], "")),
     "stance": _stance,
     "host": lambda row, _: Cell(row.summary.host, "strong"),
     "category": lambda row, _: Cell(row.summary.category),

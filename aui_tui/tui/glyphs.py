@@ -20,9 +20,6 @@ MARK: Final = "▪"
 RISING: Final = "▴"
 FALLING: Final = "▾"
 
-GRADES: Final = {"A": "good", "B": "good", "C": "warn", "D": "critical", "F": "critical"}
-"""The tone of each grade."""
-
 
 def bar(value: float, maximum: float, size: int) -> tuple[str, str]:
     """Return the full and the empty part of a bar of ``size`` cells; a value over zero fills at least one cell."""

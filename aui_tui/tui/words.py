@@ -76,7 +76,7 @@ TERMS: Final = {
     "told no": "robots.txt tells this name to stay out.",
     "unclear": "It was asked, but no answer proves anything.",
     "not asked": "No scan asks under this name; robots.txt or a task run speaks of it.",
-    "MCP or shop": "A file of services for agents: UCP for shops, MCP for tools.",
+    "MCP card or shop manifest": "A file of services for agents (MCP, UCP).",
     "agents let in": "Web Bot Auth: proof of who asks, by signature.",
     "Content-Signal": "A line of robots.txt on what the content may be used for.",
     "Works": "What assistants get done here, half of the score; only a task run tells.",

@@ -24,6 +24,7 @@ from aui_tui.model.query import Query
 from aui_tui.model.registry import surfaces
 from aui_tui.model.view import IndexView, Overview
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
+from aui_tui.report.page import style_sheet
 from aui_tui.web import problems
 from aui_tui.web.answers import NOTHING, Representation
 from aui_tui.web.problems import KINDS, HttpProblem
@@ -71,7 +72,7 @@ class Pages:
             fixed_route("/help", fixed(topics, HTML, self._fields)),
             Route("/help/{topic}", self.topic),
             fixed_route("/problems", fixed(kinds, HTML, self._fields)),
-            fixed_route("/style.css", fixed(static.joinpath("style.css").read_bytes(), "text/css; charset=utf-8")),
+            fixed_route("/style.css", fixed(style_sheet().encode(), "text/css; charset=utf-8")),
             fixed_route("/icon.svg", fixed(static.joinpath("icon.svg").read_bytes(), "image/svg+xml")),
         ]
 

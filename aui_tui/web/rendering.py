@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from typing import Final
 from urllib.parse import quote
 
 import jinja2
@@ -15,12 +16,15 @@ from aui_tui.model import agents, labels
 from aui_tui.model.card import site_url
 from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import sign
-from aui_tui.model.view import Row
+from aui_tui.model.view import HostReport, Row
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import page as pictures
 from aui_tui.report.sections import sections
 from aui_tui.text import count
 from aui_tui.web import NAME, SUMMARY, ApiConfig, serves_tools
+
+WITH_RECORD: Final = ("tasks", "visits")
+"""Parts of a card that have a record of their own."""
 
 
 def _words(row: Row) -> list[tuple[str, str]]:
@@ -50,11 +54,21 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         auto_reload=False,
     )
     base, root = config.base_url, config.root
+
+    def record_path(kind: str, host: str) -> str:
+        return f"{root}/api/{kind}/{_segment(host)}.json"
+
+    def card_html(report: HostReport) -> Markup:
+        host = report.card.host
+        drawn = pictures.card_parts(
+            sections(report), more=lambda name: record_path(name, host) if name in WITH_RECORD else ""
+        )
+        return Markup("".join(drawn))  # noqa: S704 - its words are escaped
+
     made.filters.update(
         label=labels.name,
         counted=count,
         grade=labels.grade,
-        policy=labels.policy,
         sign=lambda word: sign(word).sign,
         tone=lambda word: sign(word).tone,
         moment=labels.moment,
@@ -71,12 +85,11 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         scans=scans,
         site_path=lambda host: site_url(root, host),
         site_url=lambda host: site_url(base, host),
-        record_path=lambda kind, host: f"{root}/api/{kind}/{_segment(host)}.json",
+        record_path=record_path,
         badge_path=lambda host: f"{root}/badge/{_segment(host)}.svg",
-        badge_url=lambda host: f"{base}/badge/{_segment(host)}.svg",
         served=lambda row: _known(row).count(True),
         tested=lambda row: len(_known(row)),
-        sections=sections,
+        card_html=card_html,
         words=_words,
         pillar=labels.pillar,
         grade_mark=lambda grade, size: Markup(pictures.mark(grade, size)),  # noqa: S704 - its words are escaped

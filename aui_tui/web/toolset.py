@@ -189,7 +189,9 @@ def card_result(report: HostReport, base: str) -> CallToolResult:
         if part.name in ("findings", "notes"):
             lines += [QUOTED, *(f"{item.word}: {_quoted(item.text)}" for item in part.items), END]
         elif part.name == "fixes":
-            lines += [f"fix {item.key} ({item.cells[1]}): {item.label}" for item in part.items]
+            lines += [
+                f"fix {item.key}{f' ({item.cells[1]})' * bool(item.cells[1])}: {item.label}" for item in part.items
+            ]
     return CallToolResult(content=[TextContent(type="text", text="\n".join(lines))], structured_content=members)
 
 

@@ -21,7 +21,7 @@ GATES = Gates.of(fail_under=60, require_stance="Open", must_serve="claude,gemini
 def without_head(parts: Iterable[str]) -> str:
     """Return a document; an HTML page without its head and style sheet, for which test_page.py answers."""
     text = "".join(parts)
-    return text.partition("<main>\n")[2] if text.startswith("<!DOCTYPE html>") else text
+    return text.partition('<main class="wrap">\n')[2] if text.startswith("<!DOCTYPE html>") else text
 
 
 def documents() -> dict[str, str]:

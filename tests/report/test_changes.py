@@ -110,7 +110,7 @@ def test_points_that_do_not_divide_stand_on_the_count() -> None:
         ("ssr", 0, {"noscript_shell": True}, "Empty without scripts: yes -> no, +9 Surface"),
         ("landmarks", 4, {"semantic": Semantic(0, 2, 40, 2)}, "main landmarks: 0 -> 1, +2 Surface"),
         ("robots", 15, {"agents_disallowed": 1}, "Agents disallowed by robots.txt: 1 -> 0, +1 Access"),
-        ("front-door", 0, {}, "MCP or shop: 0 of 15 points -> 15 of 15 points, +15 Protocols"),
+        ("front-door", 0, {}, "MCP card or shop manifest: 0 of 15 points -> 15 of 15 points, +15 Protocols"),
         ("signal", 5, {}, "Content-Signal: 5 of 10 points -> 10 of 10 points, +5 Consent"),
     ],
 )

@@ -22,10 +22,14 @@ VOID = {"meta"}
 ELEMENTS = {
     *VOID,
     *("html", "head", "title", "style", "body", "main", "article", "h1", "h2", "h3", "p", "a", "time", "span"),
-    *("div", "table", "caption", "thead", "tbody", "tr", "th", "td", "ul", "li", "pre", "code", "strong"),
+    *("div", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "pre", "code", "strong", "section", "small"),
+    *("dl", "dt", "dd", "svg", "g", "rect", "line", "text", "circle", "polygon"),
 }
 ATTRIBUTES = {
     *("lang", "charset", "http-equiv", "name", "content", "class", "href", "rel", "scope", "datetime", "tabindex"),
+    *("id", "role", "aria-label", "aria-labelledby", "aria-hidden", "data-label", "viewbox", "preserveaspectratio"),
+    *("x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "rx", "points", "width", "height", "fill"),
+    *("text-anchor", "font-size", "font-weight"),
 }
 
 
@@ -44,7 +48,7 @@ class Checker(HTMLParser):
         assert set(names) <= ATTRIBUTES, names
         assert len(set(names)) == len(names)
         assert all(value is not None for _, value in attrs)
-        self.links += [value or "" for name, value in attrs if name == "href"]
+        self.links += [value or "" for name, value in attrs if name == "href" and not (value or "").startswith("#fix-")]
         if tag not in VOID:
             self.open.append(tag)
 
@@ -123,7 +127,7 @@ HEAD = """<!DOCTYPE html>
 <style>{style}</style>
 </head>
 <body>
-<main>
+<main class="wrap">
 """
 
 

@@ -191,7 +191,7 @@ def test_what_the_site_must_have_first_is_the_last_advice() -> None:
     assert max(card.recommendations, key=lambda fix: fix.pts).k == "front-door"
     assert [fix.k for fix in by_harm(card)][-1] == "front-door"
     shown = {part.name: part for part in sections(HostReport(card=card))}
-    assert "front door" not in next(item.text for item in shown["verdict"].items if item.key == "next")
+    assert "MCP card" not in next(item.text for item in shown["verdict"].items if item.key == "next")
 
 
 @pytest.mark.ci

@@ -1,4 +1,4 @@
-"""What an assistant gets is one word in every form: list, card, overview, query, command, file, page, MCP, gates."""
+"""Facts that once had two forms: half measured points, the newest answer, rules for everybody, counts and rows."""
 
 from __future__ import annotations
 
@@ -6,32 +6,21 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
-from xml.etree import ElementTree
 
 import pytest
-from mcp.types import TextContent
 from msgspec.structs import replace
-from selectolax.lexbor import LexborHTMLParser
 
 from aui_tui.checks.scoring import grade_card
-from aui_tui.cli.cardview import lines, sentences
-from aui_tui.cli.streams import Paint
 from aui_tui.index.reports import Reports
-from aui_tui.model.agents import IN, NOT_ASKED, PART, SHUT, UNCLEAR, contradictions, each
+from aui_tui.model.agents import IN, PART, contradictions, each
 from aui_tui.model.observations import Observations
-from aui_tui.model.points import totals, unmeasured
+from aui_tui.model.points import totals
 from aui_tui.model.query import VERDICT_WORDS, Query
 from aui_tui.model.registry import registry, surfaces
 from aui_tui.model.tasks import TaskReport, TaskResult
 from aui_tui.model.view import HostReport, Row
-from aui_tui.report.formats import write_cards
-from aui_tui.report.gates import FAILED, INCONCLUSIVE, PASSED, Gates, check
 from aui_tui.report.overview import overview
 from aui_tui.report.sections import sections
-from aui_tui.tui.columns import verdict_of
-from aui_tui.web import ApiConfig
-from aui_tui.web.rendering import environment
-from aui_tui.web.toolset import card_result
 from tests.scan import situations
 from tests.scan.situations import probe, rules, site
 
@@ -88,59 +77,6 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tupl
 def words_of(report: HostReport) -> dict[str, str]:
     found = each(report.card, report.observations)
     return {surface.slug: one.verdict for surface, one in zip(surfaces(), found, strict=True)}
-
-
-def labelled(report: HostReport) -> dict[str, str]:
-    return {surface.label: word for surface, word in zip(surfaces(), words_of(report).values(), strict=True)}
-
-
-@pytest.mark.parametrize("name", SITES)
-def test_each_form_has_the_same_word_for_an_assistant(reports: dict[str, tuple[HostReport, Row]], name: str) -> None:
-    report, row = reports[name]
-    words = labelled(report)
-    assert {surface.label: verdict_of(row, surface.slug) for surface in surfaces()} == words
-    (who,) = [part for part in sections(report) if part.name == "assistants"]
-    assert {one: item.cells[1] for item in who.items for one in item.label.split(", ")} == words
-    render = environment(ApiConfig(base_url="http://127.0.0.1:8080"), scans=False).get_template
-    page = LexborHTMLParser(render("site.html").render(card=report.card, report=report))
-    shown = [cell.css("th, td") for cell in page.css("h2#assistants + div tbody tr")]
-    assert {one: row[1].text().split(" ", 1)[1] for row in shown for one in row[0].text().split(", ")} == words
-    suite = ElementTree.fromstring("".join(write_cards("junit", [report])))
-    cases = [one for one in suite.iter("testcase") if str(one.get("classname")).endswith(".agents")]
-    results = {str(one.get("name")): next((part.tag for part in one), "") for one in cases}
-    kinds = {IN: "", PART: "", UNCLEAR: "error", NOT_ASKED: "skipped"} | dict.fromkeys(SHUT, "failure")
-    assert results == {label: kinds[word] for label, word in words.items()}
-    for surface in surfaces():
-        if surface.source != "none":
-            word = words[surface.label]
-            code = check(report.card, Gates.of(must_serve=surface.slug), seen=report.observations).exit_code
-            assert code == (FAILED if word in SHUT else PASSED if word in (IN, PART) else INCONCLUSIVE), surface.slug
-
-
-@pytest.mark.parametrize("name", SITES)
-def test_each_form_has_the_same_headline_and_points(reports: dict[str, tuple[HostReport, Row]], name: str) -> None:
-    report, row = reports[name]
-    card, head = report.card, sections(report)[0]
-    told = card_result(report, "").content[0]
-    assert isinstance(told, TextContent)
-    paper = Paint(width=200)
-    markdown = "".join(write_cards("markdown", [report])).replace("\\", "")
-    forms = {
-        "command": " ".join(" ".join(lines(report, paper)).split()),
-        "text": " ".join(sentences(report)),
-        "markdown": markdown,
-        "html": LexborHTMLParser("".join(write_cards("html", [report]))).body.text(),
-        "mcp": told.text,
-    }
-    score = next(item.text for item in head.items if item.key == "score")
-    for form, text in forms.items():
-        assert head.text in text, form
-        assert score.replace("→", "->") in text.replace("→", "->"), form
-        assert f"{totals(card)[0]} of 100" not in text, form
-    got, measured = totals(card)
-    assert score.startswith(f"{got} of {measured} points")
-    assert (f"; {unmeasured(card)} not measured" in score) == bool(unmeasured(card))
-    assert row.measured == measured
 
 
 def test_the_overview_and_every_query_count_the_rows_that_they_open(

@@ -101,7 +101,7 @@ def test_catalogue_leads_to_descriptions_that_exist(site: Running) -> None:
 def test_the_card_says_its_headline_once_and_the_next_step(site: Running) -> None:
     text = LexborHTMLParser(site.get(f"/site/{WALLED.host}").text).body.text()
     assert text.count(WALLED.evidence[0].text) == 1
-    assert f"Next step: {by_harm(WALLED)[0].title}" in " ".join(text.split())
+    assert f"Next: {by_harm(WALLED)[0].title}" in " ".join(text.split())
 
 
 def point(day: int, score: int, *, dead: bool = False) -> HistoryPoint:
