@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from msgspec.structs import replace
 
 from aui_tui.model.codec import encode_card, encode_summary
-from aui_tui.report.formats import write_cards, write_listing
+from aui_tui.report.export import write_cards, write_listing
 from aui_tui.validate import KINDS, MAX_PROBLEMS, Verdict, _kind_of, schema, validate
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, encode_index, indexes, listing_of
 

@@ -341,11 +341,10 @@ class Check(ABC):
     people call it. ``earns``: what earns the points, for the explanation of the method; ``{part}`` in it stands for the
     points ``part`` of what counts in part.
     ``lacking``: what it means that the fix is still to be made. ``title``: heading of the recommendation.
-    ``effort``: work of the fix, from 1 (a line) to 8 (a rebuild); ``takes``: the same as a time, for somebody who knows
-    the site. ``proof``: how to check the fix from here, with ``{origin}`` for the address and ``{agent}`` for who is
-    turned away. ``points`` and ``pillar``: full points and pillar key
-    per method. ``detail``: the number of ``detail`` (specification 2.3) that its points add to. ``sentences``: its
-    evidence, each severity in the order of a card.
+    ``takes``: the work of the fix as a time, for somebody who knows the site. ``proof``: how to check the fix from
+    here, with ``{origin}`` for the address and ``{agent}`` for who is turned away. ``points`` and ``pillar``: full
+    points and pillar key per method. ``detail``: the number of ``detail`` (specification 2.3) that its points add
+    to. ``sentences``: its evidence, each severity in the order of a card.
     ``read_on``: where to read on. ``path``: what of the site it is about, empty for the homepage. ``language``: that of
     its snippet. ``subject``: what its findings are about, in at most three words.
 
@@ -359,7 +358,6 @@ class Check(ABC):
     earns: str
     lacking: str
     title: str
-    effort: int
     takes: str
     proof: str
     points: Mapping[str, int]

@@ -565,7 +565,6 @@ class Door(Check):
     earns = "the share of conclusive agent probes that were served the homepage"
     lacking = "an agent is refused or challenged"
     title = "Verify agents instead of blocking them"
-    effort = 7
     takes = "an hour"
     proof = (
         "curl -sSI -A {agent} {origin}/ answers 200 from an address that the rule knows. The points show here"

@@ -56,7 +56,6 @@ class JsonLd(PageCheck):
     earns = "at least one JSON-LD block on the homepage that can be read and names a type"
     lacking = "no JSON-LD"
     title = "Describe the site in JSON-LD"
-    effort = 4
     takes = "an hour"
     proof = "https://validator.schema.org reads the block from {origin}/."
     points = {"v0.1": 5, "v0.2": 3}

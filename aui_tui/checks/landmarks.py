@@ -88,7 +88,6 @@ class LandmarksAndLabels(PageCheck):
     earns = "a main and a nav landmark, aria labels, and forms whose controls all have labels"
     lacking = "landmarks or labels missing"
     title = "Mark up landmarks and label forms"
-    effort = 5
     takes = "a day"
     proof = "View the source of {origin}/ and look for <main>, <nav> and a label for each control."
     points = {method: sum(parts.values()) for method, parts in PARTS.items()}

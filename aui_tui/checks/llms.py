@@ -60,7 +60,6 @@ class LlmsTxt(Check):
     earns = "a valid /llms.txt file"
     lacking = "no llms.txt"
     title = "Add an /llms.txt file"
-    effort = 3
     takes = "an hour"
     proof = 'curl -sSi {origin}/llms.txt answers 200 and its first line begins with "# ".'
     points = {"v0.1": 5, "v0.2": 3}

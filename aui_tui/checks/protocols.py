@@ -122,7 +122,6 @@ class FrontDoor(Check):
     part = {"v0.1": 5, "v0.2": 3}
     lacking = "no MCP card or shop manifest"
     title = "Publish an MCP card or shop manifest"
-    effort = 6
     takes = "days"
     proof = "curl -sSi {origin}/.well-known/mcp.json (or /ucp) answers 200 with JSON."
     points = {"v0.1": 15, "v0.2": 10}

@@ -261,7 +261,6 @@ class RobotsTxt(Check):
     )
     lacking = "robots.txt shuts agents out"
     title = "Let agents in by robots.txt"
-    effort = 2
     takes = "minutes"
     proof = "curl -sS {origin}/robots.txt shows the new file, also through the CDN."
     points = {"v0.1": 16, "v0.2": 9}

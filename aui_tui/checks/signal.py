@@ -74,7 +74,6 @@ class ContentSignal(Check):
     earns = "a Content-Signal line in robots.txt: all; with ai-input=no: half; none: nothing"
     lacking = "no full Content-Signal"
     title = "State a Content-Signal in robots.txt"
-    effort = 1
     takes = "minutes"
     proof = "curl -sS {origin}/robots.txt shows the Content-Signal line."
     points = {"v0.1": 10, "v0.2": 4}

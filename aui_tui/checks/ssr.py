@@ -68,7 +68,6 @@ class WithoutScripts(PageCheck):
     earns = "the homepage can be read without running scripts"
     lacking = "nothing readable without scripts"
     title = "Serve readable HTML without scripts"
-    effort = 8
     takes = "days"
     proof = "curl -sS {origin}/ shows the text without running scripts."
     points = {"v0.1": 9, "v0.2": 5}

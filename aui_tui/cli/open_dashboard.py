@@ -138,7 +138,8 @@ def speaks_unicode() -> bool:
 async def export(run: Run, service: Service, job: ExportJob) -> str:
     """Write ``job`` to a file that is not there yet and return one sentence on it. Raises AuiError."""
     from aui_tui.cli.output import keys_of
-    from aui_tui.report.formats import CARD_FORMATS, LIST_FORMATS, Listing, format_of, write_cards, write_listing
+    from aui_tui.report.export import write_cards, write_listing
+    from aui_tui.report.formats import CARD_FORMATS, LIST_FORMATS, Listing, format_of
 
     path, hosts, written = _file_of(job.path), set(job.hosts), 0
     form: dict[str, Any] = {"keys": keys_of(run), "deterministic": run.settings.deterministic}

@@ -18,7 +18,8 @@ from aui_tui.errors import BadValue, ConfigError
 from aui_tui.files import check_place, replace, user_path
 from aui_tui.model.codec import Keys, encode_card
 from aui_tui.model.vocabulary import choose
-from aui_tui.report.formats import CARD_FORMATS, HostResult, Refusal, format_of, write_cards
+from aui_tui.report.export import write_cards
+from aui_tui.report.formats import CARD_FORMATS, HostResult, Refusal, format_of
 
 READABLE, TEXT, RECORD = PRINTED = ("readable", "text", "record")
 """Forms beside the formats of files: for a terminal, plain sentences, one line of JSON."""

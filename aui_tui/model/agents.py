@@ -531,11 +531,6 @@ def turned_away(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     return (UNCLEAR, unclear) if unclear else (IN, ())
 
 
-def opens(card: ReportCard, fix: str) -> bool:
-    """Return whether ``fix`` lets in agents that are turned away, or told to stay out of the whole site."""
-    return fix == "wba" or (fix == "robots" and card.agents_disallowed > 0)
-
-
 def probe_of(key: str) -> str:
     """Return the probe that stands for a matrix key, an agent or a probe itself; empty when there is none."""
     known = registry()

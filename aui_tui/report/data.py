@@ -46,57 +46,52 @@ VOLATILE: Final = ("scanned_at", "elapsed_ms")
 """Fields that change from run to run of the same site: deterministic output leaves them out."""
 UNMEASURED: Final = frozenset({"score", "grade", "stance", "pillars", "detail", "matrix"})
 """Fields that have no meaning for an unreachable host."""
+RANKED, UNREACHABLE = "ranked", "unreachable"
+"""The lists that a record stands in."""
 INDENT: Final = 2
 
 
-def _whole(record: ReportCard | SiteSummary, options: ExportOptions) -> Record:
-    """Return the fields of ``record`` as the specification has them; deterministic output leaves VOLATILE out."""
-    fields: Record = msgspec.to_builtins(keyed(record, "names" if options.paths else options.keys))
+def record(one: ReportCard | Row, options: ExportOptions, listed: str = "") -> Record:
+    """Return the fields of a card or a row, for every format.
+
+    Whole, as the specification has them, without ``listed``. With it, the list that the record stands in: without what
+    has no meaning for an unreachable host. Where fields are chosen, these alone, under our names by their place in the
+    maps that another index has its own names in, with what the index knows beside a row.
+    """
+    source = one.summary if isinstance(one, Row) else one
+    fields: Record = msgspec.to_builtins(keyed(source, "names" if options.paths else options.keys))
     for name in VOLATILE if options.deterministic else ():
         fields.pop(name, None)
-    return fields
-
-
-def _record(one: ReportCard | Row, options: ExportOptions, listed: str = "") -> Record:
-    """Return the fields of a card or a row, and the list that it stands in, without what has no meaning there.
-
-    Where fields are chosen: under our names, by their place, in the maps that another index has its own names in; a
-    row with what the index knows beside it, and no letter where there is no grade.
-    """
-    record = one.summary if isinstance(one, Row) else one
-    listed = listed or ("unreachable" if getattr(one, "unreachable", False) else "ranked")
-    fields = _listed(_whole(record, options), listed)
-    if options.paths:
-        fields |= {name: dict(zip(names_of(name), fields[name].values(), strict=True)) for name in MAPS & fields.keys()}
-        fields |= {"grade": None} if record.grade == NO_GRADE else {}
-        if isinstance(one, ReportCard):
-            fields["evidence"] = [
-                {"t": line.severity, "text": line.text, **{name: getattr(line, name) for name in FINDING_EXTRAS}}
-                for line in one.findings
-            ]
-        if isinstance(one, Row):
-            fields |= {name: getattr(one, name) for name in ROW_EXTRAS[1:]} | {"rank": one.rank or None}
-    return fields
-
-
-def _listed(fields: Record, listed: str) -> Record:
-    """Return ``fields`` and the list that they stand in, without what has no meaning for an unreachable host."""
-    if listed == "unreachable":
-        for name in fields.keys() & UNMEASURED:
-            value = fields[name]
-            fields[name] = dict.fromkeys(value) if isinstance(value, dict) else None
+    if not listed:
+        return fields
     fields[LIST] = listed
-    return fields
+    for name in fields.keys() & UNMEASURED if listed == UNREACHABLE else ():
+        value = fields[name]
+        fields[name] = dict.fromkeys(value) if isinstance(value, dict) else None
+    if not options.paths:
+        return fields
+    fields |= {name: dict(zip(names_of(name), fields[name].values(), strict=True)) for name in MAPS & fields.keys()}
+    fields |= {"grade": None} if source.grade == NO_GRADE else {}
+    if isinstance(one, Row):
+        fields |= {name: getattr(one, name) for name in ROW_EXTRAS[1:]} | {"rank": one.rank or None}
+    else:
+        fields["evidence"] = [
+            {"t": line.severity, "text": line.text, **{name: getattr(line, name) for name in FINDING_EXTRAS}}
+            for line in one.findings
+        ]
+    return project(fields, options.paths)
 
 
-def _chosen(one: ReportCard | Row, options: ExportOptions, listed: str = "") -> Record:
-    """Return the chosen fields of a card or a row; all of them, for a table, where none were chosen."""
-    record = _record(one, options, listed)
-    return project(record, options.paths) if options.paths else record
+def _list_of(card: ReportCard) -> str:
+    return UNREACHABLE if card.unreachable else RANKED
 
 
 def _lists(listing: Listing) -> Iterator[tuple[str, Iterable[Row]]]:
-    yield from (("ranked", listing.ranked), ("unreachable", listing.unreachable))
+    yield from ((RANKED, listing.ranked), (UNREACHABLE, listing.unreachable))
+
+
+def _rows(listing: Listing, options: ExportOptions) -> Iterator[Record]:
+    return (record(row, options, name) for name, rows in _lists(listing) for row in rows)
 
 
 def distinct(value: Any) -> Any:
@@ -121,18 +116,35 @@ def _slot_of(token: str) -> str:
     return next((entry.key for entry in entries if entry.token == token), token + "_2")
 
 
-def _of_results(
-    results: Iterable[HostResult], options: ExportOptions, write: Callable[[ReportCard, ExportOptions], Record]
+def _refused(found: Refusal) -> Record:
+    return {"found": False, **found._asdict()}
+
+
+def _reason(found: Refusal) -> Record:
+    """Return the name of a host without a card, and as its evidence the reason."""
+    reason = {"t": "critical", "text": found.detail}
+    return {"found": False, "host": found.host, "input_host": found.host, "evidence": [reason]}
+
+
+def _results(
+    results: Iterable[HostResult],
+    options: ExportOptions,
+    refused: Callable[[Refusal], Record] = _refused,
+    *,
+    whole: bool = False,
 ) -> Iterator[Record]:
-    """Yield what ``write`` makes of each card, and why there is none; no field of that is chosen."""
+    """Yield the record of each card, or what ``refused`` makes of the reason why there is none."""
     for one in results:
         found = one.found
-        yield {"found": False, **found._asdict()} if isinstance(found, Refusal) else write(found.card, options)
+        if isinstance(found, Refusal):
+            yield refused(found)
+        else:
+            yield record(found.card, options, "" if whole else _list_of(found.card))
 
 
 def json_cards(results: Iterable[HostResult], options: ExportOptions) -> Iterator[str]:
     """Yield one card as a JSON object, several (or ``options.many``) as an array, indented."""
-    source = _of_results(results, options, _chosen if options.paths else _whole)
+    source = _results(results, options, whole=not options.paths)
     head = list(islice(source, 2))
     if len(head) == 1 and not options.many:
         yield _indented(head[0], 0) + "\n"
@@ -150,23 +162,20 @@ def json_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
     for name, rows in _lists(listing):
         yield f'{separator}{" " * INDENT}"{name}": '
         separator = ",\n"
-        yield from _array(
-            (_chosen(row, options, name) if options.paths else _whole(row.summary, options) for row in rows), 1
-        )
+        yield from _array((record(row, options, name if options.paths else "") for row in rows), 1)
     yield "\n}\n"
 
 
 def ndjson_cards(results: Iterable[HostResult], options: ExportOptions) -> Iterator[str]:
     """Yield one card a line; ``list`` says whether its host was reached."""
-    for record in _of_results(results, options, _chosen):
-        yield _compact(distinct(record)) + "\n"
+    for fields in _results(results, options):
+        yield _compact(distinct(fields)) + "\n"
 
 
 def ndjson_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
     """Yield one row a line, the ranked ones first; ``list`` tells them apart."""
-    for name, rows in _lists(listing):
-        for row in rows:
-            yield _compact(_chosen(row, options, name)) + "\n"
+    for fields in _rows(listing, options):
+        yield _compact(fields) + "\n"
 
 
 def _array(items: Iterable[dict[str, Any]], depth: int) -> Iterator[str]:
@@ -226,22 +235,14 @@ def csv_cards(results: Iterable[HostResult], options: ExportOptions) -> Iterator
     """
     tree = card_tree()
     options = replace(options, paths=columns(options.paths or [(name,) for name in tree], tree))
-    yield from _csv(map(_with_reason, _of_results(results, options, _record)), options)
-
-
-def _with_reason(record: Record) -> Record:
-    """Return ``record``; of a host without a card its name, and as its evidence the reason."""
-    if record["found"]:
-        return record
-    host, reason = record["host"], {"t": "critical", "text": record["detail"]}
-    return {"found": False, "host": host, "input_host": host, "evidence": [reason]}
+    yield from _csv(_results(results, options, _reason), options)
 
 
 def csv_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
     """Yield a header line and one line a row; the last column, ``list``, says ``ranked`` or ``unreachable``."""
     usual = [(name,) for name in (*SiteSummary.__struct_fields__, LIST)]
     options = replace(options, paths=columns(options.paths or usual, row_tree()))
-    yield from _csv((_record(row, options, name) for name, rows in _lists(listing) for row in rows), options)
+    yield from _csv(_rows(listing, options), options)
 
 
 def _csv(records: Iterable[Record], options: ExportOptions) -> Iterator[str]:
@@ -249,8 +250,8 @@ def _csv(records: Iterable[Record], options: ExportOptions) -> Iterator[str]:
     paths = [path for path in options.paths if path[0] not in volatile]
     line = _line_writer()
     yield line([".".join(path) for path in paths])
-    for record in records:
-        yield line([cell(record.get(path[0]) if len(path) == 1 else value_at(record, path), path) for path in paths])
+    for fields in records:
+        yield line([cell(value_at(fields, path), path) for path in paths])
 
 
 def visits_csv(record: Visits, card: ReportCard | None = None) -> Iterator[str]:
@@ -337,15 +338,13 @@ def card_columns() -> Mapping[str, tuple[str, str]]:
 
 def card_record(card: ReportCard) -> Record:
     """Return the row of ``card`` in a Parquet file."""
-    own = {
+    options = ExportOptions(paths=tuple((name,) for name in card_columns()))
+    row = record(card, options, _list_of(card))
+    return row | {
         "latest": True,
-        LIST: "",
         "files": " ".join(card.files),
         "scanned_at": datetime.fromisoformat(card.scanned_at),
     }
-    row = {name: own[name] if name in own else getattr(card, name) for name in card_columns()}
-    row |= {"grade": None} if card.grade == NO_GRADE else {}
-    return _listed(row, "unreachable" if card.unreachable else "ranked")
 
 
 def write_parquet(cards: Iterable[ReportCard], path: Path) -> None:

@@ -1,23 +1,18 @@
-"""The formats of documents: their table, what their writers are given, and writing reports and lists in one of them."""
+"""The formats of documents: their table, and what their writers are given."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple
-
-from msgspec.structs import replace
+from typing import Final, NamedTuple
 
 from aui_tui.errors import BadValue
-from aui_tui.model.card import ReportCard, card_without_volatile
 from aui_tui.model.codec import Keys
 from aui_tui.model.view import HostReport, IndexView, Row, rows
-from aui_tui.model.vocabulary import choose
-from aui_tui.report.fields import FieldPath, Tree, card_tree, row_tree, select
+from aui_tui.report.fields import FieldPath
 from aui_tui.report.gates import GateOutcome
 from aui_tui.text import clean
 
@@ -25,29 +20,23 @@ from aui_tui.text import clean
 class Format(NamedTuple):
     """A format: its name and the endings of its files, separated by blanks, the usual one first.
 
-    ``module`` of this package, loaded when something is written, holds its writers: ``NAME_cards`` and, where
-    ``listing``, ``NAME_listing``. ``fields``: whether single fields can be chosen.
+    ``listing``: it can hold a list of hosts, too. ``fields``: whether single fields can be chosen.
     """
 
     name: str
     endings: str
-    module: str
     listing: bool = True
     fields: bool = False
 
-    def writer(self, what: Literal["cards", "listing"]) -> Any:
-        """Return the function that writes ``what``."""
-        return getattr(import_module(f"aui_tui.report.{self.module}"), f"{self.name}_{what}")
-
 
 _ALL: Final = (
-    Format("json", ".json", "data", fields=True),
-    Format("ndjson", ".ndjson .jsonl", "data", fields=True),
-    Format("csv", ".csv", "data", fields=True),
-    Format("markdown", ".md", "markdown"),
-    Format("html", ".html", "page"),
-    Format("junit", ".xml", "ci", listing=False),
-    Format("sarif", ".sarif", "ci", listing=False),
+    Format("json", ".json", fields=True),
+    Format("ndjson", ".ndjson .jsonl", fields=True),
+    Format("csv", ".csv", fields=True),
+    Format("markdown", ".md"),
+    Format("html", ".html"),
+    Format("junit", ".xml", listing=False),
+    Format("sarif", ".sarif", listing=False),
 )
 FORMATS: Final = MappingProxyType({entry.name: entry for entry in _ALL})
 CARD_FORMATS: Final = tuple(FORMATS)
@@ -142,42 +131,3 @@ def reasons(unreachable: Iterable[Row]) -> Iterator[tuple[str, str]] | None:
     if first is None:
         return None
     return ((row.summary.host, row.summary.top_evidence) for row in chain([first], seen))
-
-
-def write_cards(
-    name: str, cards: Iterable[HostResult | HostReport | ReportCard], *, fields: str = "", **how: Any
-) -> Iterator[str]:
-    """Return results, or reports or cards alone, in the format called ``name``, chunk by chunk, as they are read.
-
-    ``how``: members of ExportOptions. Raises BadValue at once when the format or a field is unknown or the two do not
-    go together.
-    """
-    chosen = FORMATS[choose("format", name, CARD_FORMATS)]
-    options = ExportOptions(paths=_paths(chosen, fields, card_tree()), **how)
-    found: Iterator[str] = chosen.writer("cards")((_result(one, options) for one in cards), options)
-    return found
-
-
-def _result(one: HostResult | HostReport | ReportCard, options: ExportOptions) -> HostResult:
-    report = HostReport(card=one) if isinstance(one, ReportCard) else one
-    result = HostResult(report) if isinstance(report, HostReport) else report
-    if options.deterministic and isinstance(result.found, HostReport):
-        return result._replace(found=replace(result.found, card=card_without_volatile(result.found.card)))
-    return result
-
-
-def write_listing(name: str, listing: Listing, *, fields: str = "", **how: Any) -> Iterator[str]:
-    """Return an index in the format called ``name``, chunk by chunk; else as :func:`write_cards`."""
-    chosen = FORMATS[choose("format", name, LIST_FORMATS)]
-    found: Iterator[str] = chosen.writer("listing")(
-        listing, ExportOptions(paths=_paths(chosen, fields, row_tree()), **how)
-    )
-    return found
-
-
-def _paths(chosen: Format, fields: str, tree: Tree) -> tuple[FieldPath, ...]:
-    """Return the chosen fields. Raises BadValue for an unknown one, and where the format has no fields to choose."""
-    if fields and not chosen.fields:
-        able = [name for name, entry in FORMATS.items() if entry.fields]
-        raise BadValue(f"Fields cannot be chosen for {chosen.name}; they can for {', '.join(able)}.", allowed=able)
-    return select(fields, tree)

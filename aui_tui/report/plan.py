@@ -1,11 +1,10 @@
-"""The way to a grade: the next step of the card, then the fewest other fixes that reach it, the easier ones first."""
+"""The way to a grade: the fixes of the card in its own order, worst harm first, until the grade is reached."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +15,6 @@ from aui_tui.checks.scoring import Labels, grade_card, site_of, what_if
 from aui_tui.errors import BadValue, Unavailable
 from aui_tui.files import check_new, create
 from aui_tui.model import labels
-from aui_tui.model.agents import opens
 from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import FLOORS, GRADE_FLOORS
 from aui_tui.model.methods import method as method_called
@@ -117,15 +115,15 @@ def plan(
     """Return the plan from ``card`` to ``grade`` or ``score``; to the next grade when neither is named.
 
     ``with_claims``: also fixes that tell agents of something that the site must have first, such as a server.
-    ``asked``: fixes that somebody else must be asked for; they come with no promise. The first step is the one
-    that the card names, and what lets assistants in comes before all others.
+    ``asked``: fixes that somebody else must be asked for; they come with no promise. The steps come worst harm first:
+    the first one is the next step of the card.
     Raises BadValue for a wrong target and Unavailable for a card without a measurement.
     """
     if card.unreachable:
         raise Unavailable(f"{card.host} could not be measured, so there is nothing to plan from.")
     target, goal = _target(card, grade, score)
-    fixes = [fix for fix in card.recommendations if fix.k in BY_FIX and (with_claims or HARM.get(fix.k) != LACKING)]
-    chosen, reached = _cheapest(card, sorted(fixes, key=_effort), target, what_if)
+    fixes = [fix for fix in by_harm(card) if fix.k in BY_FIX and (with_claims or HARM.get(fix.k) != LACKING)]
+    chosen, reached = ([], True) if card.score >= target else _until(target, fixes, what_if)
     return Plan(
         host=card.host,
         method=card.method,
@@ -135,7 +133,7 @@ def plan(
         graded=foresees(card),
         target=target,
         goal=goal,
-        steps=tuple(_steps(card, sorted(chosen, key=by_harm(card).index), asked, what_if)),
+        steps=tuple(_steps(card, chosen, asked, what_if)),
         reached=reached,
         granted=what_if(_keys(chosen)).score if chosen else card.score,
     )
@@ -155,26 +153,12 @@ def _target(card: ReportCard, grade: str, score: int | None) -> tuple[int, str]:
     return (better[-1][0], f"grade {better[-1][1]}") if better else (100, "score 100")
 
 
-def _cheapest(
-    card: ReportCard, fixes: list[Recommendation], target: int, reckon: WhatIf
-) -> tuple[list[Recommendation], bool]:
-    """Return the next step, what lets agents in, and the fewest others that reach ``target``, the least work of these.
-
-    All that help when they do not reach it.
-    """
-    if card.score >= target:
-        return [], True
-    first = [fix for fix in fixes if opens(card, fix.k) or fix == by_harm(card)[0]]
-    others = [fix for fix in fixes if fix not in first]
-    for size in range(len(others) + 1):
-        enough = [group for group in combinations(others, size) if reckon(_keys((*first, *group))).score >= target]
-        if enough:
-            return [*first, *min(enough, key=lambda group: sum(map(_effort, group)))], True
-    return fixes, False
-
-
-def _effort(fix: Recommendation) -> int:
-    return BY_FIX[fix.k].effort
+def _until(target: int, fixes: Sequence[Recommendation], reckon: WhatIf) -> tuple[list[Recommendation], bool]:
+    """Return the first of ``fixes`` that together reach ``target``; all of them, and False, where they do not."""
+    for number in range(1, len(fixes) + 1):
+        if reckon(_keys(fixes[:number])).score >= target:
+            return [*fixes[:number]], True
+    return [*fixes], False
 
 
 def _keys(fixes: Iterable[Recommendation]) -> frozenset[str]:

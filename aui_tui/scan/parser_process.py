@@ -68,8 +68,8 @@ _OVERRUN: Final = -int(getattr(signal, "SIGPROF", 0))
 READER_LIMIT: Final = 12.0
 """Seconds that a library may take to make a reading, its own start included."""
 
-# Not anyio.to_process, which is as fast (21.7 ms a page of 90 KB, here 21.3): its limit is one of the clock, which takes
-# a busy machine for a bad page; it imports the program's __main__ again; it has no memory limit and no further lane.
+# Not anyio.to_process, which is as fast (21.7 ms a page of 90 KB, here 21.3): its limit is one of the clock, so that a
+# busy machine makes a page a bad one; it imports the program's __main__ again, and has no limit of memory.
 
 _Facts = TypeVar("_Facts", PageReading, RobotsFacts, Reads, Reading)
 

@@ -32,7 +32,6 @@ class Title(Check):
     earns = "the homepage has a title"
     lacking = "no title"
     title = "Give the homepage a title"
-    effort = 1
     takes = "minutes"
     proof = "View the source of {origin}/."
     points = {"v0.1": 2, "v0.2": 2}

@@ -11,7 +11,8 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.model.card import AgentAccess, Index, ReportCard
 from aui_tui.model.observations import Observations
 from aui_tui.report.diff import diff
-from aui_tui.report.formats import CARD_FORMATS, LIST_FORMATS, write_cards, write_listing
+from aui_tui.report.export import write_cards, write_listing
+from aui_tui.report.formats import CARD_FORMATS, LIST_FORMATS
 from tests.cards import listing_of
 from tests.strategies import observations
 

@@ -21,7 +21,8 @@ from aui_tui.model.observations import BROWSER, FILE_PROBES
 from aui_tui.model.query import Query
 from aui_tui.model.view import HostReport, Row
 from aui_tui.model.vocabulary import NO_GRADE
-from aui_tui.report.formats import FORMATS, Listing, write_cards, write_listing
+from aui_tui.report.export import write_cards, write_listing
+from aui_tui.report.formats import FORMATS, Listing
 from aui_tui.report.plan import lines, plan_for
 from tests.scan import situations
 

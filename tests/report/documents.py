@@ -8,7 +8,8 @@ from unittest import mock
 
 from aui_tui.model.view import HostReport
 from aui_tui.report import ci
-from aui_tui.report.formats import FORMATS, HostResult, write_cards, write_listing
+from aui_tui.report.export import write_cards, write_listing
+from aui_tui.report.formats import FORMATS, HostResult
 from aui_tui.report.gates import Gates, check
 from aui_tui.report.page import badge
 from tests.cards import DEAD, INDEX, RICH_OPEN, WALLED, listing_of

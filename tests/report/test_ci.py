@@ -21,7 +21,8 @@ from aui_tui.cli.output import located
 from aui_tui.model.card import ReportCard
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import GRADES
-from aui_tui.report.formats import HostResult, Refusal, write_cards
+from aui_tui.report.export import write_cards
+from aui_tui.report.formats import HostResult, Refusal
 from aui_tui.report.gates import Gates, check
 from aui_tui.report.page import COLOURS, UNKNOWN, badge, svg
 from aui_tui.text import clean

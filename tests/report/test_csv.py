@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from aui_tui.model.card import Evidence, ReportCard
 from aui_tui.report.data import FORMULA, card_record, cell, guard
-from aui_tui.report.formats import write_cards, write_listing
+from aui_tui.report.export import write_cards, write_listing
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, listing_of
 
 PAYLOADS = (

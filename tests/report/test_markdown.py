@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from aui_tui.report.formats import write_cards
+from aui_tui.report.export import write_cards
 from aui_tui.report.markdown import escape, fenced
 from aui_tui.text import clean
 from tests.report.hostile import PAYLOADS, hostile

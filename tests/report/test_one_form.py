@@ -35,7 +35,8 @@ from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TaskReport, TaskResult
 from aui_tui.model.view import HostReport, Row
 from aui_tui.model.vocabulary import NO_GRADE
-from aui_tui.report.formats import Listing, write_cards, write_listing
+from aui_tui.report.export import write_cards, write_listing
+from aui_tui.report.formats import Listing
 from aui_tui.report.gates import FAILED, PASSED, Gates, check
 from aui_tui.report.overview import overview
 from aui_tui.service.local import LocalService

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from msgspec.structs import replace
 
 from aui_tui.model.card import Index, ReportCard
-from aui_tui.report.formats import write_cards, write_listing
+from aui_tui.report.export import write_cards, write_listing
 from aui_tui.text import clean
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, indexes, listing_of
 from tests.cli.runner import ROOT

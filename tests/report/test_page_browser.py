@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from aui_tui.model.card import Evidence
 from aui_tui.model.view import HostReport
-from aui_tui.report.formats import HostResult, write_cards, write_listing
+from aui_tui.report.export import write_cards, write_listing
+from aui_tui.report.formats import HostResult
 from aui_tui.report.gates import Gates, check
 from tests.cards import DEAD, INDEX, RICH_OPEN, WALLED, listing_of
 from tests.service.browser import BROWSER, MISSING, Browser, browser

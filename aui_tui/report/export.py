@@ -1,0 +1,76 @@
+"""Reports and lists of hosts, written in one of the formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from aui_tui.errors import BadValue
+from aui_tui.model.card import ReportCard, card_without_volatile
+from aui_tui.model.view import HostReport
+from aui_tui.model.vocabulary import choose
+from aui_tui.report import ci, data, markdown, page
+from aui_tui.report.fields import FieldPath, Tree, card_tree, row_tree, select
+from aui_tui.report.formats import (
+    CARD_FORMATS,
+    FORMATS,
+    LIST_FORMATS,
+    ExportOptions,
+    Format,
+    HostResult,
+    Listing,
+)
+
+CARD_WRITERS: Final[Mapping[str, Callable[[Iterable[HostResult], ExportOptions], Iterator[str]]]] = {
+    "json": data.json_cards,
+    "ndjson": data.ndjson_cards,
+    "csv": data.csv_cards,
+    "markdown": markdown.markdown_cards,
+    "html": page.html_cards,
+    "junit": ci.junit_cards,
+    "sarif": ci.sarif_cards,
+}
+LIST_WRITERS: Final[Mapping[str, Callable[[Listing, ExportOptions], Iterator[str]]]] = {
+    "json": data.json_listing,
+    "ndjson": data.ndjson_listing,
+    "csv": data.csv_listing,
+    "markdown": markdown.markdown_listing,
+    "html": page.html_listing,
+}
+
+
+def write_cards(
+    name: str, cards: Iterable[HostResult | HostReport | ReportCard], *, fields: str = "", **how: Any
+) -> Iterator[str]:
+    """Return results, or reports or cards alone, in the format called ``name``, chunk by chunk, as they are read.
+
+    ``how``: members of ExportOptions. Raises BadValue at once when the format or a field is unknown or the two do not
+    go together.
+    """
+    chosen = FORMATS[choose("format", name, CARD_FORMATS)]
+    options = ExportOptions(paths=_paths(chosen, fields, card_tree()), **how)
+    return CARD_WRITERS[name]((_result(one, options) for one in cards), options)
+
+
+def _result(one: HostResult | HostReport | ReportCard, options: ExportOptions) -> HostResult:
+    report = HostReport(card=one) if isinstance(one, ReportCard) else one
+    result = HostResult(report) if isinstance(report, HostReport) else report
+    if options.deterministic and isinstance(result.found, HostReport):
+        return result._replace(found=replace(result.found, card=card_without_volatile(result.found.card)))
+    return result
+
+
+def write_listing(name: str, listing: Listing, *, fields: str = "", **how: Any) -> Iterator[str]:
+    """Return an index in the format called ``name``, chunk by chunk; else as :func:`write_cards`."""
+    chosen = FORMATS[choose("format", name, LIST_FORMATS)]
+    return LIST_WRITERS[name](listing, ExportOptions(paths=_paths(chosen, fields, row_tree()), **how))
+
+
+def _paths(chosen: Format, fields: str, tree: Tree) -> tuple[FieldPath, ...]:
+    """Return the chosen fields. Raises BadValue for an unknown one, and where the format has no fields to choose."""
+    if fields and not chosen.fields:
+        able = [name for name, entry in FORMATS.items() if entry.fields]
+        raise BadValue(f"Fields cannot be chosen for {chosen.name}; they can for {', '.join(able)}.", allowed=able)
+    return select(fields, tree)
