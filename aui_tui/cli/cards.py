@@ -126,7 +126,7 @@ def diff(
     TIME is the beginning of a kept scan's time, such as 2026-11-20, or first, or last.
     """
     from aui_tui.report.diff import diff as difference
-    from aui_tui.report.diff import write
+    from aui_tui.report.diff import of_last_scans, write
 
     run = run_for(context)
     options.one_of(json=as_json, format=form)
@@ -142,11 +142,10 @@ def diff(
     async def work() -> list[ReportCard]:
         async with opened(run) as service:
             if not times:
-                report = await report_of(service, names[0], method=method)
-                if report.previous is None:
-                    host = report.card.host
-                    streams.say(f"{host} was scanned once: scan it again (aui-tui scan {host}), then ask for changes.")
-                return [report.previous or report.card, report.card]
+                found, advice = of_last_scans(await report_of(service, names[0], method=method))
+                if advice:
+                    streams.say(advice)
+                return [found.before, found.after]
             return [
                 files.get(name) or (await sources.at(service, name, when, method=method)).card
                 for name, when in zip(names, times, strict=True)

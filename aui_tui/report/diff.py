@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from aui_tui.checks import BY_FIX
 from aui_tui.checks.ledger import is_note
-from aui_tui.errors import Unavailable
 from aui_tui.model import labels, points
 from aui_tui.model.agents import RANK, Outcome, each
 from aui_tui.model.card import Evidence, Finding, ReportCard
@@ -163,11 +162,11 @@ def diff(before: ReportCard, after: ReportCard) -> Diff:
     return Diff(before=before, after=after, changes=tuple(changes), new=new, resolved=resolved, note=note)
 
 
-def before(report: HostReport) -> ReportCard:
-    """Return the card of the scan before. Raises Unavailable when this is the first kept one."""
-    if report.previous is None:
-        raise Unavailable(f"{report.card.host} was scanned once, so there is nothing to compare with.")
-    return report.previous
+def of_last_scans(report: HostReport) -> tuple[Diff, str]:
+    """Return what the last scan changed, and what to do where there is none to compare it with; else nothing."""
+    host = report.card.host
+    once = f"{host} was scanned once: scan it again (aui-tui scan {host}), then ask for changes."
+    return diff(report.previous or report.card, report.card), "" if report.previous else once
 
 
 def _unmeasured(card: ReportCard) -> frozenset[str]:

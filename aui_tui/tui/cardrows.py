@@ -195,6 +195,16 @@ def _next(state: CardState, report: HostReport, size: int, margin: str) -> ListE
     return paragraph(f"{fix.title}: {gains}", size, "strong", lead)._replace(key=NEXT)
 
 
+def opening(number: int, state: CardState) -> str:
+    """Return the key under which the cursor begins: the first that is turned away, of the assistants (0) or agents."""
+    report = state.report
+    if report is None or number not in (0, AGENTS):
+        return ""
+    found = sections.chips(report) if number == 0 else sections.every_agent(report)
+    shut = [item for item in found.items if item.word in agents.SHUT] if found is not None else []
+    return min(shut, key=lambda item: agents.WORST_FIRST.index(item.word)).key if shut else ""
+
+
 # The panes
 
 

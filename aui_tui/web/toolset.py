@@ -137,9 +137,13 @@ class Tools:
         return plans.members(found, site)
 
     async def diff(self, host: Name) -> dict[str, Any]:
-        """Say field by field what the last scan of a host changed against the scan before."""
-        report = await self._service.site(host)
-        return diffs.members(diffs.diff(diffs.before(report), report.card))
+        """Say field by field what the last scan of a host changed against the scan before.
+
+        After one scan nothing has changed, and note says what to do next.
+        """
+        found, advice = diffs.of_last_scans(await self._service.site(host))
+        members = diffs.members(found)
+        return members | {"note": advice or members["note"]}
 
     async def tasks(self, host: Name) -> dict[str, Any]:
         """Read the transcript of the last run of the tasks in a browser: each step, where it got stuck, and why."""

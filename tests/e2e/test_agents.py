@@ -53,12 +53,14 @@ async def test_the_official_client_reads_and_cannot_scan(tmp_path: Path) -> None
         assert plan == json.loads(planned.out)
         diff = (await tools.call_tool("diff", {"host": WALLED.host})).structured_content
         assert diff["after"]["score"] == WALLED.score
+        first = (await tools.call_tool("diff", {"host": RICH_OPEN.host})).structured_content
+        assert (first["same"], first["changes"], first["new"]) == (True, [], [])
+        assert first["note"].endswith(f"scan it again (aui-tui scan {RICH_OPEN.host}), then ask for changes.")
         for name, arguments, words in (
             ("tasks", {"host": WALLED.host}, "No run of the tasks"),
             ("visits", {"host": WALLED.host}, "No access log"),
             ("reads", {"host": WALLED.host}, "No page of"),
             ("reads", {"host": WALLED.host, "reader": "smolagent"}, "did you mean smolagents?"),
-            ("diff", {"host": RICH_OPEN.host}, "was scanned once"),
             ("site", {"host": "unknown.example"}, "never been scanned"),
             ("plan", {"host": WALLED.host, "public_url": "file:///etc"}, "public_url"),
         ):

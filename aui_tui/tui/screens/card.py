@@ -186,7 +186,7 @@ class CardScreen(DashboardScreen[str]):
         pane.border_title = Content(cardrows.pane_title(number, state, self.context.clock()))
         pane.write_below(partial(cardrows.pane_foot, number, state))
         pane.set_class(cardrows.amount(number, state) == "–", "-idle")
-        pane.show(partial(self._rows, number), top=top)
+        pane.show(partial(self._rows, number), top=top, at=cardrows.opening(number, state))
 
     def _rows(self, number: int, size: int) -> list[ListEntry]:
         """Return what pane ``number`` says: what runs now, else what is known; without a card, why there is none."""
@@ -220,7 +220,8 @@ class CardScreen(DashboardScreen[str]):
         small = f"{letter} {points}\n" if self.context.preferences.ascii else ""
         self.query_one("#basis", Static).update(Content(small + cardrows.basis(state.report)))
         short = self.size.height < 16
-        self.query_one("#strip", RowList).show(lambda size: cardrows.answer(self.state, size, brief=short), top=top)
+        strip = self.query_one("#strip", RowList)
+        strip.show(lambda size: cardrows.answer(self.state, size, brief=short), top=top, at=cardrows.opening(0, state))
         self.query_one("#brief").refresh()
 
     def _place(self, *, columns: bool, three: bool) -> None:

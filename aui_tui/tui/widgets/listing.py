@@ -70,14 +70,23 @@ class RowList(OptionList):
         self._stop = 0
         self._words = ""
         self._below: Callable[[int], str] | None = None
+        self._at = ""
 
-    def show(self, build: Build, *, top: bool = False) -> None:
-        """Lay out other rows; ``top`` goes to the first."""
+    def show(self, build: Build, *, top: bool = False, at: str = "") -> None:
+        """Lay out other rows; ``top`` goes to the first, or to the row or figure with the key ``at``."""
         self._build_rows, self._laid_out = build, -1
         self._lay_out()
         if top:
             self.highlighted = next((place for place, row in enumerate(self.rows) if row.key), None)
             self.scroll_to(0, 0, animate=False, immediate=True)
+            self._at = at
+            self._begin()
+
+    def _begin(self) -> None:
+        """Put the cursor where it begins, once the rows are laid out."""
+        if self._at and self.rows:
+            self.go_to(self._at)
+            self._at = ""
 
     def write_below(self, words: Callable[[int], str]) -> None:
         """Write into the lower edge of the frame what ``words`` gives for the width, now and when that changes."""
@@ -116,6 +125,7 @@ class RowList(OptionList):
         same = next((place for place in places if rows[place].key in (here, here.removeprefix("+"))), None)
         self.highlighted = same if same is not None else places[0] if places else None
         self.scroll_to(0, top, animate=False, immediate=True)
+        self._begin()
 
     def _prompt(self, place: int) -> Content:
         content = self.rows[place].content
@@ -188,7 +198,7 @@ class RowList(OptionList):
     def go_to(self, key: str) -> bool:
         """Put the cursor on the row or figure with that key; return whether there is one."""
         for place, row in enumerate(self.rows):
-            keys = [stop.key for stop in row.stops] or [row.key]
+            keys = [stop.key for stop in row.stops] or [row.key.removeprefix("+")]
             if key in keys:
                 self.highlighted = place
                 self.action_side(keys.index(key) - self._stop)
