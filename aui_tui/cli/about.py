@@ -14,7 +14,7 @@ from aui_tui import docs
 from aui_tui.cli import complete, options, streams
 from aui_tui.cli.output import report
 from aui_tui.cli.parser import App, run_for
-from aui_tui.cli.streams import Paint
+from aui_tui.cli.terminal import Paint
 from aui_tui.docs import TOPICS
 from aui_tui.index.folder import places as store_places
 from aui_tui.model.vocabulary import choose

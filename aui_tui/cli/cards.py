@@ -15,7 +15,7 @@ from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.site_options import site_of
 from aui_tui.cli.sources import opened, report_of
-from aui_tui.cli.streams import Paint
+from aui_tui.cli.terminal import Paint
 from aui_tui.errors import AuiError, BadValue, ConfigError, RecordError
 from aui_tui.files import user_path
 from aui_tui.model.card import ReportCard

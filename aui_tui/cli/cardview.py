@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from aui_tui.cli.streams import Paint
+from aui_tui.cli.terminal import Paint
 from aui_tui.model import labels
 from aui_tui.model.signs import GRADES
 from aui_tui.model.view import HostReport

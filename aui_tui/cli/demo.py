@@ -10,6 +10,7 @@ from aui_tui.cli import streams
 from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.progress import task_steps
 from aui_tui.cli.sources import only_local
+from aui_tui.cli.terminal import no_screen
 from aui_tui.errors import ConfigError
 from aui_tui.model import labels
 from aui_tui.model.card import ReportCard
@@ -36,7 +37,7 @@ def demo(
     """
     run = run_for(context)
     only_local(run, "The demo")
-    if not headless and (why := streams.no_screen()):
+    if not headless and (why := no_screen()):
         raise ConfigError(f"{why}; use `aui-tui demo --headless`.")
     if tasks:
         from aui_tui.service.tasks import TaskRuns

@@ -15,7 +15,7 @@ from aui_tui.cli.output import emit, format_for, keys_of, path_of
 from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.run import Run
 from aui_tui.cli.sources import opened, service_of
-from aui_tui.cli.streams import Paint
+from aui_tui.cli.terminal import Paint
 from aui_tui.errors import BadValue, NeverScanned
 from aui_tui.model import labels
 from aui_tui.model.agents import turned_away

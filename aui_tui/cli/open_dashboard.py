@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from aui_tui.cli import streams
 from aui_tui.cli.run import UNEXPECTED, Run
 from aui_tui.cli.sources import service_of
+from aui_tui.cli.terminal import no_screen
 from aui_tui.errors import ConfigError
 from aui_tui.files import create, user_path
 from aui_tui.index.folder import places
@@ -51,7 +51,7 @@ def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:
 
     Raises ConfigError without a terminal, and as ``service_of``.
     """
-    if why := streams.no_screen():
+    if why := no_screen():
         raise ConfigError(f"{why}; use `aui-tui index --json` for the list, or `aui-tui --help`.")
     from aui_tui.tui.context import DEMO
 

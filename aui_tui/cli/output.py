@@ -13,7 +13,7 @@ from typing import Any, Final
 from aui_tui.cli import streams
 from aui_tui.cli.options import one_of
 from aui_tui.cli.run import Run
-from aui_tui.cli.streams import Paint
+from aui_tui.cli.terminal import Paint
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.files import check_place, replace, user_path
 from aui_tui.model.codec import Keys, encode_card

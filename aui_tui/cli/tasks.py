@@ -12,7 +12,7 @@ from aui_tui.cli import options, streams
 from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.progress import step_words
 from aui_tui.cli.sources import opened
-from aui_tui.cli.streams import Paint
+from aui_tui.cli.terminal import Paint
 from aui_tui.errors import BadValue, NoTasks
 from aui_tui.files import create, user_path
 from aui_tui.model.signs import sign

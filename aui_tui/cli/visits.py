@@ -20,7 +20,7 @@ from aui_tui.cli.progress import bar
 from aui_tui.cli.run import Run
 from aui_tui.cli.site_options import policy_of
 from aui_tui.cli.sources import local, only_local
-from aui_tui.cli.streams import Paint
+from aui_tui.cli.terminal import Paint
 from aui_tui.errors import BadValue, ConfigError, NeverScanned, NoVisits, Unavailable
 from aui_tui.index.folder import places
 from aui_tui.model.card import ReportCard

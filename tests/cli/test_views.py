@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.cli import cardview, index
-from aui_tui.cli.streams import Paint
+from aui_tui.cli.terminal import Paint
 from aui_tui.model.card import AgentAccess, Evidence, ReportCard
 from aui_tui.model.observations import Observations
 from aui_tui.model.query import Query

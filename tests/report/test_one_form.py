@@ -23,7 +23,7 @@ from aui_tui.checks.ledger import is_note
 from aui_tui.checks.scoring import grade_card
 from aui_tui.cli.cardview import lines, sentences
 from aui_tui.cli.index import list_sentences
-from aui_tui.cli.streams import Paint
+from aui_tui.cli.terminal import Paint
 from aui_tui.model import agents
 from aui_tui.model.card import age
 from aui_tui.model.labels import ago, moment, span
