@@ -1,12 +1,12 @@
 """The checks: every component of the score, one module each.
 
-To add one, write a module with a ``CHECK`` and add its name to NAMES. The ledger, the evidence, the recommendations,
-what-if, the plan and the explanation of the method are loops over this list.
+To add one, write a module with a ``CHECK``, and add its name to NAMES and its key to ``vocabulary.FIXES``. The ledger,
+the evidence, the recommendations, what-if, the plan and the explanation of the method are loops over this list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import Final
@@ -44,13 +44,14 @@ NAMES: Final = (
 """The modules of the checks, in the order of the ledger and of the evidence."""
 
 CHECKS: Final[tuple[Check, ...]] = tuple(import_module(f"{__name__}.{name}").CHECK for name in NAMES)
-_FIXES: Final = {check.fix: check for check in CHECKS}
-BY_FIX: Final = MappingProxyType({key: _FIXES[key] for key in (*FIXES, *(key for key in _FIXES if key not in FIXES))})
-"""All checks by recommendation key, in the order of the specification (2.6); others last."""
 
 
-def _refuse_doubles(checks: Iterable[Check]) -> None:
-    """Raise ValueError where two sentences have one id: a finding of one check would be told as the other's."""
+def _by_fix(checks: Iterable[Check]) -> Mapping[str, Check]:
+    """Return ``checks`` by their keys in the order of FIXES.
+
+    Raises ValueError where their keys are not those of FIXES, and where two sentences have one id: a finding of one
+    check would be told as the other's.
+    """
     owners: dict[str, str] = {}
     for check in checks:
         for line in check.sentences:
@@ -59,9 +60,17 @@ def _refuse_doubles(checks: Iterable[Check]) -> None:
                     f"The sentence id {line.id} of the check {check.fix} is also one of {owners[line.id]}: rename it."
                 )
             owners[line.id] = check.fix
+    known = {check.fix: check for check in checks}
+    if known.keys() != set(FIXES):
+        names = ", ".join(sorted(known.keys() ^ set(FIXES)))
+        raise ValueError(
+            f"The checks and FIXES in model/vocabulary.py must have the same keys. One lacks: {names}."
+        )
+    return MappingProxyType({key: known[key] for key in FIXES})
 
 
-_refuse_doubles(CHECKS)
+BY_FIX: Final = _by_fix(CHECKS)
+"""All checks by recommendation key, in the order of the specification (2.6)."""
 
 
 def by_fix(key: str) -> Check:

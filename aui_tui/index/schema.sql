@@ -128,5 +128,5 @@ CREATE VIEW agents AS SELECT host, column1 AS agent, CASE WHEN ranked THEN CASE 
     WHEN 'meta_ai' THEN meta_ai ELSE browser_agents END END AS verdict
     FROM site, (VALUES ('chatgpt_agent'), ('chatgpt'), ('claude'), ('gemini'), ('perplexity'), ('amazon'), ('meta_ai'),
     ('browser_agents'));
-CREATE VIEW fixes AS SELECT host, column1 AS fix FROM site, (VALUES ('wba'), ('front-door'), ('llms'), ('jsonld'),
-    ('landmarks'), ('ssr'), ('signal'), ('robots')) WHERE instr(fixes, ',' || column1 || ',');
+CREATE VIEW fixes AS SELECT host, value AS fix FROM site,
+    json_each('["' || replace(trim(fixes, ','), ',', '","') || '"]') WHERE fixes <> '';

@@ -46,6 +46,7 @@ STANCE_RANK: Final = MappingProxyType({"Open": 2, "Selective": 1, "Walled": 0})
 SEVERITIES: Final = ("critical", "warn", "good")
 """Evidence kinds in the order in which a card lists them."""
 FIXES: Final = ("wba", "front-door", "llms", "jsonld", "landmarks", "ssr", "signal", "robots")
+"""The keys of the checks, each also that of its fix."""
 GRADES: Final = ("A", "B", "C", "D", "F")
 NO_GRADE: Final = "–"
 """The letter of a card of which less than half could be measured; records for others hold that of its score."""

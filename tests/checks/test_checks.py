@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.checks import BY_FIX, CHECKS, NAMES, _refuse_doubles
+from aui_tui.checks import BY_FIX, CHECKS, NAMES, _by_fix
 from aui_tui.checks.base import Check
 from aui_tui.model.methods import METHODS
 from aui_tui.model.vocabulary import FIXES, SEVERITIES
@@ -75,6 +75,7 @@ from aui_tui.checks.ledger import ledger
 from aui_tui.checks.scoring import Labels, grade_card, site_of
 from aui_tui.report.plan import pieces, plan, readme
 from aui_tui.model.methods import METHODS
+from aui_tui.model.query import parse
 from tests.scan import situations
 
 bare = situations.plain()
@@ -99,17 +100,20 @@ print(json.dumps({
     "readme": [line for line in readme(steps, site) if line.startswith("| `homepage/title")],
     "found": [(one.id, one.fix) for one in card.findings if one.fix == "title"],
     "detail": grade_card(named).detail["surface"] - card.detail["surface"],
+    "query": [term.values for term in parse("fix:title")],
 }))
 """
 
 
-def test_a_ninth_check_is_one_module_and_one_line(tmp_path: Path) -> None:
+def test_a_ninth_check_is_one_module_and_two_words(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "aui_tui", tmp_path / "aui_tui", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "tests").symlink_to(ROOT / "tests")
     folder = tmp_path / "aui_tui" / "checks"
     (folder / "title.py").write_text(NINTH)
     listing = folder / "__init__.py"
     listing.write_text(listing.read_text().replace('    "protocols",\n', '    "protocols",\n    "title",\n'))
+    words = tmp_path / "aui_tui" / "model" / "vocabulary.py"
+    words.write_text(words.read_text().replace('"signal", "robots")\n', '"signal", "robots", "title")\n'))
     done = subprocess.run(
         [sys.executable, "-c", ASKED], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
     )
@@ -126,11 +130,12 @@ def test_a_ninth_check_is_one_module_and_one_line(tmp_path: Path) -> None:
         "readme": ["| `homepage/title.html` | in the head of the homepage |"],
         "found": [["title-none", "title"]],
         "detail": 2,
+        "query": [[",title,"]],
     }
 
 
 def test_the_checks_fill_the_published_pillars() -> None:
-    assert tuple(BY_FIX)[: len(FIXES)] == FIXES
+    assert tuple(BY_FIX) == FIXES
     for method in METHODS.values():
         for pillar in method.pillars:
             filled = sum(check.points[method.name] for check in CHECKS if check.pillar[method.name] == pillar.key)
@@ -156,6 +161,8 @@ def test_no_check_knows_another() -> None:
             assert not {f"aui_tui.checks.{name}" for name in names} & imported, path.name
 
 
-def test_a_copied_check_that_keeps_its_sentence_ids_is_refused() -> None:
+def test_checks_with_the_same_sentences_or_other_keys_are_refused() -> None:
     with pytest.raises(ValueError, match="The sentence id llms-note of the check llms is also one of llms"):
-        _refuse_doubles([BY_FIX["llms"], BY_FIX["llms"]])
+        _by_fix([BY_FIX["llms"], BY_FIX["llms"]])
+    with pytest.raises(ValueError, match="One lacks: robots"):
+        _by_fix([check for check in CHECKS if check.fix != "robots"])
