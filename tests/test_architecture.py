@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from aui_tui.index.folder import places, prepare
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from tests.cards import RICH_OPEN
 from tests.cli.runner import ROOT, python
 
@@ -269,7 +269,7 @@ print(json.dumps(sorted(asyncio.run(show()))))
 
 def test_the_first_frame_of_the_dashboard_loads_neither_engine_nor_cache(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    with closing(Reports(places(prepare(data)).index)) as reports:
+    with closing(Store(places(prepare(data)).index)) as reports:
         reports.put_many([(RICH_OPEN, None)])
     done = python(tmp_path, FIRST_FRAME, str(data))
     assert done.code == 0, done.err

@@ -63,9 +63,7 @@ def _by_fix(checks: Iterable[Check]) -> Mapping[str, Check]:
     known = {check.fix: check for check in checks}
     if known.keys() != set(FIXES):
         names = ", ".join(sorted(known.keys() ^ set(FIXES)))
-        raise ValueError(
-            f"The checks and FIXES in model/vocabulary.py must have the same keys. One lacks: {names}."
-        )
+        raise ValueError(f"The checks and FIXES in model/vocabulary.py must have the same keys. One lacks: {names}.")
     return MappingProxyType({key: known[key] for key in FIXES})
 
 

@@ -86,7 +86,7 @@ def agents(incomplete: str) -> list[str]:
 def hosts(incomplete: str) -> list[str]:
     """Return hosts of the index in force that begin with ``incomplete``; none when it cannot be read."""
     from aui_tui.index.folder import places
-    from aui_tui.index.reports import Reports
+    from aui_tui.index.store import Store
     from aui_tui.model.query import Query
     from aui_tui.settings import load
 
@@ -94,7 +94,7 @@ def hosts(incomplete: str) -> list[str]:
         index = places(load({}, os.environ).data_dir).index
         if not index.is_file():
             return []
-        with closing(Reports(index)) as reports:
+        with closing(Store(index)) as reports:
             view = reports.index(Query.of(line=f'"{incomplete}"' if incomplete else "", sort="host"))
             found = [row.summary.host for window in (view.ranked, view.unreachable) for row in window[0:MOST_HOSTS]]
     except AuiError:

@@ -18,7 +18,7 @@ from aui_tui.cli.sources import local, local_of, only_local, read_bytes, reading
 from aui_tui.errors import AuiError
 from aui_tui.files import user_path
 from aui_tui.index.folder import damaged
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from aui_tui.model.vocabulary import choose
 from aui_tui.report.gates import worst
 from aui_tui.service.importer import read, take_records
@@ -29,7 +29,7 @@ app = App()
 
 
 @contextmanager
-def _opened_index(run: Run) -> Iterator[Reports]:
+def _opened_index(run: Run) -> Iterator[Store]:
     """Open the index of this machine while the block runs. Raises ConfigError, Unavailable."""
     service = local_of(run)
     try:

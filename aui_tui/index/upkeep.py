@@ -13,7 +13,7 @@ import msgspec
 from aui_tui.errors import ConfigError, RecordError, Unavailable
 from aui_tui.files import check_new, check_place, whole
 from aui_tui.index import compression
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from aui_tui.model.visits import decode_visits
 from aui_tui.text import clean
 
@@ -28,7 +28,7 @@ def unseen(done: int, of: int) -> None:
     """Show no progress."""
 
 
-def backup(reports: Reports, target: Path, *, overwrite: bool = False, progress: OnProgress = unseen) -> int:
+def backup(reports: Store, target: Path, *, overwrite: bool = False, progress: OnProgress = unseen) -> int:
     """Copy the whole index to the file ``target`` and return its size in bytes.
 
     ``target`` appears when it is complete: an interrupted copy leaves nothing behind. Raises BadValue when it exists
@@ -44,7 +44,7 @@ def backup(reports: Reports, target: Path, *, overwrite: bool = False, progress:
         return partial.stat().st_size
 
 
-def _copy(reports: Reports, partial: Path, progress: OnProgress) -> None:
+def _copy(reports: Store, partial: Path, progress: OnProgress) -> None:
     def step(status: int, remaining: int, total: int) -> None:
         progress(total - remaining, total)
 
@@ -98,7 +98,7 @@ COUNTS: Final = (
 """What must be zero."""
 
 
-def examine(reports: Reports, *, progress: OnProgress = unseen) -> Health:
+def examine(reports: Store, *, progress: OnProgress = unseen) -> Health:
     """Return the health of the index. Reads every kept card, which takes about a second for 2,000 of them.
 
     Raises Unavailable when the file is locked, or so damaged that it was set aside.

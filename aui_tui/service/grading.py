@@ -8,7 +8,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from aui_tui.errors import BadValue
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import REVISION
 from aui_tui.model.observations import Observations
@@ -54,7 +54,7 @@ class Grading(NamedTuple):
         labels = Labels(name=card.name, category=card.category, seed=card.seed, base_url=self.base_url)
         return grade_card(observations, method or self.method, labels=labels)
 
-    def report(self, reports: Reports, host: str, *, method: str = "", at: str = "") -> HostReport:
+    def report(self, reports: Store, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return what is stored of ``host``; without ``method`` under the usual one, as far as that is possible.
 
         Raises NeverScanned, or BadValue for a method it was not kept for.

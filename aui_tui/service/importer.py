@@ -16,8 +16,8 @@ import msgspec
 
 from aui_tui.errors import InvalidHost, NeverScanned, RecordError
 from aui_tui.index.lists import FUTURE_MS
-from aui_tui.index.reports import Reports
 from aui_tui.index.rows import Packed
+from aui_tui.index.store import Store
 from aui_tui.model import codec
 from aui_tui.model.card import ReportCard, SiteSummary, epoch_ms, site_url
 from aui_tui.model.decoding import from_json, parse
@@ -291,7 +291,7 @@ class ImportResult(msgspec.Struct, frozen=True, kw_only=True):
 
 def take_records(
     records: Iterable[ImportedRecord],
-    reports: Reports,
+    reports: Store,
     *,
     progress: OnProgress = lambda done: None,
     limit: int = 1000,

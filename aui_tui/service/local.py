@@ -19,7 +19,7 @@ import msgspec
 from aui_tui.errors import InvalidHost, NoPage, Unavailable
 from aui_tui.index import pages
 from aui_tui.index.folder import places, prepare
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.methods import method as method_called
@@ -83,7 +83,7 @@ class LocalService(Service):
         self._access = access
         self._at_once = at_once
         self.places = places(prepare(folder))
-        self.reports = Reports(self.places.index)
+        self.reports = Store(self.places.index)
         self._made: Scans | None = None
         self._task_runs: TaskRuns | None = None
         self._reader: ParserProcess | None = None

@@ -18,7 +18,7 @@ from aui_tui.errors import AuiError, InvalidHost, Unavailable
 from aui_tui.index import pages
 from aui_tui.index.cache import LEASE_LIFE, Lease, Leases, QuotaStore, RecentScans, SharedCache, life_of
 from aui_tui.index.folder import Places
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from aui_tui.model.card import ReportCard, age, epoch_ms
 from aui_tui.model.labels import dated
 from aui_tui.model.observations import Observations, ProbeEvent, Progress
@@ -146,7 +146,7 @@ class Scans:
     def __init__(
         self,
         places: Places,
-        reports: Reports,
+        reports: Store,
         *,
         access: ScanPolicy,
         grading: Grading,

@@ -18,8 +18,8 @@ from unittest.mock import patch
 
 import msgspec
 
-from aui_tui.index.reports import Reports
 from aui_tui.index.rows import Packed
+from aui_tui.index.store import Store
 from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import names_of
 from aui_tui.model.observations import Observations
@@ -32,7 +32,7 @@ TEMPLATES = 3000
 GENUINE = 5000
 
 
-def fill(store: Reports, size: int) -> None:
+def fill(store: Store, size: int) -> None:
     """Put ``size`` hosts into the index: the blobs of TEMPLATES graded scans under ever new hosts, names and times."""
     random_ = random.Random(7)
     templates = [Packed.of(card, seen) for card, seen in scans(min(TEMPLATES, size))]
@@ -80,12 +80,12 @@ def terms() -> Iterator[Query]:
         yield Query.of(line=f"score:<50 has:main category:{category.split()[0]}")
 
 
-def first_rows(store: Reports, query: Query) -> object:
+def first_rows(store: Store, query: Query) -> object:
     """Return the first page of ``query`` as the dashboard asks for it: before the counts where those take longer."""
     return (store.first_page(query) or store.index(query)).ranked[0:50]
 
 
-def report(store: Reports, size: int, seconds: float) -> dict[str, float]:
+def report(store: Store, size: int, seconds: float) -> dict[str, float]:
     """Return the figures of a filled store."""
     found: dict[str, float] = {}
     random_ = random.Random(3)
@@ -116,7 +116,7 @@ def report(store: Reports, size: int, seconds: float) -> dict[str, float]:
     found["one card"] = median(lambda n: store.get(hosts[n]), len(hosts))
     found["order by age, whole list"] = median(lambda n: store.index(Query.of(sort="age", descending=bool(n))), 2)
     began = time.perf_counter()
-    other = Reports(store.path)
+    other = Store(store.path)
     found["open"] = (time.perf_counter() - began) * 1000
     other.close()
     found["bytes per host on disk"] = sum(p.stat().st_size for p in store.path.parent.iterdir()) / size
@@ -129,7 +129,7 @@ def report(store: Reports, size: int, seconds: float) -> dict[str, float]:
     return found
 
 
-def rate(store: Reports, many: list[tuple[ReportCard, Observations]]) -> float:
+def rate(store: Store, many: list[tuple[ReportCard, Observations]]) -> float:
     """Return cards per second for genuine scans, packing included."""
     began = time.perf_counter()
     source = iter(many)
@@ -150,7 +150,7 @@ def main() -> None:
             folder = (options.keep or Path(scratch)) / str(size)
             filled = (folder / "index.db").exists()
             folder.mkdir(parents=True, exist_ok=True)
-            store = Reports(folder / "index.db")
+            store = Store(folder / "index.db")
             began = time.monotonic()
             if not filled:
                 fill(store, size)

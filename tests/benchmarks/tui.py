@@ -22,7 +22,7 @@ import psutil
 import pyte
 
 from aui_tui.index.folder import places, prepare
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from tests.benchmarks.store import fill
 from tests.e2e.terminal import Terminal
 
@@ -135,7 +135,7 @@ def filled(folder: Path, size: int) -> Path:
     index = places(data).index
     if not index.exists():
         prepare(data)
-        store = Reports(index)
+        store = Store(index)
         if size:
             print(f"filling {size:,} hosts …", file=sys.stderr)
             fill(store, size)

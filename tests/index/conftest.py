@@ -8,7 +8,7 @@ from unittest.mock import patch
 import pytest
 
 from aui_tui.index.cache import Leases, SharedCache
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from tests.index.clock import NOW, Clock
 
 
@@ -21,9 +21,9 @@ def _standing_clock(request: pytest.FixtureRequest) -> Iterator[Clock]:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Reports]:
+def store(tmp_path: Path) -> Iterator[Store]:
     """An empty index."""
-    with closing(Reports(tmp_path / "index.db")) as opened:
+    with closing(Store(tmp_path / "index.db")) as opened:
         yield opened
 
 

@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from aui_tui.checks.scoring import grade_card
 from aui_tui.cli.complete import terms
 from aui_tui.errors import BadValue
-from aui_tui.index import reports as module
+from aui_tui.index import store as module
 from aui_tui.index.lists import FILLED
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from aui_tui.model.agents import UNCLEAR, contradictions, each, outcomes, turned_away
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.codec import names_of
@@ -46,9 +46,9 @@ NOW = epoch_ms("2026-11-20T12:00:00.000Z") / 1000
 
 
 @contextmanager
-def reports(many: Sequence[ReportCard]) -> Iterator[Reports]:
+def reports(many: Sequence[ReportCard]) -> Iterator[Store]:
     with tempfile.TemporaryDirectory() as folder:
-        store = Reports(Path(folder) / "index.db")
+        store = Store(Path(folder) / "index.db")
         try:
             store.put_many((card, None) for card in many)
             yield store
@@ -333,7 +333,7 @@ def test_rows_carry_summary_and_competition_rank(many: list[ReportCard]) -> None
 def test_an_agent_without_an_answer_is_refused_in_lists_filters_and_figures_as_on_its_card(
     tmp_path: Path, *, kept: bool
 ) -> None:
-    store, seen = Reports(tmp_path / "index.db"), situations.dropped()
+    store, seen = Store(tmp_path / "index.db"), situations.dropped()
     card = grade_card(seen)
     store.put_many([(card, seen if kept else None)])
     said = {key: one.verdict for one in outcomes(card, seen) for key in one.keys}
@@ -369,7 +369,7 @@ def test_a_new_field_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_servers_crawlers_and_hosts_are_asked_for(tmp_path: Path) -> None:
-    store = Reports(tmp_path / "index.db")
+    store = Store(tmp_path / "index.db")
     store.put_many(scans(40))
     found = {row.summary.host for row in store.index(Query.of(line="crawler:gptbot=blocked")).ranked[:]}
     wanted = {row.summary.host for row in store.index(Query()).ranked[:]}

@@ -12,20 +12,20 @@ from pathlib import Path
 import pytest
 
 from aui_tui.index.cache import QuotaStore, RecentScans, SharedCache
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from aui_tui.index.upkeep import examine
 from aui_tui.model.query import Query
-from tests.index.test_reports import scan
+from tests.index.test_store import scan
 
 ROOT = Path(__file__).parents[2]
 
 WRITE = """
 import sys, time
 from pathlib import Path
-from aui_tui.index.reports import Reports
-from tests.index.test_reports import NOW, scan
+from aui_tui.index.store import Store
+from tests.index.test_store import NOW, scan
 time.time = lambda: NOW
-store = Reports(Path(sys.argv[1]))
+store = Store(Path(sys.argv[1]))
 number = int(sys.argv[2])
 print("ready", flush=True)
 while True:
@@ -38,11 +38,11 @@ SPEND = """
 import sys, time
 from pathlib import Path
 from aui_tui.index.cache import QuotaStore, RecentScans, SharedCache
-from aui_tui.index.reports import Reports
-from tests.index.test_reports import NOW, scan
+from aui_tui.index.store import Store
+from tests.index.test_store import NOW, scan
 time.time = lambda: NOW
 folder = Path(sys.argv[1])
-shared, store = SharedCache(folder / "cache"), Reports(folder / "index.db")
+shared, store = SharedCache(folder / "cache"), Store(folder / "index.db")
 recent, quota = RecentScans(shared), QuotaStore(shared)
 number = 0
 print("ready", flush=True)
@@ -77,7 +77,7 @@ def test_index_survives_kill(tmp_path: Path, kills: int) -> None:
     for _ in range(kills):
         lines = killed(dice, WRITE, str(path), str(said))
         said += len(lines)
-        store = Reports(path)
+        store = Store(path)
         assert store.warnings == ()
         assert examine(store).problems == ()
         kept = {row.summary.host for row in store.index(Query()).ranked[:]}
@@ -96,7 +96,7 @@ def test_cache_and_quota_survive_kill(tmp_path: Path, kills: int) -> None:
         folder = tmp_path / str(turn)
         folder.mkdir()
         lines = killed(dice, SPEND, str(folder))
-        shared, store = SharedCache(folder / "cache"), Reports(folder / "index.db")
+        shared, store = SharedCache(folder / "cache"), Store(folder / "index.db")
         recent, quota = RecentScans(shared), QuotaStore(shared)
         for number in range(min(len(lines), 40)):
             card = scan(f"h{number}.example")[0]

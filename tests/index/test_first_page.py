@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from aui_tui.errors import Unavailable
-from aui_tui.index import database, lists, reports
-from aui_tui.index.reports import Reports
+from aui_tui.index import database, lists
+from aui_tui.index import store as store_module
+from aui_tui.index.store import Store
 from aui_tui.model.query import Query
 from tests.benchmarks.samples import scans
 
@@ -31,8 +32,8 @@ LINES = (
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reports]:
-    opened = Reports(tmp_path_factory.mktemp("first_page") / "index.db")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    opened = Store(tmp_path_factory.mktemp("first_page") / "index.db")
     opened.put_many(scans(HOSTS))
     yield opened
     opened.close()
@@ -46,9 +47,9 @@ def queries() -> Iterator[Query]:
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_glimpse_shows_the_first_rows_of_the_list(
-    store: Reports, monkeypatch: pytest.MonkeyPatch, turned: bool
+    store: Store, monkeypatch: pytest.MonkeyPatch, turned: bool
 ) -> None:
-    monkeypatch.setattr(reports, "LONG", 1)
+    monkeypatch.setattr(store_module, "LONG", 1)
     monkeypatch.setattr(lists, "RARE", 1)
     for query in queries():
         asked = msgspec.structs.replace(query, descending=turned)
@@ -59,18 +60,18 @@ def test_a_glimpse_shows_the_first_rows_of_the_list(
         assert not whole.counting
         assert (first.query, first.scanned_at) == (whole.query, whole.scanned_at)
         for part, full in ((first.ranked, whole.ranked), (first.unreachable, whole.unreachable)):
-            assert list(part[:]) == list(full[: reports.FIRST])
+            assert list(part[:]) == list(full[: store_module.FIRST])
 
 
 def test_there_is_no_glimpse_where_the_whole_answer_comes_as_soon(
-    store: Reports, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = Query.of(line="s")
     first = store.first_page(asked)
     assert first is not None
     assert not first.counting
     assert first.facets == store.index(asked).facets
-    monkeypatch.setattr(reports, "LONG", 1)
+    monkeypatch.setattr(store_module, "LONG", 1)
     for query in (asked, Query.of()):
         first = store.first_page(query)
         assert first is not None
@@ -78,7 +79,7 @@ def test_there_is_no_glimpse_where_the_whole_answer_comes_as_soon(
     assert store.first_page(Query.of(line="s", sort="age")) is None
 
 
-def test_an_answer_that_nobody_waits_for_is_given_up(store: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_that_nobody_waits_for_is_given_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "STEPS", 10)
     with pytest.raises(Unavailable, match="interrupted"):
         store.index(Query.of(line="to"), stop=lambda: True)

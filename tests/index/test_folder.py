@@ -11,7 +11,7 @@ import pytest
 
 from aui_tui.errors import ConfigError
 from aui_tui.index.folder import damaged, places, prepare, set_aside
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 
 
 def test_folder_is_made_for_its_owner_alone(tmp_path: Path) -> None:
@@ -31,7 +31,7 @@ def test_a_shared_folder_stays_as_it_is_and_ours_in_it_is_private(tmp_path: Path
     tmp_path.chmod(mode)
     found = places(prepare(tmp_path))
     assert stat.S_IMODE(tmp_path.stat().st_mode) == mode
-    with closing(Reports(found.index)) as reports:
+    with closing(Store(found.index)) as reports:
         reports.history("a.example")
     prepare(tmp_path)
     assert {stat.S_IMODE(path.stat().st_mode) & 0o077 for path in tmp_path.iterdir()} == {0}

@@ -15,12 +15,12 @@ import pytest
 
 from aui_tui.errors import ConfigError, NeverScanned, Unavailable
 from aui_tui.index import database
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from aui_tui.model.card import stamp
 from aui_tui.model.query import Query
 from tests.cli.runner import ROOT, aui
 from tests.index.clock import NOW
-from tests.index.test_reports import DAY, scan
+from tests.index.test_store import DAY, scan
 
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS id, 'h' AS host FROM n"
 
@@ -30,7 +30,7 @@ def file(tmp_path: Path) -> Path:
     """An index with three hosts, in the data folder of a home."""
     (tmp_path / "data").mkdir(mode=0o700)
     path = tmp_path / "data" / "index.db"
-    reports = Reports(path)
+    reports = Store(path)
     reports.put_many([scan(f"{name}.example") for name in ("a", "b", "c")])
     reports.close()
     return path
@@ -63,7 +63,7 @@ def test_a_file_that_is_no_index_is_said_in_a_sentence(file: Path, statements: t
     change(file, *statements)
     began = time.monotonic()
     with pytest.raises(ConfigError, match="is not an index of this program") as caught:
-        Reports(file)
+        Store(file)
     assert "\n" not in str(caught.value)
     assert time.monotonic() - began < database.LONGEST
     with closing(sqlite3.connect(file)) as db:
@@ -78,7 +78,7 @@ def test_what_the_user_added_stays_and_is_not_read(file: Path) -> None:
     change(
         file, "CREATE TABLE mine (x)", "CREATE INDEX my_index ON site (category)", f"CREATE VIEW endless AS {ENDLESS}"
     )
-    reports = Reports(file)
+    reports = Store(file)
     assert len(reports.index(Query()).ranked) == 3
     reports.close()
 
@@ -93,7 +93,7 @@ def test_values_of_another_kind_are_left_out_and_break_nothing(file: Path, value
         with closing(sqlite3.connect(file)) as db, suppress(sqlite3.IntegrityError):
             db.execute(f"UPDATE {table} SET {column} = {value} WHERE id = 1")
             db.commit()
-        reports = Reports(file)
+        reports = Store(file)
         for row in (found := reports.index(Query())).ranked[0 : len(found.ranked)]:
             assert type(row.summary.score) is type(row.scans) is type(row.best_points) is int
             assert row.change is None or type(row.change) is int
@@ -118,7 +118,7 @@ def test_a_database_of_another_program_is_left_as_it_is(tmp_path: Path) -> None:
         db.execute("CREATE TABLE mine (x)")
     before = path.read_bytes()
     with pytest.raises(ConfigError, match="is not an index"):
-        Reports(path)
+        Store(path)
     assert path.read_bytes() == before or sqlite3.connect(path).execute("SELECT * FROM mine").fetchall() == []
 
 
@@ -129,7 +129,7 @@ def test_a_row_of_many_megabytes_is_refused_before_it_is_read(file: Path, monkey
         f"UPDATE site SET top_evidence = CAST(zeroblob({database.LARGEST + 1}) AS TEXT) WHERE id = 2",
     )
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    reports = Reports(file)
+    reports = Store(file)
     with pytest.raises(Unavailable, match="too big"):
         reports.get("a.example")
     with pytest.raises(Unavailable, match="too big"):
@@ -144,11 +144,11 @@ import resource, sys
 from pathlib import Path
 from aui_tui.errors import Unavailable
 from aui_tui.index import database
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from aui_tui.model.query import Query
 database.MEMORY = 32 << 20
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-reports = Reports(Path(sys.argv[1]))
+reports = Store(Path(sys.argv[1]))
 try:
     print(len(reports.index(Query()).ranked[0:50]))
 except Unavailable as error:
@@ -171,7 +171,7 @@ def test_a_key_of_many_megabytes_is_never_loaded(file: Path) -> None:
 
 def test_a_question_without_an_end_is_given_up(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "STEPS", 1000)
-    reports = Reports(file)
+    reports = Store(file)
     with pytest.raises(Unavailable, match="interrupted"), reports.database.reading(seconds=0.2) as db:
         db.execute(ENDLESS + " WHERE x < 0").fetchall()
     assert len(reports.index(Query()).ranked) == 3
@@ -183,11 +183,11 @@ import resource, signal, sys
 from pathlib import Path
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from aui_tui.errors import Unavailable
 from aui_tui.model.query import Query
-from tests.index.test_reports import scan
-reports = Reports(Path(sys.argv[1]))
+from tests.index.test_store import scan
+reports = Store(Path(sys.argv[1]))
 print(len(reports.index(Query.of(line="example")).ranked), reports.get("b.example").card.host)
 try:
     reports.put(*scan("d.example"))
@@ -206,7 +206,7 @@ def test_while_the_disk_is_full_the_index_is_read(file: Path) -> None:
     assert lines[:1] == ["3 b.example"], done.stderr
     assert "Nothing can be saved" in lines[1]
     assert done.returncode == 0
-    reports = Reports(file)
+    reports = Store(file)
     assert reports.put(*scan("d.example"))
     assert len(reports.index(Query()).ranked) == 4
     reports.close()
@@ -217,12 +217,12 @@ import resource, signal, sys
 from pathlib import Path
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from aui_tui.errors import Unavailable
-from tests.index.test_reports import scan
+from tests.index.test_store import scan
 for _ in range(2):
     try:
-        Reports(Path(sys.argv[1])).put(*scan("d.example"))
+        Store(Path(sys.argv[1])).put(*scan("d.example"))
     except Unavailable as error:
         print(error)
 """
@@ -236,6 +236,6 @@ def test_an_index_that_a_full_disk_cut_off_at_its_beginning_is_begun_again(tmp_p
     done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 2
-    with closing(Reports(path)) as reports:
+    with closing(Store(path)) as reports:
         assert reports.put(*scan("d.example"))
         assert reports.warnings == ()

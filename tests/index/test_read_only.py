@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from tests.cards import RICH_OPEN, SAMPLES
 from tests.cli.runner import ROOT
 
@@ -43,7 +43,7 @@ def aui_tui(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_reading_works_and_writing_says_why_not(tmp_path: Path, log: str) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
-    reports = Reports(folder / "index.db")
+    reports = Store(folder / "index.db")
     reports.put_many((card, None) for card in SAMPLES)
     if log == "none":
         reports.close()

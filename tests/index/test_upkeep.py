@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from aui_tui.errors import BadValue, ConfigError
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from aui_tui.index.upkeep import backup, examine
 from aui_tui.model.query import Query
 from tests.cards import SAMPLES
 from tests.index.clock import NOW
-from tests.index.test_reports import DAY, scan
+from tests.index.test_store import DAY, scan
 
 HOSTS = [f"host{number}.example" for number in range(120)]
 
 
 @pytest.fixture
-def store(store: Reports) -> Reports:
+def store(store: Store) -> Store:
     """An index of hosts, some scanned twice, and two cards without observations."""
     store.put_many(scan(host) for host in HOSTS)
     store.put_many(scan(host, NOW - DAY) for host in HOSTS[:50])
@@ -28,12 +28,12 @@ def store(store: Reports) -> Reports:
     return store
 
 
-def listed(store: Reports, line: str = "") -> set[str]:
+def listed(store: Store, line: str = "") -> set[str]:
     view = store.index(Query.of(line=line))
     return {row.summary.host for window in (view.ranked, view.unreachable) for row in window[:]}
 
 
-def test_healthy_index_has_no_problem(store: Reports) -> None:
+def test_healthy_index_has_no_problem(store: Store) -> None:
     reported: list[tuple[int, int]] = []
     health = examine(store, progress=lambda done, total: reported.append((done, total)))
     assert health.problems == ()
@@ -54,14 +54,14 @@ def test_healthy_index_has_no_problem(store: Reports) -> None:
         ("INSERT INTO visits VALUES ('host1.example', 1, x'7b7d')", "Hosts whose visits cannot be read: 1."),
     ],
 )
-def test_damage_is_named(store: Reports, sql: str, sentence: str) -> None:
+def test_damage_is_named(store: Store, sql: str, sentence: str) -> None:
     with store.database.writing() as db:
         db.execute(sql)
         db.execute("UPDATE meta SET changes = changes + 1")
     assert any(sentence in problem for problem in examine(store).problems)
 
 
-def test_backup_is_a_whole_index(store: Reports, tmp_path: Path) -> None:
+def test_backup_is_a_whole_index(store: Store, tmp_path: Path) -> None:
     target = tmp_path / "copy.db"
     reported: list[tuple[int, int]] = []
     size = backup(store, target, progress=lambda done, total: reported.append((done, total)))
@@ -69,14 +69,14 @@ def test_backup_is_a_whole_index(store: Reports, tmp_path: Path) -> None:
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     assert reported[-1][0] == reported[-1][1]
     assert {path.name for path in tmp_path.iterdir()} == {"index.db", "index.db-wal", "index.db-shm", "copy.db"}
-    copy = Reports(target)
+    copy = Store(target)
     assert listed(copy) == listed(store)
     assert copy.get("host1.example") == store.get("host1.example")
     assert examine(copy).problems == ()
     copy.close()
 
 
-def test_backup_while_the_index_is_written(store: Reports, tmp_path: Path) -> None:
+def test_backup_while_the_index_is_written(store: Store, tmp_path: Path) -> None:
     stop = threading.Event()
 
     def write() -> None:
@@ -92,13 +92,13 @@ def test_backup_while_the_index_is_written(store: Reports, tmp_path: Path) -> No
     finally:
         stop.set()
         writer.join()
-    copy = Reports(tmp_path / "copy.db")
+    copy = Store(tmp_path / "copy.db")
     assert examine(copy).problems == ()
     assert listed(copy) >= set(HOSTS)
     copy.close()
 
 
-def test_backup_spares_what_is_there(store: Reports, tmp_path: Path) -> None:
+def test_backup_spares_what_is_there(store: Store, tmp_path: Path) -> None:
     target = tmp_path / "copy.db"
     target.write_text("precious")
     with pytest.raises(BadValue, match="already there"):

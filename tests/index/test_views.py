@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from aui_tui.index.upkeep import backup
 from aui_tui.model.card import ReportCard
 from aui_tui.model.registry import surfaces
 from tests.cards import SAMPLES
 from tests.index.clock import NOW
-from tests.index.test_reports import DAY, scan
+from tests.index.test_store import DAY, scan
 
 LATEST = {card.host: card for card in (*SAMPLES, scan("down.example", dead=True)[0], scan("shop.test", llms=True)[0])}
 EARLIER = scan("shop.test", NOW - DAY)
@@ -30,7 +30,7 @@ EARLIER = scan("shop.test", NOW - DAY)
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with ``index.db``, in use, and ``shared.db``, a copy of it."""
     place = tmp_path_factory.mktemp("views")
-    store = Reports(place / "index.db")
+    store = Store(place / "index.db")
     store.put(*EARLIER)
     for card in LATEST.values():
         store.put(card)
@@ -100,13 +100,13 @@ def test_a_view_cannot_be_written_to(folder: Path) -> None:
 
 def test_views_of_the_users_own_stay(tmp_path: Path) -> None:
     path = tmp_path / "index.db"
-    store = Reports(path)
+    store = Store(path)
     store.put(SAMPLES[0])
     store.close()
     with sqlite3.connect(path) as db:
         db.execute("CREATE VIEW mine AS SELECT 2 AS kept")
     db.close()
-    Reports(path).close()
+    Store(path).close()
     assert rows(path, "SELECT * FROM mine") == [{"kept": 2}]
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from aui_tui.checks.judge import judge
 from aui_tui.checks.ledger import ledger
 from aui_tui.checks.scoring import grade_card
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from aui_tui.model import points
 from aui_tui.model.codec import decode_card, encode_card, encode_summary
 from aui_tui.model.methods import METHODS
@@ -69,7 +69,7 @@ def test_with_less_than_half_measured_no_form_but_the_record_has_a_letter(tmp_pa
     assert b'"grade":"A"' in encode_summary(card.summary())
     (row,) = csv.DictReader(io.StringIO("".join(write_cards("csv", [HostReport(card=card)]))))
     assert (row["score"], row["grade"]) == ("100", "")
-    store = Reports(tmp_path / "index.db")
+    store = Store(tmp_path / "index.db")
     store.put(card, situations.thin())
     assert [row.summary.grade for row in store.index(Query()).ranked[:]] == [NO_GRADE]
     assert not len(store.index(Query.of(line="grade:a")).ranked)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from aui_tui.checks.judge import judge
 from aui_tui.checks.ledger import ledger
 from aui_tui.checks.scoring import apply, grade_card
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from aui_tui.model import points
 from aui_tui.model.codec import decode_card, encode_card
 from aui_tui.model.methods import METHODS, V02
@@ -198,7 +198,7 @@ def test_no_regress_compares_what_both_cards_measured(seen: Observations) -> Non
 
 
 def test_the_list_and_the_history_compare_what_both_scans_measured(tmp_path: Path, seen: Observations) -> None:
-    store = Reports(tmp_path / "index.db")
+    store = Store(tmp_path / "index.db")
     later = msgspec.structs.replace(seen, scanned_at="2026-11-21T10:00:00.000Z")
     poor = later.with_tasks(report("blocked", "blocked", "blocked"), None)
     for found in (seen, poor):

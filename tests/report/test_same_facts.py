@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from aui_tui.checks.scoring import grade_card
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from aui_tui.model.agents import IN, PART, contradictions, each
 from aui_tui.model.observations import Observations
 from aui_tui.model.points import totals
@@ -62,7 +62,7 @@ SITES: Final[dict[str, Callable[[], Observations]]] = {
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[HostReport, Row]]]:
     """Each site as a report, and as the row of an index that holds all of them."""
-    store = Reports(tmp_path_factory.mktemp("facts") / "index.db")
+    store = Store(tmp_path_factory.mktemp("facts") / "index.db")
     kept = {}
     for number, (name, make) in enumerate(SITES.items()):
         seen = replace(make(), host=f"s{number}.example")
@@ -82,7 +82,7 @@ def words_of(report: HostReport) -> dict[str, str]:
 def test_the_overview_and_every_query_count_the_rows_that_they_open(
     reports: dict[str, tuple[HostReport, Row]], tmp_path: Path
 ) -> None:
-    store = Reports(tmp_path / "index.db")
+    store = Store(tmp_path / "index.db")
     for report, _ in reports.values():
         store.put(report.card, report.observations)
     words = [words_of(report) for report, _ in reports.values()]

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aui_tui.errors import NoCard
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from aui_tui.model.codec import encode_card, encode_summary
 from aui_tui.model.query import Query
 from aui_tui.model.view import HostReport
@@ -23,21 +23,21 @@ from aui_tui.service import importer
 from aui_tui.service.importer import ImportResult, read, take_records
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, encode_index, published
 from tests.index.clock import Clock
-from tests.index.test_reports import NOW, scan
+from tests.index.test_store import NOW, scan
 
 
 @pytest.fixture
-def store(tmp_path: Path, clock: Clock) -> Iterator[Reports]:
+def store(tmp_path: Path, clock: Clock) -> Iterator[Store]:
     clock.now = NOW + 10 * 86400  # after the cards of the tests
-    with closing(Reports(tmp_path / "index.db")) as opened:
+    with closing(Store(tmp_path / "index.db")) as opened:
         yield opened
 
 
-def taken(store: Reports, data: bytes) -> ImportResult:
+def taken(store: Store, data: bytes) -> ImportResult:
     return take_records(read(io.BytesIO(data)), store)
 
 
-def hosts(store: Reports) -> tuple[list[str], list[str]]:
+def hosts(store: Store) -> tuple[list[str], list[str]]:
     view = store.index(Query())
     return [row.summary.host for row in view.ranked[:]], [row.summary.host for row in view.unreachable[:]]
 
@@ -61,21 +61,21 @@ LINES = b"".join(encode_card(card) + b"\n" for card in SAMPLES)
     ],
     ids=["one", "pretty", "byte-order mark", "blank lines", "lines", "CR LF", "array", "array in lines", "slots"],
 )
-def test_cards_are_taken_as_they_are(store: Reports, data: bytes, count: int) -> None:
+def test_cards_are_taken_as_they_are(store: Store, data: bytes, count: int) -> None:
     done = taken(store, data)
     assert (done.read, done.new, done.problems) == (count, count, ())
     assert store.get(RICH_OPEN.host).card == published(RICH_OPEN)
     assert len(hosts(store)[0]) == count
 
 
-def test_card_with_observations_can_be_graded_again(store: Reports) -> None:
+def test_card_with_observations_can_be_graded_again(store: Store) -> None:
     card, seen = scan("shop.example")
     both = {"card": json.loads(encode_card(card)), "observations": json.loads(msgspec.json.encode(seen))}
     assert taken(store, json.dumps(both).encode()).problems == ()
     assert store.get("shop.example") == HostReport(card=published(card), observations=seen)
 
 
-def test_index_of_another_is_listed_as_it_was(store: Reports) -> None:
+def test_index_of_another_is_listed_as_it_was(store: Store) -> None:
     done = taken(store, encode_index(INDEX))
     assert (done.read, done.new, done.problems) == (3, 3, ())
     view = store.index(Query())
@@ -88,7 +88,7 @@ def test_index_of_another_is_listed_as_it_was(store: Reports) -> None:
     assert len(store.index(Query.of(line="has:llms")).ranked) == 0
 
 
-def test_summaries_give_way_to_cards_and_never_replace_them(store: Reports) -> None:
+def test_summaries_give_way_to_cards_and_never_replace_them(store: Store) -> None:
     store.put(WALLED)
     later = msgspec.structs.replace(WALLED.summary(), scanned_at="2026-11-21T00:00:00.000Z", score=1)
     done = taken(store, encode_summary(later) + b"\n" + encode_summary(RICH_OPEN.summary()))
@@ -101,7 +101,7 @@ def test_summaries_give_way_to_cards_and_never_replace_them(store: Reports) -> N
     assert store.row(RICH_OPEN.host).scans == 1
 
 
-def test_newer_summary_replaces_an_older_one(store: Reports) -> None:
+def test_newer_summary_replaces_an_older_one(store: Store) -> None:
     first = WALLED.summary()
     later = msgspec.structs.replace(first, scanned_at="2026-11-21T00:00:00.000Z", score=1)
     for row, new in ((first, 1), (later, 1), (first, 0)):
@@ -110,7 +110,7 @@ def test_newer_summary_replaces_an_older_one(store: Reports) -> None:
     assert store.row(WALLED.host).scans == 1
 
 
-def test_older_card_goes_to_the_history(store: Reports) -> None:
+def test_older_card_goes_to_the_history(store: Store) -> None:
     store.put(WALLED)
     older = msgspec.structs.replace(WALLED, scanned_at="2026-11-19T00:00:00.000Z")
     assert taken(store, encode_card(older)).new == 0
@@ -121,7 +121,7 @@ def changed(card: Any, **fields: Any) -> bytes:
     return json.dumps(json.loads(encode_card(card)) | fields).encode()
 
 
-def test_bad_records_are_named_by_place_and_passed_over(store: Reports) -> None:
+def test_bad_records_are_named_by_place_and_passed_over(store: Store) -> None:
     data = b"\n".join(
         (
             b"{broken",
@@ -146,7 +146,7 @@ def test_bad_records_are_named_by_place_and_passed_over(store: Reports) -> None:
     assert "score" in done.problems[1]
 
 
-def test_bad_row_of_an_index_does_not_spoil_the_rest(store: Reports) -> None:
+def test_bad_row_of_an_index_does_not_spoil_the_rest(store: Store) -> None:
     index = json.loads(encode_index(INDEX))
     index["ranked"][0]["stance"] = "Ajar"
     index["unreachable"].append(17)
@@ -156,7 +156,7 @@ def test_bad_row_of_an_index_does_not_spoil_the_rest(store: Reports) -> None:
     assert hosts(store) == ([WALLED.host], [DEAD.host])
 
 
-def test_overlong_line_is_passed_over(store: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_overlong_line_is_passed_over(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importer, "MAX_LINE", 20_000)
     done = taken(store, encode_card(RICH_OPEN) + b"\n" + b"x" * 70_000 + b"\n" + encode_card(WALLED))
     assert (done.read, done.new) == (3, 2)
@@ -164,11 +164,11 @@ def test_overlong_line_is_passed_over(store: Reports, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b"\xef\xbb\xbf"])
-def test_empty_file_holds_nothing(store: Reports, data: bytes) -> None:
+def test_empty_file_holds_nothing(store: Store, data: bytes) -> None:
     assert taken(store, data) == ImportResult(read=0, cards=0, new=0, problems=())
 
 
-def test_many_problems_are_kept_to_a_limit(store: Reports) -> None:
+def test_many_problems_are_kept_to_a_limit(store: Store) -> None:
     done = take_records(read(io.BytesIO(b"7\n" * 3000)), store, limit=10)
     assert (done.read, len(done.problems)) == (3000, 10)
 
@@ -187,7 +187,7 @@ def test_any_bytes_are_read_without_a_crash(parts: list[bytes], noise: bytes, pl
         assert record.place
 
 
-def test_a_database_is_named_for_what_it_is(store: Reports, tmp_path: Path) -> None:
+def test_a_database_is_named_for_what_it_is(store: Store, tmp_path: Path) -> None:
     done = taken(store, (tmp_path / "index.db").read_bytes())
     assert (done.read, done.new) == (1, 0)
     assert "It is a database" in done.problems[0]

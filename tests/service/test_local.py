@@ -15,7 +15,7 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import NeverScanned, RateLimited
-from aui_tui.index import reports
+from aui_tui.index import store as store_module
 from aui_tui.model.methods import REVISION
 from aui_tui.model.observations import PageFacts, ProbeEvent
 from aui_tui.model.options import ScanOptions
@@ -330,7 +330,7 @@ async def test_an_ordinary_scan_keeps_the_tasks_of_the_one_before_with_their_age
 async def test_what_was_graded_again_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with service(tmp_path) as local:
         local.reports.put(WALLED)
-        monkeypatch.setattr(reports, "REVISION", REVISION + 1)
+        monkeypatch.setattr(store_module, "REVISION", REVISION + 1)
         said = (await local.index(Query())).notice
         assert said == "1 scan of an earlier revision of the method graded again, 0 left for next time."
         assert (await local.index(Query())).notice == ""

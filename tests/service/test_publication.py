@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from aui_tui.errors import InvalidHost, NeverScanned, ScansRefused
-from aui_tui.index.reports import Reports
+from aui_tui.index.store import Store
 from aui_tui.model.observations import Observations, Progress
 from aui_tui.model.options import ScanOptions
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
@@ -56,7 +56,7 @@ def test_a_client_that_asks_by_time_alone_learns_of_a_deletion(published: Runnin
     first = published.get(path)
     known = {"If-Modified-Since": first.headers["last-modified"]}
     assert published.get(path, headers=known).status_code == 304
-    other = Reports(index)
+    other = Store(index)
     other.forget(min(SAMPLES, key=lambda card: card.scanned_at).host)
     other.close()
     assert published.get(path, headers=known).status_code in (200, 404)

@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 
 from aui_tui.errors import AuiError, Unavailable
 from aui_tui.index.cache import LEASE_LIFE, Lease
-from aui_tui.index.reports import Recent
+from aui_tui.index.store import Recent
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions

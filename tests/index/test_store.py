@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 
 from aui_tui.checks.scoring import Labels, grade_card
 from aui_tui.errors import ConfigError, NeverScanned, Unavailable
-from aui_tui.index import figures, reports
-from aui_tui.index.reports import Reports
+from aui_tui.index import figures
+from aui_tui.index import store as store_module
 from aui_tui.index.rows import COLUMNS, columns_of
 from aui_tui.index.schema import VERSION
+from aui_tui.index.store import Store
 from aui_tui.index.upkeep import examine
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.methods import REVISION
@@ -53,11 +54,11 @@ def scan(
     return grade_card(found, labels=Labels(category="Tech")), found
 
 
-def hosts(store: Reports, line: str = "") -> list[str]:
+def hosts(store: Store, line: str = "") -> list[str]:
     return [row.summary.host for row in store.index(Query.of(line=line)).ranked[:]]
 
 
-def consistent(store: Reports) -> None:
+def consistent(store: Store) -> None:
     """Every row says what its card says, and every derived table what the rows say."""
     assert examine(store).problems == ()
     with store.database.reading() as db:
@@ -72,12 +73,12 @@ def consistent(store: Reports) -> None:
                 assert host in {row.summary.host for window in (view.ranked, view.unreachable) for row in window[:]}
 
 
-def test_file_is_private(store: Reports, tmp_path: Path) -> None:
+def test_file_is_private(store: Store, tmp_path: Path) -> None:
     store.put(*scan())
     assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
 
 
-def test_card_and_observations_come_back(store: Reports) -> None:
+def test_card_and_observations_come_back(store: Store) -> None:
     card, found = scan()
     assert store.put(card, found)
     assert store.get("shop.example") == HostReport(card=card, observations=found)
@@ -91,21 +92,21 @@ def test_card_and_observations_come_back(store: Reports) -> None:
 @pytest.mark.ci
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(observations())
-def test_any_observations_come_back(store: Reports, found: Observations) -> None:
+def test_any_observations_come_back(store: Store, found: Observations) -> None:
     card = grade_card(found)
     store.put(card, found)
     assert store.get(found.host) == HostReport(card=card, observations=found)
 
 
 @pytest.mark.parametrize("text", ["User-agent: *\nDisallow:\n", "# a line\n" * 6000])
-def test_a_robots_txt_comes_back_with_its_lines(store: Reports, text: str) -> None:
+def test_a_robots_txt_comes_back_with_its_lines(store: Store, text: str) -> None:
     card, found = scan()
     found = msgspec.structs.replace(found, robots=msgspec.structs.replace(found.robots, text=text))
     store.put(card, found)
     assert store.get("shop.example") == HostReport(card=card, observations=found)
 
 
-def test_scan_of_the_same_moment_replaces_itself(store: Reports) -> None:
+def test_scan_of_the_same_moment_replaces_itself(store: Store) -> None:
     card, found = scan()
     store.put(card, found)
     store.put(msgspec.structs.replace(card, name="Renamed"), found)
@@ -115,7 +116,7 @@ def test_scan_of_the_same_moment_replaces_itself(store: Reports) -> None:
     consistent(store)
 
 
-def test_change_is_against_the_scan_before(store: Reports) -> None:
+def test_change_is_against_the_scan_before(store: Store) -> None:
     first, second = scan(at=NOW - DAY)[0], scan(llms=True)[0]
     assert second.score > first.score
     store.put(*scan(at=NOW - DAY))
@@ -130,7 +131,7 @@ def test_change_is_against_the_scan_before(store: Reports) -> None:
 
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("line", ["", "score:<70", "shop"])
-def test_hosts_in_the_order_of_their_changes(store: Reports, line: str, descending: bool) -> None:
+def test_hosts_in_the_order_of_their_changes(store: Store, line: str, descending: bool) -> None:
     random_ = random.Random(4)
     for number in range(60):
         name = f"shop{number}.example"
@@ -148,7 +149,7 @@ def test_hosts_in_the_order_of_their_changes(store: Reports, line: str, descendi
     assert [store.position(host, query) for host in wanted] == list(range(len(wanted)))
 
 
-def test_a_damaged_line_is_left_out_of_its_page(store: Reports) -> None:
+def test_a_damaged_line_is_left_out_of_its_page(store: Store) -> None:
     store.put_many([scan(f"{number}.example") for number in range(5)])
     view = store.index(Query())
     with store.database.writing() as db:
@@ -158,7 +159,7 @@ def test_a_damaged_line_is_left_out_of_its_page(store: Reports) -> None:
     assert [row.summary.host for row in view.ranked[:]] == ["0.example", "4.example"]
 
 
-def test_an_overview_of_many_like_hosts_needs_no_value_of_their_size(store: Reports) -> None:
+def test_an_overview_of_many_like_hosts_needs_no_value_of_their_size(store: Store) -> None:
     store.put_many([scan(f"{number:03}.example") for number in range(300)])
     with store.database.reading() as db:
         was = db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 20_000)
@@ -168,7 +169,7 @@ def test_an_overview_of_many_like_hosts_needs_no_value_of_their_size(store: Repo
             db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, was)
 
 
-def test_change_needs_the_same_method_and_two_answers(store: Reports) -> None:
+def test_change_needs_the_same_method_and_two_answers(store: Store) -> None:
     card, found = scan(at=NOW - DAY)
     store.put(grade_card(found, "v0.1"), found)
     store.put(*scan())
@@ -179,7 +180,7 @@ def test_change_needs_the_same_method_and_two_answers(store: Reports) -> None:
     assert card.score != grade_card(found, "v0.1").score
 
 
-def test_older_scan_goes_to_the_history_alone(store: Reports) -> None:
+def test_older_scan_goes_to_the_history_alone(store: Store) -> None:
     store.put(*scan(llms=True))
     assert not store.put(*scan(at=NOW - DAY))
     row = store.row("shop.example")
@@ -188,7 +189,7 @@ def test_older_scan_goes_to_the_history_alone(store: Reports) -> None:
     assert [point.scanned_at for point in store.history("shop.example")] == [stamp(NOW - DAY), stamp(NOW)]
 
 
-def test_scan_without_any_answer_leaves_the_good_card_for_a_day(store: Reports, clock: Clock) -> None:
+def test_scan_without_any_answer_leaves_the_good_card_for_a_day(store: Store, clock: Clock) -> None:
     clock.now += 4 * DAY
     assert store.put(*scan("unknown.example", dead=True))
     assert [row.summary.host for row in store.index(Query()).unreachable[:]] == ["unknown.example"]
@@ -209,7 +210,7 @@ def test_scan_without_any_answer_leaves_the_good_card_for_a_day(store: Reports, 
     consistent(store)
 
 
-def test_a_scan_from_the_future_stands_back_once_there_is_another(store: Reports, clock: Clock) -> None:
+def test_a_scan_from_the_future_stands_back_once_there_is_another(store: Store, clock: Clock) -> None:
     assert store.put(*scan(at=NOW + 400 * DAY))
     store.put(*scan("other.example"))
     assert store.put(*scan(llms=True))
@@ -231,7 +232,7 @@ def test_a_scan_from_the_future_stands_back_once_there_is_another(store: Reports
     consistent(store)
 
 
-def test_the_card_of_a_host_comes_from_its_usual_route(store: Reports) -> None:
+def test_the_card_of_a_host_comes_from_its_usual_route(store: Store) -> None:
     assert store.put(*scan(at=NOW - 3 * DAY, status=503), aside=1)
     assert store.put(*scan(at=NOW - 2 * DAY))
     for number, aside in enumerate((1, 2, 1)):
@@ -248,13 +249,13 @@ def test_the_card_of_a_host_comes_from_its_usual_route(store: Reports) -> None:
     consistent(store)
 
 
-def test_answer_that_is_only_an_error_replaces_the_good_card(store: Reports) -> None:
+def test_answer_that_is_only_an_error_replaces_the_good_card(store: Store) -> None:
     store.put(*scan())
     assert store.put(*scan(at=NOW + 60, status=503))
     assert hosts(store) == []
 
 
-def test_history_is_thinned_to_a_scan_a_week_after_thirty_days(store: Reports) -> None:
+def test_history_is_thinned_to_a_scan_a_week_after_thirty_days(store: Store) -> None:
     made = [NOW - 100 * DAY + number * DAY / 2 for number in range(200)]
     for moment in made:
         store.put(*scan(at=moment))
@@ -268,7 +269,7 @@ def test_history_is_thinned_to_a_scan_a_week_after_thirty_days(store: Reports) -
         assert store.get("shop.example", stamp(moment)).card.scanned_at == stamp(moment)
 
 
-def test_forgotten_host_leaves_nothing(store: Reports) -> None:
+def test_forgotten_host_leaves_nothing(store: Store) -> None:
     store.put(*scan())
     store.put(*scan(at=NOW - DAY))
     store.put(*scan("other.example"))
@@ -288,7 +289,7 @@ def test_forgotten_host_leaves_nothing(store: Reports) -> None:
 def test_derived_tables_always_agree(
     tmp_path_factory: pytest.TempPathFactory, puts: list[tuple[ReportCard, str, int]], forgotten: list[str]
 ) -> None:
-    store = Reports(tmp_path_factory.mktemp("index") / "index.db")
+    store = Store(tmp_path_factory.mktemp("index") / "index.db")
     try:
         latest: dict[str, ReportCard] = {}
         for card, host, day in puts:
@@ -305,41 +306,39 @@ def test_derived_tables_always_agree(
         store.close()
 
 
-def test_lists_are_kept_until_something_changes(store: Reports) -> None:
+def test_lists_are_kept_until_something_changes(store: Store) -> None:
     store.put(*scan())
     kept = store.index(Query()).ranked
     assert [len(kept), len(store.index(Query()).ranked)] == [1, 1]
     store.put(*scan("other.example"))
     assert len(store.index(Query()).ranked) == 2
-    other = Reports(store.path)
+    other = Store(store.path)
     other.put(*scan("third.example"))
     other.close()
     assert len(store.index(Query()).ranked) == 3
 
 
-def test_scans_that_an_earlier_revision_graded_are_graded_again(
-    store: Reports, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scans_that_an_earlier_revision_graded_are_graded_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     def grade(card: ReportCard, seen: Observations) -> ReportCard:
         graded.append((card.host, card.scanned_at))
         return grade_card(seen, labels=Labels(category=card.category))
 
     graded: list[tuple[str, str]] = []
-    monkeypatch.setattr(reports, "REGRADED", 2)
+    monkeypatch.setattr(store_module, "REGRADED", 2)
     scans = [scan(f"{name}.example", at=NOW - days * DAY) for name in ("a", "b", "c") for days in (2, 1)]
     store.put_many((msgspec.structs.replace(card, score=1, grade="F"), seen) for card, seen in scans)
     store.put(*scan("new.example"))
     store.put(SAMPLES[0])
     assert store.row("a.example").summary.score == 1
     assert store.regrade(grade, seconds=60.0) == (0, 0), "this program graded them"
-    monkeypatch.setattr(reports, "REVISION", REVISION + 1)
+    monkeypatch.setattr(store_module, "REVISION", REVISION + 1)
     assert store.regrade(grade, seconds=0.0) == (0, len(scans) + 2)
     assert graded == []
     first = store.first_page(Query())
     assert first is not None
     assert first.counting
     assert len(first.ranked) == len(store.index(Query()).ranked)
-    other = Reports(store.path)
+    other = Store(store.path)
     assert other.regrade(grade, seconds=60.0) == (len(scans) + 2, 0)
     other.close()
     assert sorted(graded) == sorted((card.host, card.scanned_at) for card, _ in (*scans, scan("new.example")))
@@ -357,7 +356,7 @@ def test_scans_that_an_earlier_revision_graded_are_graded_again(
     assert not first.counting
 
 
-def test_window_outlives_a_change(store: Reports) -> None:
+def test_window_outlives_a_change(store: Store) -> None:
     for number in range(5):
         store.put(*scan(f"{number}.example"))
     ranked = store.index(Query()).ranked
@@ -368,7 +367,7 @@ def test_window_outlives_a_change(store: Reports) -> None:
     assert [row.summary.host for row in listed[0:5]] == ["0.example", "1.example", "4.example"]
 
 
-def test_empty_index_has_the_time_of_asking(store: Reports) -> None:
+def test_empty_index_has_the_time_of_asking(store: Store) -> None:
     view = store.index(Query())
     assert (len(view.ranked), len(view.unreachable), view.scanned_at) == (0, 0, stamp(NOW))
     assert list(view.ranked[0:50]) == []
@@ -376,7 +375,7 @@ def test_empty_index_has_the_time_of_asking(store: Reports) -> None:
 
 
 @pytest.mark.parametrize("kind", ["card", "observations", "row", "inflated"])
-def test_damaged_record_is_absent_not_a_crash(store: Reports, kind: str) -> None:
+def test_damaged_record_is_absent_not_a_crash(store: Store, kind: str) -> None:
     store.put(*scan())
     store.put(*scan("other.example"))
     with store.database.writing() as db:
@@ -399,7 +398,7 @@ def test_damaged_record_is_absent_not_a_crash(store: Reports, kind: str) -> None
 @pytest.mark.parametrize("damage", ["head", "middle", "truncated", "text", "zero"])
 def test_damaged_file_is_set_aside_and_begun_anew(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "index.db"
-    store = Reports(path)
+    store = Store(path)
     store.put_many(scan(f"{number}.example") for number in range(400))
     store.close()
     data = bytearray(path.read_bytes())
@@ -415,7 +414,7 @@ def test_damaged_file_is_set_aside_and_begun_anew(tmp_path: Path, damage: str) -
     else:
         data = bytearray()
     path.write_bytes(data)
-    store = Reports(path)
+    store = Store(path)
     try:
         for _ in range(3):
             with suppress(Unavailable, NeverScanned):
@@ -436,7 +435,7 @@ def test_damaged_file_is_set_aside_and_begun_anew(tmp_path: Path, damage: str) -
         assert aside[0].name in store.warnings[0]
 
 
-def put_in_the_end(store: Reports, host: str) -> None:
+def put_in_the_end(store: Store, host: str) -> None:
     """Put a scan as a crawl does: again after the file was begun anew."""
     for _ in range(3):
         with suppress(Unavailable):
@@ -454,7 +453,7 @@ def damage() -> sqlite3.DatabaseError:
 
 def test_file_that_another_process_has_begun_anew_is_not_set_aside(tmp_path: Path) -> None:
     path = tmp_path / "index.db"
-    first, second, third = (Reports(path) for _ in range(3))
+    first, second, third = (Store(path) for _ in range(3))
     first.put(*scan("old.example"))
     assert hosts(second) == hosts(third) == ["old.example"]
     assert "set aside" in str(first.database._explained(damage(), "read"))
@@ -466,12 +465,12 @@ def test_file_that_another_process_has_begun_anew_is_not_set_aside(tmp_path: Pat
         assert hosts(store) == ["a.example", "b.example", "c.example"]
         store.close()
     assert len(list(tmp_path.glob("index.damaged-*.db"))) == 1
-    last = Reports(path)
+    last = Store(path)
     assert hosts(last) == ["a.example", "b.example", "c.example"]
     last.close()
 
 
-def test_damage_that_an_earlier_reader_finds_is_not_that_of_the_new_file(store: Reports) -> None:
+def test_damage_that_an_earlier_reader_finds_is_not_that_of_the_new_file(store: Store) -> None:
     store.put(*scan("old.example"))
 
     def meanwhile() -> None:
@@ -492,10 +491,10 @@ def test_damage_that_an_earlier_reader_finds_is_not_that_of_the_new_file(store: 
 @pytest.mark.parametrize("replaced", [False, True], ids=["removed", "replaced"])
 def test_file_that_is_taken_away_is_reported_once_and_the_new_one_used(tmp_path: Path, replaced: bool) -> None:
     path = tmp_path / "index.db"
-    other = Reports(tmp_path / "other.db")
+    other = Store(tmp_path / "other.db")
     other.put(*scan("there.example"))
     other.close()
-    store = Reports(path)
+    store = Store(path)
     store.put(*scan("old.example"))
     for suffix in ("", "-wal", "-shm"):
         Path(f"{path}{suffix}").unlink()
@@ -508,7 +507,7 @@ def test_file_that_is_taken_away_is_reported_once_and_the_new_one_used(tmp_path:
     assert hosts(store) == wanted
     store.close()
     assert list(tmp_path.glob("*damaged*")) == []
-    again = Reports(path)
+    again = Store(path)
     assert hosts(again) == wanted
     again.close()
 
@@ -521,10 +520,10 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("impatient")
 def test_locked_file_is_said_at_once_and_used_later(tmp_path: Path) -> None:
-    with closing(Reports(tmp_path / "index.db")) as store:
+    with closing(Store(tmp_path / "index.db")) as store:
         store.put(*scan())
     with locked(tmp_path / "index.db", reading=True):
-        store = Reports(tmp_path / "index.db")
+        store = Store(tmp_path / "index.db")
         for use in (lambda: store.put(*scan("other.example")), lambda: store.index(Query()), lambda: store.get("a")):
             with pytest.raises(Unavailable, match=r"index\.db .*(locked|busy)"):
                 use()
@@ -535,7 +534,7 @@ def test_locked_file_is_said_at_once_and_used_later(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("impatient")
 def test_reading_does_not_wait_for_a_writer(tmp_path: Path) -> None:
-    with closing(Reports(tmp_path / "index.db")) as store:
+    with closing(Store(tmp_path / "index.db")) as store:
         store.put(*scan())
         with locked(store.path):
             assert hosts(store) == ["shop.example"]
@@ -547,12 +546,12 @@ def test_reading_does_not_wait_for_a_writer(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", [VERSION + 1, 10])
 def test_a_file_of_another_version_is_refused_and_left_as_it_is(tmp_path: Path, version: int) -> None:
     path = tmp_path / "index.db"
-    Reports(path).close()
+    Store(path).close()
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"PRAGMA user_version = {version}")
     before = path.read_bytes()
     with pytest.raises(ConfigError) as refused:
-        Reports(path)
+        Store(path)
     assert f"another version of this program (schema {version}, not {VERSION})" in str(refused.value)
     assert "aui-tui export --cards -o cards.ndjson" in str(refused.value)
     assert "aui-tui import cards.ndjson" in str(refused.value)
@@ -570,7 +569,7 @@ def test_a_file_of_another_version_is_refused_and_left_as_it_is(tmp_path: Path, 
         "tally SET score = 1000, stance = 'Odd'",
     ],
 )
-def test_words_that_nobody_knows_end_no_question(store: Reports, planted: str) -> None:
+def test_words_that_nobody_knows_end_no_question(store: Store, planted: str) -> None:
     store.put(*scan())
     store.put(*scan(at=NOW - DAY))
     store.put(*scan("other.example"))

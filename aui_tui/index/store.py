@@ -69,7 +69,7 @@ class Recent(NamedTuple):
     at: float
 
 
-class Reports:
+class Store:
     """Report cards in the SQLite database at ``path``.
 
     Every method may raise Unavailable with one sentence when the file is locked, full or damaged. Methods may be
