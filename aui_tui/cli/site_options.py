@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError, InvalidHost
@@ -14,10 +13,6 @@ from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
-
-
-SAMPLE_SECONDS: Final = 8.0
-"""Seconds that each page which is chosen adds to what a scan may take."""
 
 
 def policy_of(
@@ -60,14 +55,12 @@ def policy_of(
     for name, value in asked.items():
         field, read = fields.get(name, (name, lambda value: value))
         given[field] = read(value)
-    limits = given.pop("limits", Limits())
     return ScanPolicy(
         allow_private=allow_private,
         keyboard=True,
         connect_to=tuple(ConnectTo.parse(rule) for rule in connect_to or ()),
         pages=tuple(pages),
         sample=sample,
-        limits=replace(limits, whole=limits.whole + SAMPLE_SECONDS * sample),
         **given,
     )
 

@@ -53,11 +53,11 @@ class Limits:
     lookup: float = 4.0
     pause: float = 1.0
     again: float = 3.0
-    budget: float = 60.0
-    whole: float = 75.0
+    budget: float = 43.0
+    whole: float = 45.0
     pace: float = 0.0
     paced: int = 30
-    enough: float = 40.0
+    enough: float = 32.0
     retry_after: float = 30.0
     causes: int = 4
     patience: float = 0.0

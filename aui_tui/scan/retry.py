@@ -6,8 +6,8 @@ after them clients that were served, the controls. What explains the refusals so
 counts when all controls are served round after round; the browser's own is judged in the same way, with an agent as its
 control.
 
-Where the limit answers alike, a client has a longer quiet before its request than its control had in the round before,
-so that a limit that goes by time alone cannot treat the two differently. Nor may the turn decide: behind a balancer
+Where the limit answers alike, a client has a longer quiet before its request than the shortest after which a control
+was served, so that a limit that goes by time alone cannot treat the two differently. Nor may the turn decide: behind a balancer
 with a broken server among its own, a client and its control that are asked in turn meet the same two servers each time.
 Where anything hints at it, the control is asked more often from round to round.
 """
@@ -19,7 +19,7 @@ import re
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
-from itertools import accumulate, chain, islice
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -35,21 +35,23 @@ class Phase(NamedTuple):
     """How the rounds go under one explanation of the refusals; ``docs/architecture.md`` says when, and what follows.
 
     ``together``: all who wait are asked in a round, else one. ``apart``: each request of a round has the quiet that
-    comes before the round. ``rounds``: rounds with served controls until a refusal counts.
+    comes before the round. ``rounds``: rounds with served controls until a refusal counts. ``growth``: how many times
+    longer the next quiet is.
     """
 
     together: bool
     apart: bool
     rounds: int
+    growth: int
 
 
 OPEN, MAY_SHARE, SHARED, LIMITED = "open", "may share", "shared", "limited"
 PHASES: Final = MappingProxyType(
     {
-        OPEN: Phase(together=True, apart=False, rounds=ROUNDS),
-        MAY_SHARE: Phase(together=False, apart=False, rounds=3),
-        SHARED: Phase(together=False, apart=False, rounds=3),
-        LIMITED: Phase(together=True, apart=True, rounds=3),
+        OPEN: Phase(together=True, apart=False, rounds=ROUNDS, growth=1),
+        MAY_SHARE: Phase(together=False, apart=False, rounds=3, growth=4),
+        SHARED: Phase(together=False, apart=False, rounds=3, growth=2),
+        LIMITED: Phase(together=True, apart=True, rounds=3, growth=2),
     }
 )
 """The explanations: nothing hints at a limit; agents may share one; they do; it holds for everybody. An answer that the
@@ -261,6 +263,12 @@ class History:
         limits = any(self.first[name].by_limit or self.first[name].status == 403 for name in alike)
         return limits and alike != files and alike != list(WELL_KNOWN)
 
+    @property
+    def let_through(self) -> bool:
+        """A client that was asked to wait was served at another time: a limit was at work."""
+        asked_to_wait = [name for name, answers in self.answers.items() if any(seen.asks_to_wait for seen in answers)]
+        return any(map(self.was_served, asked_to_wait))
+
     def unlike_limit(self, name: str) -> bool:
         """Return whether ``name`` gets what the limit gives to nobody: the answer of another rule.
 
@@ -342,6 +350,11 @@ class Retry:
         return self._explanation == SHARED
 
     @property
+    def limits(self) -> bool:
+        """A limit on requests was at work."""
+        return self.limits_everybody or self.shared or self.history.let_through
+
+    @property
     def deliberate(self) -> bool:
         """The browser was served, and neither a limit nor chance explains who was not."""
         return self.history.served and not (self.history.random or self.limits_everybody or self.shared)
@@ -408,69 +421,75 @@ class Retry:
         waiting = list(names)
         self._wait = self._quiet
         pause = max(self._quiet, self._asked_for(names))
+        least = math.inf
         while waiting:
             phase = PHASES[self._phase(waiting)]
-            group = self._turn(waiting, pause) if phase.together else waiting[:1]
+            group = self._turn(waiting) if phase.together else waiting[:1]
             others = [name for name in waiting if name not in group]
             if self.shared and all(map(self._by_other_rule, group)):
                 pause = self._quiet
             apart = self._wait if phase.apart else 0.0
-            before = dict(self._served_at)
+            served_at = self._served_at["agents"]
             for number, batch in enumerate(self._batches(group)):
-                if not (yield from self._ask_together(batch, max(self._gap, apart) if number else pause, why)):
+                between = max(self._gap, apart, self._asked_for(batch))
+                if not (yield from self._ask_together(batch, between if number else pause, why)):
                     return
             left = [name for name in group if self.history.still_away(name)]
             panel = self._controls_of(left) if left else []
             limit = max(map(self._time_limit, left), default=0.0)
             served = bool(panel)
+            before = dict(self._served_at)
             for name in panel:
-                if not (yield from self._ask(name, max(self._limits.pace, apart), "as the control", limit=limit)):
+                between = max(self._limits.pace, apart, self._asked_for([name]) if apart else 0.0)
+                if not (yield from self._ask(name, between, "as the control", limit=limit)):
                     return
                 served = served and self._serves(name)
                 if name == panel[-1] and not served:
                     break
             if served:
                 quiet = max(self._now - before[budget] for name in panel for budget in _budgets(name))
-                pause = self._count_round(left, panel, pause, quiet)
+                least = min(least, quiet)
+                pause = self._count_round(left, panel, pause, least if phase.apart else quiet)
             elif left:
                 pause = self._slow_down(waiting, panel)
                 why = "a client that was served before was turned away too, so requests are limited"
+            elif self._explanation == OPEN:
+                pause = max(self._quiet, self._asked_for(others))
+            elif self.shared:
+                pause = min(self._served_at["agents"] - served_at, OUTLAST * self._quiet)
             left = [name for name in left if not (self._proven(name) or self._in_vain(name))]
             waiting = left + others if phase.together else others + left
 
-    def _turn(self, waiting: Sequence[str], pause: float) -> list[str]:
-        """Return whom of ``waiting`` to ask in a round: who stands for others, and those when its refusal will count.
-
-        As many as the time left allows to ask until their refusals count.
-        """
+    def _turn(self, waiting: Sequence[str]) -> list[str]:
+        """Return whom of ``waiting`` to ask: who stands for others, and those when its refusal is about to count."""
         if self._explanation != OPEN:
             return list(waiting)
-        names = [name for name in waiting if self._lacks(self._representative(name)) <= 1 or self._stands_alone(name)]
-        rounds = max(self._lacks(name) for name in names)
-        time_left = self._deadline - self._now - pause - (rounds - 1) * self._quiet
-        costs = accumulate(self._gap + min(self._latest[name].elapsed, self._time_limit(name)) for name in names)
-        return names[: max(1, sum(rounds * cost <= time_left for cost in costs))]
+        return [name for name in waiting if self._lacks(self._representative(name)) <= 1 or self._stands_alone(name)]
 
     def _batches(self, names: Sequence[str]) -> list[list[str]]:
         """Return ``names`` as they are asked: one by one, and those side by side who wait long for no answer or one.
 
         A limit says no at once: silence is none.
         """
-        slow = [name for name in names if self._latest[name].elapsed >= SLOW and name in self.history.agents]
-        if self._explanation != OPEN:
-            slow = []
+        slow = [name for name in names if self._explanation == OPEN and self._slow(name)]
         return [*([slow] if slow else []), *([name] for name in names if name not in slow)]
+
+    def _slow(self, name: str) -> bool:
+        return self._latest[name].elapsed >= SLOW
 
     def _representative(self, name: str) -> str:
         """Return who stands for ``name``: of the agents that are turned away alike the one that was asked most.
 
-        Nobody does where a limit is at work, or may be, as where somebody is served; but silence is no limit.
+        Nobody does where a limit is at work, or may be, as where somebody is served; nor for those side by side.
         """
-        slow = self._latest[name].elapsed >= SLOW
-        if self._explanation != OPEN or name not in self.history.agents or (self.history.uneven and not slow):
+        if self._explanation != OPEN or name not in self.history.agents or self.history.uneven or self._slow(name):
             return name
-        alike = [other for other in self.history.agents if self.history.alike(name, other)]
+        alike = self._alike(name)
         return max(alike or [name], key=lambda other: (self.controls.get(other, 0), -self.history.agents.index(other)))
+
+    def _alike(self, name: str) -> list[str]:
+        """Return the agents that are turned away as ``name`` is."""
+        return [other for other in self.history.agents if self.history.alike(name, other)]
 
     def _stands_alone(self, name: str) -> bool:
         """Return whether nobody stands for ``name``."""
@@ -511,7 +530,8 @@ class Retry:
         ):
             served = (name for name in self.history.agents if name not in names and self.history.was_served(name))
             panel = [*islice(served, 1), *panel]
-        more = max(self.controls.get(name, 0) for name in names) if self.history.uneven else 0
+        in_step = self.history.uneven and not (self.limits_everybody and all(map(self._by_other_rule, names)))
+        more = max(self.controls.get(name, 0) for name in names) if in_step else 0
         return panel + panel[-1:] * min(more, MOST_FURTHER_CONTROLS)
 
     def _by_other_rule(self, name: str) -> bool:
@@ -525,15 +545,19 @@ class Retry:
         """
         phase = self._phase(left)
         other_rule = all(map(self._by_other_rule, left))
-        if phase in (MAY_SHARE, SHARED) and not other_rule and panel[0] == BROWSER:
-            enough = max(OUTLAST * self._quiet, self._asked_for(left))
-            self._outlasted = phase == MAY_SHARE and pause >= enough
-            self._wait = self._quiet if self._outlasted else min(2 * self._wait, enough)
-            return self._wait
+        alone = phase in (MAY_SHARE, SHARED) and not other_rule and panel[0] == BROWSER
+        enough = max(OUTLAST * self._quiet, self._asked_for(left))
+        if alone and (phase == SHARED or pause < enough):
+            self._wait = min(PHASES[phase].growth * self._wait, enough)
+            left_to_outlast = enough - (self._now - self._served_at["agents"])
+            return min(self._wait, left_to_outlast) if phase == SHARED and left_to_outlast > 0 else self._wait
         for name in left:
             self.controls[name] = self.controls.get(name, 0) + 1
+        if alone:
+            self._outlasted, self._wait = True, self._quiet
+            return self._wait
         if phase == OPEN:
-            if all(self._latest[name].elapsed >= SLOW for name in left):
+            if all(map(self._slow, left)):
                 return self._quiet
             once = max(self.controls[name] for name in left) == 1
             return min(quiet, LONGEST_OPEN * self._quiet) if once else self._quiet
@@ -549,22 +573,26 @@ class Retry:
         for name in waiting:
             if not self.history.unlike_limit(name):
                 self.controls.pop(name, None)
-        self._wait = max(2 * self._wait, self._asked_for((*panel, *waiting)))
-        return self._wait
+        self._wait = PHASES[self._explanation].growth * self._wait
+        return max(self._wait, self._asked_for((*panel, *waiting)))
 
     def _rounds_needed(self, name: str) -> int:
         """Return in how many controlled rounds ``name`` must be turned away until its refusal counts.
 
-        One confirms what the one that stands for it was proven to meet.
+        One confirms what the one that stands for it was proven to meet. Those side by side share their refusals: as
+        many in all as if one stood for them.
         """
         if not self._stands_alone(name):
             return CONFIRMED
         by_chance = self._latest[name].failing or self._latest[name].another
         if by_chance and (name not in FILE_PROBES or name == "robots"):
-            return CHANCE_ROUNDS
-        if self._explanation == OPEN and self.history.uneven:
-            return UNEVEN_ROUNDS
-        return PHASES[OPEN if self._by_other_rule(name) else self._explanation].rounds
+            needed = CHANCE_ROUNDS
+        elif self._explanation == OPEN and self.history.uneven:
+            needed = UNEVEN_ROUNDS
+        else:
+            needed = PHASES[OPEN if self._by_other_rule(name) else self._explanation].rounds
+        others = len(self._alike(name)) - 1 if self._explanation == OPEN and self._slow(name) else 0
+        return max(ROUNDS, math.ceil((needed + others) / (1 + others))) if others > 0 else needed
 
     def _proven(self, name: str) -> bool:
         away = (seen for seen in self.history.answers[name] if seen.turned_away)
@@ -592,9 +620,12 @@ class Retry:
         return max(self._limits.again, min(self._limits.probe, 3 * min(came, default=0.0)))
 
     def _asked_for(self, names: Iterable[str]) -> float:
-        """Return the quiet that ``names`` were asked for, by Retry-After or a cache's age; a longer one is in vain."""
-        waits = [max(self._latest[name].retry_after, self._cached(name)) for name in names]
-        return max((wait for wait in waits if wait <= self._limits.retry_after), default=0.0)
+        """Return what is left of the quiet that ``names`` were asked for, by Retry-After or a cache's age.
+
+        A longer one is in vain.
+        """
+        waits = [(max(self._latest[name].retry_after, self._cached(name)), self._latest[name].at) for name in names]
+        return max((wait - (self._now - at) for wait, at in waits if wait <= self._limits.retry_after), default=0.0)
 
     def _cached(self, name: str) -> float:
         """Return for how long a cache answers for ``name`` as it did, 0 once the site itself turned it away."""
@@ -604,14 +635,14 @@ class Retry:
     def _ask(
         self, name: str, pause: float, why: str, *, limit: float | None = None
     ) -> Generator[tuple[Ask, ...], tuple[Seen, ...], bool]:
-        """Ask ``name`` and keep the answer; False when the time is up. The last one may come a little late."""
+        """Ask ``name`` and keep the answer; False when the time is up."""
         return (yield from self._ask_together([name], pause, why, limit=limit))
 
     def _ask_together(
         self, names: Sequence[str], pause: float, why: str, *, limit: float | None = None
     ) -> Generator[tuple[Ask, ...], tuple[Seen, ...], bool]:
         """Do the same for ``names`` side by side."""
-        if self._deadline - self._now <= pause - self._quiet:
+        if self._now + pause > self._deadline:
             return False
         answers = yield tuple(Ask(name, pause, limit or self._time_limit(name), why) for name in names)
         for name, seen in zip(names, answers, strict=True):

@@ -68,9 +68,11 @@ REFUSES: Final = 403
 _TRIALS: Final = 2
 """Requests without which nothing is known of a cause."""
 QUIET: Final = 6
-"""Pauses after which an agent that met a limit asks for robots.txt again: the probes themselves may have met it."""
+"""Pauses after which agents that met a limit ask for robots.txt again: the probes themselves may have met it."""
 NOBODYS_PATH: Final = "/.well-known/aui-tui-no-such-file.json"
 """A path that no site has: what it answers there is its answer to every path."""
+PAGE_SECONDS: Final = 8.0
+"""How much later a scan may end for each further page."""
 SIGNED_PAUSE: Final = 0.2
 """Pause in seconds between two signed probes, unless the user sets the pace."""
 
@@ -159,6 +161,11 @@ def _closed_by(robots: RobotsFacts, origin: Origin) -> FirstHost | None:
     return FirstHost(
         origin=str(origin), agents=tuple(policy.token for policy in blocked), line=blocked[0].line, rule=blocked[0].rule
     )
+
+
+def _asks_to_wait(status: int) -> bool:
+    """Return whether a limit on requests answers so."""
+    return status in (LIMIT_STATUS, BUSY)
 
 
 async def _started(ask: Callable[[], Awaitable[None]]) -> None:
@@ -548,7 +555,7 @@ class _Scan:
     async def _look_again(self) -> None:
         """Ask those who were turned away again, alone, and keep what then holds (``retry``)."""
         limits, now = self._access.limits, time.monotonic()
-        deadline = min(now + limits.budget + limits.paced * limits.pace, self._end)
+        deadline = min(now + limits.budget + limits.paced * limits.pace, self._end - LEAST)
         first = {name: _seen(self._done[name], now) for name in self._names}
         retried = Retry(first, limits, now, deadline)
         if self._flooded:
@@ -809,8 +816,7 @@ class _Scan:
             _, answer = await self._ask_as(found[0], profiles.profile(found[0]), path=NOBODYS_PATH)
             self.files.unmask(answer)
             found = [name for name in found if self.files.found(name)]
-        limited = self.retry is not None and (self.retry.shared or self.retry.limits_everybody)
-        if not found or not self._served or limited:
+        if not found or not self._served or (self.retry is not None and self.retry.limits):
             return
         limits = self._access.limits
         away = [name for name in self._agents if self._done[name].turned_away and self._done[name].status]
@@ -826,7 +832,7 @@ class _Scan:
                 await asyncio.sleep(limits.pace)
                 plan = self._plan(name, profile, self.files.where(name))
                 answer = await probe(client, plan, self._access)
-                if not self.files.is_file(answer, plan.url.path, self.site):
+                if not (self.files.is_file(answer, plan.url.path, self.site) or _asks_to_wait(answer.status)):
                     closed.append(name)
         for name in closed:
             path = self.files.where(name)
@@ -835,7 +841,7 @@ class _Scan:
                     break
                 await asyncio.sleep(max(limits.pace, limits.pause))
                 got, answer = await self._ask_as(name, profile, path=path)
-                if self.files.is_file(answer, path, self.site) or got.status in (LIMIT_STATUS, BUSY):
+                if self.files.is_file(answer, path, self.site) or _asks_to_wait(got.status):
                     break
                 _, control = await self._ask_as(name, profiles.profile(name), path=path)
                 if not self.files.is_file(control, path, self.site):
@@ -856,8 +862,15 @@ class _Scan:
         served = [name for name in self._agents if self._done[name].outcome == SERVED]
         if not served or self.robots.kind == "html" or self.robots.problem:
             return
+        if self.retry is not None and self.retry.limits:
+            self._own_robots = {
+                name: answer for name, answer in self._own_robots.items() if not _asks_to_wait(answer.status)
+            }
         own = [name for name in served if name in self._own_robots]
         differ = [name for name in own if await self._own_policy(name, self._own_robots[name])]
+        pause = self._access.limits.pause / 4
+        if any(_asks_to_wait(self._own_robots[name].status) for name in differ) and self._has_time(1):
+            await asyncio.sleep(QUIET * self._access.limits.pause)
         for name in served:
             shut = self._policy(self.robots, name).effective == "blocked"
             if name not in self._own_robots and (differ or shut) and self._has_time(1):
@@ -866,8 +879,7 @@ class _Scan:
         for name in served:
             answer = self._own_robots.get(name)
             if answer is not None and await self._own_policy(name, answer) and self._has_time(1):
-                limited = answer.status in (LIMIT_STATUS, BUSY)
-                await asyncio.sleep(self._access.limits.pause * (QUIET if limited else 1 / 4))
+                await asyncio.sleep(pause)
                 _, again = await self._ask_as("robots", profiles.profile(name))
                 policy = await self._own_policy(name, again)
                 rules = 200 <= again.status <= 299
@@ -930,6 +942,7 @@ class _Scan:
         """Ask browser and agents for the other pages too, one page after the other, with the same control."""
         limits = self._access.limits
         access = replace(self._access, arms=False, signer=None, limits=replace(limits, causes=0))
+        self._ends_at += PAGE_SECONDS * (len(self._access.pages) + self._access.sample)
         wanted = tuple(dict.fromkeys((*self._access.pages, *await self._choose_pages())))
         for number, path in enumerate(wanted):
             if not self._has_time(1):

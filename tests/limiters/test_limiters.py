@@ -250,4 +250,14 @@ async def test_silent_agents_take_one_time_out_a_repeat_and_a_confirmation(parse
         times = [asked.place for asked in site.asked if asked.place in AGENTS and asked.path == "/"]
     assert all(observed.exchange(name).dropped for name in AGENTS)
     assert card.stance == "Walled"
-    assert sorted(times.count(name) for name in AGENTS) == [2, 2, 2, 3]
+    assert [times.count(name) for name in AGENTS] == [3, 3, 3, 3]
+
+
+async def test_files_of_a_site_that_limits_its_clients_are_not_asked_for_as_an_agent(parser: ParserProcess) -> None:
+    async with LimitedSite(limiter=FixedWindow(5, 6 * PAUSE), how="429 with Retry-After") as site:
+        observed, card = await scanned(site, parser, PATIENT)
+        assert site.refused
+        clients = {asked.field("user-agent") for asked in site.asked if asked.place in ("llms", "ai-plugin", "ucp")}
+    assert card.live_served == 4
+    assert len(clients) == 1, "the browser"
+    assert not observed.arms

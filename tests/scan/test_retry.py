@@ -207,12 +207,46 @@ class Tarpit(World):
         return found._replace(elapsed=hold + self.delay)
 
 
-@pytest.mark.parametrize(("hold", "proven"), [(0.5, 4), (2, 4), (3, 2), (5, 2)])
-def test_where_the_time_is_too_short_for_all_agents_some_are_judged(hold: float, proven: int) -> None:
+@pytest.mark.parametrize("hold", [0.5, 2, 3, 5, 9])
+def test_agents_that_wait_long_for_a_refusal_are_judged_side_by_side_in_time(hold: float) -> None:
     for seed in SEEDS:
         policy, latest = look_again(Tarpit(hold, seed))
-        assert len(accused(policy, latest)) >= proven, (seed, policy.limited)
-        assert policy.unsettled == (len(accused(policy, latest)) < len(AGENTS))
+        assert accused(policy, latest) == list(AGENTS), (seed, policy.limited)
+        assert not policy.unsettled
+
+
+class ForATime(World):
+    """Turns agents away for ``seconds`` from the first request on, and says for how long by Retry-After or a cache."""
+
+    def __init__(self, seconds: float, seed: int, *, cached: bool) -> None:
+        super().__init__(None, "", healthy, seed)
+        self.until, self.cached = self.now + seconds, cached
+
+    def _answer(self, name: str, at: float) -> tuple[Seen, bool]:
+        left = self.until - at
+        if name not in AGENTS or left <= 0:
+            return super()._answer(name, at)
+        if self.cached:
+            return Seen(REFUSED, 403, cached=True, fresh=left), False
+        return Seen(REFUSED, 503, retry_after=left), False
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_what_all_agents_are_asked_to_wait_for_is_waited_for_once(cached: bool) -> None:
+    for seed in SEEDS:
+        world = ForATime(9, seed, cached=cached)
+        _, latest = look_again(world)
+        assert all(latest[name].outcome == SERVED for name in AGENTS)
+        assert world.now - world.began < 14
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_what_may_be_a_shared_limit_is_told_from_a_rule_in_half_a_minute(status: int) -> None:
+    for seed in SEEDS:
+        world = World(None, "", lambda name: status if name in AGENTS else 200, seed)
+        policy, latest = look_again(world)
+        assert accused(policy, latest) == list(AGENTS)
+        assert world.now - world.began < 30
 
 
 def layered(seed: int) -> World:
