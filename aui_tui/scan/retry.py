@@ -7,9 +7,9 @@ counts when all controls are served round after round; the browser's own is judg
 control.
 
 Where the limit answers alike, a client has a longer quiet before its request than the shortest after which a control
-was served, so that a limit that goes by time alone cannot treat the two differently. Nor may the turn decide: behind a balancer
-with a broken server among its own, a client and its control that are asked in turn meet the same two servers each time.
-Where anything hints at it, the control is asked more often from round to round.
+was served, so that a limit that goes by time alone cannot treat the two differently. Nor may the turn decide: behind a
+balancer with a broken server among its own, a client and its control that are asked in turn meet the same two servers
+each time. Where anything hints at it, the control is asked more often from round to round.
 """
 
 from __future__ import annotations

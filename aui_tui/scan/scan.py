@@ -67,7 +67,7 @@ REFUSES: Final = 403
 """The status of an arm that was served another page than people get."""
 _TRIALS: Final = 2
 """Requests without which nothing is known of a cause."""
-QUIET: Final = 6
+QUIET: Final = 6.0
 """Pauses after which agents that met a limit ask for robots.txt again: the probes themselves may have met it."""
 NOBODYS_PATH: Final = "/.well-known/aui-tui-no-such-file.json"
 """A path that no site has: what it answers there is its answer to every path."""
@@ -862,25 +862,26 @@ class _Scan:
         served = [name for name in self._agents if self._done[name].outcome == SERVED]
         if not served or self.robots.kind == "html" or self.robots.problem:
             return
-        if self.retry is not None and self.retry.limits:
-            self._own_robots = {
-                name: answer for name, answer in self._own_robots.items() if not _asks_to_wait(answer.status)
-            }
+        limits = self.retry is not None and self.retry.limits
         own = [name for name in served if name in self._own_robots]
+        own = [name for name in own if not (limits and _asks_to_wait(self._own_robots[name].status))]
         differ = [name for name in own if await self._own_policy(name, self._own_robots[name])]
-        pause = self._access.limits.pause / 4
-        if any(_asks_to_wait(self._own_robots[name].status) for name in differ) and self._has_time(1):
-            await asyncio.sleep(QUIET * self._access.limits.pause)
         for name in served:
             shut = self._policy(self.robots, name).effective == "blocked"
             if name not in self._own_robots and (differ or shut) and self._has_time(1):
                 _, self._own_robots[name] = await self._ask_as("robots", profiles.profile(name))
         found: list[Arm] = []
+        quiet = QUIET
         for name in served:
             answer = self._own_robots.get(name)
-            if answer is not None and await self._own_policy(name, answer) and self._has_time(1):
-                await asyncio.sleep(pause)
+            limited = answer is not None and _asks_to_wait(answer.status)
+            if answer is None or (limited and limits) or not self._has_time(1):
+                continue
+            if await self._own_policy(name, answer):
+                await asyncio.sleep(self._access.limits.pause * (quiet if limited else 1 / 4))
                 _, again = await self._ask_as("robots", profiles.profile(name))
+                if limited:
+                    quiet, limits = 1 / 4, not _asks_to_wait(again.status)
                 policy = await self._own_policy(name, again)
                 rules = 200 <= again.status <= 299
                 if policy and again.status == answer.status and (everybody or rules):
