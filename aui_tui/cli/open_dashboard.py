@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -19,8 +20,8 @@ import msgspec
 from aui_tui.cli.run import UNEXPECTED, Run
 from aui_tui.cli.sources import service_of
 from aui_tui.cli.terminal import no_screen
-from aui_tui.errors import ConfigError
-from aui_tui.files import create, user_path
+from aui_tui.errors import AuiError, ConfigError
+from aui_tui.files import create, replace, user_path
 from aui_tui.index.folder import places
 from aui_tui.model.query import Query
 from aui_tui.model.registry import starter as known
@@ -189,6 +190,8 @@ def _preferences(run: Run, service: Service) -> Preferences:
 
     settings = run.settings
     file = str(settings.config_file)
+    local = isinstance(service, LocalService)
+    left = places(settings.data_dir).dashboard
 
     return Preferences(
         columns=settings.columns,
@@ -200,7 +203,23 @@ def _preferences(run: Run, service: Service) -> Preferences:
         stronger={name: origin for name, origin in settings.origins.items() if origin not in ("default", file)},
         write=partial(remember, settings.config_file),
         read_log=partial(read_log, run, service) if isinstance(service, LocalService) else None,
+        left=_list_left(left) if local else {},
+        leave=partial(_leave_list, left) if local else None,
     )
+
+
+def _list_left(path: Path) -> dict[str, str]:
+    """Return the list as it was left; the usual one where nothing, or nothing that can be read, is kept of it."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, str])
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return {}
+
+
+def _leave_list(path: Path, left: Mapping[str, str]) -> None:
+    """Keep the list for the next start, where the folder can be written to."""
+    with suppress(AuiError):
+        replace(path, [msgspec.json.encode(left)])
 
 
 async def read_log(run: Run, service: LocalService, host: str, path: str) -> str:

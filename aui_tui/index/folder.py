@@ -95,7 +95,7 @@ class Places(msgspec.Struct, frozen=True):
     ``index``: report cards and history, durable. ``cache``: who was scanned in the last 24 h, the scans
     of the last hour, who scans what now; may be lost. ``pictures``: of the last run of the tasks.
     ``ranges``: addresses that vendors publish. ``reports``: opened in a
-    browser. ``pages``: as the last scan got them, for readers.
+    browser. ``pages``: as the last scan got them, for readers. ``dashboard``: the list as it was left.
     """
 
     data: Path
@@ -105,9 +105,10 @@ class Places(msgspec.Struct, frozen=True):
     ranges: Path
     reports: Path
     pages: Path
+    dashboard: Path
 
 
 def places(folder: Path) -> Places:
     """Return the parts of the data folder ``folder``."""
-    names = (INDEX, "cache", "pictures", "ranges", "reports", "pages")
+    names = (INDEX, "cache", "pictures", "ranges", "reports", "pages", "dashboard.json")
     return Places(folder, *(folder / name for name in names))

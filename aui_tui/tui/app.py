@@ -17,6 +17,7 @@ from textual.command import CommandPalette
 from textual.filter import LineFilter
 from textual.screen import Screen
 
+from aui_tui.errors import BadValue
 from aui_tui.model.query import Query
 from aui_tui.tui import terminal
 from aui_tui.tui.bindings import APP, checked, written
@@ -24,7 +25,7 @@ from aui_tui.tui.context import Context, start
 from aui_tui.tui.dashboard import Dashboard, DashboardScreen
 from aui_tui.tui.glyphs import WARN
 from aui_tui.tui.screens.index import IndexScreen
-from aui_tui.tui.state import ListState
+from aui_tui.tui.state import ListState, list_of
 from aui_tui.tui.themes import UNUSABLE
 from aui_tui.tui.typeahead import TypeAhead
 from aui_tui.tui.widgets.filters import AsciiFilter, NoColorFilter
@@ -71,7 +72,8 @@ class AuiApp(Dashboard):
         self._own_filters = [*([NoColorFilter()] if no_color else ()), *([AsciiFilter()] if ascii else ())]
         super().__init__(context, folders, theme, no_color=no_color)
         self.no_color = no_color
-        self._query = query or Query()
+        self._query = query
+        self._list: IndexScreen | None = None
         self._start_host = start_host
         self._typed = TypeAhead(self)
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -96,7 +98,19 @@ class AuiApp(Dashboard):
     def get_default_screen(self) -> Screen[None]:
         """Return the index, which lies under every other screen, styled for the width from the first layout on."""
         width = next(name for least, name in self.HORIZONTAL_BREAKPOINTS[::-1] if self.size.width >= least)
-        return IndexScreen(self._query, offer=not self._start_host, classes=width)
+        left = self.context.preferences.left if self._query is None else {}
+        try:
+            state = list_of(left) if self._query is None else ListState(query=self._query)
+        except BadValue:  # of another version
+            state, left = ListState(), {}
+        self._list = IndexScreen(state, left.get("host", ""), offer=not self._start_host, classes=width)
+        return self._list
+
+    def keep_list(self) -> None:
+        """Remember the list as it was left, unless it began with a query."""
+        leave = self.context.preferences.leave
+        if leave is not None and self._list is not None and self._query is None:
+            leave(self._list.left())
 
     async def on_event(self, event: events.Event) -> None:
         """Let a key act only when those before it have; esc takes away what was said."""
@@ -190,4 +204,5 @@ def run(
             status: Any = app.run(mouse=mouse)
     finally:
         sys.__stderr__ = error  # type: ignore[misc]
+    app.keep_list()
     return status if status is not None else app.return_code or 0

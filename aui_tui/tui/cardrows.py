@@ -121,7 +121,8 @@ def answer(state: CardState, size: int, margin: str = " ", *, brief: bool = Fals
     else:
         out = [paragraph(sentence(report), size, "strong", lead)]
     if not brief:
-        out += _rows_of(list(_pillars(state, report, room)), room, margin)
+        drawn = _pillars(state, report, room)
+        out += _rows_of([acting(bar, "screen.ledger") if margin else bar for bar in drawn], room, margin)
     out.append(_chips(sections.chips(report).items, room, margin))
     return [*out, _next(state, report, size, margin)]
 

@@ -33,7 +33,8 @@ class Preferences(msgspec.Struct):
     ``columns``: keys of the columns of the list, empty for the usual ones. ``keys``: keys by binding id. ``views``:
     saved lists by name. ``write`` puts a value (None: nothing) under a name, given after those of its tables, into the
     settings file ``path``; raises AuiError. ``stronger``: by setting, the flag or variable that overrides it.
-    ``read_log`` reads an access log of a host and returns a sentence on it.
+    ``read_log`` reads an access log of a host and returns a sentence on it. ``left``: the list as it was left, in the
+    words of ``ListState.saved`` and with the ``host`` under the cursor; ``leave`` keeps it for the next start.
     """
 
     columns: tuple[str, ...] = ()
@@ -45,6 +46,8 @@ class Preferences(msgspec.Struct):
     stronger: dict[str, str] = msgspec.field(default_factory=dict)
     write: Callable[[Sequence[str], Any], None] | None = None
     read_log: Callable[[str, str], Awaitable[str]] | None = None
+    left: dict[str, str] = msgspec.field(default_factory=dict)
+    leave: Callable[[Mapping[str, str]], None] | None = None
 
 
 class Context(msgspec.Struct, frozen=True):

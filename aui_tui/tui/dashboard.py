@@ -136,7 +136,10 @@ class Dashboard(App[Any]):
             self._driver.write(f"\x1b]2;{shown}\x1b\\")
 
     def copy(self, text: str, what: str) -> None:
-        """Put ``text`` on the clipboard of the terminal (OSC 52); ``what`` names it."""
+        """Put ``text`` on the clipboard of the terminal (OSC 52); ``what`` names it. What the mouse selected leads."""
+        selected = self.screen.get_selected_text()
+        text, what = (selected, "the selected text") if selected else (text, what)
+        self.screen.clear_selection()
         self.copy_to_clipboard(text)
         self.notice(f"Copied {what}.")
 

@@ -12,6 +12,7 @@ import pytest
 
 from aui_tui.index.cache import LIMIT, QuotaStore, SharedCache
 from aui_tui.index.folder import places
+from aui_tui.tui.glyphs import CURSOR
 from aui_tui.tui.themes import packaged
 from aui_tui.tui.words import local_time
 from tests.cli.runner import aui, command, environment, here
@@ -88,6 +89,46 @@ def test_a_scan_at_zero_scans_left_names_the_next_slot_and_the_dashboard_goes_on
         terminal.press("q")
         assert terminal.finish() == 0
     assert "far-away.org" not in here(tmp_path, "index", "--json").out
+
+
+def test_the_list_comes_back_as_it_was_left(tmp_path: Path) -> None:
+    fill(tmp_path, [make_card(number) for number in range(40)])
+    with Terminal(tmp_path, columns=120) as terminal:
+        terminal.wait_for("AUI  ", "unreachable")
+        terminal.press("/")
+        terminal.wait_for("esc Cancel")
+        terminal.press("score:>50\r")
+        terminal.wait_for(" of 37 sites")
+        terminal.press("<")
+        terminal.wait_for("Host ▴")
+        terminal.press("\x1b[H" + "\x1b[B" * 4)
+        terminal.wait_until(lambda: hosts(terminal).index(under_the_cursor(terminal) or hosts(terminal)[0]) == 4)
+        left, host = hosts(terminal), under_the_cursor(terminal)
+        terminal.press("q")
+        assert terminal.finish() == 0
+    with Terminal(tmp_path, columns=120) as terminal:
+        terminal.wait_for("score:>50", host)
+        terminal.wait_until(lambda: under_the_cursor(terminal) == host)
+        assert hosts(terminal) == left
+    kept = places(tmp_path / "data").dashboard
+    for text in (b"{", b'{"sort": "no column"}', b"\xff"):
+        kept.write_bytes(text)
+        with Terminal(tmp_path, columns=120) as terminal:
+            terminal.wait_for("AUI  ", "unreachable", "Open")
+            terminal.press("q")
+            assert terminal.finish() == 0
+
+
+def hosts(terminal: Terminal) -> list[str]:
+    """Return the hosts of the list from top to bottom."""
+    rows = (row[: row.find(".example") + len(".example")].split() for row in terminal.text.splitlines()[3:-2])
+    return [row[-1] for row in rows if row and row[-1].endswith(".example")]
+
+
+def under_the_cursor(terminal: Terminal) -> str:
+    """Return the host under the cursor of the list."""
+    rows = (row for row in terminal.text.splitlines() if row.startswith(CURSOR))
+    return next((word for row in rows for word in row.split() if word.endswith(".example")), "")
 
 
 @pytest.mark.parametrize("listens", [True, False], ids=["mouse", "no mouse"])

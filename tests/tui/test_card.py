@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from textual.geometry import Offset
 from textual.pilot import Pilot
 
 from aui_tui.checks.scoring import grade_card, what_if
@@ -314,3 +315,31 @@ async def test_a_source_of_cards_alone_says_how_to_see_what_was_asked() -> None:
         assert "s scans it again" not in text_of(pilot)
         await press(pilot, "h")
         assert "Only one scan of this host is known here." in text_of(pilot)
+
+
+async def test_text_that_the_mouse_selects_is_copied_and_opens_nothing() -> None:
+    async with stage(CardService.of(12), (140, 40), start_host=HOST) as pilot:
+        pane = card_of(pilot).pane(3)
+        first = pane.content_region.offset + Offset(3, 0)
+        words = text_of(pilot).splitlines()[first.y][first.x : first.x + 9]
+        await pilot.mouse_down(offset=first)
+        await pilot.hover(offset=first + Offset(9, 0))
+        await pilot.mouse_up(offset=first + Offset(9, 0))
+        await settle(pilot)
+        assert isinstance(pilot.app.screen, CardScreen)
+        await press(pilot, "y")
+        assert pilot.app.clipboard.startswith(words.strip())
+        assert "Copied the selected text." in text_of(pilot)
+        await pilot.click(offset=first)
+        await settle(pilot)
+        assert not isinstance(pilot.app.screen, CardScreen)
+
+
+async def test_a_click_on_a_bar_shows_how_its_points_came_about() -> None:
+    async with stage(CardService.of(12), (140, 40), start_host=HOST) as pilot:
+        lines = text_of(pilot).splitlines()
+        row = next(number for number, line in enumerate(lines) if "Welcome ━" in line)
+        await pilot.click(offset=(lines[row].index("Welcome ━") + 10, row))
+        await settle(pilot)
+        assert card_of(pilot).state.ledger
+        assert "How the score came about" in text_of(pilot)

@@ -59,10 +59,11 @@ class IndexScreen(DashboardScreen[None]):
     BINDINGS = INDEX
     AUTO_FOCUS = "HostTable"
 
-    def __init__(self, query: Query, *, offer: bool = True, classes: str = "") -> None:
-        """``offer``: show the ways to a first list over an empty one."""
+    def __init__(self, state: ListState, host: str = "", *, offer: bool = True, classes: str = "") -> None:
+        """``host``: the one under the cursor. ``offer``: show the ways to a first list over an empty one."""
         super().__init__(classes=classes)
-        self.state = ListState(query=query)
+        self.state = state
+        self._host = host
         self._before: tuple[ListState, str, str] = self.state, "", ""
         self._problem = ""
         self._elsewhere = 0
@@ -73,7 +74,7 @@ class IndexScreen(DashboardScreen[None]):
         self._offered = not offer
 
     def compose(self) -> ComposeResult:
-        start(self, "list", self._read, self.state.query, "", ExitStack())  # while the widgets are made
+        start(self, "list", self._read, self.state.query, self._host, ExitStack())  # while the widgets are made
         return super().compose()
 
     def inside(self) -> ComposeResult:
@@ -299,7 +300,12 @@ class IndexScreen(DashboardScreen[None]):
 
     # The table and the query line
 
+    def left(self) -> dict[str, str]:
+        """Return the list as it is remembered for the next start."""
+        return {**self.state.saved(), **({"host": self._host} if self._host else {})}
+
     def on_host_table_moved(self) -> None:
+        self._host = self.host() if self.table.cursor else ""
         self.query_one("#foot", Bar).refresh()
         self.call_after_refresh(self.query_one(PreviewPane).follow, self.table.row)
 

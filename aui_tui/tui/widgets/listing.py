@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rich.segment import Segment
 from textual import events
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
+from textual.selection import Selection
 from textual.strip import Strip
 from textual.style import Style
 from textual.widgets import OptionList
@@ -21,6 +23,7 @@ from aui_tui.tui.rows import STYLES, Build, ListEntry, found_in
 class RowList(OptionList):
     """Rows of a function of the width. The chosen row is known by its key, so that it stays when rows change."""
 
+    ALLOW_SELECT = True
     BINDINGS = LINES
     DEFAULT_CSS = """
     RowList { height: 1fr; border: none; padding: 0; background: $background; color: $foreground; overflow-x: hidden;
@@ -107,6 +110,25 @@ class RowList(OptionList):
             self.call_later(self.on_resize)
         return super().render_lines(crop)
 
+    def render_line(self, y: int) -> Strip:
+        """Draw a line, with what is selected of it and with the places that the mouse selects by."""
+        strip, line = super().render_line(y), self.scroll_offset.y + y
+        span = self.text_selection.get_span(line) if self.text_selection is not None else None
+        if span is not None:
+            start, end = span[0], strip.cell_length if span[1] == -1 else min(span[1], strip.cell_length)
+            style = self.screen.get_component_rich_style("screen--selection")
+            chosen = Strip(Segment.apply_style(strip.crop(start, end), post_style=style), max(end - start, 0))
+            strip = Strip.join([strip.crop(0, start), chosen, strip.crop(end)])
+        return strip.apply_offsets(0, line)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str]:
+        """Return what is selected of the rows."""
+        lines = selection.extract("\n".join(self.texts)).split("\n")
+        return "\n".join(line.rstrip() for line in lines), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        self.refresh()
+
     def _lay_out(self) -> None:
         size = self.scrollable_content_region.width
         if size <= 0 or size == self._laid_out:
@@ -184,7 +206,10 @@ class RowList(OptionList):
         self._draw_row(self.highlighted)
 
     def on_click(self, event: events.Click) -> None:
-        """Go to the figure under the mouse; Textual then chooses its row."""
+        """Go to the figure under the mouse; Textual then chooses its row, unless the mouse has selected text."""
+        if self.screen.get_selected_text():
+            event.prevent_default()
+            return
         place, stop = event.style.meta.get("option"), event.style.meta.get("stop")
         if place is not None and stop is not None:
             self.highlighted = place
