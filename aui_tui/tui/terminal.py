@@ -117,7 +117,19 @@ def driver(textual: type[Any]) -> type[Any]:
         return textual
 
     class Driver(textual):  # type: ignore[misc]  # chosen by Textual when the program runs
+        _starting = _again = False
+
         def start_application_mode(self) -> None:
+            """Start; a signal that asks for it in the middle is answered afterwards."""
+            self._again = True
+            while self._again and not self._starting:
+                self._starting, self._again = True, False
+                try:
+                    self._start()
+                finally:
+                    self._starting = False
+
+        def _start(self) -> None:
             running = self._key_thread
             if running is not None and running.is_alive():
                 self.exit_event.set()  # disable_input() would also throw away what was typed meanwhile
