@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -15,6 +13,7 @@ import pytest
 
 from aui_tui.model.card import Evidence
 from tests.cards import DEAD, RICH_OPEN, WALLED
+from tests.lighthouse import lighthouse
 from tests.service.browser import BROWSER, MISSING, Browser, browser
 from tests.service.serving import Running, serving
 from tests.service.waiting import eventually
@@ -25,7 +24,6 @@ pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason=MISSING),
 ]
 
-LIGHTHOUSE = "lighthouse@13.5.0"
 LONG = msgspec.structs.replace(
     RICH_OPEN,
     host="a-very-long-host-name-that-goes-on-and-on." * 4 + "example",
@@ -161,15 +159,11 @@ def test_no_row_of_a_table_is_taller_than_two_lines_on_a_phone(
 @pytest.mark.skipif(shutil.which("npx") is None, reason="needs npx (Debian: apt-get install npm)")
 @pytest.mark.parametrize("page", ["index", "walled card", "topic with a table"])
 def test_lighthouse_finds_nothing_for_people_and_agents(site: Running, page: str, tmp_path: Path) -> None:
-    made = tmp_path / "report.json"
-    line = ["npx", "--yes", LIGHTHOUSE, site.base_url + PAGES[page], "--quiet", "--output=json"]
-    line += [f"--output-path={made}", "--chrome-flags=--headless=new --no-sandbox"]
-    line += ["--only-categories=accessibility,best-practices,seo,agentic-browsing"]
-    env = {**os.environ, "CHROME_PATH": str(BROWSER), "npm_config_yes": "true"}
-    done = subprocess.run(line, env=env, capture_output=True, text=True, timeout=170, check=False)
-    if not made.exists() and "npm error" in done.stderr:
-        pytest.skip("Lighthouse cannot be installed from npm here")
-    found = json.loads(made.read_text())
+    found = lighthouse(
+        site.base_url + PAGES[page],
+        tmp_path,
+        "--only-categories=accessibility,best-practices,seo,agentic-browsing",
+    )
     faults = [one["id"] for one in found["audits"].values() if one["score"] is not None and one["score"] < 1]
     assert {name: one["score"] for name, one in found["categories"].items()} == dict.fromkeys(
         ("accessibility", "best-practices", "seo", "agentic-browsing"), 1
