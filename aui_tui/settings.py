@@ -80,6 +80,7 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True):
     ] = "auto"
     via: Annotated[str, "proxy that scans go through: http://HOST:PORT or socks5://HOST:PORT"] = ""
     declared: Annotated[bool, "a scan also asks what the site declares for agents; never scored"] = False
+    open_agents: Annotated[bool, "a scan also asks as the fetch tools of open agents do; never scored"] = False
     sign: Annotated[bool, "agents that were turned away ask again, signed with your key (aui-tui key)"] = False
     signature_agent: Annotated[str, "address at which your key is published"] = ""
     with_claims: Annotated[bool, "plans hold fixes too that need something you must have, such as an MCP server"] = (
@@ -153,10 +154,10 @@ DEFAULTS: Final = dict(zip(Choices.__struct_fields__, Choices.__struct_defaults_
 IN_FILE: Final = ("keys", "columns", "views", "accept", "sites")
 """Settings that neither an option nor a variable can give."""
 OPTIONS: Final = (
-    "ascii", "cacert", "control", "declared", "log_kind", "pace", "sign", "text", "trusted_proxy", "via",
+    "ascii", "cacert", "control", "declared", "log_kind", "open_agents", "pace", "sign", "text", "trusted_proxy", "via",
 )  # fmt: skip
 """Settings with an option of their own; ``--set NAME=VALUE`` gives any other for a single run."""
-OF_SCANS: Final = ("root_browser", "cacert", "insecure", "pace", "control", "via", "sign")
+OF_SCANS: Final = ("root_browser", "cacert", "insecure", "pace", "control", "via", "sign", "open_agents")
 """Settings that ``ScanPolicy`` has too, under the same name unless ``cli/site_options.py`` knows another."""
 WORDS: Final[Mapping[str, Sequence[str]]] = {
     "method": tuple(METHODS),

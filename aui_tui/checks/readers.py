@@ -7,9 +7,11 @@ from typing import Final
 
 from aui_tui.checks.base import sentence_list
 from aui_tui.checks.wording import quoted
+from aui_tui.model.agents import IN, SHUT, TOLD_NO, open_readers
 from aui_tui.model.card import Finding
+from aui_tui.model.labels import status
 from aui_tui.model.observations import BROWSER, REDIRECTS, Exchange, Observations
-from aui_tui.model.open_agents import OpenAgent, number, share, table
+from aui_tui.model.open_agents import OpenAgent, clients, number, share, table
 from aui_tui.model.reads import JSON_LD, META, MICRODATA, Reads
 from aui_tui.text import count, joined
 
@@ -34,6 +36,10 @@ SENTENCES: Final = sentence_list(
     warn readers-hidden: All text of the page is hidden
         All <<letters>> of text on the homepage are hidden: a person sees none, and <<most>> open readers that we ran
         give them on, by how they are hidden.
+    warn note readers-away: Open readers are turned away
+        The homepage is open to a browser and not to <<share>>: <<who>>.
+    good note readers-in: Open readers get in
+        All <<number>> open readers that we ran get the homepage under the names that they send.
     warn readers-commands: Hidden text speaks to agents
         Hidden text of the homepage speaks to agents: <<words>>. Readers give most hidden text on; this program shows
         it and never follows it.
@@ -87,6 +93,25 @@ def findings(observations: Observations) -> Iterator[Finding]:
     reads = observations.reads
     if reads is not None and not reads.problem:
         yield from _read(reads)
+
+
+def door(observations: Observations) -> Iterator[Finding]:
+    """Yield which readers are turned away, where they were asked for."""
+    asked = observations.open_door
+    if asked is None or not asked.exchanges:
+        return
+    words = open_readers(asked)
+    statuses = {key: one.status for one in asked.exchanges[1:] for key in clients()[one.name].tools}
+    away: dict[str, list[str]] = {}
+    for key, word in words.items():
+        if word in SHUT:
+            what = "robots.txt" if word == TOLD_NO else status(statuses[key]) if statuses[key] else "no answer"
+            away.setdefault(what, []).append(key)
+    if away:
+        who = "; ".join(f"{', '.join(keys)} ({what})" for what, keys in away.items())
+        yield Finding("readers-away", {"share": share(lambda tool: words.get(tool.key) in SHUT), "who": who})
+    elif set(words.values()) == {IN}:
+        yield Finding("readers-in", {"number": str(len(words))})
 
 
 def _read(reads: Reads) -> Iterator[Finding]:

@@ -113,6 +113,7 @@ class WithoutScripts(PageCheck):
         yield from super().findings(judgement)
         if seen in (WHOLE, CUT):
             yield from readers.findings(observations)
+        yield from readers.door(observations)
 
     def on_page(self, page: PageFacts, *, whole: bool) -> Iterator[Finding]:
         if not whole:

@@ -43,7 +43,7 @@ def lines(
         closing = [*paint.hanging("", _more(report)), *closing]
         answer += _worst(parts.get("findings"), paint, HEIGHT - len(answer) - len(closing) - 1)
     yield from (*answer, "", *closing)
-    for part in [one for one in parts.values() if details or one.name in ("declared", "pages")]:
+    for part in [one for one in parts.values() if details or one.name in ("declared", "pages", "open-agents")]:
         yield ""
         yield from section_lines(part, paint)
 

@@ -172,7 +172,7 @@ def scan(
     FILE.recording keeps what was seen, for regrade. --page PATH, up to ten times, asks who gets other pages too;
     --pages N chooses N of the sitemap and the homepage, at most 30, and says per section who gets in.
 
-    Settings (aui-tui config): control, via, pace, declared, sign.
+    Settings (aui-tui config): control, via, pace, declared, open_agents, sign.
     """
     run = run_for(context)
     if cached and force:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from aui_tui.index import compression
-from aui_tui.model.agents import UNCLEAR, directions, each, words_of
+from aui_tui.model.agents import UNCLEAR, directions, each, open_readers, words_of
 from aui_tui.model.card import Points, ReportCard, SiteSummary, epoch_ms
 from aui_tui.model.codec import names_of
 from aui_tui.model.methods import METHODS
@@ -129,7 +129,7 @@ def columns_of(card: ReportCard, seen: Observations | None = None) -> dict[str, 
         "contradictions": joined(directions(assistants)),
         "words": letters(one.verdict for one in assistants),
         "measured": totals(card)[1],
-        "crawlers": policies(card.crawler_policy),
+        "crawlers": policies(card.crawler_policy) + opens(seen),
         "best_fix": best.title if best else "",
         "best_points": best.pts if best and best.k not in asked_for(card) else 0,
         "live": json.dumps([access.status for access in card.agent_access.values()]),
@@ -245,3 +245,9 @@ def policies(found: dict[str, str]) -> str:
     """Return what robots.txt says to the crawlers that it names, as the column ``crawlers``; positions count."""
     named = zip(names_of("crawler_policy"), found.values(), strict=False)
     return joined(f"{token}={policy}" for token, policy in named if policy != "unlisted")
+
+
+def opens(seen: Observations | None) -> str:
+    """Return what open readers that were asked for get, as part of the column ``crawlers``; empty for nobody."""
+    door = seen.open_door if seen is not None else None
+    return joined(f"open.{key}={word}" for key, word in open_readers(door).items()) if door is not None else ""

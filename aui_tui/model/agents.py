@@ -24,8 +24,10 @@ from aui_tui.model.observations import (
     SERVED,
     Exchange,
     Observations,
+    OpenDoor,
     RobotsPolicy,
 )
+from aui_tui.model.open_agents import ASKED, clients, table
 from aui_tui.model.points import conclusive, task_points
 from aui_tui.model.registry import Agent, Client, Surface, registry, surface_called, surfaces
 from aui_tui.model.verdicts import AWAY, LESS
@@ -284,6 +286,19 @@ def _of_others(card: ReportCard) -> str:
 
 def _disagree(says: str, outcome: str) -> bool:
     return (says in ("yes", "part") and outcome in AWAY) or (says == "no" and outcome == SERVED)
+
+
+# Fetch tools of open agents
+
+
+def open_readers(door: OpenDoor) -> dict[str, str]:
+    """Return what each tool of ``open_agents.toml`` that was asked for gets, in a word of FATES, by its key."""
+    found: dict[str, str] = {}
+    for name, reading in door.readings.items():
+        tools = clients()[name].tools if name in clients() else ()
+        found |= dict.fromkeys(tools, labels.OF_OUTCOME[reading.outcome])
+    asking = (tool.key for tool in table().tool if tool.robots == ASKED and door.told_no)
+    return found | {key: TOLD_NO for key in asking if found.get(key) in (IN, UNCLEAR)}
 
 
 # Assistants with the same outcome

@@ -514,19 +514,20 @@ class Declared(Record, frozen=True):
         return tuple(entry for entry in self.entries if entry.state == state)
 
 
-def _readings(exchanges: Sequence[Exchange], arms: Sequence[Arm] = ()) -> dict[str, Reading]:
-    """Return what the answer to each live-probed agent means beside the browser's, by slot."""
+def _readings(exchanges: Sequence[Exchange], arms: Sequence[Arm] = (), names: Iterable[str] = ()) -> dict[str, Reading]:
+    """Return what the answer to each of ``names``, live-probed agents by default, means beside the browser's."""
     known = {probe.name: probe for probe in exchanges}
     browser = known[BROWSER].outcome if BROWSER in known else INCONCLUSIVE
     shared = {arm.name: arm.outcome for arm in arms if not arm.agent}
+    asked = tuple(names) or tuple(agent.key for agent in registry().live)
     found = {}
-    for agent in registry().live:
-        probe = known.get(agent.key) or Exchange(name=agent.key, url="")
-        peer = any(one.outcome == SERVED for one in exchanges if one.name.startswith("agent_") and one is not probe)
-        own = {arm.name: arm.outcome for arm in arms if arm.agent == agent.key}
+    for name in asked:
+        probe = known.get(name) or Exchange(name=name, url="")
+        peer = any(one.outcome == SERVED for one in exchanges if one.name in asked and one is not probe)
+        own = {arm.name: arm.outcome for arm in arms if arm.agent == name}
         reading = read(browser, REFUSED if probe.dropped else probe.outcome, peer=peer, arms=shared | own)
         silent = probe.dropped and reading.outcome == REFUSED
-        found[agent.key] = reading._replace(matrix="untested") if silent else reading
+        found[name] = reading._replace(matrix="untested") if silent else reading
     return found
 
 
@@ -545,6 +546,22 @@ class OtherPage(Record, frozen=True):
         return _readings(self.exchanges)
 
 
+class OpenDoor(Record, frozen=True):
+    """What the homepage answers to the clients of open agents' fetch tools (``open_agents.toml``); never scored.
+
+    ``exchanges``: the browser first, which was asked again beside them, then each client by the name of its probe.
+    ``told_no``: robots.txt keeps out who asks it for the first of the tools that do: by a rule, or by 401 or 403.
+    """
+
+    exchanges: tuple[Exchange, ...]
+    told_no: bool = False
+
+    @property
+    def readings(self) -> dict[str, Reading]:
+        """What the answer to each client means, by the name of its probe."""
+        return _readings(self.exchanges, names=[one.name for one in self.exchanges[1:]])
+
+
 class Observations(Record, frozen=True):
     """One scan of one host.
 
@@ -560,7 +577,8 @@ class Observations(Record, frozen=True):
     requests that does not hold for the browser. ``reference``: whose page agents were compared with, ``browser``, ``R``
     (a real browser) or an agent's slot; empty where nobody has a page that people get. ``arms``: what else was asked
     for the control. ``pages``: what browser and agents got at other pages. ``served_from``: the origin that serves the
-    homepage, empty where it is the one that was asked.
+    homepage, empty where it is the one that was asked. ``open_door``: what open agents' clients got, None when nobody
+    asked.
     """
 
     host: Host
@@ -587,6 +605,7 @@ class Observations(Record, frozen=True):
     reference: str = BROWSER
     arms: tuple[Arm, ...] = ()
     pages: tuple[OtherPage, ...] = ()
+    open_door: OpenDoor | None = None
     served_from: str = ""
     first_host: FirstHost | None = None
 

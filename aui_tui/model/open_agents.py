@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -55,6 +55,36 @@ def table() -> OpenAgents:
     return read_table("model/open_agents.toml", OpenAgents)
 
 
+class OpenClient(NamedTuple):
+    """What some of the tools send alike, and the redirects that they follow at most; ``tools``: their keys."""
+
+    user_agent: str
+    accept: str
+    encodings: str
+    redirects: int
+    tools: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of its probe: the key of its first tool."""
+        return self.tools[0]
+
+
+@cache
+def clients() -> dict[str, OpenClient]:
+    """Return each distinct client of the table by the name of its probe."""
+    alike: dict[tuple[str, str, str, int], list[str]] = {}
+    for tool in table().tool:
+        alike.setdefault((tool.user_agent, tool.accept, tool.encodings, tool.redirects), []).append(tool.key)
+    found = (OpenClient(*sent, tuple(tools)) for sent, tools in alike.items())
+    return {client.name: client for client in found}
+
+
+def tool_called(word: str) -> str:
+    """Return the key of the tool that ``word`` names, its beginning at least. Raises BadValue."""
+    return _begun("open reader", word, tuple(tool.key for tool in table().tool))
+
+
 def number(matches: Callable[[OpenAgent], bool]) -> int:
     """Return how many of the tools ``matches`` is true of."""
     return sum(map(matches, table().tool))
@@ -72,6 +102,12 @@ def words_of_readers() -> tuple[str, ...]:
 
 def reader_called(word: str) -> tuple[str, OpenAgent | None]:
     """Return the kind of reading that ``word`` names, and the tool where it names one. Raises BadValue."""
-    name = choose("reader", word, words_of_readers())
+    name = _begun("reader", word, words_of_readers())
     tool = next((tool for tool in table().tool if tool.key == name), None)
     return (tool.reading if tool else name), tool
+
+
+def _begun(what: str, word: str, allowed: tuple[str, ...]) -> str:
+    """Return the one of ``allowed`` that begins with ``word``, else as ``choose``. Raises BadValue."""
+    begun = [name for name in allowed if name.startswith(word.strip().casefold())] if word.strip() else []
+    return begun[0] if len(begun) == 1 else choose(what, word, allowed)

@@ -24,6 +24,7 @@ import msgspec
 
 from aui_tui.errors import BadValue
 from aui_tui.model.methods import METHODS
+from aui_tui.model.open_agents import table, tool_called
 from aui_tui.model.registry import fold, names_of, registry, surfaces
 from aui_tui.model.vocabulary import (
     CATEGORIES,
@@ -57,6 +58,7 @@ CHANGES: Final = MappingProxyType({"up": ">0", "down": "<0", "same": "=0"})
 NEW: Final = "new"
 """The word for a host without a scan before."""
 ANY: Final = "any"
+NOT_ASKED: Final = "not asked"
 MEANT: Final = MappingProxyType({"age": "fresh", "name": "host", "rank": "score"})
 """Columns of a list, and the fields that choose by them."""
 OPERATORS: Final = ("OR", "AND", "NOT")
@@ -217,6 +219,26 @@ def _policy(token: str, policy: str) -> Term:
     return Term("instr(crawlers, ?) > 0", (f",{token}={policy},",))
 
 
+def _open(value: str) -> Term:
+    names, _, words = value.partition("=")
+    keys = (
+        [tool.key for tool in table().tool] if names.casefold() == ANY else [tool_called(n) for n in names.split(",")]
+    )
+    if not words:
+        raise BadValue(f"open:{names} needs a verdict, for example open:{names}=out.", allowed=tuple(VERDICT_WORDS))
+    fates = dict.fromkeys(
+        fate for word in words.split(",") for fate in VERDICT_WORDS[choose("verdict", word, tuple(VERDICT_WORDS))]
+    )
+    return any_of(_opens(key, fate) for key in keys for fate in fates)
+
+
+def _opens(key: str, fate: str) -> Term:
+    """A host whose homepage the reader ``key`` was asked for and got as ``fate`` says; ``not asked`` has no word."""
+    if fate == NOT_ASKED:
+        return Term("instr(crawlers, ?) = 0", (f",open.{key}=",))
+    return Term("instr(crawlers, ?) > 0", (f",open.{key}={fate},",))
+
+
 def _grade(value: str) -> Term:
     low, dots, high = value.partition("..")
     found = re.match(r"<=|>=|<|>|=", value)
@@ -320,6 +342,15 @@ FIELDS: Final = MappingProxyType(
             _crawler,
             _plain(CRAWLERS),
             CRAWLER_POLICIES,
+            of_card=True,
+            commas=False,
+        ),
+        "open": Field(
+            "what a fetch tool of an open agent gets",
+            (("open:langchain=out", "what it gets (scan --open-agents); or any. Verdicts as for agent:"),),
+            _open,
+            tuple((tool.key, "") for tool in table().tool),
+            tuple(VERDICT_WORDS),
             of_card=True,
             commas=False,
         ),

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from aui_tui.model.open_agents import OpenAgent, number, share, table
+from aui_tui.model.agents import IN, SHUT, TOLD_NO, WORST_FIRST, open_readers
+from aui_tui.model.observations import Exchange, OpenDoor
+from aui_tui.model.open_agents import OpenAgent, OpenClient, clients, number, share, table
 from aui_tui.model.reads import Fact, Reading, Reads
 from aui_tui.model.registry import registry
-from aui_tui.text import count, joined
+from aui_tui.text import count, fit, joined
 
 NOT_TESTED: Final = "ChatGPT, Claude, Google and Perplexity have readers of their own, which were not tested."
 LABELS: Final = {
@@ -122,3 +124,40 @@ def fact_rows(readings: Sequence[Reading]) -> Iterator[tuple[str, ...]]:
             at = reading.facts[number_].at if number_ < len(reading.facts) else -1
             cells.append("?" if not reading.text else f"{at + 1:,}" if at >= 0 else "lost")
         yield (LABELS[fact.kind], fact.value, joined(fact.where) or "–", *cells)
+
+
+def door_lead(door: OpenDoor) -> str:
+    """Return how many readers get in, how they were asked for, and which of them share a name."""
+    words = open_readers(door)
+    shared: dict[str, list[str]] = {}
+    for tool in table().tool:
+        shared.setdefault(tool.user_agent, []).append(tool.key)
+    alike = (
+        f"{name} is the name of {joined(keys)}: a rule for it is for all." for name, keys in shared.items() if keys[1:]
+    )
+    how = "Each was asked for by User-Agent, Accept, encodings and redirects; a site may go by other fields, or by TLS."
+    return f"{share(lambda tool: words.get(tool.key) == IN)} get the homepage. {how} {' '.join(alike)} {NOT_TESTED}"
+
+
+def door_rows(door: OpenDoor) -> Iterator[tuple[str, str, str]]:
+    """Yield the tools that share a client, a word of FATES and why, worst first."""
+    words, known = open_readers(door), clients()
+    rows = (
+        (joined(key for key in known[one.name].tools if words[key] == word), word, _why(one, known[one.name], word))
+        for one in door.exchanges[1:]
+        if one.name in known
+        for word in dict.fromkeys(words[key] for key in known[one.name].tools)
+    )
+    yield from sorted(rows, key=lambda row: WORST_FIRST.index(row[1]))
+
+
+def _why(one: Exchange, client: OpenClient, word: str) -> str:
+    """Return why a client has ``word``, under which name, and who takes the words of a refusal for the page."""
+    got = one.detail or (f"{word} ({one.status or 'no answer'})" if word != IN else f"served ({one.status})")
+    if one.another_page:
+        got = "another page than the browser’s"
+    if word == TOLD_NO:
+        got = "robots.txt keeps it out, and it asks for that before each page"
+    takes = [tool.key for tool in table().tool if tool.key in client.tools and tool.refused == "words"]
+    then = f"; {joined(takes)} {'takes' if len(takes) == 1 else 'take'} the words of a refusal for the page"
+    return f"{got}, as {fit(client.user_agent, 60).rstrip()}{then if takes and word in SHUT - {TOLD_NO} else ''}"

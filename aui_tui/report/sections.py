@@ -92,7 +92,7 @@ class Section(NamedTuple):
 NUMBERS: Final = frozenset({"Points", "Hosts", "Share", *STANCES, *visits.HEADER[1:8]})
 NAMES: Final = (
     "verdict", "gates", "points", "assistants", "findings", "notes", "fixes", "facts", "agents", "crawlers", "ledger",
-    "tasks", "visits", "declared", "pages", "reads",
+    "tasks", "visits", "declared", "pages", "open-agents", "reads",
 )  # fmt: skip
 """The sections in their order. ``gates`` only where gates were asked for."""
 LIMIT: Final = (
@@ -123,6 +123,7 @@ def sections(report: HostReport, *, gates: GateOutcome | None = None, now: float
         visitors(report),
         declared(report),
         pages(report),
+        open_agents(report),
         reads(report),
     )
     return [section for section in found if section is not None]
@@ -494,6 +495,16 @@ def pages(report: HostReport) -> Section | None:
     said = [f"{part}: {words.count('in')} of {count(len(words), 'page')} open to all" for part, words in parts.items()]
     text = f"{'; '.join(said)}." if len(items) > 1 else ""
     return Section("pages", "Pages, not scored", text, items)
+
+
+def open_agents(report: HostReport) -> Section | None:
+    """Return which fetch tools of open agents get in, where they were asked for; not scored. Key: the tools."""
+    door = report.observations.open_door if report.observations is not None else None
+    if door is None:
+        return None
+    items = tuple(Item((tools, word), word, why, tools) for tools, word, why in readers.door_rows(door))
+    columns = ("Open readers", "Verdict", "Why")
+    return Section("open-agents", "Open agents, not scored", readers.door_lead(door), items, columns)
 
 
 def reads(report: HostReport) -> Section | None:

@@ -172,7 +172,8 @@ class ScanPolicy:
     besides the usual ones. ``insecure``: certificates are not checked. ``root_browser``: as root, where a browser has
     no sandbox, it may open hosts of others too. ``resolver``: instead of the system's. ``signer``: signs the probes of
     agents that were turned away, at the user's word. ``pages``: other pages of the site to ask for, as paths with
-    their query (``probes.page_path``). ``reads``: the page is also read as readers of text do.
+    their query (``probes.page_path``). ``reads``: the page is also read as readers of text do. ``open_agents``: the
+    homepage is also asked under the clients of open agents' fetch tools.
     """
 
     allow_private: bool = False
@@ -192,6 +193,7 @@ class ScanPolicy:
     via: Via | None = None
     arms: bool = True
     reads: bool = True
+    open_agents: bool = False
     pages: tuple[str, ...] = ()
     sample: int = 0
     """How many pages of the site are chosen too."""

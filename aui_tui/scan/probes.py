@@ -232,6 +232,7 @@ class ProbePlan:
     ``whole_lines``: a body that is cut ends with its last whole line. ``site``: the scanned origin, which
     alone gets the user's own header fields, wherever ``url`` leads; None: nobody gets them. ``body``: sent by POST.
     ``page``: what comes is shown to a reader, so that a refresh within seconds is followed like a redirect.
+    ``redirects``: how many the client follows at most, None for the scan's own limit.
     """
 
     name: str
@@ -242,6 +243,7 @@ class ProbePlan:
     site: Origin | None = None
     body: bytes = b""
     page: bool = False
+    redirects: int | None = None
 
 
 def planned(name: str, url: Url, fields: Fields, limits: Limits, site: Origin) -> ProbePlan:
@@ -317,6 +319,7 @@ async def probe(client: HttpClient, plan: ProbePlan, access: ScanPolicy, *, limi
 async def _run(client: HttpClient, plan: ProbePlan, access: ScanPolicy, answer: Answer) -> None:
     jar = CookieJar()
     cookie = ""
+    most = min(access.limits.redirects, access.limits.redirects if plan.redirects is None else plan.redirects)
     visited = {(str(plan.url), cookie)}
     while True:
         own = access.private_fields() if _is_site(answer.url.origin, plan.site) else ()
@@ -342,8 +345,8 @@ async def _run(client: HttpClient, plan: ProbePlan, access: ScanPolicy, answer: 
             cookie = jar.header(after.origin, after.path)
             if (str(after), cookie) in visited:
                 raise Unfollowed("redirect-loop", "it redirects in a circle")
-            if len(answer.hops) > access.limits.redirects:
-                raise Unfollowed("redirect-loop", f"it redirects more than {access.limits.redirects} times")
+            if len(answer.hops) > most:
+                raise Unfollowed("redirect-loop", f"it redirects more than {most} times")
         except Unfollowed:
             if redirected:
                 raise

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from aui_tui.model.observations import BROWSER, FILE_PROBES
+from aui_tui.model.open_agents import clients
 from aui_tui.model.registry import registry
 from aui_tui.packaged import read_table
 from aui_tui.scan.target import Origin
@@ -25,10 +26,14 @@ _SECURE_ENCODINGS: Final = "gzip, deflate, br, zstd"
 
 
 class Profile(NamedTuple):
-    """What one client sends: ``fields`` in sending order without Host; ``http2``: it speaks HTTP/2 where offered."""
+    """What one client sends: ``fields`` in sending order without Host; ``http2``: it speaks HTTP/2 where offered.
+
+    ``redirects``: how many it follows at most; None: as many as a browser.
+    """
 
     fields: Fields
     http2: bool
+    redirects: int | None = None
 
     def having(self, fields: Mapping[str, str]) -> Profile:
         """Return the same with these values of ``fields``; those that it did not send come last."""
@@ -41,7 +46,11 @@ class Profile(NamedTuple):
 
 @cache
 def profile(name: str) -> Profile:
-    """Return what the probe ``name`` sends: ``browser``, an agent slot or a name of FILE_PROBES."""
+    """Return what the probe ``name`` sends: ``browser``, an agent slot, a name of FILE_PROBES or an open client's."""
+    if name in clients():
+        client = clients()[name]
+        sent = {"User-Agent": client.user_agent, "Accept-Encoding": client.encodings, "Accept": client.accept}
+        return Profile(tuple(field for field in sent.items() if field[1]), http2=False, redirects=client.redirects)
     tables = _tables()
     key = next((agent.token for agent in registry().live if agent.key == name), BROWSER)
     table = tables[FILE_PROFILE if name in FILE_PROBES else key]
@@ -60,11 +69,12 @@ def _platform(agent: str) -> str:
 
 
 def over(fields: Fields, origin: Origin) -> Fields:
-    """Return what of ``fields`` is sent to ``origin``: to an insecure one no client hints, Sec-Fetch, br nor zstd.
+    """Return what of ``fields`` is sent to ``origin``: by a browser to an insecure one no client hints, br nor zstd.
 
     A browser treats this machine as secure over plain HTTP too (W3C Secure Contexts 3.1).
     """
-    if origin.scheme == "https" or is_loopback(origin.host):
+    browser = any(name.lower().startswith("sec-") for name, _ in fields)
+    if origin.scheme == "https" or is_loopback(origin.host) or not browser:
         return fields
     kept = ((name, value) for name, value in fields if not name.lower().startswith(("sec-ch-", "sec-fetch-")))
     return tuple((name, "gzip, deflate" if value == _SECURE_ENCODINGS else value) for name, value in kept)

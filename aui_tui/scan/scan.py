@@ -31,6 +31,7 @@ from aui_tui.model.observations import (
     Exchange,
     FirstHost,
     Observations,
+    OpenDoor,
     OtherPage,
     PageFacts,
     ProbeEvent,
@@ -39,10 +40,11 @@ from aui_tui.model.observations import (
     RobotsPolicy,
     no_progress,
 )
+from aui_tui.model.open_agents import ASKED, clients, table
 from aui_tui.model.reads import KeptPage, Reads
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import AWAY, MORE, OWN_ROBOTS, REAL, REAL_AGENT, REFUSED
-from aui_tui.scan import arms, charset, exchanges, page_choice, probes, profiles, refusal_cause, signing, walls
+from aui_tui.scan import arms, charset, exchanges, page_choice, probes, profiles, refusal_cause, robots, signing, walls
 from aui_tui.scan.arms import RealBrowser
 from aui_tui.scan.comparison import PageComparison
 from aui_tui.scan.file_answers import FileAnswers
@@ -63,6 +65,10 @@ INCOMPLETE_CHAIN: Final = (
     "The server of {} leaves out its intermediate certificate; this scan fetched it, as most browsers do. Clients that"
     " do not (curl, programs in Python and Node.js) refuse the site: send the whole chain (fullchain.pem)"
 )
+OPEN_AGENTS: Final = "open agents"
+"""The probes under the clients of open agents, as one name."""
+CLOSED_ROBOTS: Final = (401, 403)
+"""Statuses of robots.txt by which a reader that asks for it reads nothing of the site."""
 REFUSES: Final = 403
 """The status of an arm that was served another page than people get."""
 _TRIALS: Final = 2
@@ -73,6 +79,8 @@ NOBODYS_PATH: Final = "/.well-known/aui-tui-no-such-file.json"
 """A path that no site has: what it answers there is its answer to every path."""
 PAGE_SECONDS: Final = 8.0
 """How much later a scan may end for each further page."""
+OPEN_SECONDS: Final = 20.0
+"""The same for all clients of open agents."""
 SIGNED_PAUSE: Final = 0.2
 """Pause in seconds between two signed probes, unless the user sets the pace."""
 
@@ -125,6 +133,7 @@ async def observe(
         random=retried is not None and retried.history.random,
         unsettled=retried is not None and retried.unsettled,
         pages=tuple(scan.pages),
+        open_door=scan.open_door,
         shared_limit=retried is not None and retried.shared,
         reference=scan.reference,
         arms=scan.arms,
@@ -204,7 +213,7 @@ def _seen(found: Exchange, at: float) -> Seen:
 
 
 class _Scan:
-    """One scan of a site; of another page than its homepage, the same without the files.
+    """One scan of a site; of another page than its homepage, or with other ``agents``, the same without the files.
 
     ``end``: the time of the monotonic clock at which the last request ends, ``waited`` seconds later if any.
     """
@@ -220,6 +229,7 @@ class _Scan:
         end: float,
         waited: Waiting,
         path: str = "/",
+        agents: Sequence[str] = (),
     ) -> None:
         self._target = target
         self._network = network
@@ -230,9 +240,10 @@ class _Scan:
         self._ends_at = end
         self._waited = waited
         self._path = path
-        self._agents = tuple(agent.key for agent in registry().live)
+        self._whole = path == "/" and not agents
+        self._agents = tuple(agents) or tuple(agent.key for agent in registry().live)
         self._homepages = (BROWSER, *self._agents)
-        self._names = (*self._homepages, *(FILE_PROBES if path == "/" else ()))
+        self._names = (*self._homepages, *(FILE_PROBES if self._whole else ()))
         self._done: dict[str, Exchange] = {}  # the last answer to each probe
         self._served: dict[str, Answer] = {}  # the first page that each client was served, each page kept once
         self._comparison = PageComparison(parser)
@@ -254,6 +265,7 @@ class _Scan:
         self.cause: Cause | None = None
         self.arms: tuple[Arm, ...] = ()
         self.pages: list[OtherPage] = []
+        self.open_door: OpenDoor | None = None
 
     @property
     def _end(self) -> float:
@@ -279,10 +291,12 @@ class _Scan:
         if self._access.arms and not self._flooded:
             await self._ask_other_names()
             await self._compare_robots()
-        if self._path == "/" and not self._flooded:
+        if not self._flooded:
             await self._ask_files_as_agent()
         if answers and not self._flooded:
             await self._ask_pages()
+        if self._access.open_agents:
+            await self._ask_open_agents()
         if self._access.signer is not None and self._done[BROWSER].outcome == SERVED:
             for name in self._agents:
                 if self._done[name].turned_away:
@@ -417,7 +431,8 @@ class _Scan:
     def _plan(self, name: str, profile: profiles.Profile, path: str) -> ProbePlan:
         """Return what to ask for the probe ``name``, a homepage or a file."""
         at = self.site if name in FILE_PROBES else self.origin
-        return probes.planned(name, Url(at, path), profile.fields, self._access.limits, self.origin)
+        plan = probes.planned(name, Url(at, path), profile.fields, self._access.limits, self.origin)
+        return replace(plan, redirects=profile.redirects)
 
     async def _ask_as(
         self,
@@ -650,7 +665,7 @@ class _Scan:
 
     async def _read_page(self, name: str) -> None:
         """Read the page that ``name`` was served as readers of text do, while other probes wait for their answers."""
-        if self._access.reads and self._path == "/":
+        if self._access.reads and self._whole:
             served = self._served[name]
             found = await self._parser.reads(served.body, served.content_type)
             self.reads = msgspec.structs.replace(found, client=name)
@@ -941,8 +956,6 @@ class _Scan:
 
     async def _ask_pages(self) -> None:
         """Ask browser and agents for the other pages too, one page after the other, with the same control."""
-        limits = self._access.limits
-        access = replace(self._access, arms=False, signer=None, limits=replace(limits, causes=0))
         self._ends_at += PAGE_SECONDS * (len(self._access.pages) + self._access.sample)
         wanted = tuple(dict.fromkeys((*self._access.pages, *await self._choose_pages())))
         for number, path in enumerate(wanted):
@@ -952,24 +965,50 @@ class _Scan:
                 return
             shown = clean(path, MAX_URL)
             self._tell(ProbeEvent(name=shown, state="started"))
-            page = _Scan(
-                self._target,
-                self._network,
-                self._parser,
-                access,
-                no_progress,
-                end=self._ends_at,
-                waited=self._waited,
-                path=path,
-            )
-            page.origin = page.site = self.origin
-            await page._probe_all(limits.probe)
-            await page._mark_other_pages()
-            await page._look_again()
-            await page._settle()
-            found = OtherPage(path=shown, exchanges=page.exchanges())
+            found = OtherPage(path=shown, exchanges=await self._ask_beside(path))
             self.pages.append(found)
             self._report(msgspec.structs.replace(found.exchanges[0], name=shown))
+
+    async def _ask_beside(self, path: str, agents: Sequence[str] = ()) -> tuple[Exchange, ...]:
+        """Return what the browser and ``agents``, by default those of the scan, get at ``path``, with the same control.
+
+        It does not look for causes.
+        """
+        limits = replace(self._access.limits, causes=0)
+        access = replace(self._access, arms=False, signer=None, limits=limits)
+        scan = _Scan(
+            self._target,
+            self._network,
+            self._parser,
+            access,
+            no_progress,
+            end=self._ends_at,
+            waited=self._waited,
+            path=path,
+            agents=agents,
+        )
+        scan.origin = scan.site = self.origin
+        await scan._probe_all(limits.probe)
+        await scan._mark_other_pages()
+        await scan._look_again()
+        await scan._settle()
+        return scan.exchanges()
+
+    async def _ask_open_agents(self) -> None:
+        """Ask for the homepage once more under each client of the fetch tools of open agents."""
+        self._ends_at += OPEN_SECONDS + len(clients()) * self._access.limits.pace
+        served = any(self._done[name].outcome == SERVED for name in self._homepages)
+        if not served or self._flooded or not self._has_time(1):
+            why = "nobody was served the homepage" if not served else "the time of the scan ended"
+            self.warnings.append(f"Open agents were not asked, because {why}")
+            return
+        self._tell(ProbeEvent(name=OPEN_AGENTS, state="started"))
+        found = await self._ask_beside("/", tuple(clients()))
+        rules = robots.parse(self.robots.text.encode() if self.robots.kind == "rules" else b"")
+        asking = next(tool.user_agent for tool in table().tool if tool.robots == ASKED)
+        withheld = self.robots.kind == "none" and self._done["robots"].status in CLOSED_ROBOTS
+        self.open_door = OpenDoor(exchanges=found, told_no=withheld or not rules.allows(asking, "/"))
+        self._report(msgspec.structs.replace(found[0], name=OPEN_AGENTS))
 
     async def _ask_signed(self, name: str, signer: Signer) -> None:
         """Ask again with signatures for an agent that was turned away, each time alone and on a fresh connection."""

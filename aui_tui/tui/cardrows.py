@@ -244,15 +244,19 @@ def absent(host: str, problem: str, size: int, can_scan: bool) -> list[ListEntry
 def facts(report: HostReport, size: int, now: float) -> list[ListEntry]:
     """Return what the scan saw of the site."""
     found = sections.facts(report)
-    asked = [part for part in (sections.declared(report), sections.pages(report)) if part is not None]
-    reads = sections.reads(report)
+    found_so = (sections.declared(report), sections.pages(report), sections.open_agents(report))
+    asked = [part for part in found_so if part is not None]
     items = (*found.items, Item(("History",), text=history(report.history, now)))
     out = table(found._replace(items=items, columns=()), size)
     if report.card.unreachable:
         out = [paragraph(report.card.top_evidence or "The host could not be reached.", size, "warn"), blank(), *out]
-    if reads is not None:
-        out += [blank(), title(reads.title, "r reads it all"), paragraph(reads.text, size), *table(reads, size)]
-    return out + [line for part in asked for line in (blank(), title(part.title), *table(part, size))]
+    return out + [
+        line for part in asked for line in (blank(), title(part.title), *_lead(part, size), *table(part, size))
+    ]
+
+
+def _lead(part: sections.Section, size: int) -> list[ListEntry]:
+    return [paragraph(part.text, size)] if part.text else []
 
 
 def reads(report: HostReport, size: int, now: float) -> list[ListEntry]:

@@ -30,7 +30,7 @@ from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import diff as diffs
 from aui_tui.report import plan as plans
-from aui_tui.report.sections import sections
+from aui_tui.report.sections import Item, sections
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 from aui_tui.web import MAX_BODY, NAME, SUMMARY, ApiConfig, origin_of, problems
@@ -190,13 +190,17 @@ def card_result(report: HostReport, base: str) -> CallToolResult:
     head, *parts = sections(report)
     lines = [f"{head.title}: {head.word}. {head.text}", *(f"{item.label}: {item.text}" for item in head.items)]
     for part in parts:
-        if part.name in ("findings", "notes"):
-            lines += [QUOTED, *(f"{item.word}: {_quoted(item.text)}" for item in part.items), END]
+        if part.name in ("findings", "notes", "open-agents"):
+            lines += [QUOTED, *(_quoted(_labelled(item)) for item in part.items), END]
         elif part.name == "fixes":
             lines += [
                 f"fix {item.key}{f' ({item.cells[1]})' * bool(item.cells[1])}: {item.label}" for item in part.items
             ]
     return CallToolResult(content=[TextContent(type="text", text="\n".join(lines))], structured_content=members)
+
+
+def _labelled(item: Item) -> str:
+    return ": ".join(filter(None, (item.word, item.label, item.text)))
 
 
 def _quoted(text: str) -> str:

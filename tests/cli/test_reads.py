@@ -61,7 +61,7 @@ def test_the_kept_page_of_a_host_is_read(tmp_path: Path) -> None:
     [
         ("a.png", b"\x89PNG\r\n\x1a\n\0\0", (), 2, "a.png is not a page: it is not HTML"),
         ("a.md", b"# Words", (), 2, "is not a page"),
-        ("a.html", b"<p>x", ("--as", "smolagent"), 2, "did you mean smolagents?"),
+        ("a.html", b"<p>x", ("--as", "smolagnets"), 2, "did you mean smolagents?"),
         ("a.html", b"<table><tr><td>" * 70_000, ("--as", "page"), 3, "nested more than 1,000 deep"),
         ("a.html", b"<p>" + b"x" * (4 << 20), (), 2, "larger than 4 MiB"),
         ("a.html", b"<html><body></body></html>", ("--as", "words"), 3, "there is no text in it"),
