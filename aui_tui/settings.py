@@ -101,6 +101,7 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True):
     max_per_second: Annotated[
         float, msgspec.Meta(ge=0), "hosts that a crawl starts per second, at most; 0: no limit"
     ] = 0.0
+    reads: Annotated[bool, "a crawl also reads each page as readers of text do (aui-tui reads)"] = False
     scheduler: Annotated[str, "Dask cluster that a crawl scans on, such as tcp://head:8786"] = ""
     read_only: Annotated[bool, "serve what is stored and scan nothing for visitors"] = False
     cors: Annotated[tuple[str, ...], "origins whose pages may read the API of serve"] = ()
@@ -154,7 +155,8 @@ DEFAULTS: Final = dict(zip(Choices.__struct_fields__, Choices.__struct_defaults_
 IN_FILE: Final = ("keys", "columns", "views", "accept", "sites")
 """Settings that neither an option nor a variable can give."""
 OPTIONS: Final = (
-    "ascii", "cacert", "control", "declared", "log_kind", "open_agents", "pace", "sign", "text", "trusted_proxy", "via",
+    "ascii", "cacert", "control", "declared", "log_kind", "open_agents", "pace", "reads", "sign", "text",
+    "trusted_proxy", "via",
 )  # fmt: skip
 """Settings with an option of their own; ``--set NAME=VALUE`` gives any other for a single run."""
 OF_SCANS: Final = ("root_browser", "cacert", "insecure", "pace", "control", "via", "sign", "open_agents")

@@ -162,7 +162,7 @@ def crawl(
 
     Hosts with a card of the last 7 days are skipped. A crawl costs none of the ten scans an hour.
 
-    Settings (aui-tui config): older_than, concurrency, max_per_second, scheduler.
+    Settings (aui-tui config): older_than, concurrency, max_per_second, reads, scheduler.
     """
     run = run_for(context)
     settings = run.settings
@@ -186,7 +186,8 @@ def crawl(
         from aui_tui.service.crawl.work import CrawlSettings
 
         async with local(run, access) as service:
-            scan = CrawlSettings.of(service.access, base_url=settings.base_url, keys=keys_of(run) if as_json else None)
+            keys = keys_of(run) if as_json else None
+            scan = CrawlSettings.of(service.access, base_url=settings.base_url, keys=keys, reads=settings.reads)
             async with _workers(run, scan, workers) as (scanning, places):
                 crawl = Crawl(
                     service,

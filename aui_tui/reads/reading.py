@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import Final
 
 from msgspec.structs import replace
 
 from aui_tui.errors import again_with
-from aui_tui.model.reads import HIDDEN, LIBRARIES, NOSCRIPT, TEXT, Reading, Reads
+from aui_tui.model.reads import HIDDEN, LIBRARIES, NOSCRIPT, TEXT, Fact, Reading, Reads
 from aui_tui.reads.facts import facts, find
 from aui_tui.reads.text import PageText, page_text
 from aui_tui.scan import charset, markup
@@ -103,8 +104,14 @@ def reading(kind: str, body: bytes, content_type: str = "") -> Reading:
     except Exception as error:  # a library's fault is not the page's
         return Reading(kind=kind, problem=f"{library} failed: {type(error).__name__}")
     text = clean(text[:TOO_LONG], block=True).strip()
-    found = tuple(replace(fact, at=find(fact.kind, fact.value, text)) for fact in read(body, content_type).facts)
+    found = tuple(replace(fact, at=find(fact.kind, fact.value, text)) for fact in _facts(body, content_type))
     return Reading(kind=kind, text=text, problem="" if text else "there is no text in it", facts=found)
+
+
+@lru_cache(maxsize=1)
+def _facts(body: bytes, content_type: str) -> tuple[Fact, ...]:
+    """Return the facts of a page, kept while its kinds of readings are made one after another."""
+    return read(body, content_type).facts
 
 
 def _article(html: str) -> str:

@@ -73,6 +73,17 @@ def test_list_with_every_kind_of_bad_row(tmp_path: Path, web: Served) -> None:
 
 
 @pytest.mark.ci
+def test_pages_are_read_when_that_is_asked_for(tmp_path: Path, web: Served) -> None:
+    for name, more in (("plain", ()), ("read", ("--reads",))):
+        done = aui(tmp_path, "crawl", "-", *web.options, "--quiet", *more, stdin=f"http://{name}.test")
+        assert done.code == 0, done.err
+    assert "Reads, not scored" not in aui(tmp_path, "site", "plain.test", "--details").out
+    shown = aui(tmp_path, "site", "read.test", "--details").out
+    assert "Reads, not scored" in shown
+    assert "The page as ChatGPT got it: " in " ".join(shown.split())
+
+
+@pytest.mark.ci
 def test_standard_input_and_quiet(tmp_path: Path, web: Served) -> None:
     done = aui(tmp_path, "crawl", "-", *web.options, "--quiet", stdin="\n".join(hosts(3, "b")))
     assert (done.code, done.out, done.err) == (0, "", "")
