@@ -178,6 +178,18 @@ def meanings() -> Mapping[str, str]:
     return {name: hint.__metadata__[-1] for name, hint in get_type_hints(Choices, include_extras=True).items()}
 
 
+def table(settings: Settings) -> dict[str, dict[str, object]]:
+    """Return value, origin and meaning of every setting by name."""
+    about = {"data_dir": "folder of cards, cache and quota", "config_file": "the settings file", **meanings()}
+    values = msgspec.to_builtins(
+        settings, enc_hook=lambda value: dict(value) if isinstance(value, Mapping) else str(value)
+    )
+    return {
+        name: {"value": values[name], "origin": settings.origins[name], "meaning": meaning}
+        for name, meaning in about.items()
+    }
+
+
 def load(flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None) -> Settings:
     """Return the settings in force.
 
@@ -202,6 +214,12 @@ def load(flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | No
             place = str(config_file)
             values[name], origins[name] = _read(name, table[name], f"{clean(place, 200)}: {name}"), place
     return Settings(data_dir=data_dir, config_file=config_file, origins=MappingProxyType(origins), **values)
+
+
+def again(settings: Settings) -> Settings:
+    """Return what is in force now, with the flags of ``settings`` and the file as it is. Raises as :func:`load`."""
+    given = (name for name, origin in settings.origins.items() if origin.startswith("--"))
+    return load({name: str(value) if isinstance(value := getattr(settings, name), Path) else value for name in given})
 
 
 def ignored(environ: Mapping[str, str]) -> list[str]:

@@ -19,7 +19,7 @@ from aui_tui.docs import TOPICS
 from aui_tui.index.folder import places as store_places
 from aui_tui.model.vocabulary import choose
 from aui_tui.packaged import read_text
-from aui_tui.settings import Settings, meanings
+from aui_tui.settings import Settings, table
 
 app = App()
 
@@ -77,18 +77,6 @@ def schema(
     run_for(context)
     name = choose("record", record, RECORDS)
     streams.write(read_text(f"model/schemas/{name}.schema.json").encode())
-
-
-def table(settings: Settings) -> dict[str, dict[str, object]]:
-    """Return value, origin and meaning of every setting by name."""
-    about = {"data_dir": "folder of cards, cache and quota", "config_file": "the settings file", **meanings()}
-    values = msgspec.to_builtins(
-        settings, enc_hook=lambda value: dict(value) if isinstance(value, Mapping) else str(value)
-    )
-    return {
-        name: {"value": values[name], "origin": settings.origins[name], "meaning": meaning}
-        for name, meaning in about.items()
-    }
 
 
 @app.command("config", epilog="Example: aui-tui config --json")

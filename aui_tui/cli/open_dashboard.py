@@ -185,22 +185,27 @@ def _file_of(text: str) -> Path:
 
 def _preferences(run: Run, service: Service) -> Preferences:
     """Return what the user chose before, and what remembers the next choice: the settings file."""
-    from aui_tui.settings import remember
-    from aui_tui.tui.context import Preferences
+    from aui_tui.settings import again, remember, table
+    from aui_tui.tui.context import Preferences, SettingShown
 
     settings = run.settings
     file = str(settings.config_file)
     local = isinstance(service, LocalService)
     left = places(settings.data_dir).dashboard
 
+    def shown() -> dict[str, SettingShown]:
+        return {
+            name: SettingShown(row["value"], str(row["origin"]), str(row["meaning"]))
+            for name, row in table(again(settings)).items()
+        }
+
     return Preferences(
         columns=settings.columns,
         keys=dict(settings.keys),
         views={name: {str(key): text for key, text in view.items()} for name, view in settings.views.items()},
         ascii=settings.ascii,
-        mouse=settings.mouse,
         path=file,
-        stronger={name: origin for name, origin in settings.origins.items() if origin not in ("default", file)},
+        settings=shown,
         write=partial(remember, settings.config_file),
         read_log=partial(read_log, run, service) if isinstance(service, LocalService) else None,
         left=_list_left(left) if local else {},

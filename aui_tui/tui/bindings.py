@@ -249,6 +249,11 @@ CHOOSE_MANY: Final = _table(
     _key("space", "mark", "columns-mark", "Mark", "Mark", first=True),
 )
 
+SETTINGS: Final = _table(
+    "settings",
+    _key("e", "edit", "settings-edit", "Open the settings file in your editor", "Edit the file"),
+)
+
 VIEWS: Final = _table(
     "saved lists",
     _key("delete,ctrl+d", "forget", "views-forget", "Forget the list under the cursor", "Forget", first=True),
@@ -263,7 +268,7 @@ APP: Final = _table(
     _key("ctrl+p", "command_palette", "palette", "Find a command, a host, a list or a theme"),
     _key("e", "window('method')", "explain", "How a score comes about, in words", title="Method"),
     _key("T", "window('theme')", "themes", "Choose a theme; the screen shows each as you go"),
-    _key("comma", "window('settings')", "settings", "Theme, columns, keys, saved lists, their file"),
+    _key("comma", "window('settings')", "settings", "Every setting, its value, its place; the file"),
     _key("L", "window('log')", "actions", "What was done here; enter copies its command line"),
     _key("ctrl+z", "suspend_process", "suspend", "Back to the shell; fg comes back here"),
     _key("q,ctrl+q", "quit", "quit", "Leave the dashboard", display="q"),
@@ -326,7 +331,7 @@ def live(screen: Screen[Any]) -> list[Live]:
     return [found[name] for name in dict.fromkeys(order) if name in found]
 
 
-MODAL: Final = frozenset({"window", "search", "find", "address", "columns", "saved lists"})
+MODAL: Final = frozenset({"window", "search", "find", "address", "columns", "settings", "saved lists"})
 """Places where the keys of everywhere do not work."""
 MODIFIERS: Final = frozenset({"ctrl", "shift", "alt", "super"})
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, partial
 from typing import Final, NamedTuple, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from aui_tui.errors import BadValue
+from aui_tui.errors import AuiError, BadValue
 from aui_tui.model import labels
 from aui_tui.model.query import Query
 from aui_tui.model.view import Row
 from aui_tui.tui.bindings import live
-from aui_tui.tui.context import attempt
+from aui_tui.tui.context import SettingShown, attempt
 from aui_tui.tui.dashboard import Dashboard
 from aui_tui.tui.rows import paragraph
 from aui_tui.tui.screens.card import open_card
-from aui_tui.tui.screens.settings import SETTINGS, choose_view
+from aui_tui.tui.screens.settings import change_setting, choose_view
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.state import CardState
 from aui_tui.tui.words import TERMS
@@ -43,6 +43,13 @@ class PaletteCommand(NamedTuple):
 class Palette(Provider):
     """Finds commands by title, words by their meaning too, and hosts by a part of their name."""
 
+    @cached_property
+    def _settings(self) -> Mapping[str, SettingShown]:
+        try:
+            return cast("Dashboard", self.app).context.preferences.settings()
+        except AuiError:
+            return {}
+
     def commands(self) -> Iterator[PaletteCommand]:
         """Yield everything that is shown while nothing is typed."""
         app, screen = cast("Dashboard", self.app), self.screen
@@ -52,8 +59,8 @@ class Palette(Provider):
                 yield PaletteCommand(
                     one.binding.description, words, partial(app.run_action, one.binding.action, one.node)
                 )
-        for setting in SETTINGS.values():
-            yield PaletteCommand(f"Setting {setting.title}", "settings", partial(setting.change, app))
+        for name, setting in self._settings.items():
+            yield PaletteCommand(f"Setting {name}", setting.meaning, partial(change_setting, app, name))
         state = getattr(screen, "state", None)
         if isinstance(state, CardState):
             words = "what the real agents got, beside this card"

@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
 
 import msgspec
 from textual.dom import DOMNode
@@ -27,12 +27,28 @@ COMMAND: Final = re.compile(r"(?:^|(?<=; ))aui-tui ")
 """Where a command line begins in a line of them."""
 
 
+class SettingShown(NamedTuple):
+    """A setting: its value, its meaning, and its ``origin``, which is ``default``, the file, a flag or a variable."""
+
+    value: object
+    origin: str
+    meaning: str
+
+    @property
+    def words(self) -> str:
+        """The value in a line; of a table its names alone, as the fields of a site may be secret."""
+        if isinstance(self.value, Mapping | list):
+            return ", ".join(map(str, self.value))
+        return self.value if isinstance(self.value, str) else msgspec.json.encode(self.value).decode()
+
+
 class Preferences(msgspec.Struct):
     """What the user chose before, and what remembers a choice.
 
     ``columns``: keys of the columns of the list, empty for the usual ones. ``keys``: keys by binding id. ``views``:
     saved lists by name. ``write`` puts a value (None: nothing) under a name, given after those of its tables, into the
-    settings file ``path``; raises AuiError. ``stronger``: by setting, the flag or variable that overrides it.
+    settings file ``path``; raises AuiError. ``settings`` returns every setting by name, as
+    it is in force now; raises AuiError where the file is wrong.
     ``read_log`` reads an access log of a host and returns a sentence on it. ``left``: the list as it was left, in the
     words of ``ListState.saved`` and with the ``host`` under the cursor; ``leave`` keeps it for the next start.
     """
@@ -41,9 +57,8 @@ class Preferences(msgspec.Struct):
     keys: dict[str, str] = msgspec.field(default_factory=dict)
     views: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
     ascii: bool = False
-    mouse: bool = True
     path: str = ""
-    stronger: dict[str, str] = msgspec.field(default_factory=dict)
+    settings: Callable[[], Mapping[str, SettingShown]] = dict
     write: Callable[[Sequence[str], Any], None] | None = None
     read_log: Callable[[str, str], Awaitable[str]] | None = None
     left: dict[str, str] = msgspec.field(default_factory=dict)

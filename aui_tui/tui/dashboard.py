@@ -157,11 +157,12 @@ class Dashboard(App[Any]):
             return
         try:
             kept.write(name, value)
+            now = kept.settings().get(name[0])
         except (AuiError, OSError) as error:
             self.notice(sentence(error), "error")
             return
-        stronger = kept.stronger.get(name[0], "")
-        but = f" {stronger} overrides it at the start." if stronger else ""
+        over = now is not None and now.origin not in ("default", kept.path)
+        but = f" {now.origin} overrides it at the start." if now is not None and over else ""
         self.notice(f"{what} Remembered in {kept.path}.{but}")
 
     # Themes

@@ -129,11 +129,30 @@ def test_a_key_of_the_settings_file_works_and_the_pane_of_keys_says_where_to_wri
     with Terminal(home, ["--config", str(config)], columns=140, lines=40) as terminal:
         terminal.wait_for("AUI  3 sites")
         keys = Keys(terminal)
-        keys.press([","], "Columns of the list")
-        keys.press(["\x1b[B"] * 4 + ["\r"], "write its name under [keys] in")
+        keys.press([","], "Settings")
+        keys.press(["G", *["k"] * 4, "\r"], "write its name under [keys] in")
         keys.press(["\x1b"])
         terminal.wait_until(lambda: "under [keys]" not in terminal.text)
         keys.press(["Z"], "1 Who gets in")
+
+
+@pytest.mark.ci
+def test_the_settings_say_where_each_comes_from_and_open_in_the_users_editor(
+    home: Path, config: Path, tmp_path: Path
+) -> None:
+    config.write_text('control = "plain"\n', encoding="utf-8")
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nprintf \'%s\\n\' "$2" >>"$3"\nread answer </dev/tty\n', encoding="utf-8")
+    editor.chmod(0o700)
+    env = {"EDITOR": f"'{editor}' --wait 'pace = 90'", "AUI_TUI_SCHEDULER": "tcp://head:8786"}
+    with Terminal(home, ["--config", str(config)], columns=140, lines=80, env=env) as terminal:
+        terminal.wait_for("AUI  3 sites")
+        terminal.press(",")
+        terminal.wait_for("plain (file): ", "tcp://head:8786 (AUI_TUI_SCHEDULER): ", "(default): scoring method")
+        terminal.press("e")
+        terminal.wait_until(lambda: "pace = 90" in config.read_text(encoding="utf-8"))
+        terminal.press("done\r")
+        terminal.wait_for("pace: must be a number <= 60.0", "AUI  3 sites")
 
 
 @pytest.mark.ci

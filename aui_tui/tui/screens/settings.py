@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from pathlib import Path
+from typing import Final, cast
 
-from textual.app import ComposeResult
+from textual.app import ComposeResult, SuspendNotSupported
 from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
@@ -14,35 +18,85 @@ from textual.widgets.option_list import Option
 from aui_tui.errors import AuiError
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.bindings import CHOOSE_MANY, TABLES, VIEWS, written
+from aui_tui.tui.bindings import CHOOSE_MANY, SETTINGS, TABLES, VIEWS, written
 from aui_tui.tui.columns import every_column
 from aui_tui.tui.context import sentence
 from aui_tui.tui.dashboard import Dashboard
-from aui_tui.tui.rows import ListEntry, blank, paragraph, title
+from aui_tui.tui.rows import ListEntry, blank, entry, hang, paragraph, title
 from aui_tui.tui.screens.help import HelpScreen, MethodScreen
 from aui_tui.tui.screens.windows import ChooseScreen, Dialog, ReadScreen
 from aui_tui.tui.state import CardState, ListState, list_of
+from aui_tui.tui.widgets.listing import RowList
 
 NAME: Final = 18
+NOWHERE: Final = "Nothing is remembered here."
+
+
+class SettingsScreen(ReadScreen):
+    """Every setting with its value, its place and its meaning; those with a window of their own open it."""
+
+    BINDINGS = SETTINGS
+    DEFAULT_CSS = "SettingsScreen .window { width: 116; } SettingsScreen .window RowList:focus { max-height: 100%; }"
+
+    def __init__(self, app: Dashboard) -> None:
+        self._path, self._settings = app.context.preferences.path, app.context.preferences.settings()
+        super().__init__("Settings", self._rows, "enter changes it · e edits the file · esc closes")
+
+    def _rows(self, size: int) -> list[ListEntry]:
+        out = [paragraph(f"Remembered in {self._path}" if self._path else NOWHERE, size, "muted")]
+        for name, setting in self._settings.items():
+            where = "file" if setting.origin == self._path else setting.origin
+            words = f"{setting.words or '(none)'} ({where}): {setting.meaning}"
+            role = "" if where == "default" else "strong"
+            out.append(entry(hang(f"{fit(name, NAME)} ", words, size, role), key=name))
+        return out
+
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+        if message.key:
+            self.dismiss()
+            change_setting(cast("Dashboard", self.app), message.key)
+
+    def action_edit(self) -> None:
+        self.dismiss()
+        edit_settings(cast("Dashboard", self.app))
 
 
 def show_settings(app: Dashboard) -> None:
-    """Show the settings and where they are remembered."""
-    kept = app.context.preferences
-    choices = {name: (setting.title, setting.note(app)) for name, setting in SETTINGS.items()}
-    where = f"Remembered in {kept.path}" if kept.write is not None else "Nothing is remembered here."
-    app.choose("Settings", choices, lambda name: SETTINGS[name].change(app), hint=where)
+    """Show every setting, or where the file is wrong."""
+    try:
+        app.push_screen(SettingsScreen(app))
+    except AuiError as error:
+        app.notice(sentence(error), "error")
 
 
-def turn(name: str, app: Dashboard) -> None:
-    """Turn a setting on or off."""
-    value = not getattr(app.context.preferences, name)
-    setattr(app.context.preferences, name, value)
-    app.remember(name, value=value, what=f"{SETTINGS[name].title}: {_yes_no(name, app)}, from the next start.")
+def change_setting(app: Dashboard, name: str) -> None:
+    """Open the window of the setting called ``name``, else the settings file in the user's editor."""
+    own_windows = {"theme": show_themes, "columns": show_columns, "keys": show_keys, "views": show_views}
+    own_windows.get(name, edit_settings)(app)
 
 
-def _yes_no(name: str, app: Dashboard) -> str:
-    return "yes" if getattr(app.context.preferences, name) else "no"
+def edit_settings(app: Dashboard) -> None:
+    """Open the settings file in the user's editor, and say when it is not right afterwards."""
+    kept, editor = app.context.preferences, os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    if not kept.path or not editor:
+        words = f"The variable EDITOR names no editor; the settings are in {kept.path}." if kept.path else NOWHERE
+        app.notice(words, "warning")
+        return
+    try:
+        Path(kept.path).parent.mkdir(parents=True, exist_ok=True)
+        with app.suspend():
+            subprocess.run([*shlex.split(editor), kept.path], check=False)  # noqa: S603 (the user's own editor)
+    except SuspendNotSupported:
+        app.notice(f"An editor needs a terminal; the settings are in {kept.path}.", "warning")
+    except (OSError, ValueError) as error:
+        app.notice(f"The editor {editor} cannot be started: {error}.", "error")
+    else:
+        try:
+            kept.settings()
+        except AuiError as error:
+            app.notice(sentence(error), "error")
+        else:
+            app.notice(f"What {kept.path} says holds from the next start.")
 
 
 def show_themes(app: Dashboard) -> None:
@@ -186,26 +240,6 @@ def show_method(app: Dashboard) -> None:
     app.push_screen(MethodScreen(report.card.method if report is not None else ""))
 
 
-class Setting(NamedTuple):
-    """What can be set here: its title, what it is now, and what changes it."""
-
-    title: str
-    note: Callable[[Dashboard], str]
-    change: Callable[[Dashboard], None]
-
-
-def _number(name: str, app: Dashboard) -> str:
-    return str(len(getattr(app.context.preferences, name)) or "usual")
-
-
-SETTINGS: Final = {
-    "theme": Setting("Theme", lambda app: app.chosen_theme, show_themes),
-    "ascii": Setting("ASCII characters only", partial(_yes_no, "ascii"), partial(turn, "ascii")),
-    "mouse": Setting("Mouse", partial(_yes_no, "mouse"), partial(turn, "mouse")),
-    "columns": Setting("Columns of the list", partial(_number, "columns"), show_columns),
-    "keys": Setting("Keys", partial(_number, "keys"), show_keys),
-    "views": Setting("Saved lists", lambda app: str(len(app.context.preferences.views) or "none"), show_views),
-}
 WINDOWS: Final[dict[str, Callable[[Dashboard], object]]] = {
     "help": lambda app: app.push_screen(HelpScreen(app.screen)),
     "method": show_method,
