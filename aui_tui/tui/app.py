@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
@@ -77,6 +78,7 @@ class AuiApp(Dashboard):
         self._start_host = start_host
         self._typed = TypeAhead(self)
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._leaving = False
 
     def get_driver_class(self) -> type[Driver]:
         """Return Textual's driver; that of a terminal with one input thread, and no error when that has gone."""
@@ -84,8 +86,14 @@ class AuiApp(Dashboard):
 
     def leave(self, status: int) -> None:
         """End with ``status``, asked for by any thread."""
+        self._leaving = True
         if self._loop is not None:
             self._loop.call_soon_threadsafe(partial(self.exit, return_code=status))
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Pass over what a screen lacks that was about to open when the program was told to end."""
+        if not self._leaving:
+            super()._handle_exception(error)
 
     def get_key_display(self, binding: Binding) -> str:
         """Return how the key of a binding is written."""
@@ -200,9 +208,12 @@ def run(
     try:
         if error is not None:
             sys.__stderr__ = terminal.Output(error)  # type: ignore[misc, assignment]
-        with terminal.Guard(app.leave) if os.name == "posix" else nullcontext():
-            status: Any = app.run(mouse=mouse)
+        status: Any = None
+        with terminal.Guard(app.leave) if os.name == "posix" else nullcontext() as guard:
+            status = app.run(mouse=mouse)
     finally:
         sys.__stderr__ = error  # type: ignore[misc]
     app.keep_list()
+    if guard is not None and guard.gone:
+        return 128 + signal.SIGHUP
     return status if status is not None else app.return_code or 0

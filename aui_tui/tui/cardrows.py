@@ -453,7 +453,7 @@ def every_agent(report: HostReport) -> tuple[agents.AgentRow, ...]:
 def why(report: HostReport, key: str) -> str:
     """Return why the agent ``key`` fares as it does, in whole sentences."""
     if key.startswith("+"):
-        return "Rows that are alike are folded into one; enter unfolds them."
+        return f"{why(report, key[1:])} Rows that are alike are folded into one; enter unfolds them."
     row = next((row for row in every_agent(report) if row.key == key), None)
     return " ".join(_sentences(row)) if row is not None else ""
 
@@ -520,11 +520,9 @@ def amount(number: int, state: CardState) -> str:
 def pane_title(number: int, state: CardState, now: float) -> str:
     """Return digit and name of a pane, and what is in it, for its border."""
     shown, report = name_of(number, state), state.report
-    name = f"{number} {shown}"
+    name = f"{number} {shown}" if number != SUMMARY else "How the score came about"
     if report is None:
         return name
-    if shown == "Summary":
-        return "How the score came about"
     if shown == "Evidence":
         found = _by_severity(report)
         return "   ".join((name, *(f"{n} {marked(kind)[0]}" for kind in SEVERITIES if (n := found[kind]))))

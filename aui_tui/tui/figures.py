@@ -272,7 +272,7 @@ def servers(figures: Overview, size: int) -> list[ListEntry]:
 def lacking(figures: Overview, size: int) -> list[ListEntry]:
     """Return how many hosts fail each check that has a fix."""
     out = []
-    width = 44 if size >= 90 else 32 if size >= 60 else 15
+    width = 44 if size >= 90 else 32 if size >= 60 else 26 if size >= 46 else 15
     for key, number in sorted(figures.failing.items(), key=lambda item: (-item[1], item[0])):
         name = BY_FIX[key].lacking if width >= 32 and key in BY_FIX else label(key)
         out.append(bar_row(name, number, figures.hosts, size, figure("fix", key) if key in FIXES else "", width))

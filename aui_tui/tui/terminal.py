@@ -49,7 +49,13 @@ class Guard:
         self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    @property
+    def gone(self) -> bool:
+        """Whether the terminal has gone."""
+        return self._modes is not None and _is_gone(self._terminal)
+
+    def __exit__(self, *_: object) -> bool:
+        """End; an error that a terminal which has gone has brought is none."""
         self._ended.set()
         signal.set_wakeup_fd(self._wakeup)
         for number, handler in self._handlers.items():
@@ -57,6 +63,7 @@ class Guard:
         self._thread.join()
         os.close(self._read)
         os.close(self._write)
+        return self.gone
 
     def _watch(self) -> None:
         while not self._ended.is_set():
@@ -65,7 +72,7 @@ class Guard:
                 for number in os.read(self._read, 64):
                     if number in self._handlers:
                         self._end(number, IN_ORDER)
-            if self._modes is not None and _is_gone(self._terminal):
+            if self.gone:
                 self._end(signal.SIGHUP, AT_ONCE)
 
     def _end(self, number: int, seconds: float) -> None:

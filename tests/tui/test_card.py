@@ -265,7 +265,7 @@ async def test_from_an_earlier_scan_the_newest_is_chosen_again() -> None:
 @pytest.mark.parametrize("redrawn", [False, True], ids=["as shown", "drawn again"])
 async def test_the_legend_below_a_pane_has_the_width_that_the_pane_gets_when_it_is_shown(redrawn: bool) -> None:
     async with stage(CardService.of(60), start_host=HOST) as pilot:
-        pane = card_of(pilot).pane(6)
+        pane = card_of(pilot).pane(3)
         assert not pane.size.width
         pane.write_below(lambda size: f"{size} cells")
         pane.display = True

@@ -41,10 +41,14 @@ OF_CARD: Final = frozenset(
 """Actions that there must be a card for."""
 OPENS: Final = {AGENTS: "Exchange", FIXES: "Steps", SCAN_LOG: "Exchange"}
 """What enter does in the panes where it does not show the whole row."""
-COLUMNS: Final = ((AGENTS, EVIDENCE), (FIXES, READS), (SUMMARY, SCAN_LOG, TASK_RUN, VISITS))
+COLUMNS: Final = ((AGENTS, EVIDENCE, SUMMARY), (FIXES, READS), (SCAN_LOG, TASK_RUN, VISITS))
 """The panes from top to bottom in the three columns of a very wide screen; a wide one has the last below the second."""
 TWO, THREE = 110, 180
 """Cells from which on there are two columns, and three."""
+SMALL: Final = 66
+"""Cells below which there is no room for the pillars."""
+TALL: Final = 34
+"""Lines from which on the first column has room for how the score came about."""
 
 
 class CardScreen(DashboardScreen[str]):
@@ -81,13 +85,16 @@ class CardScreen(DashboardScreen[str]):
     .-columns #panes { layout: horizontal; }
     .-columns #column-0, .-columns #right { width: 1fr; }
     .-columns #pane-2 { height: auto; max-height: 45%; }
+    .-columns #column-0.-filled #pane-3 { height: auto; max-height: 65%; }
     .-columns #column-1 { height: auto; max-height: 70%; }
     .-columns #pane-4 { height: auto; }
+    .-columns.-reading #pane-2 { height: 7; }
+    .-columns.-reading #column-0.-filled #pane-3 { height: 12; }
+    .-columns.-reading #pane-4 { height: 65%; }
     .-columns #column-1.-filled, .-columns #column-1.-filled #pane-5 { height: 1fr; max-height: 100%; }
     .-columns #column-1.-filled #pane-4 { max-height: 65%; }
     .-three #right { layout: horizontal; width: 2fr; }
     .-three #column-1, .-three #column-2 { height: 1fr; max-height: 100%; width: 1fr; }
-    .-three #pane-1 { height: auto; max-height: 50%; }
     .-three #pane-7, .-three #pane-8 { height: auto; max-height: 40%; }
     """
     SCOPED_CSS = False
@@ -207,6 +214,7 @@ class CardScreen(DashboardScreen[str]):
         columns = self.size.width >= TWO and self.size.height >= 20 and not (self._zoomed or absent)
         three = columns and self.size.width >= THREE
         self.set_class(absent, "-absent")
+        self.set_class(state.report is None and not absent, "-reading")
         self.set_class(columns, "-columns")
         self.set_class(three, "-three")
         self.set_class(not columns and not absent and (state.pane != SUMMARY or self._zoomed), "-below")
@@ -219,7 +227,7 @@ class CardScreen(DashboardScreen[str]):
             figure.display = not self.context.preferences.ascii  # it draws with lines of boxes
         small = f"{letter} {points}\n" if self.context.preferences.ascii else ""
         self.query_one("#basis", Static).update(Content(small + cardrows.basis(state.report)))
-        short = self.size.height < 16
+        short = self.size.height < 16 or self.size.width < SMALL
         strip = self.query_one("#strip", RowList)
         strip.show(lambda size: cardrows.answer(self.state, size, brief=short), top=top, at=cardrows.opening(0, state))
         self.query_one("#brief").refresh()
@@ -227,14 +235,16 @@ class CardScreen(DashboardScreen[str]):
     def _place(self, *, columns: bool, three: bool) -> None:
         """Show the panes that the screen has room for."""
         state = self.state
-        turn = SUMMARY if state.ledger and not three else state.turn
-        shown = {state.pane} if not columns else {AGENTS, EVIDENCE, FIXES, turn}
+        shown = {state.pane} if not columns else {AGENTS, EVIDENCE, FIXES, state.turn}
         if three:
-            shown |= {READS, SUMMARY, SCAN_LOG}
+            shown |= {READS, SCAN_LOG}
+        if columns and (state.ledger or self.size.height >= TALL):
+            shown.add(SUMMARY)
         for place in NUMBERS:
             self.pane(place).set_class(place in shown, "-shown")
         for number, column in enumerate(COLUMNS):
             self.query_one(f"#column-{number}").set_class(bool(shown & {*column}), "-shown")
+        self.query_one("#column-0").set_class(SUMMARY in shown, "-filled")
         self.query_one("#column-1").set_class(READS in shown, "-filled")
         self.query_one("#right").set_class(bool(shown & {*COLUMNS[1], *COLUMNS[2]}), "-shown")
 

@@ -29,7 +29,7 @@ class RowList(OptionList):
     RowList { height: 1fr; border: none; padding: 0; background: $background; color: $foreground; overflow-x: hidden;
       text-wrap: nowrap; text-overflow: ellipsis;
       scrollbar-color: $role-rest; scrollbar-background: $background; scrollbar-size: 0 1;
-      scrollbar-gutter: stable; }
+      scrollbar-gutter: stable; link-style: none; link-style-hover: none; }
     RowList:focus { border: none; background-tint: $foreground 0%; }
     RowList > .option-list--option, RowList > .option-list--option-disabled { padding: 0; color: $foreground; }
     RowList > .option-list--option-hover { background: $background; }
@@ -65,6 +65,7 @@ class RowList(OptionList):
         ``marks_first``: the first figure of a row is marked as any other, as it does not stand for the row.
         """
         super().__init__(markup=False, id=id, classes=classes)
+        self.auto_links = False
         self.opens, self._marks_first = opens, marks_first
         self._build_rows = build
         self.rows: tuple[ListEntry, ...] = ()
@@ -144,8 +145,8 @@ class RowList(OptionList):
         if not rows:
             self.clear_options()  # Textual draws nothing over what was there
         places = [place for place, row in enumerate(rows) if row.key]
-        same = next((place for place in places if rows[place].key in (here, here.removeprefix("+"))), None)
-        self.highlighted = same if same is not None else places[0] if places else None
+        if not (here and (self.go_to(here) or self.go_to(here.removeprefix("+")))):
+            self.highlighted = places[0] if places else None
         self.scroll_to(0, top, animate=False, immediate=True)
         self._begin()
 
