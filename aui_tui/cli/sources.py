@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, aclosing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -18,7 +18,7 @@ from aui_tui.files import STDIN
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import Observations
-from aui_tui.model.options import Acceptance
+from aui_tui.model.options import Accepted
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import nearest
 from aui_tui.service.protocol import Service
@@ -71,7 +71,7 @@ def local_of(run: Run, access: ScanPolicy | None = None) -> LocalService:
     return service
 
 
-def accepted(settings: Settings) -> Mapping[str, Mapping[str, Acceptance]]:
+def accepted(settings: Settings) -> Accepted:
     """Return the findings that the settings accept, by host and id. Raises ConfigError for one that does not exist."""
     if settings.accept:
         from aui_tui.checks.ledger import sentences

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
-from typing import Annotated
+from types import MappingProxyType
+from typing import Annotated, Final
 
 import msgspec
 
@@ -38,3 +40,8 @@ class Acceptance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     reason: Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
     until: date
+
+
+Accepted = Mapping[str, Mapping[str, Acceptance]]
+"""The findings that an owner accepts: by host, then by id."""
+NOTHING_ACCEPTED: Final[Accepted] = MappingProxyType({})

@@ -253,12 +253,18 @@ def _suite(one: HostResult, options: ExportOptions) -> ElementTree.Element:
         case = Case("agents", ANSWERS, "error", one.found.title, one.found.detail)
         return _suite_of(one.found.host, [case], {}, "")
     card = one.found.card
-    said = "\n".join(f"{'note' if is_note(item) else item.severity}: {item.text}" for item in card.findings)
+    said = "\n".join(_told(item, one.found.accepted) for item in card.findings)
     suite = _suite_of(card.host, list(_cases(one.found, one.outcome)), _figures(card), said)
     if not options.deterministic:
         suite.set("time", f"{card.elapsed_ms / 1000:.3f}")
         suite.set("timestamp", card.scanned_at[:19])
     return suite
+
+
+def _told(finding: Finding, accepted: Mapping[str, Acceptance]) -> str:
+    if why := accepted.get(finding.id):
+        return f"accepted until {why.until} ({clean(why.reason)}): {finding.text}"
+    return f"{'note' if is_note(finding) else finding.severity}: {finding.text}"
 
 
 def _suite_of(host: str, cases: Sequence[Case], figures: dict[str, Any], said: str) -> ElementTree.Element:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.methods import method as method_called
 from aui_tui.model.observations import Observations, Progress, no_progress
-from aui_tui.model.options import ORDINARY, Acceptance, ScanOptions
+from aui_tui.model.options import NOTHING_ACCEPTED, ORDINARY, Accepted, ScanOptions
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
 from aui_tui.model.reads import Reading
@@ -49,7 +49,6 @@ CLIENT: Final = "local"
 """Who pays for scans where no client is named."""
 REGRADING: Final = 5.0
 """Seconds of a question that may go into grading older scans again."""
-NOTHING_ACCEPTED: Final[Mapping[str, Mapping[str, Acceptance]]] = {}
 THREADS: Final = 4
 """Threads that read and write files."""
 
@@ -76,7 +75,7 @@ class LocalService(Service):
         access: ScanPolicy | None = None,
         at_once: int = 0,
         with_visits: bool = True,
-        accept: Mapping[str, Mapping[str, Acceptance]] = NOTHING_ACCEPTED,
+        accept: Accepted = NOTHING_ACCEPTED,
     ) -> None:
         self._accept = accept
         self._grading = Grading(method_called(method).name, base_url.rstrip("/"), with_visits)

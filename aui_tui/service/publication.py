@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from aui_tui.errors import ConfigError, ScansRefused
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import Progress, no_progress
-from aui_tui.model.options import ORDINARY, Acceptance, ScanOptions
+from aui_tui.model.options import NOTHING_ACCEPTED, ORDINARY, Accepted, ScanOptions
 from aui_tui.model.tasks import TaskProgress
 from aui_tui.model.view import HostReport
 from aui_tui.scan import signing
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
-from aui_tui.service.local import NOTHING_ACCEPTED, LocalService
+from aui_tui.service.local import LocalService
 
 SCANS: Final = 24
 """Scans that one process makes at once for its clients; as many wait, and one more is refused and costs nothing."""
@@ -42,7 +41,7 @@ class Publication(LocalService):
         read_only: bool = False,
         with_visits: bool = True,
         at_once: int = SCANS,
-        accept: Mapping[str, Mapping[str, Acceptance]] = NOTHING_ACCEPTED,
+        accept: Accepted = NOTHING_ACCEPTED,
     ) -> None:
         super().__init__(
             folder,

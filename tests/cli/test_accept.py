@@ -45,6 +45,12 @@ def test_an_accepted_finding_is_shown_as_accepted_and_fails_no_gate(home: Path) 
     assert suppressed["ruleId"] == f"finding/{FINDING.id}"
 
 
+def test_it_is_so_in_junit(home: Path) -> None:
+    done = asked(home, str(TODAY), "--format", "junit")
+    assert f"accepted until {TODAY} (the vendor knows): " in done.out
+    assert f"critical: {FINDING.text[:20]}" not in done.out
+
+
 def test_it_is_back_when_its_day_has_passed(home: Path) -> None:
     done = asked(home, str(TODAY - timedelta(days=1)), "--fail-on", "critical", "--details")
     assert done.code == 1
