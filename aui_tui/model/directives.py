@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from aui_tui.model.registry import registry
+
 WITHHOLDING: Final = ("noindex", "nosnippet", "noarchive", "none", "noai", "noimageai", "max-snippet:0")
 """Directives that keep a page out of an index, out of answers or from models."""
 MOST: Final = 8
@@ -21,6 +23,13 @@ def withheld(content: str) -> str:
     """Return those words of a list of directives that withhold the page, joined by commas; empty for none."""
     words = content[:1000].lower().replace(" ", "").split(",")
     return ", ".join(dict.fromkeys(word for word in words if word in WITHHOLDING))
+
+
+def of_meta(name: str, content: str) -> str:
+    """Return what a meta element withholds from indexes or agents; nothing of one that speaks to no client."""
+    said = withheld(content)
+    tokens = (entry.token.lower() for entry in (*registry().agents, *registry().crawlers)) if said else ()
+    return said if "bot" in name.lower() or name.lower() in tokens else ""
 
 
 def of_field(value: str) -> Iterator[tuple[str, str]]:

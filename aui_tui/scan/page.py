@@ -196,7 +196,8 @@ class _Walk:
         self.fallback: list[str] = []
         self.form_ids: dict[str, int] = {}
         self.ids: dict[str, LexborNode] = {}
-        self.words = _Words()
+        self.words, self.hidden_words = _Words(), _Words(hidden=True)
+        self.hidden_ids: set[int] = set()  # elements with an id that are not shown
         self.label_for: dict[str, list[LexborNode]] = {}
         self.named: list[str] = []
         self.unlabelled: list[tuple[int, dict[str, str | None], LexborNode]] = []
@@ -263,6 +264,8 @@ class _Walk:
             elif _filled(attributes, "aria-labelledby"):
                 self.named.append(attributes["aria-labelledby"] or "")
         hidden = gone or invisible
+        if hidden and attributes.get("id"):
+            self.hidden_ids.add(node.mem_id)
         holder = context.holder
         if (offering or role == "heading") and not (hidden or context.unread):
             holder = self.offer(tag, role, attributes, holder)
@@ -356,7 +359,7 @@ class _Walk:
             self.site_name = tidy(content, 100)
         elif name == "description" or (name == "og:description" and not self.description):
             self.description = tidy(content, 200)
-        said = directives.withheld(content)
+        said = directives.of_meta(name, content)
         if said and len(self.directives) < directives.MOST:
             self.directives[f"{tidy(name, 40)}: {said}"] = None
 
@@ -390,8 +393,9 @@ class _Walk:
         return self.refers(attributes.get("aria-labelledby") or "") or any(map(self.words.says, labels))
 
     def refers(self, names: str) -> bool:
-        """Tell whether one of the elements called ``names`` says something."""
-        return any(name in self.ids and self.words.says(self.ids[name]) for name in names.split())
+        """Tell whether one of the elements called ``names`` says something; of a hidden one its hidden text counts."""
+        found = (self.ids[name] for name in names.split() if name in self.ids)
+        return any((self.hidden_words if one.mem_id in self.hidden_ids else self.words).says(one) for one in found)
 
     def is_hollow(self, shown: int) -> bool:
         """Tell whether ``shown`` characters are hardly anything: a heading is something, in the root of an app if it
@@ -461,10 +465,15 @@ def _filled(attributes: dict[str, str | None], name: str) -> bool:
 
 
 class _Words:
-    """Which elements have a text or a name of their own; each is looked at once, however many refer to it."""
+    """Which elements have a text or a name of their own; each is looked at once, however many refer to it.
 
-    def __init__(self) -> None:
+    ``hidden``: what is hidden within an element counts too, as where the element itself is hidden and referred to
+    (accname-1.2, 4.3.2, step 2A).
+    """
+
+    def __init__(self, *, hidden: bool = False) -> None:
         self._known: dict[int, bool] = {}
+        self._hidden = hidden
 
     def says(self, element: LexborNode) -> bool:
         """Tell whether ``element`` has a text or a name of its own, its controls apart."""
@@ -479,6 +488,8 @@ class _Words:
             if not node.is_element_node or (node.tag in _CONTROLS | {"script", "style"} and node is not element):
                 continue
             known = self._known.get(node.mem_id)
+            if not self._hidden and node is not element and _hidden(node.tag or "", node.attributes, False, False)[0]:
+                continue
             if known is None:
                 known = any(_filled(node.attributes, name) for name in ("aria-label", "alt", "title"))
                 silent.append(node.mem_id)

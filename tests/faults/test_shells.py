@@ -126,7 +126,8 @@ async def test_what_the_page_says_of_itself_is_told_and_costs_nothing(parser: Pa
     plain = body(f"<main><p>{WORDS}</p></main>")
     marked = body(
         f'<main itemscope itemtype="https://schema.org/Store"><p typeof="Product">{WORDS}</p></main>',
-        '<meta name="robots" content="noindex, nosnippet"><meta name="GPTBot" content="noai">',
+        '<meta name="robots" content="noindex, nosnippet"><meta name="GPTBot" content="noai">'
+        '<meta name="claude-user" content="nosnippet"><meta name="msapplication-config" content="none">',
     )
     extra = b"X-Robots-Tag: noai, otherbot: nosnippet\r\nContent-Signal: ai-input=no\r\n"
     card, other = grade_card(await seen(parser, marked, extra=extra)), grade_card(await seen(parser, plain))
@@ -134,7 +135,8 @@ async def test_what_the_page_says_of_itself_is_told_and_costs_nothing(parser: Pa
     text = " ".join(line.text for line in card.evidence)
     for words in (
         "1 item of microdata and 1 item of RDFa",
-        "robots: noindex, nosnippet and gptbot: noai",
+        "3 meta elements",
+        "robots: noindex, nosnippet, gptbot: noai and claude-user: nosnippet",
         "X-Robots-Tag says noai",
         "X-Robots-Tag says otherbot: nosnippet",
         "field Content-Signal, “ai-input=no”",
