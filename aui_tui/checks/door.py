@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Final
 from urllib.parse import urlsplit
 
-from aui_tui.checks.base import WELCOME, Advice, Check, Earned, Site, sentence_list
+from aui_tui.checks.base import WELCOME, Advice, Check, Earned, Site, file_name, sentence_list
 from aui_tui.checks.door_fix import REQUEST, door_advice, fields, is_fault, let_everybody_in
 from aui_tui.checks.judge import Judgement, Probed
 from aui_tui.checks.wording import (
@@ -151,14 +151,14 @@ SENTENCES: Final = sentence_list(
         The site fails at random: <<failed>> of <<asked>> requests for the homepage got a 5xx, from clients that were
         served at another time.
     warn edge-says-yes: robots.txt says no, the <<who>> says yes
-        robots.txt says no, the <<who>> says yes: <<agents>> <<is|are>> disallowed<<where>>, but the homepage is served,
-        so only agents that obey robots.txt stay away.
+        <<file>> says no, the <<who>> says yes: <<agents>> <<is|are>> disallowed<<where>>, but the homepage is served,
+        so only agents that obey the file stay away.
     warn note browser-challenged: A browser is challenged here
-        The browser probe gets <<what>> while <<agents>> <<gets|get>> the homepage, so the page facts below are those of
-        <<facts>>.
+        The browser probe gets <<what>> while <<agents>> <<gets|get>> the homepage: a fact about browsers, not about
+        agents. The page facts below are those of <<facts>>.
     warn note browser-refused: A browser is refused here
-        The browser probe gets <<what>> each time while <<agents>> <<gets|get>> the homepage, so it is no control here:
-        the agents are judged by their own answers<<real>>.
+        The browser probe gets <<what>> each time while <<agents>> <<gets|get>> the homepage: a fact about browsers, not
+        about agents, which are judged by their own answers<<real>>.
     warn note browser-silent: No verdict on a browser
         The browser probe is inconclusive: <<reason>>.
     warn door-silent: No agent gets an answer
@@ -202,7 +202,7 @@ def _turned_away(judgement: Judgement) -> Iterator[Finding]:
             "contrast": f" while a browser gets the homepage ({browser.status})" if browser.outcome == SERVED else "",
             "proof": _proof(group, browser),
             "real": real,
-            "robots": _invited(group, policies, observations.robots.kind, _front(observations, first)),
+            "robots": _invited(group, policies, observations, _front(observations, first)),
         }
         if why.startswith("programs"):
             named = ", but not under an agent’s name" if why == "programs-and-name" else ", under an agent’s name too"
@@ -267,17 +267,19 @@ def _what(probe: Exchange) -> str:
     return answer(probe)
 
 
-def _invited(group: Sequence[Probed], policies: Mapping[str, str], kind: str, who: str) -> str:
+def _invited(group: Sequence[Probed], policies: Mapping[str, str], observations: Observations, who: str) -> str:
     """Return the contradiction with robots.txt, where there is one. ``who`` turns away: the edge or the server."""
     invited = [agent for agent, _ in group if policies[agent.token] in ("open", "partial")]
-    if not invited or kind == "unknown":
+    if not invited or observations.robots.kind == "unknown":
         return ""
-    if kind != "rules":
-        return f"No robots.txt keeps {'it' if len(group) == 1 else 'them'} out. "
+    file = file_name(observations, "robots")
+    if observations.robots.kind != "rules":
+        host = urlsplit(observations.site_origin).netloc
+        return f"No robots.txt of {host} keeps {'it' if len(group) == 1 else 'them'} out. "
     if len(invited) < len(group):
-        return f"robots.txt lets {joined(agent.short for agent in invited)} in, the {who} does not. "
+        return f"{file} lets {joined(agent.short for agent in invited)} in, the {who} does not. "
     page = " to this page" if any(policies[agent.token] == "partial" for agent in invited) else ""
-    return f"robots.txt says yes{page}, the {who} says no. "
+    return f"{file} says yes{page}, the {who} says no. "
 
 
 def _front(observations: Observations, refused: Exchange | None = None) -> str:
@@ -534,6 +536,7 @@ def _contradictions(judgement: Judgement) -> Iterator[Finding]:
     if unheeded:
         facts = listed([*map(name_of, unheeded)])
         facts |= {"who": _front(judgement.observations), "where": at_lines(one.line for one in unheeded)}
+        facts["file"] = file_name(judgement.observations, "robots")
         yield Finding("edge-says-yes", facts)
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -59,6 +60,7 @@ SAID: Final = MappingProxyType(
     {"yes": "says yes", "part": "closes some pages", "no": "says stay out", "?": "could not be read"}
 )
 """The same as the end of a sentence."""
+ROBOTS: Final = "robots.txt"
 DROPPED: Final = "no answer, while a browser is served"
 
 
@@ -93,7 +95,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """Assistants with the same outcome: the word, their matrix keys and short names, why, and the slot to look at.
 
     ``source``: how they are judged, ``live``, ``robots`` or ``none`` (by a run of the tasks). ``asked``: somebody asked
-    the site under their names, or with a browser as theirs. ``rules``: the site has a robots.txt.
+    the site under their names, or with a browser as theirs. ``file``: the robots.txt that holds, empty where there is
+    none.
     """
 
     verdict: str
@@ -104,7 +107,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     probe: str = ""
     source: str = ""
     asked: bool = False
-    rules: bool = True
+    file: str = ROBOTS
 
     @property
     def brief(self) -> str:
@@ -118,7 +121,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
             return self.reason
         whom = _them(self.names)
         return (
-            f"{self.reason}, though {f'robots.txt lets {whom} in' if self.rules else f'no robots.txt keeps {whom} out'}"
+            f"{self.reason}, though {f'{self.file} lets {whom} in' if self.file else f'no {ROBOTS} keeps {whom} out'}"
         )
 
 
@@ -284,6 +287,12 @@ def _of_others(card: ReportCard) -> str:
     return "partial" if any(unnamed.issuperset(one.agents or (one.live,)) for one in closed) else "open"
 
 
+def _robots_file(card: ReportCard, seen: Observations | None) -> str:
+    """Return what the robots.txt of the site is called: with its host, where that is not the card's."""
+    host = urlsplit(seen.site_origin).netloc if seen is not None and seen.served_from else card.host
+    return ROBOTS if host == card.host else f"{host}/{ROBOTS}"
+
+
 def _disagree(says: str, outcome: str) -> bool:
     return (says in ("yes", "part") and outcome in AWAY) or (says == "no" and outcome == SERVED)
 
@@ -320,17 +329,18 @@ def outcomes(card: ReportCard, seen: Observations | None = None) -> tuple[Outcom
 def each(card: ReportCard, seen: Observations | None = None) -> Iterator[Outcome]:
     """Yield what every assistant of the matrix gets, one by one in the order of the matrix."""
     rows = {row.key: row for row in agent_rows(card, seen)}
+    file = _robots_file(card, seen)
     rules = seen.robots.kind == "rules" if seen is not None else card.robots_status <= 299
     for surface, (key, verdict) in zip(surfaces(), card.matrix.items(), strict=False):
         if surface.source == "live" and surface.live in rows:
             row = rows[surface.live]
             word, disagree = row.verdict, row.disagree
-            reason = _asked(word, row, browser_served=rows[BROWSER].outcome == SERVED)
+            reason = _asked(word, row, file, browser_served=rows[BROWSER].outcome == SERVED)
         elif surface.source == "none":
-            word, reason, disagree = *_driven(verdict, card, seen), False
+            word, reason, disagree = *_driven(verdict, card, seen, file), False
         else:
             told = word_of(verdict, surface.source) == TOLD_NO
-            word, reason, disagree = *_unasked([rows[key] for key in surface.agents], told=told), False
+            word, reason, disagree = *_unasked([rows[key] for key in surface.agents], file, told=told), False
         if card.unreachable and word != NOT_ASKED:
             word, reason, disagree = UNCLEAR, "nobody got a usable answer, so nothing is known", False
         yield Outcome(
@@ -342,11 +352,11 @@ def each(card: ReportCard, seen: Observations | None = None) -> Iterator[Outcome
             probe=surface.live,
             source=surface.source,
             asked=surface.source == "live" or (surface.source == "none" and word != NOT_ASKED),
-            rules=rules,
+            file=file if rules else "",
         )
 
 
-def _driven(verdict: str, card: ReportCard, seen: Observations | None) -> tuple[str, str]:
+def _driven(verdict: str, card: ReportCard, seen: Observations | None, file: str) -> tuple[str, str]:
     """Return the word and the reason of an assistant with a browser of its own: by the run of the tasks, if any.
 
     Where robots.txt or the wall of today is newer than the run and shuts it out, that counts.
@@ -358,19 +368,19 @@ def _driven(verdict: str, card: ReportCard, seen: Observations | None) -> tuple[
     when = f" of {run.ran_at[:10]}" if run is not None else ""
     if word == IN and (run is None or run.ran_at < card.scanned_at):
         if card.wildcard_block:
-            return TOLD_NO, f"robots.txt says stay out now; an earlier task run{when} got the page"
+            return TOLD_NO, f"{file} says stay out now; an earlier task run{when} got the page"
         if card.human.outcome in AWAY:
             return UNCLEAR, f"a browser is {card.human.outcome} now; an earlier task run{when} got the page"
-    closed = "; robots.txt closes some pages" if verdict == "partial" else ""
+    closed = f"; {file} closes some pages" if verdict == "partial" else ""
     return word, {
         IN: f"the task run got the page{closed}",
         REFUSED: "the browser of the task run was refused",
         CHALLENGED: "the browser of the task run was challenged",
-        TOLD_NO: "robots.txt told the task run to stay out",
+        TOLD_NO: f"{file} told the task run to stay out",
     }.get(word, "the task run got no clear answer")
 
 
-def _asked(word: str, row: AgentRow, *, browser_served: bool) -> str:
+def _asked(word: str, row: AgentRow, file: str, *, browser_served: bool) -> str:
     code = f" ({row.status})" if row.status else ""
     if word == CHALLENGED:
         wall = row.exchange.challenge if row.exchange is not None else None
@@ -383,13 +393,13 @@ def _asked(word: str, row: AgentRow, *, browser_served: bool) -> str:
         return f"refused{code}{'' if browser_served else ', as a browser is'}"
     if word == TOLD_NO:
         served = f", yet served{code}" if row.outcome == SERVED else ""
-        return f"robots.txt says stay out{_at(row)}{served}"
+        return f"{file} says stay out{_at(row)}{served}"
     if word == UNCLEAR:
         return f"asked; {_unclear(row)}"
     if row.robots != "part":
         return f"served{code}"
     alone = " to it" if word == PART else ""
-    return f"served{code}; robots.txt closes {_paths([row]) or 'some pages'}{alone}"
+    return f"served{code}; {file} closes {_paths([row]) or 'some pages'}{alone}"
 
 
 def _unclear(row: AgentRow) -> str:
@@ -402,20 +412,20 @@ def _unclear(row: AgentRow) -> str:
     return detail or "no answer came"
 
 
-def _unasked(rows: Sequence[AgentRow], *, told: bool) -> tuple[str, str]:
+def _unasked(rows: Sequence[AgentRow], file: str, *, told: bool) -> tuple[str, str]:
     """Return the word and the reason of an assistant that robots.txt alone speaks of, from the ``rows`` of its names.
 
     ``told``: the record says that all of them are told to stay out.
     """
     out = [row for row in rows if row.robots == "no"]
     if told or (out and len(out) == len(rows)):
-        return TOLD_NO, f"not asked; robots.txt says stay out{_at(out[0]) if out else ''}"
+        return TOLD_NO, f"not asked; {file} says stay out{_at(out[0]) if out else ''}"
     if out:
-        return NOT_ASKED, "robots.txt tells some of its agents to stay out"
+        return NOT_ASKED, f"{file} tells some of its agents to stay out"
     says = {row.robots for row in rows}
     if "?" in says:
-        return NOT_ASKED, "robots.txt could not be read"
-    return NOT_ASKED, f"robots.txt closes {_paths(rows) or 'some pages'}" if "part" in says else "robots.txt says yes"
+        return NOT_ASKED, f"{file} could not be read"
+    return NOT_ASKED, f"{file} closes {_paths(rows) or 'some pages'}" if "part" in says else f"{file} says yes"
 
 
 def _number(count: int) -> str:
@@ -445,13 +455,14 @@ def sentence(card: ReportCard, seen: Observations | None = None) -> str:
     """
     if card.unreachable:
         return _nobody_answered(card)
+    file = _robots_file(card, seen)
     found = [one for one in outcomes(card, seen) if one.verdict != NOT_ASKED]
     asked = [one for one in found if one.asked]
-    clauses = [*_turned_away(found, card), *_told_no(found, card), *_unclear_or_in(asked)]
+    clauses = [*_turned_away(found, card), *_told_no(found, card, file), *_unclear_or_in(asked)]
     if worse := _names(found, PART):
-        clauses.append(f"robots.txt closes some pages to {joined(worse)} alone")
+        clauses.append(f"{file} closes some pages to {joined(worse)} alone")
     words = "; ".join(clauses) or "nothing is known of any assistant"
-    return (words if words.startswith("robots.txt") else words[:1].upper() + words[1:]) + "."
+    return (words if words.startswith(file) else words[:1].upper() + words[1:]) + "."
 
 
 def _nobody_answered(card: ReportCard) -> str:
@@ -485,20 +496,20 @@ def _browser_fate(card: ReportCard) -> str:
     return "; a browser gets in" if card.human.outcome == SERVED else ", as a browser is"
 
 
-def _told_no(found: Sequence[Outcome], card: ReportCard) -> Iterator[str]:
+def _told_no(found: Sequence[Outcome], card: ReportCard, file: str) -> Iterator[str]:
     """Yield whom robots.txt tells to stay out, and whom the site serves all the same."""
     names, served = _names(found, TOLD_NO), _names((one for one in found if one.disagree), TOLD_NO)
     anyway = f"the site serves {_them(served) if served == names else joined(served)} anyway" if served else ""
     number, total = card.agents_disallowed, card.agents_total
     if number == total:
-        yield f"robots.txt tells all {total} agents to stay out"
+        yield f"{file} tells all {total} agents to stay out"
         yield from ["the site serves those that were asked anyway"] if served else []
     elif number >= MOST_AGENTS or (number and not names):
         among = f", among them {joined(names)}" if names else ""
-        yield f"robots.txt tells {number} of {total} agents to stay out{among}"
+        yield f"{file} tells {number} of {total} agents to stay out{among}"
         yield from [anyway] if served else []
     elif names:
-        yield f"robots.txt tells {joined(names)} to stay out" + (f", {anyway}" if served else "")
+        yield f"{file} tells {joined(names)} to stay out" + (f", {anyway}" if served else "")
 
 
 def _them(names: Sequence[str]) -> str:

@@ -77,6 +77,8 @@ QUIET: Final = 6.0
 """Pauses after which agents that met a limit ask for robots.txt again: the probes themselves may have met it."""
 NOBODYS_PATH: Final = "/.well-known/aui-tui-no-such-file.json"
 """A path that no site has: what it answers there is its answer to every path."""
+NOBODYS_TEXT: Final = "/aui-tui-no-such-file.txt"
+"""The same of texts: a site may answer these alone with one page."""
 PAGE_SECONDS: Final = 8.0
 """How much later a scan may end for each further page."""
 OPEN_SECONDS: Final = 20.0
@@ -841,7 +843,10 @@ class _Scan:
         profile = profiles.profile(agent)
         closed: list[str] = []
         async with self._network.client(http2=profile.http2) as client:
-            for name in found:
+            if "llms" in found and self._has_time(1):
+                await asyncio.sleep(limits.pace)
+                self.files.unmask(await probe(client, self._plan("llms", profile, NOBODYS_TEXT), self._access))
+            for name in filter(self.files.found, found):
                 if not self._has_time(1):
                     break
                 await asyncio.sleep(limits.pace)

@@ -199,7 +199,7 @@ def test_the_outcome_of_robots_txt_is_reported(robots: RobotsFacts, code: int, l
 def test_without_rules_the_edge_that_refuses_still_contradicts() -> None:
     seen = replace(site.half_open(), robots=RobotsFacts(kind="none"))
     first = reported(seen)[0]
-    assert "No robots.txt keeps them out." in first
+    assert "No robots.txt of shop.example keeps them out." in first
 
 
 def test_a_browser_that_meets_a_wall_is_said_beside_agents_that_are_refused() -> None:
@@ -300,9 +300,9 @@ def test_a_refused_browser_is_no_shut_out_of_agents() -> None:
     assert "A real browser (Chromium 156) is turned away too, so it may be this address" in reported(real)[0]
     served = site.site(site.probe(BROWSER, 403))
     assert (
-        "The browser probe gets 403 Forbidden each time while all 4 probed agents get the homepage, so it is no control"
-        " here: the agents are judged by their own answers; a scan with Chromium (aui-tui help tasks) would show what"
-        " people get."
+        "The browser probe gets 403 Forbidden each time while all 4 probed agents get the homepage: a fact about"
+        " browsers, not about agents, which are judged by their own answers; a scan with Chromium (aui-tui help tasks)"
+        " would show what people get."
     ) in reported(served, "warn")
     assert any("its text, landmarks and JSON-LD are not measured" in line for line in reported(served, "warn"))
 
@@ -329,7 +329,7 @@ def test_a_challenged_browser_leaves_the_page_to_who_got_it(seen_by: str, words:
     seen = site.site(site.probe(BROWSER, 403, challenge=site.CLOUDFLARE))
     arms = (Arm(name="R", outcome="served", status=200, client="Chromium 156"),)
     seen = replace(seen, arms=arms, page=replace(site.RICH_PAGE, seen_by=seen_by))
-    assert any(line.endswith(f"so the page facts below are {words}") for line in reported(seen, "warn"))
+    assert any(line.endswith(f"not about agents. The page facts below are {words}") for line in reported(seen, "warn"))
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from typing import Self
 from aui_tui.model.observations import BROWSER, FILE_PROBES
 from aui_tui.model.registry import registry
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
+from aui_tui.scan.scan import NOBODYS_TEXT
 from aui_tui.scan.target import Target, parse
 
 AGENTS = tuple(agent.key for agent in registry().live)
@@ -26,6 +27,7 @@ _FILES = {
     "/.well-known/ucp": "ucp",
     "/.well-known/mcp.json": "mcp",
     "/.well-known/mcp/server-card.json": "mcp",
+    NOBODYS_TEXT: "nobody",
 }
 QUICK = Limits(probe=6.0, connect=6.0, lookup=1.0, pause=0.02, again=0.3, budget=15.0, whole=25.0)
 """Limits under which a fault shows soon, and a healthy answer comes in time on a busy machine."""

@@ -117,7 +117,7 @@ async def test_files_that_are_redirected_as_the_homepage_is_cost_no_request_more
     seen, here, there = await two_hosts(parser, dict.fromkeys(PLACES, move), {})
     assert grade_card(seen).score == 100
     asked = [[one for one in site.asked if one.path != "/robots.txt"] for site in (here, there)]
-    assert list(map(len, asked)) == [10, 10 + 4], "each of four files once more as an agent"
+    assert list(map(len, asked)) == [10, 10 + 4 + 1], "each of four files once more as an agent, and a text of nobody"
 
 
 @pytest.mark.parametrize(("browser", "agents", "verdict"), [(CLOSED, RULES, "allowed"), (RULES, CLOSED, "disallowed")])
@@ -191,6 +191,18 @@ async def test_a_site_that_has_all_files_and_an_answer_to_any_path_is_found_out(
     assert (seen.files.ucp, seen.files.mcp) == (True, False)
 
 
+async def test_one_answer_to_every_text_file_is_no_llms_txt(parser: ParserProcess) -> None:
+    async def same(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        text_file = asked.path.endswith(".txt") and asked.path != "/robots.txt"
+        welcome = answer(b"# Welcome\n\nThis is our shop.\n", content_type="text/plain")
+        await (sends(welcome) if text_file else good)(asked, writer)
+
+    async with Site(default=same) as site:
+        card = grade_card(await scan(site, parser))
+    assert points(card)["llms"] == 0
+    assert told(card, "shop.test/llms.txt answers what the site answers at other paths too")
+
+
 @pytest.mark.parametrize(
     ("place", "kind", "body", "fix"),
     [
@@ -255,4 +267,4 @@ async def test_a_healthy_site_pays_one_request_for_each_file_that_was_found(pars
     async with Site(faults=missing) as site:
         card = grade_card(await scan(site, parser))
     assert card.stance == "Open"
-    assert sorted(site.places()) == sorted([*PLACES, "mcp", "robots", "robots", "llms"])
+    assert sorted(site.places()) == sorted([*PLACES, "mcp", "robots", "robots", "llms", "nobody"])

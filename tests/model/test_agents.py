@@ -172,4 +172,4 @@ def test_a_refusal_without_a_robots_txt_is_not_said_to_contradict_one() -> None:
     card = grade_card(seen)
     for known in (seen, None):
         assert "refused (403), though no robots.txt keeps them out" in {one.why for one in outcomes(card, known)}
-    assert "No robots.txt keeps them out." in card.top_evidence
+    assert "No robots.txt of shop.example keeps them out." in card.top_evidence

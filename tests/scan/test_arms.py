@@ -40,7 +40,10 @@ def has_grease(hello: bytes) -> bool:
 
 
 Rule = Callable[[bool, str], int]
-"""What a site answers to the homepage: a status, from whether the greeting is a browser's, and the User-Agent."""
+"""What a site answers to the homepage: a status, from whether the greeting is a browser's, and the User-Agent.
+
+429 comes with the field of a challenge.
+"""
 
 
 @contextlib.asynccontextmanager
@@ -73,7 +76,8 @@ async def greeted(authority: Authority, rule: Rule) -> AsyncIterator[ScanPolicy]
                 agent = next((line[12:] for line in head.split("\r\n") if line.lower().startswith("user-agent: ")), "")
                 status = rule(browser, agent) if path == "/" else 200 if path in GOOD else 404
                 kind, body = GOOD.get(path, ("text/plain", b"no"))
-                writer.write(answer(body if status == 200 else b"<p>no</p>", f"{status} x", kind))
+                extra = b"x-vercel-mitigated: challenge\r\n" if status == 429 else b""
+                writer.write(answer(body if status == 200 else b"<p>no</p>", f"{status} x", kind, extra))
                 await writer.drain()
 
     async def accept() -> None:
@@ -119,6 +123,17 @@ async def test_a_site_that_admits_a_browsers_greeting_alone_walls_programs(
     assert (found.page.title, found.page.seen_by) == (TITLE, "R")
 
 
+async def test_a_challenge_with_429_is_no_limit_and_chromium_is_asked(
+    authority: Authority, parser: ParserProcess, real: InstalledChromium
+) -> None:
+    found = await seen(authority, lambda browser, agent: 200 if browser else 429, parser, real)
+    assert {one.outcome for one in found.homepages} == {"challenged"}
+    assert {arm.name: arm.outcome for arm in found.arms} == {"R": "served", "RA": "served"}, found.arms
+    card = grade_card(found)
+    assert (card.stance, list(card.matrix.values())[1:5]) == ("Walled", ["walled"] * 4)
+    assert (found.page.title, found.page.seen_by) == (TITLE, "R")
+
+
 async def test_a_site_that_goes_by_greeting_and_name_walls_by_both(
     authority: Authority, parser: ParserProcess, real: InstalledChromium
 ) -> None:
@@ -142,7 +157,7 @@ async def test_a_site_that_refuses_a_false_chrome_limits_nobody(
     assert (card.stance, list(card.matrix.values())[1:5]) == ("Open", ["partial"] * 4)
     assert found.page.title == TITLE
     texts = [line.text for line in card.evidence]
-    assert any("it is no control here" in text and "a real browser (Chromium" in text for text in texts)
+    assert any("a fact about browsers" in text and "a real browser (Chromium" in text for text in texts)
     assert not any("limits everybody" in text for text in texts)
 
 

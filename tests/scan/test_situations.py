@@ -34,7 +34,7 @@ GOLDEN = (
         (9, 12, 42), (16, 0, 20, 0, 40),
         "AI agents are shut out: all 4 probed agents get no usable answer (the server closed the connection without an"
         " answer) while a browser gets the homepage (200), asked again alone, with a browser served right before and"
-        " after. robots.txt says yes, the server says no. Users who send an agent see an error.",
+        " after. shop.example/robots.txt says yes, the server says no. Users who send an agent see an error.",
     ),
     Golden(
         site.limited, "Selective", "untested untested untested allowed allowed untested untested untested",
@@ -68,8 +68,8 @@ GOLDEN = (
         site.wall_for_agents, "Walled", "untested walled walled walled walled walled walled untested",
         (9, 12, 42), (16, 0, 20, 0, 40),
         "AI agents are shut out: all 4 probed agents get a Cloudflare challenge page (403, known by “Just a moment...”)"
-        " while a browser gets the homepage (200), also when asked again, alone and after a pause. robots.txt says yes,"
-        " the edge says no. Users who send an agent see an error.",
+        " while a browser gets the homepage (200), also when asked again, alone and after a pause."
+        " shop.example/robots.txt says yes, the edge says no. Users who send an agent see an error.",
     ),
     Golden(
         site.pay_with_terms, "Selective", LIVE_BLOCKED, (9, 12, 42), (16, 0, 20, 0, 40),
@@ -78,8 +78,8 @@ GOLDEN = (
     Golden(
         site.pay_without_terms, "Walled", LIVE_BLOCKED, (9, 12, 42), (16, 0, 20, 0, 40),
         "AI agents are shut out: all 4 probed agents get 402 Payment Required (no machine-readable terms, so no agent"
-        " can tell what to pay or how) while a browser gets the homepage (200). robots.txt says yes, the server says"
-        " no. Users who send an agent see an error.",
+        " can tell what to pay or how) while a browser gets the homepage (200). shop.example/robots.txt says yes, the"
+        " server says no. Users who send an agent see an error.",
     ),
     Golden(
         site.robots_all, "Walled",
@@ -159,8 +159,8 @@ GOLDEN = (
         site.half_open, "Selective",
         "untested blocked disallowed allowed blocked allowed-robots allowed-robots untested",
         (14, 6, 40), (26, 0, 10, 0, 40),
-        "ChatGPT and Perplexity get 403 Forbidden while a browser gets the homepage (200). robots.txt lets Perplexity"
-        " in, the edge does not. Users who send an agent see an error.",
+        "ChatGPT and Perplexity get 403 Forbidden while a browser gets the homepage (200). shop.example/robots.txt lets"
+        " Perplexity in, the edge does not. Users who send an agent see an error.",
     ),
     Golden(
         site.robots_down, "Open", "untested allowed allowed allowed allowed untested untested untested",
@@ -211,8 +211,8 @@ def test_agents_that_get_different_answers_are_named_apart() -> None:
 
 def test_the_reverse_contradiction_is_reported_too() -> None:
     assert (
-        "robots.txt says no, the server says yes: Claude is disallowed (line 12), but the homepage is served, so only"
-        " agents that obey robots.txt stay away." in texts(grade_card(site.robots_one()), "warn")
+        "shop.example/robots.txt says no, the server says yes: Claude is disallowed (line 12), but the homepage is"
+        " served, so only agents that obey the file stay away." in texts(grade_card(site.robots_one()), "warn")
     )
 
 
