@@ -289,17 +289,24 @@ def opened(observations: Observations, name: str) -> Observations:
     return msgspec.structs.replace(observations, arms=tuple(arm for arm in observations.arms if arm.name != name))
 
 
-LET_IN: Final = (
-    "The file earns its points when agents get it as a browser does: leave this path out of the rule that turns agents"
-    " away, or make the change that lets them in everywhere. The command below then answers 200."
-)
-"""What to do about a file that is closed to agents."""
-
-
 def agent_token(site: Site) -> str:
     """Return the name under which a fix is tried: of the first agent that is turned away, else of the first."""
     away = site.judgement.turned_away
     return away[0][0].token if away else registry().live[0].token
+
+
+def opening(site: Site, *names: str) -> Advice | None:
+    """Return what to do about the first file of the probes ``names`` that is closed to agents; None for none."""
+    shut = next(filter(None, (closed(site.observations, name) for name in names)), None)
+    if shut is None:
+        return None
+    body = (
+        f"{shut['file']} is there, and {shut['agent']} gets {shut['what']}. The file earns its points when agents get"
+        " it as a browser does: leave this path out of the rule that turns agents away, or make the change that lets"
+        " them in everywhere. The command below then answers 200."
+    )
+    path = shut["file"].partition("/")[2]
+    return Advice(body, f"curl -sSi -A {agent_token(site)} {site.origin}/{path}", tuple)
 
 
 class Earned(NamedTuple):

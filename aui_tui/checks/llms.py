@@ -9,17 +9,16 @@ from typing import Final
 from msgspec.structs import replace
 
 from aui_tui.checks.base import (
-    LET_IN,
     Advice,
     Check,
     Earned,
     Piece,
     Site,
-    agent_token,
     closed,
     file_name,
     noted,
     opened,
+    opening,
     sentence_list,
     unseen,
 )
@@ -102,7 +101,9 @@ class LlmsTxt(Check):
         return opened(replace(observations, files=replace(observations.files, llms=True)), "llms")
 
     def advise(self, site: Site) -> Advice:
-        shut = closed(site.observations, "llms")
+        shut = opening(site, "llms")
+        if shut is not None:
+            return shut
         code = site.observations.exchange("llms").status
         notes = llms_notes(site.observations)
         missing = f"/llms.txt answers {status(code)}." if code in GONE else "There is none yet."
@@ -121,9 +122,6 @@ The pages below are the best ones to start from.
 ## Start here
 
 - [Home]({site.origin}/): {PLACEHOLDER} by what a visitor can do there, and add the pages an agent needs"""
-        if shut:
-            body = f"{shut['file']} is there, and {shut['agent']} gets {shut['what']}. {LET_IN}"
-            return Advice(body, f"curl -sSi -A {agent_token(site)} {site.origin}/llms.txt", tuple)
         named = _SITEMAP.search(site.observations.robots.text)
         if named is not None:
             text += f"\n\n## Optional\n\n- [Sitemap]({named[1]}): every public page"

@@ -9,17 +9,16 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from aui_tui.checks.base import (
-    LET_IN,
     Advice,
     Check,
     Earned,
     Piece,
     Site,
-    agent_token,
     closed,
     file_name,
     noted,
     opened,
+    opening,
     script_json,
     sentence_list,
     unseen,
@@ -184,11 +183,9 @@ class FrontDoor(Check):
         return opened(replace(observations, files=replace(observations.files, ucp=True)), "ucp")
 
     def advise(self, site: Site) -> Advice:
-        shut = next((found for name in ("ucp", "mcp") if (found := closed(site.observations, name))), None)
-        if shut:
-            body = f"{shut['file']} is there, and {shut['agent']} gets {shut['what']}. {LET_IN}"
-            path = shut["file"].partition("/")[2]
-            return Advice(body, f"curl -sSi -A {agent_token(site)} {site.origin}/{path}", tuple)
+        shut = opening(site, "ucp", "mcp")
+        if shut is not None:
+            return shut
         if site.category in COMMERCE:
             body = (
                 "Only if your shop has such services: publish a commerce manifest (UCP) at"

@@ -402,12 +402,11 @@ class Retry:
             self._explanation = LIMITED if limit else OPEN
 
     def _files(self, files: Sequence[str]) -> Steps:
-        """Do so within half of the time: what is known of agents does not wait longer for them."""
-        self._deadline = min(self._deadline, self._began + self._limits.budget / 2)
-        yield from self._ask_for_files(files)
+        """Ask for ``files`` again; where one stands for others, for these only when its refusal does not count.
 
-    def _ask_for_files(self, files: Sequence[str]) -> Steps:
-        """Ask for ``files`` again; where one stands for others, for these only when its refusal does not count."""
+        Within half of the time: what is known of agents does not wait longer for them.
+        """
+        self._deadline = min(self._deadline, self._began + self._limits.budget / 2)
         why = "the file was not served"
         first, *others = self.history.hidden_well_known(files) or [""]
         yield from self._rounds([name for name in files if name not in others], why)
