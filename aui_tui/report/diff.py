@@ -22,6 +22,7 @@ from aui_tui.model.observations import INCONCLUSIVE, SERVED
 from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import NO_GRADE, POLICY_RANK
 from aui_tui.report.markdown import escape
+from aui_tui.report.sections import Item, Section
 
 FINDINGS: Final = ("critical", "warn")
 """Evidence kinds that are findings; good lines are not."""
@@ -52,6 +53,8 @@ FACTS: Final = (
 """Plain fields: path, label, which way is better (1 more or true, -1 less or false, 0 neither), component."""
 
 
+CHANGED: Final = "Changed"
+"""Title of the changes that are neither better nor worse."""
 ANSWERS: Final = ("agent_access", "robots_status", "human_status")
 """Fields that every scan measures."""
 
@@ -117,16 +120,27 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
         """Return the host, or both hosts."""
         return _moved(self.before.host, self.after.host)
 
-    def lists(self) -> dict[str, list[str]]:
-        """Return the changes by which way they go, then the findings, as lines under their titles."""
-        groups = {"Better": 1, "Worse": -1, "Changed": 0}
-        found = {
-            title: [change.words() for change in self.changes if change.direction == way]
-            for title, way in groups.items()
-        }
-        found["Resolved findings"] = [f"{item.t}: {item.text}" for item in self.resolved]
-        found["New findings"] = [f"{item.t}: {item.text}" for item in self.new]
-        return {title: lines for title, lines in found.items() if lines}
+    def sections(self) -> list[Section]:
+        """Return the changes by which way they go, then the findings; parts with nothing to say are left out."""
+
+        def going(way: int) -> list[str]:
+            return [change.words() for change in self.changes if change.direction == way]
+
+        def said(findings: Iterable[Evidence]) -> list[str]:
+            return [f"{item.t}: {item.text}" for item in findings]
+
+        parts = (
+            ("Better", "good", going(1)),
+            ("Worse", "critical", going(-1)),
+            (CHANGED, "", going(0)),
+            ("Resolved findings", "good", said(self.resolved)),
+            ("New findings", "critical", said(self.new)),
+        )
+        return [
+            Section("changes", title, items=tuple(Item(text=line, word=word) for line in lines), word=word)
+            for title, word, lines in parts
+            if lines
+        ]
 
 
 def _moved(old: str, now: str) -> str:
@@ -332,8 +346,8 @@ def text_lines(found: Diff, *, deterministic: bool = False) -> Iterator[str]:
     """Yield lines of plain text: what is better, what is worse, resolved and new findings apart."""
     yield f"{found.title()}: {found.headline()}"
     yield from _remarks(found, deterministic=deterministic)
-    for title, lines in found.lists().items():
-        yield from ("", title, *(f"  {line}" for line in lines))
+    for part in found.sections():
+        yield from ("", part.title, *(f"  {item.text}" for item in part.items))
 
 
 def _remarks(found: Diff, *, deterministic: bool) -> Iterator[str]:
@@ -351,10 +365,14 @@ def markdown_lines(found: Diff, *, deterministic: bool = False) -> Iterator[str]
     yield from (f"### Agent usability of {escape(found.title())}", "", f"**{escape(found.headline())}**")
     for remark in _remarks(found, deterministic=deterministic):
         yield from ("", escape(remark))
-    for title, lines in found.lists().items():
-        folded = title == "Changed"
-        yield from ("", f"<details><summary>{title}: {len(lines)}</summary>" if folded else f"#### {title}", "")
-        yield from (f"- {escape(line)}" for line in lines)
+    for part in found.sections():
+        folded = part.title == CHANGED
+        yield from (
+            "",
+            f"<details><summary>{CHANGED}: {len(part.items)}</summary>" if folded else f"#### {part.title}",
+            "",
+        )
+        yield from (f"- {escape(item.text)}" for item in part.items)
         yield from ("", "</details>") if folded else ()
 
 

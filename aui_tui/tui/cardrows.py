@@ -420,9 +420,6 @@ def visits(report: HostReport, size: int) -> list[ListEntry]:
     return [*table(section, size), blank(), paragraph(section.text, size, "muted")]
 
 
-TONES: Final = {"Better": "good", "Worse": "critical", "New findings": "critical", "Resolved findings": "good"}
-
-
 def changes(before: ReportCard | None, report: HostReport, size: int, now: float) -> list[ListEntry]:
     """Return what differs from an earlier scan."""
     from aui_tui.report.diff import diff, text_lines
@@ -435,9 +432,9 @@ def changes(before: ReportCard | None, report: HostReport, size: int, now: float
     found = diff(before, report.card)
     lead = takewhile(bool, text_lines(found, deterministic=True))
     out += [paragraph(words.replace(" -> ", " → "), size) for words in lead]
-    for name, lines in found.lists().items():
-        shown = (hang("   ", line.replace(" -> ", " → "), size, TONES.get(name, "")) for line in lines)
-        out += [blank(), title(name), *(entry(row, key=f"{name} {place}") for place, row in enumerate(shown))]
+    for part in found.sections():
+        shown = (hang("   ", item.text.replace(" -> ", " → "), size, item.tone) for item in part.items)
+        out += [blank(), title(part.title), *(entry(row, key=f"{part.title} {n}") for n, row in enumerate(shown))]
     return out
 
 

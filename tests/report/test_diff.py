@@ -13,7 +13,7 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.model import labels
 from aui_tui.model.card import AgentAccess, Evidence
 from aui_tui.model.methods import V02
-from aui_tui.report.diff import FORMATS, diff, write
+from aui_tui.report.diff import FORMATS, Diff, diff, write
 from tests.cards import RICH_OPEN, WALLED, sums
 from tests.report.hostile import PAYLOADS, hostile
 from tests.scan import situations
@@ -41,14 +41,18 @@ def text(form: str, found: object = MOVED, **options: bool) -> str:
     return "".join(write(found, form, **options))  # type: ignore[arg-type]
 
 
+def lists(found: Diff) -> dict[str, list[str]]:
+    return {part.title: [item.text for item in part.items] for part in found.sections()}
+
+
 def test_a_finding_at_another_line_is_the_same_finding() -> None:
     one, other = (
         replace(WALLED, evidence=(Evidence("warn", f"robots.txt keeps Claude (lines {line} and 9) from some paths."),))
         for line in (4, 5)
     )
-    assert diff(one, other).lists().keys().isdisjoint({"New findings", "Resolved findings"})
+    assert lists(diff(one, other)).keys().isdisjoint({"New findings", "Resolved findings"})
     third = replace(WALLED, evidence=(Evidence("warn", "robots.txt keeps ChatGPT (line 4) from some paths."),))
-    assert diff(one, third).lists()["New findings"]
+    assert lists(diff(one, third))["New findings"]
 
 
 def test_a_diff_as_text_lists_what_is_better_and_worse() -> None:
@@ -147,7 +151,7 @@ def test_what_limits_the_comparison_is_said(form: str) -> None:
 
 def test_an_agent_that_is_left_without_an_answer_gets_worse() -> None:
     before, after = grade_card(situations.open_rich()), grade_card(situations.dropped())
-    assert "Claude: in -> refused" in diff(before, after).lists()["Worse"]
+    assert "Claude: in -> refused" in lists(diff(before, after))["Worse"]
 
 
 @pytest.mark.parametrize("form", FORMATS)
