@@ -12,11 +12,9 @@ from aui_tui.model.card import Finding
 from aui_tui.model.labels import status
 from aui_tui.model.observations import BROWSER, REDIRECTS, Exchange, Observations
 from aui_tui.model.open_agents import OpenAgent, clients, number, share, table
-from aui_tui.model.reads import JSON_LD, META, MICRODATA, Reads
+from aui_tui.model.reads import FIRM, JSON_LD, META, MICRODATA, Reads
 from aui_tui.text import count, joined
 
-FIRM: Final = {"price": "price", "phone": "phone number", "mail": "mail address", "address": "address"}
-"""Facts that are known by their form when they stand in a text, whatever its language."""
 MARKDOWN: Final = "text/markdown"
 SENTENCES: Final = sentence_list(
     """
@@ -36,6 +34,8 @@ SENTENCES: Final = sentence_list(
     warn readers-hidden: All text of the page is hidden
         All <<letters>> of text on the homepage are hidden: a person sees none, and <<most>> open readers that we ran
         give them on, by how they are hidden.
+    warn readers-twin: Markdown and page differ
+        The Markdown at <<where>> (<<by>>) <<how>>: agents that take it are told something else than people.
     warn note readers-away: Open readers are turned away
         The homepage is open to a browser and not to <<share>>: <<who>>.
     good note readers-in: Open readers get in
@@ -125,6 +125,9 @@ def _read(reads: Reads) -> Iterator[Finding]:
         ways = sorted(sum(way in tool.keeps for tool in table().tool) for way in ("hidden", "inline", "class"))
         most = f"{ways[0]} to {ways[-1]} of {len(table().tool)}"
         yield Finding("readers-hidden", {"letters": count(reads.hidden, "letter"), "most": most})
+    for twin in reads.twins:
+        if twin.difference:
+            yield Finding("readers-twin", {"where": twin.url, "by": twin.by, "how": twin.difference})
     if reads.commands:
         yield Finding("readers-commands", {"words": quoted(reads.commands[0])})
 

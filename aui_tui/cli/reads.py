@@ -21,10 +21,13 @@ from aui_tui.files import STDIN, user_path
 from aui_tui.files import reading as opened_file
 from aui_tui.model.open_agents import OpenAgent, reader_called, words_of_readers
 from aui_tui.model.reads import KINDS, LIBRARIES, Reading
+from aui_tui.model.vocabulary import choose
 from aui_tui.report import reads as wording
 from aui_tui.text import clean, count, fit
 
 app = App()
+CLIENTS: Final = ("browser", "agent")
+"""Whose page may be read; by default the agents', else the browser's."""
 LARGEST: Final = 4 << 20
 """Bytes of a file that is read."""
 Read = Callable[[str], Awaitable[Reading]]
@@ -47,7 +50,7 @@ def reads(
         typer.Option(
             "--as",
             metavar="WORD",
-            help="Read as: article, page, words, or as one of the open readers, such as smolagents.",
+            help="article, page, words, or an open reader such as smolagents; then @browser for the page of a browser.",
             autocompletion=complete.of(words_of_readers()),
         ),
     ] = "",
@@ -59,12 +62,15 @@ def reads(
     Without --as it is the article, or all words where the extra “reads” is not installed.
     """
     run = run_for(context)
+    kind, at, client = kind.partition("@")
+    if at:
+        client = choose("client", client, CLIENTS)
     name, tool = reader_called(kind) if kind else (_usual(), None)
     if not facts:
         _require(name)
 
     async def work() -> int:
-        async with _reader(run, host) as read:
+        async with _reader(run, host, client) as read:
             if facts:
                 found = [await read(one) for one in KINDS]
                 _check(host, found[-1])
@@ -98,20 +104,25 @@ def _check(host: str, found: Reading) -> None:
         raise Unavailable(f"{clean(host, 200)} has nothing to read as {found.kind}: {found.problem}.")
 
 
-def _reader(run: Run, host: str) -> AbstractAsyncContextManager[Read]:
-    """Return what reads the file or the host that was named. Raises BadValue, ConfigError, NoPage."""
+def _reader(run: Run, host: str, client: str) -> AbstractAsyncContextManager[Read]:
+    """Return what reads the file or the host that was named, a host's page as the ``client`` got it.
+
+    Raises BadValue, ConfigError, NoPage.
+    """
     path = user_path(host) if host != STDIN else None
     if path is None or path.is_file() or "/" in host.removeprefix("http://").removeprefix("https://").rstrip("/"):
+        if client:
+            raise BadValue(f"@{client} is for a host: a file is one page, whoever got it.")
         return _of_file(host, path)
-    return _of_host(run, host)
+    return _of_host(run, host, client)
 
 
 @asynccontextmanager
-async def _of_host(run: Run, host: str) -> Any:
+async def _of_host(run: Run, host: str, client: str) -> Any:
     async with opened(run) as service:
 
         async def read(kind: str) -> Reading:
-            return await service.reading(host, kind)
+            return await service.reading(host, kind, client=client)
 
         yield read
 

@@ -8,6 +8,7 @@ import msgspec
 
 from aui_tui.model.tasks import Record
 from aui_tui.model.vocabulary import Count
+from aui_tui.text import joined
 
 KINDS: Final = ("article", "page", "words")
 """The kinds of readings: the main part, the whole page as Markdown, all text."""
@@ -17,6 +18,8 @@ TEXT, HIDDEN, NOSCRIPT, ALT, LABEL = "text", "hidden text", "noscript", "alt", "
 JSON_LD, MICRODATA, META = "JSON-LD", "microdata", "meta"
 READ: Final = frozenset((TEXT, HIDDEN, NOSCRIPT))
 """Where a fact stands that readers of all text find."""
+FIRM: Final = {"price": "price", "phone": "phone number", "mail": "mail address", "address": "address"}
+"""Facts that are known by their form when they stand in a text, whatever its language."""
 LETTERS_PER_TOKEN: Final = 4
 """Letters of a token, about: 3.7 to 4.6 were seen, by language and markup."""
 
@@ -41,6 +44,28 @@ class Fact(Record, frozen=True):
         return forms[0] if forms and READ.isdisjoint(self.where) else ""
 
 
+class Twin(Record, frozen=True):
+    """A version of the page in Markdown beside the page itself.
+
+    ``url``: where it is; ``by``: how it was found, a clause. ``letters``: of its text. ``lost``: firm facts that the
+    text of the page states and this one does not; ``added``: those that it states alone.
+    """
+
+    url: str
+    by: str
+    letters: Count = 0
+    lost: tuple[Fact, ...] = ()
+    added: tuple[Fact, ...] = ()
+    problem: str = ""
+
+    @property
+    def difference(self) -> str:
+        """How its facts are not those of the page, as a clause; empty where they are."""
+        parts = (("lacks the", self.lost, ""), ("has the", self.added, ", which the page does not have"))
+        named = ((verb, [f"{FIRM[fact.kind]} {fact.value}" for fact in facts], then) for verb, facts, then in parts)
+        return " and ".join(f"{verb} {joined(words, 4)}{then}" for verb, words, then in named if words)
+
+
 class Reads(Record, frozen=True):
     """What there is to read in one page.
 
@@ -48,7 +73,8 @@ class Reads(Record, frozen=True):
     ``words``: of all text; ``seen``: letters that a person sees; ``hidden`` and ``noscript``: letters of such text.
     ``pictures``: images, ``silent`` of them without alternative text and not marked as decoration. ``tables``: with
     more than one cell. ``begins``: how the text begins. ``hidden_text``: pieces of hidden text; ``commands``: those
-    that speak to agents. ``twin``: address of a Markdown version that the page names. ``problem``: why it was not read.
+    that speak to agents. ``twin``: address of a Markdown version that the page names; ``twins``: those that were there.
+    ``problem``: why it was not read.
     """
 
     client: str = ""
@@ -66,6 +92,7 @@ class Reads(Record, frozen=True):
     hidden_text: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     twin: str = ""
+    twins: tuple[Twin, ...] = ()
     problem: str = ""
 
     @property

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from aui_tui.errors import again_with
-from aui_tui.model.reads import HIDDEN, LIBRARIES, NOSCRIPT, TEXT, Fact, Reading, Reads
+from aui_tui.model.reads import FIRM, HIDDEN, LIBRARIES, NOSCRIPT, TEXT, Fact, Reading, Reads, Twin
 from aui_tui.reads.facts import facts, find
 from aui_tui.reads.text import PageText, page_text
 from aui_tui.scan import charset, markup
@@ -26,6 +26,8 @@ PIECE: Final = 200
 TOO_LONG: Final = 1 << 20
 """Letters of a reading at most."""
 _PAGES: Final = re.compile(r"<[!a-z]", re.IGNORECASE)
+_ESCAPED: Final = re.compile(r"\\([^\w\s])")
+"""A sign that Markdown takes as it is."""
 _COMMANDS: Final = re.compile(
     r"\b(?:(?:ignore|disregard|forget) (?:all |any |the |your )?(?:previous|prior|earlier|above) instructions"
     r"|(?:ai|llm) (?:agents?|assistants?|models?|crawlers?)\b|language models?\b|you are an? (?:ai|assistant|agent)"
@@ -68,6 +70,27 @@ def read(body: bytes, content_type: str = "") -> Reads:
         hidden_text=tuple(hidden[:PIECES]),
         commands=tuple(piece for piece in hidden if _COMMANDS.search(piece))[:PIECES],
         twin=clean(page.twin, 300),
+    )
+
+
+def twin(page: bytes, content_type: str, markdown: bytes, markdown_type: str) -> Twin:
+    """Return how the firm facts of a page and of its version in Markdown differ. Never raises."""
+    known = page_text(page, content_type)
+    if isinstance(known, str):
+        return Twin(url="", by="", problem=known)
+    text = clean(_ESCAPED.sub(r"\1", charset.decode(markdown, markdown_type)[:TOO_LONG]), block=True)
+    other = PageText()
+    other.pieces.append((TEXT, text))
+    stated = known.text()
+    firm = [fact for fact in facts(known, stated) if fact.kind in FIRM]
+    named = {(fact.kind, fact.value) for fact in firm}
+    added = (fact for fact in facts(other, text) if fact.kind in FIRM and find(fact.kind, fact.value, stated) < 0)
+    return Twin(
+        url="",
+        by="",
+        letters=len(text),
+        lost=tuple(fact for fact in firm if fact.at >= 0 and find(fact.kind, fact.value, text) < 0),
+        added=tuple(fact for fact in added if (fact.kind, fact.value) not in named),
     )
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from aui_tui.model.agents import IN, SHUT, TOLD_NO, WORST_FIRST, open_readers
-from aui_tui.model.observations import Exchange, OpenDoor
+from aui_tui.model.observations import READABLE_ENOUGH, Exchange, OpenDoor, PageFacts
 from aui_tui.model.open_agents import OpenAgent, OpenClient, clients, number, share, table
 from aui_tui.model.reads import Fact, Reading, Reads
 from aui_tui.model.registry import registry
+from aui_tui.model.verdicts import REAL
 from aui_tui.text import count, fit, joined
 
 NOT_TESTED: Final = "ChatGPT, Claude, Google and Perplexity have readers of their own, which were not tested."
@@ -28,14 +29,26 @@ class Row(NamedTuple):
     key: str
 
 
-def lead(reads: Reads) -> str:
-    """Return the figures of a page in one sentence."""
+def lead(reads: Reads, page: PageFacts | None = None) -> str:
+    """Return the figures of a page in one sentence; ``page``: the homepage as a browser got it."""
     if reads.problem:
         return f"The page could not be read: {reads.problem}."
     of = f"{reads.html:,} bytes of HTML give {count(reads.words, 'word')}, about {count(reads.tokens, 'token')}"
     for_each = f", {round(1000 * reads.html / reads.tokens):,} bytes for each 1,000" if reads.tokens else ""
-    page = f"as {whose(reads.client)} got it" if reads.client else "from a file"
-    return f"The page {page}: {of}{for_each}. {NOT_TESTED}"
+    whose_page = f"as {whose(reads.client)} got it" if reads.client else "from a file"
+    return f"The page {whose_page}: {of}{for_each}.{_share(reads, page)} {NOT_TESTED}"
+
+
+def _share(reads: Reads, page: PageFacts | None) -> str:
+    """Return how much of the text that a browser shows is in what can be seen of a page; empty where that is little."""
+    if page is None or (page.rendered is None and page.seen_by not in ("", REAL)):
+        return ""
+    shown, where = page.readable, "in the HTML that a browser gets"
+    if page.rendered is not None:
+        shown, where = page.rendered.readable, "that a browser shows after scripts"
+    if shown < READABLE_ENOUGH:
+        return ""
+    return f" It has {min(100, round(100 * reads.seen / shown))} % of the text {where}."
 
 
 def whose(client: str) -> str:
@@ -97,8 +110,14 @@ def _lost(reads: Reads) -> Iterator[Row]:
         yield Row(
             "noscript", "muted", f"{count(reads.noscript, 'letter')}; {keep} take it for the page.", "reads-noscript"
         )
-    if reads.twin:
+    if reads.twin and not reads.twins:
         yield Row("Markdown", "muted", f"The page names a version in Markdown: {reads.twin}", "reads-twin")
+    for twin in reads.twins:
+        word, how = "warn" if twin.difference else "good", twin.difference or "its facts are those of the page"
+        if twin.problem:
+            word, how = "muted", f"not compared: {twin.problem}"
+        text = f"{twin.url} ({twin.by}), {count(twin.letters, 'letter')}: {how}."
+        yield Row("Markdown", word, text, "reads-twin")
 
 
 def _keeps_noscript(tool: OpenAgent) -> bool:

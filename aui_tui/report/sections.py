@@ -509,11 +509,12 @@ def open_agents(report: HostReport) -> Section | None:
 
 def reads(report: HostReport) -> Section | None:
     """Return what readers of text get from the page; not scored. Key: the id of a row."""
-    read = report.observations.reads if report.observations is not None else None
-    if read is None:
+    seen = report.observations
+    read = seen.reads if seen is not None else None
+    if seen is None or read is None:
         return None
     items = tuple(Item((row.label,), row.word, row.text, row.key) for row in readers.rows(read))
-    return Section("reads", "Reads, not scored", readers.lead(read), items)
+    return Section("reads", "Reads, not scored", readers.lead(read, seen.page), items)
 
 
 def gate_results(outcome: GateOutcome) -> Section:

@@ -32,7 +32,7 @@ import msgspec
 from aui_tui.errors import Unavailable
 from aui_tui.model.decoding import from_msgpack
 from aui_tui.model.observations import RobotsFacts
-from aui_tui.model.reads import Reading, Reads
+from aui_tui.model.reads import KeptPage, Reading, Reads, Twin
 from aui_tui.model.registry import registry
 from aui_tui.process import command
 from aui_tui.reads import reading as reader
@@ -71,11 +71,12 @@ READER_LIMIT: Final = 12.0
 # Not anyio.to_process, which is as fast (21.7 ms a page of 90 KB, here 21.3): its limit is one of the clock, so that a
 # busy machine makes a page a bad one; it imports the program's __main__ again, and has no limit of memory.
 
-_Facts = TypeVar("_Facts", PageReading, RobotsFacts, Reads, Reading)
+_Facts = TypeVar("_Facts", PageReading, RobotsFacts, Reads, Reading, Twin)
 
 
 class ParseJob(msgspec.Struct, frozen=True, array_like=True):
-    """One body to analyse: ``kind`` is ``page``, ``robots``, ``reads`` or ``reading`` and a kind of readings.
+    """One body to analyse: ``kind`` is ``page``, ``robots``, ``reads``, ``twin`` (of two bodies, packed) or ``reading``
+    and a kind of readings.
 
     ``limit`` is in seconds of CPU time.
     """
@@ -87,10 +88,12 @@ class ParseJob(msgspec.Struct, frozen=True, array_like=True):
     limit: float
 
 
-def run(job: ParseJob) -> PageReading | RobotsFacts | Reads | Reading:
+def run(job: ParseJob) -> PageReading | RobotsFacts | Reads | Reading | Twin:
     """Do one job, here and now. Raises nothing for any body."""
     if job.kind == "reads":
         return reader.read(job.body, job.content_type)
+    if job.kind == "twin":
+        return reader.twin(*from_msgpack(job.body, tuple[bytes, str, bytes, str]))
     if job.kind.startswith("reading "):
         return reader.reading(job.kind.removeprefix("reading "), job.body, job.content_type)
     if job.kind == "robots":
@@ -297,6 +300,13 @@ class ParserProcess:
         job = ParseJob("reads", body, content_type, 200, LIMIT)
         found = await self._read(job, Reads, small=_is_small(body))
         return Reads(html=len(body), problem=found) if isinstance(found, str) else found
+
+    async def twin(self, page: KeptPage, markdown: KeptPage) -> Twin:
+        """Return how the facts of a page differ from those of its Markdown; ``problem`` says why that is not known."""
+        both = (page.body, page.content_type, markdown.body, markdown.content_type)
+        job = ParseJob("twin", msgspec.msgpack.encode(both), "", 200, LIMIT)
+        found = await self._read(job, Twin, small=_is_small(page.body) and len(markdown.body) <= INLINE_BYTES)
+        return Twin(url="", by="", problem=found) if isinstance(found, str) else found
 
     async def reading(self, kind: str, body: bytes, content_type: str = "") -> Reading:
         """Return the text of a page as a ``kind`` of reader gives it; ``problem`` says why there is none."""

@@ -7,7 +7,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -41,20 +41,32 @@ from aui_tui.model.observations import (
     no_progress,
 )
 from aui_tui.model.open_agents import ASKED, clients, table
-from aui_tui.model.reads import KeptPage, Reads
+from aui_tui.model.reads import KeptPage, Reads, Twin
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import AWAY, MORE, OWN_ROBOTS, REAL, REAL_AGENT, REFUSED
-from aui_tui.scan import arms, charset, exchanges, page_choice, probes, profiles, refusal_cause, robots, signing, walls
+from aui_tui.scan import (
+    agent_files,
+    arms,
+    charset,
+    exchanges,
+    page_choice,
+    probes,
+    profiles,
+    refusal_cause,
+    robots,
+    signing,
+    walls,
+)
 from aui_tui.scan.arms import RealBrowser
 from aui_tui.scan.comparison import PageComparison
 from aui_tui.scan.file_answers import FileAnswers
 from aui_tui.scan.network import NO_TLS, HttpClient, Network, system_resolver
 from aui_tui.scan.parser_process import ParserProcess, Waiting, waiting
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
-from aui_tui.scan.probes import MAX_URL, Answer, ProbePlan, Url, probe
+from aui_tui.scan.probes import MAX_URL, Answer, ProbePlan, Unfollowed, Url, probe
 from aui_tui.scan.retry import LEAST, ROUNDS, SLOW, Ask, Retry, Seen, cached_for, retry_after
 from aui_tui.scan.signing import Signer
-from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target
+from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target, same_site
 from aui_tui.text import clean
 
 T = TypeVar("T")
@@ -79,6 +91,7 @@ NOBODYS_PATH: Final = "/.well-known/aui-tui-no-such-file.json"
 """A path that no site has: what it answers there is its answer to every path."""
 NOBODYS_TEXT: Final = "/aui-tui-no-such-file.txt"
 """The same of texts: a site may answer these alone with one page."""
+MARKDOWN: Final = "text/markdown"
 PAGE_SECONDS: Final = 8.0
 """How much later a scan may end for each further page."""
 OPEN_SECONDS: Final = 20.0
@@ -290,6 +303,7 @@ class _Scan:
         await self._settle()
         await self._read_for_agents()
         await self._read_served()
+        await self._read_twins()
         if self._access.arms and not self._flooded:
             await self._ask_other_names()
             await self._compare_robots()
@@ -681,6 +695,33 @@ class _Scan:
         elif self.reads is None or self.reads.client != name:
             self.reads = None
             await self._read_page(name)
+
+    async def _read_twins(self) -> None:
+        """Read the Markdown that the page names; beside open agents also what Accept and ``index.md`` bring."""
+        if self.reads is None or self.reads.problem or self._flooded:
+            return
+        client = self.reads.client
+        page, profile = self._served[client], profiles.profile(client)
+        asks = [("the page names it", self.reads.twin, profile)] if self.reads.twin else []
+        if self._access.open_agents:
+            accepts = profile.having({"Accept": f"{MARKDOWN}, */*;q=0.1"})
+            asks += [(f"Accept: {MARKDOWN}", str(page.url), accepts), ("by its name", "index.md", profile)]
+        found: dict[bytes, Twin] = {}
+        for by, where, sent in asks:
+            with suppress(Unfollowed):
+                url = probes.follow(page.url, where, self._access)
+                if not (same_site(url.origin, page.url.origin) and self._has_time(1)):
+                    continue
+                await asyncio.sleep(self._access.limits.pace)
+                _, answer = await self._ask_as(client, sent, url=url)
+                kind = charset.media_type(answer.content_type)
+                named = kind == MARKDOWN or (kind == "text/plain" and url.path.endswith(".md"))
+                if 200 <= answer.status <= 299 and named and answer.body and not agent_files.is_page(answer.body):
+                    pages = (KeptPage(client, one.content_type, one.body) for one in (page, answer))
+                    twin = await self._parser.twin(*pages)
+                    shown = clean(str(answer.url), MAX_URL)
+                    found.setdefault(answer.body, msgspec.structs.replace(twin, url=shown, by=by))
+        self.reads = msgspec.structs.replace(self.reads, twins=tuple(found.values()))
 
     def pages_served(self) -> tuple[KeptPage, ...]:
         """Return the page that was read and the browser's where that is another one, without the user's secrets."""

@@ -23,7 +23,7 @@ from aui_tui.index.store import Store
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.methods import method as method_called
-from aui_tui.model.observations import Observations, Progress, no_progress
+from aui_tui.model.observations import BROWSER, Observations, Progress, no_progress
 from aui_tui.model.options import NOTHING_ACCEPTED, ORDINARY, Accepted, ScanOptions
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
@@ -320,6 +320,7 @@ class LocalService(Service):
         from aui_tui.scan.parser_process import ParserProcess
 
         found = await self._call(lambda: pages.kept(self.places.pages, _key(host)))
+        found = tuple(page for page in found if client != "agent" or page.client != BROWSER)
         page = next((page for page in found if page.client == client), found[0] if found else None)
         if page is None:
             raise NoPage(_key(host))

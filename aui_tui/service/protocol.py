@@ -136,7 +136,8 @@ class Service(ABC):
     async def reading(self, host: str, kind: str, *, client: str = "") -> Reading:
         """Return the page of the last scan of ``host`` as a ``kind`` of reader gives it (``model.reads``).
 
-        ``client``: ``browser`` for its page where agents got another one; else the page of agents. Raises NoPage.
+        ``client``: ``browser`` for its page where agents got another one, ``agent`` for that of agents alone; empty for
+        that of agents, else the browser's. Raises NoPage.
         """
         raise Unavailable(f"{self.label} keeps no pages, so nothing can be read; scan the host here.")
 

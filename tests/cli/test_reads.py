@@ -56,11 +56,35 @@ def test_the_kept_page_of_a_host_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
+def test_the_page_of_the_browser_or_that_of_agents_is_read(tmp_path: Path) -> None:
+    folder = places(prepare(Path(environment(tmp_path)["AUI_TUI_HOME"]))).pages
+    browser = HTML.replace("Maps cost", "For people: maps cost").encode()
+    pages.keep(
+        folder, "a.example", [KeptPage("agent_01", "text/html", HTML.encode()), KeptPage("browser", "", browser)]
+    )
+    pages.keep(folder, "b.example", [KeptPage("browser", "text/html", browser)])
+    for host, kind, words in (
+        ("a.example", "words", "Maps cost"),
+        ("a.example", "words@agent", "Maps cost"),
+        ("a.example", "words@browser", "For people: maps cost"),
+        ("a.example", "smolagents@browser", "For people: maps cost"),
+        ("b.example", "words", "For people: maps cost"),
+    ):
+        assert words in aui(tmp_path, "reads", host, "--as", kind).out, kind
+    none = aui(tmp_path, "reads", "b.example", "--as", "words@agent")
+    assert (none.code, none.out) == (3, "")
+    assert "No page of b.example" in none.err
+    wrong = aui(tmp_path, "reads", "a.example", "--as", "words@robot")
+    assert (wrong.code, "allowed are: browser, agent" in wrong.err) == (2, True)
+
+
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("name", "body", "arguments", "code", "words"),
     [
         ("a.png", b"\x89PNG\r\n\x1a\n\0\0", (), 2, "a.png is not a page: it is not HTML"),
         ("a.md", b"# Words", (), 2, "is not a page"),
+        ("a.html", b"<p>x", ("--as", "words@browser"), 2, "is for a host"),
         ("a.html", b"<p>x", ("--as", "smolagnets"), 2, "did you mean smolagents?"),
         ("a.html", b"<table><tr><td>" * 70_000, ("--as", "page"), 3, "nested more than 1,000 deep"),
         ("a.html", b"<p>" + b"x" * (4 << 20), (), 2, "larger than 4 MiB"),
