@@ -114,10 +114,15 @@ def _bar(item: Item) -> str:
     return f"<li><span>{_text(item.label)}</span> {drawn} <span>{_text(item.cells[1])}</span></li>\n"
 
 
+def tone(word: str) -> str:
+    """Return the class of a word by its tone."""
+    found = sign(word).tone
+    return TONES.get(found, found) or "dim"
+
+
 def _marked(word: str) -> str:
     """Return ``word`` after its sign, in the colour of its tone; nothing for no word."""
-    one = sign(word)
-    return f'<span class="{TONES.get(one.tone, one.tone) or "dim"}">{one.sign} {_text(word)}</span>' if word else ""
+    return f'<span class="{tone(word)}">{sign(word).sign} {_text(word)}</span>' if word else ""
 
 
 def _line(item: Item) -> str:

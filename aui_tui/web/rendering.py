@@ -70,7 +70,7 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         counted=count,
         grade=labels.grade,
         sign=lambda word: sign(word).sign,
-        tone=lambda word: sign(word).tone,
+        tone=pictures.tone,
         moment=labels.moment,
         address=labels.web_address,
     )

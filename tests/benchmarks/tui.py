@@ -202,6 +202,31 @@ def starts(data: Path, bytecode: Path) -> None:
     line("start to the first frame", ours, f"x floor {ratio:.2f} (bar 1.35)")
 
 
+def first_minute(data: Path, empty: Path) -> None:
+    """Print the time from the command to the first fact: the first row of an index, or the field to type in."""
+    env = {"PYTHONDONTWRITEBYTECODE": ""}
+    for name, folder, markers in (("index", data, DRAWN), ("no index", empty, ("Can AI assistants",))):
+        times = [first_paint(dashboard(folder), markers, env) for _ in range(STARTS)]
+        line(f"command to the first fact, {name}", times, "bar 1500" if name == "index" else "")
+
+
+def card(data: Path) -> None:
+    """Print the times of keys on a card, in turn with those of an application that has one line."""
+    floor: list[float] = []
+    ours: list[float] = []
+    with ExitStack() as stack:
+        least = opened(stack, MINIMAL, FLOOR_DRAWN)
+        frames = opened(stack, dashboard(data), DRAWN)
+        frames.press("\r", whole)
+        for key in ["down", "up"] * (PRESSES // 2):
+            for side, press, found in ((least, "x", floor), (frames, key, ours)):
+                took = side.press(press, whole, quiet=0.1)[0]
+                found += [took] if took is not None else []
+    line("key to the repainted screen, floor", floor)
+    ratio = statistics.median(ours) / statistics.median(floor)
+    line("key on a card", ours, f"x floor {ratio:.2f} (bar 1.2)")
+
+
 def movement(base: Path, data: Path) -> None:
     """Print the times of cursor and page movement, in turn with those on the smallest index."""
     kinds = {
@@ -259,7 +284,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--keep", type=Path, help="folder in which the filled indexes stay for another run")
     parser.add_argument("--sizes", default="1000,100000,1000000")
-    parser.add_argument("--only", default="start,move,type,memory", help="which figures")
+    parser.add_argument("--only", default="start,first,card,move,type,memory", help="which figures")
     options = parser.parse_args()
     sizes = [int(part) for part in options.sizes.split(",")]
     wanted = options.only.split(",")
@@ -272,6 +297,10 @@ def main() -> None:
             print(f"{size:,} hosts   (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors)", flush=True)
             if "start" in wanted:
                 starts(data, Path(scratch) / "bytecode")
+            if "first" in wanted:
+                first_minute(data, filled(folder, 0))
+            if "card" in wanted:
+                card(data)
             if "move" in wanted:
                 movement(base, data)
             if "type" in wanted:

@@ -106,9 +106,9 @@ class RowList(OptionList):
         self._caption()
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw the rows; Textual tells no size of a list that comes into sight just after another one scrolled."""
+        """Draw the rows, laid out to the width of this very frame: the size that Textual tells comes after it."""
         if self.scrollable_content_region.width != self._laid_out:
-            self.call_later(self.on_resize)
+            self.on_resize()
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
