@@ -31,9 +31,9 @@ from aui_tui.model.card import (
     SiteSummary,
 )
 from aui_tui.model.codec import Keys, keyed, names_of, summary_from
+from aui_tui.model.listing import Row
 from aui_tui.model.methods import METHODS, V01, V02, WALLED_CEILING, Method, capped, grade_of
 from aui_tui.model.points import Standing, conclusive, percent, stance_of, totals
-from aui_tui.model.view import Row
 from aui_tui.model.vocabulary import (
     AGENTS_TOTAL,
     CATEGORIES,

@@ -10,9 +10,10 @@ from aui_tui.index.lists import BEST_FIRST
 from aui_tui.model.agents import gets_in
 from aui_tui.model.card import epoch_ms
 from aui_tui.model.codec import names_of
+from aui_tui.model.listing import Row
+from aui_tui.model.overview import decades
 from aui_tui.model.query import Query
 from aui_tui.model.registry import surfaces
-from aui_tui.model.view import Row, decades
 from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES
 
 

@@ -20,7 +20,7 @@ from aui_tui.errors import AuiError, BadValue, ConfigError, RecordError
 from aui_tui.files import user_path
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import GRADES, choose
 from aui_tui.report.formats import HostResult
 from aui_tui.report.gates import GateOutcome, worst

@@ -7,8 +7,8 @@ from typing import Final
 
 from aui_tui.cli.terminal import Paint
 from aui_tui.model import labels
+from aui_tui.model.report import HostReport
 from aui_tui.model.signs import GRADES
-from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import STANCES
 from aui_tui.report.sections import NUMBERS, Item, Section, bar_cells, sections
 from aui_tui.text import cells, count, fit, wrap

@@ -16,7 +16,7 @@ from aui_tui.errors import BadValue, NeverScanned
 from aui_tui.files import STDIN, user_path
 from aui_tui.model.card import ReportCard
 from aui_tui.model.registry import Agent, registry
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from aui_tui.model.visits import Visitor, Visits
 from aui_tui.report.gates import Failure, GateOutcome, Gates, check
 from aui_tui.service.protocol import Service

@@ -21,9 +21,9 @@ from aui_tui.model import labels
 from aui_tui.model.agents import turned_away
 from aui_tui.model.card import ReportCard, age
 from aui_tui.model.codec import encode_index
+from aui_tui.model.listing import IndexView, Row, rows
 from aui_tui.model.query import Query
 from aui_tui.model.signs import sign
-from aui_tui.model.view import IndexView, Row, rows
 from aui_tui.report.export import write_cards, write_listing
 from aui_tui.report.formats import CARD_FORMATS, LIST_FORMATS, PARQUET, Listing
 from aui_tui.service.protocol import Service

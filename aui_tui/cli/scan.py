@@ -22,7 +22,7 @@ from aui_tui.index.folder import places
 from aui_tui.model import labels
 from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from aui_tui.report.export import write_cards
 from aui_tui.report.formats import HostResult, Refusal
 from aui_tui.report.gates import worst

@@ -19,7 +19,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import Observations
 from aui_tui.model.options import Accepted
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import nearest
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean

@@ -23,7 +23,7 @@ from aui_tui.errors import RateLimited, Unavailable
 from aui_tui.index import folder
 from aui_tui.index.database import is_damage
 from aui_tui.model.card import ReportCard
-from aui_tui.model.view import Quota
+from aui_tui.model.quota import Quota
 from aui_tui.text import clean
 
 BUSY: Final = 0.5

@@ -19,11 +19,11 @@ from aui_tui.index.rows import AGENTS, WORD_OF, verdicts_of
 from aui_tui.model.agents import TOLD_NO, UNCLEAR, gets_in, word_of
 from aui_tui.model.card import epoch_ms
 from aui_tui.model.decoding import from_json
+from aui_tui.model.overview import Move, Moves, Overview, decades
 from aui_tui.model.points import percent
 from aui_tui.model.query import Query, Term, all_of
 from aui_tui.model.registry import surfaces
 from aui_tui.model.verdicts import AWAY, REFUSED
-from aui_tui.model.view import Move, Moves, Overview, decades
 from aui_tui.model.vocabulary import CATEGORIES, FIXES, GRADES, LIVE_TOTAL, STANCES
 from aui_tui.text import clean
 

@@ -14,9 +14,9 @@ import msgspec
 from aui_tui.errors import Unavailable
 from aui_tui.index.rows import LINE, Line, row_of
 from aui_tui.model.decoding import from_json
+from aui_tui.model.listing import Facets, Row
 from aui_tui.model.query import Query, Term, all_of
 from aui_tui.model.registry import surfaces
-from aui_tui.model.view import Facets, Row
 from aui_tui.model.vocabulary import CATEGORIES, FATES, STANCES
 from aui_tui.text import clean
 

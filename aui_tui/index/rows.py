@@ -12,10 +12,10 @@ from aui_tui.index import compression
 from aui_tui.model.agents import UNCLEAR, directions, each, open_readers, words_of
 from aui_tui.model.card import Points, ReportCard, SiteSummary, epoch_ms
 from aui_tui.model.codec import names_of
+from aui_tui.model.listing import Row
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import Observations
 from aui_tui.model.points import asked_for, by_harm, task_points, totals, without_tasks
-from aui_tui.model.view import Row
 from aui_tui.model.vocabulary import FATES, NO_GRADE, VERDICTS
 
 Value = str | int | None

@@ -22,10 +22,12 @@ from aui_tui.index.figures import ROUTE
 from aui_tui.index.lists import FILLED, FUTURE_MS, NO_FACETS, RARE, IdWindow, facets, find_hosts, read_rows, unused
 from aui_tui.index.rows import COLUMNS, Packed, columns_of, search_text
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
+from aui_tui.model.listing import Facets, IndexView, Row
 from aui_tui.model.methods import REVISION
 from aui_tui.model.observations import Observations
+from aui_tui.model.overview import Moves, Overview
 from aui_tui.model.query import Query
-from aui_tui.model.view import Facets, HistoryPoint, HostReport, IndexView, Moves, Overview, Row
+from aui_tui.model.report import HistoryPoint, HostReport
 from aui_tui.model.visits import Visits, decode_visits
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 

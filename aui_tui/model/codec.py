@@ -19,12 +19,12 @@ from msgspec import UNSET
 from aui_tui.errors import RecordError
 from aui_tui.model.card import Ledger, PageAccess, ReportCard, SiteSummary, site_url
 from aui_tui.model.decoding import cleaned, convert, parse, sentence
+from aui_tui.model.listing import IndexView, pages
 from aui_tui.model.methods import METHODS, grade_of
 from aui_tui.model.observations import Declared
 from aui_tui.model.points import UNREACHABLE, letter
 from aui_tui.model.registry import registry, surfaces
 from aui_tui.model.tasks import TaskRun
-from aui_tui.model.view import IndexView, pages
 from aui_tui.model.vocabulary import (
     AGENTS_TOTAL,
     CRAWLERS_TOTAL,

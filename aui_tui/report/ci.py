@@ -24,7 +24,7 @@ from aui_tui.model.agents import NOT_ASKED, SHUT, UNCLEAR, each
 from aui_tui.model.card import QUOTE, Finding, Recommendation, ReportCard
 from aui_tui.model.options import Acceptance
 from aui_tui.model.points import by_harm, gain
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report.formats import ExportOptions, HostResult, Refusal
 from aui_tui.report.gates import GateOutcome

@@ -19,7 +19,7 @@ from aui_tui.model.agents import RANK, Outcome, each
 from aui_tui.model.card import Evidence, Finding, ReportCard
 from aui_tui.model.methods import METHODS, grade_of
 from aui_tui.model.observations import INCONCLUSIVE, SERVED
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import NO_GRADE, POLICY_RANK
 from aui_tui.report.markdown import escape
 from aui_tui.report.sections import Item, Section

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from aui_tui.errors import BadValue
 from aui_tui.model.card import ReportCard, card_without_volatile
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import choose
 from aui_tui.report import ci, data, markdown, page
 from aui_tui.report.fields import FieldPath, Tree, card_tree, row_tree, select

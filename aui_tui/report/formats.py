@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 
 from aui_tui.errors import BadValue
 from aui_tui.model.codec import Keys
-from aui_tui.model.view import HostReport, IndexView, Row, rows
+from aui_tui.model.listing import IndexView, Row, rows
+from aui_tui.model.report import HostReport
 from aui_tui.report.fields import FieldPath
 from aui_tui.report.gates import GateOutcome
 from aui_tui.text import clean

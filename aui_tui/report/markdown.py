@@ -8,8 +8,8 @@ from typing import Final
 
 from aui_tui.checks import BY_FIX
 from aui_tui.model import labels
+from aui_tui.model.listing import Row
 from aui_tui.model.signs import sign
-from aui_tui.model.view import Row
 from aui_tui.report.formats import HEADER, ExportOptions, HostResult, Listing, reasons, row_texts
 from aui_tui.report.sections import Item, Section, documents
 from aui_tui.text import clean

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from aui_tui.checks import BY_FIX
 from aui_tui.model import labels
 from aui_tui.model.agents import share_in
+from aui_tui.model.overview import Overview
 from aui_tui.model.registry import surfaces
-from aui_tui.model.view import Overview
 from aui_tui.model.vocabulary import FATES, STANCES
 from aui_tui.report.sections import Item, Section
 from aui_tui.text import count

@@ -19,7 +19,7 @@ from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import FLOORS, GRADE_FLOORS
 from aui_tui.model.methods import method as method_called
 from aui_tui.model.points import HARM, LACKING, Standing, asked_for, by_harm, foresees, raised
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import GRADES, NO_GRADE, choose
 from aui_tui.report.markdown import escape, with_code
 from aui_tui.text import wrap

@@ -18,9 +18,9 @@ from aui_tui.model.card import Finding, Recommendation, ReportCard, age
 from aui_tui.model.methods import WALLED_CEILING, method
 from aui_tui.model.points import by_harm, gain, of_pillar, percent, totals, unmeasured
 from aui_tui.model.registry import registry
+from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import WHOLE
-from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import NO_GRADE, STANCES
 from aui_tui.report import reads as readers
 from aui_tui.report.formats import ExportOptions, HostResult, Refusal

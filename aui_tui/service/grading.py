@@ -13,7 +13,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import REVISION
 from aui_tui.model.observations import Observations
 from aui_tui.model.registry import Known, starter
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from aui_tui.model.visits import with_log_evidence
 from aui_tui.model.vocabulary import UNCATEGORIZED
 

@@ -21,14 +21,17 @@ from aui_tui.index import pages
 from aui_tui.index.folder import places, prepare
 from aui_tui.index.store import Store
 from aui_tui.model.card import ReportCard
+from aui_tui.model.listing import IndexView
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.methods import method as method_called
 from aui_tui.model.observations import BROWSER, Observations, Progress, no_progress
 from aui_tui.model.options import NOTHING_ACCEPTED, ORDINARY, Accepted, ScanOptions
+from aui_tui.model.overview import Moves, Overview
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
+from aui_tui.model.quota import Quota
 from aui_tui.model.reads import Reading
-from aui_tui.model.view import HostReport, IndexView, Moves, Overview, Quota
+from aui_tui.model.report import HostReport
 from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import CATEGORIES, choose
 from aui_tui.service.grading import Grading

@@ -8,13 +8,16 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from aui_tui.errors import Unavailable
+from aui_tui.model.listing import IndexView
 from aui_tui.model.observations import Progress, no_progress
 from aui_tui.model.options import ORDINARY, ScanOptions
+from aui_tui.model.overview import Moves, Overview
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
+from aui_tui.model.quota import Quota
 from aui_tui.model.reads import Reading
+from aui_tui.model.report import HostReport
 from aui_tui.model.tasks import TaskProgress, TaskReport
-from aui_tui.model.view import HostReport, IndexView, Moves, Overview, Quota
 from aui_tui.model.visits import Visits
 
 

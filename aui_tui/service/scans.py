@@ -23,8 +23,9 @@ from aui_tui.model.card import ReportCard, age, epoch_ms
 from aui_tui.model.labels import dated
 from aui_tui.model.observations import Observations, ProbeEvent, Progress
 from aui_tui.model.options import ScanOptions
+from aui_tui.model.quota import Quota
 from aui_tui.model.reads import KeptPage
-from aui_tui.model.view import HostReport, Quota
+from aui_tui.model.report import HostReport
 from aui_tui.process import is_root
 from aui_tui.scan.policy import ScanKey, ScanPolicy
 from aui_tui.scan.target import Target

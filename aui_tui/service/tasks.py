@@ -17,8 +17,8 @@ import msgspec
 from aui_tui.errors import BadValue, NoBrowser, Unavailable
 from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import GONE, Observations
+from aui_tui.model.report import HostReport
 from aui_tui.model.tasks import STOPPED, TASKS, TaskEvent, TaskProgress
-from aui_tui.model.view import HostReport
 from aui_tui.process import is_root
 from aui_tui.scan.exchanges import redact
 from aui_tui.scan.policy import ScanPolicy

@@ -17,10 +17,11 @@ from aui_tui.model.labels import ago
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS, WALLED_CEILING
 from aui_tui.model.observations import INCONCLUSIVE
 from aui_tui.model.points import GRANTED, asked_for, comparable, foresees, gain, gain_of, totals, unmeasured
+from aui_tui.model.quota import Quota
 from aui_tui.model.registry import surface_called, surfaces
+from aui_tui.model.report import HistoryPoint, HostReport, comparable_scores
 from aui_tui.model.signs import GRADES
 from aui_tui.model.tasks import TASKS, TaskResult, task_label
-from aui_tui.model.view import HistoryPoint, HostReport, Quota, comparable_scores
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import sections
 from aui_tui.report.sections import Item

@@ -9,9 +9,9 @@ import msgspec
 from msgspec.structs import replace
 
 from aui_tui.model.agents import UNCLEAR, turned_away
+from aui_tui.model.listing import Row
 from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import GRADES, sign
-from aui_tui.model.view import Row
 from aui_tui.tui import glyphs
 from aui_tui.tui.words import age, signed
 

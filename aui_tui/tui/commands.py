@@ -11,8 +11,8 @@ from textual.content import Content
 
 from aui_tui.errors import AuiError, BadValue
 from aui_tui.model import labels
+from aui_tui.model.listing import Row
 from aui_tui.model.query import Query
-from aui_tui.model.view import Row
 from aui_tui.tui.bindings import live
 from aui_tui.tui.context import SettingShown, attempt
 from aui_tui.tui.dashboard import Dashboard

@@ -25,9 +25,10 @@ from aui_tui.errors import AuiError, InvalidHost, PrivateHost, RateLimited
 from aui_tui.model.labels import address, web_address
 from aui_tui.model.observations import ProbeEvent
 from aui_tui.model.options import ScanOptions
+from aui_tui.model.quota import Quota
+from aui_tui.model.report import HostReport
 from aui_tui.model.signs import ASCII
 from aui_tui.model.tasks import TaskEvent
-from aui_tui.model.view import HostReport, Quota
 from aui_tui.service.protocol import Feed, Service
 from aui_tui.text import clean, count
 from aui_tui.tui.context import Choices, Context, attempt, run_concurrently, sentence, start

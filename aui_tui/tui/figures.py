@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from aui_tui.checks import BY_FIX, label
 from aui_tui.model.agents import NOT_ASKED, SHUT, UNCLEAR, share_in
 from aui_tui.model.labels import percent
+from aui_tui.model.overview import Move, Moves, Overview
 from aui_tui.model.query import CONTRADICTIONS, Query, parse
 from aui_tui.model.registry import Surface, surfaces
 from aui_tui.model.signs import sign
-from aui_tui.model.view import Move, Moves, Overview
 from aui_tui.model.vocabulary import FIXES, STANCES
 from aui_tui.text import fit
 from aui_tui.tui import glyphs

@@ -15,8 +15,8 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.labels import seconds
 from aui_tui.model.observations import FILE_PROBES, Exchange, ProbeEvent, probe_names
 from aui_tui.model.points import comparable
+from aui_tui.model.report import HostReport
 from aui_tui.model.tasks import TaskEvent, run_of, task_label
-from aui_tui.model.view import HostReport
 from aui_tui.text import clean, count, fit
 from aui_tui.tui.rows import ListEntry, blank, entry, marked, pad, paragraph, spread, text, title
 from aui_tui.tui.words import clock

@@ -11,10 +11,12 @@ import msgspec
 from msgspec.structs import replace
 
 from aui_tui.model.card import Recommendation, ReportCard
+from aui_tui.model.listing import IndexView, Window
 from aui_tui.model.methods import METHODS
+from aui_tui.model.overview import Moves
 from aui_tui.model.points import Standing, by_harm
 from aui_tui.model.query import Query, Term, parse
-from aui_tui.model.view import HistoryPoint, HostReport, IndexView, Moves, Window
+from aui_tui.model.report import HistoryPoint, HostReport
 from aui_tui.text import clean
 from aui_tui.tui.columns import Mode
 from aui_tui.tui.export import query_options

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from aui_tui.model import card, labels
-from aui_tui.model.view import Quota
+from aui_tui.model.quota import Quota
 from aui_tui.text import count
 
 

@@ -19,10 +19,11 @@ from aui_tui import docs
 from aui_tui.errors import AuiError, BadValue
 from aui_tui.model.agents import share_in
 from aui_tui.model.card import site_url
+from aui_tui.model.listing import IndexView
+from aui_tui.model.overview import Overview
 from aui_tui.model.points import percent
 from aui_tui.model.query import Query
 from aui_tui.model.registry import surfaces
-from aui_tui.model.view import IndexView, Overview
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.report.page import style_sheet
 from aui_tui.web import problems

@@ -12,7 +12,7 @@ import msgspec
 from starlette.responses import Response
 
 from aui_tui.errors import AuiError, BadValue, RateLimited
-from aui_tui.model.view import Quota
+from aui_tui.model.quota import Quota
 
 MEDIA_TYPE: Final = "application/problem+json"
 POLICY: Final = "scan"

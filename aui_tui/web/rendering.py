@@ -14,9 +14,10 @@ from markupsafe import Markup
 from aui_tui import __version__, docs
 from aui_tui.model import agents, labels
 from aui_tui.model.card import site_url
+from aui_tui.model.listing import Row
 from aui_tui.model.registry import surfaces
+from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
-from aui_tui.model.view import HostReport, Row
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import page as pictures
 from aui_tui.report.sections import sections

@@ -26,11 +26,12 @@ from starlette.types import ASGIApp
 from aui_tui.errors import AuiError, NeverScanned
 from aui_tui.model.card import Index, ReportCard, site_url
 from aui_tui.model.codec import encode_card, encode_index
+from aui_tui.model.listing import Row
 from aui_tui.model.methods import METHODS
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
+from aui_tui.model.report import HostReport
 from aui_tui.model.tasks import OUTCOMES, TaskReport
-from aui_tui.model.view import HostReport, Row
 from aui_tui.model.visits import Visits
 from aui_tui.model.vocabulary import CATEGORIES, FIXES, SEVERITIES, STANCES, VERDICTS
 from aui_tui.report.data import csv_listing

@@ -26,7 +26,7 @@ from aui_tui.model.codec import keyed
 from aui_tui.model.open_agents import reader_called
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import diff as diffs
 from aui_tui.report import plan as plans

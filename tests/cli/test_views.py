@@ -12,10 +12,11 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.cli import cardview, index
 from aui_tui.cli.terminal import Paint
 from aui_tui.model.card import AgentAccess, Evidence, ReportCard
+from aui_tui.model.listing import Facets, IndexView, Row
 from aui_tui.model.observations import Observations
 from aui_tui.model.query import Query
+from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
-from aui_tui.model.view import Facets, HostReport, IndexView, Row
 from aui_tui.text import cells
 from tests.cards import DEAD, RICH_OPEN, SAMPLES, WALLED, cards
 from tests.strategies import driven

@@ -24,9 +24,9 @@ from aui_tui.index.store import Store
 from aui_tui.model.agents import UNCLEAR, contradictions, each, outcomes, turned_away
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.codec import names_of
+from aui_tui.model.listing import Row
 from aui_tui.model.observations import REFUSED
 from aui_tui.model.query import CONTRADICTIONS, FIELDS, HAS, SORTS, VERDICT_WORDS, Field, Query, Term
-from aui_tui.model.view import Row
 from aui_tui.model.vocabulary import (
     CATEGORIES,
     CRAWLER_POLICIES,

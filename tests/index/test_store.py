@@ -27,7 +27,7 @@ from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.methods import REVISION
 from aui_tui.model.observations import Exchange, FileFacts, Observations
 from aui_tui.model.query import Query
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from tests.cards import SAMPLES, cards
 from tests.index.clock import NOW, Clock
 from tests.index.locked import locked

@@ -16,10 +16,11 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.index.store import Store
 from aui_tui.model import points
 from aui_tui.model.codec import decode_card, encode_card, encode_summary
+from aui_tui.model.listing import Row
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import BROWSER, FILE_PROBES
 from aui_tui.model.query import Query
-from aui_tui.model.view import HostReport, Row
+from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report.export import write_cards, write_listing
 from aui_tui.report.formats import FORMATS, Listing

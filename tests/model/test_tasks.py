@@ -16,6 +16,7 @@ from aui_tui.model.codec import decode_card, encode_card
 from aui_tui.model.methods import METHODS, V02
 from aui_tui.model.observations import Observations, decode_observations
 from aui_tui.model.query import Query
+from aui_tui.model.report import HostReport
 from aui_tui.model.tasks import (
     TASKS,
     Rendered,
@@ -26,7 +27,6 @@ from aui_tui.model.tasks import (
     runs_of,
     summary,
 )
-from aui_tui.model.view import HostReport
 from aui_tui.model.vocabulary import FIXES
 from aui_tui.report.diff import diff
 from aui_tui.report.gates import Gates, check

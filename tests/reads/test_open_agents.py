@@ -14,7 +14,7 @@ from aui_tui.model.agents import open_readers
 from aui_tui.model.observations import Observations, Recording, decode_recording, encode_recording
 from aui_tui.model.open_agents import clients, table, tool_called
 from aui_tui.model.query import parse
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from aui_tui.report.sections import sections
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.scan import observe

@@ -9,7 +9,7 @@ import pytest
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.observations import Observations
 from aui_tui.model.reads import Reads, Twin
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from aui_tui.reads.reading import twin
 from aui_tui.report.sections import sections
 from aui_tui.scan.parser_process import ParserProcess

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from unittest import mock
 
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from aui_tui.report import ci
 from aui_tui.report.export import write_cards, write_listing
 from aui_tui.report.formats import FORMATS, HostResult

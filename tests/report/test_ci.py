@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from aui_tui.checks.scoring import grade_card
 from aui_tui.cli.output import located
 from aui_tui.model.card import ReportCard
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import GRADES
 from aui_tui.report.export import write_cards
 from aui_tui.report.formats import HostResult, Refusal

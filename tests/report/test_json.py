@@ -16,7 +16,7 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import BadValue
 from aui_tui.model.card import Index, ReportCard
 from aui_tui.model.codec import Keys, decode_card, slots_of, summary_from
-from aui_tui.model.view import PAGE, Row, rows
+from aui_tui.model.listing import PAGE, Row, rows
 from aui_tui.report.export import write_cards, write_listing
 from aui_tui.report.formats import Listing
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, decode_index, indexes, listing_of, published

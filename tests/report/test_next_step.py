@@ -13,7 +13,7 @@ from selectolax.lexbor import LexborHTMLParser
 from aui_tui.checks.scoring import grade_card
 from aui_tui.index.rows import columns_of
 from aui_tui.model.observations import Observations
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from aui_tui.report import plan
 from aui_tui.report.sections import sections
 from aui_tui.tui.state import CardState

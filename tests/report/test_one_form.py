@@ -27,13 +27,14 @@ from aui_tui.cli.terminal import Paint
 from aui_tui.model import agents
 from aui_tui.model.card import age
 from aui_tui.model.labels import ago, moment, span
+from aui_tui.model.listing import Row
 from aui_tui.model.observations import Observations
 from aui_tui.model.points import by_harm, gain, totals
 from aui_tui.model.query import Query
 from aui_tui.model.registry import surfaces
+from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TaskReport, TaskResult
-from aui_tui.model.view import HostReport, Row
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report.export import write_cards, write_listing
 from aui_tui.report.formats import Listing

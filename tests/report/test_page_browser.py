@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from aui_tui.model.card import Evidence
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from aui_tui.report.export import write_cards, write_listing
 from aui_tui.report.formats import HostResult
 from aui_tui.report.gates import Gates, check

@@ -21,7 +21,7 @@ from aui_tui.model.methods import METHODS, V01, V02
 from aui_tui.model.observations import Observations
 from aui_tui.model.points import Standing, by_harm, foresees, gain
 from aui_tui.model.registry import registry
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import GRADES
 from aui_tui.report import plan as plans
 from aui_tui.report.plan import INSERTED, Plan, as_json, lines, members, pieces, readme, write_files

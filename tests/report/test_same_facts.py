@@ -13,12 +13,13 @@ from msgspec.structs import replace
 from aui_tui.checks.scoring import grade_card
 from aui_tui.index.store import Store
 from aui_tui.model.agents import IN, PART, contradictions, each
+from aui_tui.model.listing import Row
 from aui_tui.model.observations import Observations
 from aui_tui.model.points import totals
 from aui_tui.model.query import VERDICT_WORDS, Query
 from aui_tui.model.registry import registry, surfaces
+from aui_tui.model.report import HostReport
 from aui_tui.model.tasks import TaskReport, TaskResult
-from aui_tui.model.view import HostReport, Row
 from aui_tui.report.overview import overview
 from aui_tui.report.sections import sections
 from tests.scan import situations

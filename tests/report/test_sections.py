@@ -14,8 +14,8 @@ from aui_tui.model.methods import METHODS, MOST_AGENTS
 from aui_tui.model.observations import Observations
 from aui_tui.model.points import task_points
 from aui_tui.model.registry import surfaces
+from aui_tui.model.report import HostReport
 from aui_tui.model.signs import SIGNS, sign
-from aui_tui.model.view import HostReport
 from aui_tui.report.sections import NAMES, Section, sections
 from tests.scan import situations
 from tests.strategies import driven

@@ -14,10 +14,10 @@ import pytest
 from aui_tui.errors import BadValue, InvalidHost, NeverScanned, RateLimited, Unavailable
 from aui_tui.model import codec
 from aui_tui.model.card import ReportCard, stamp
+from aui_tui.model.listing import IndexView, Row
 from aui_tui.model.observations import Exchange, Landmarks, Observations, PageFacts, Progress
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
-from aui_tui.model.view import IndexView, Row
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.target import Target
 from aui_tui.service.local import LocalService

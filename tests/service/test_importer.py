@@ -18,7 +18,7 @@ from aui_tui.errors import NoCard
 from aui_tui.index.store import Store
 from aui_tui.model.codec import encode_card, encode_summary
 from aui_tui.model.query import Query
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from aui_tui.service import importer
 from aui_tui.service.importer import ImportResult, read, take_records
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, encode_index, published

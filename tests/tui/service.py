@@ -14,14 +14,17 @@ from msgspec.structs import replace
 from aui_tui.errors import NeverScanned
 from aui_tui.index.folder import places, prepare
 from aui_tui.model.card import ReportCard, epoch_ms
+from aui_tui.model.listing import IndexView
 from aui_tui.model.methods import grade_of
 from aui_tui.model.observations import BROWSER, FILE_PROBES, ProbeEvent, Progress, no_progress
 from aui_tui.model.options import ORDINARY, ScanOptions
+from aui_tui.model.overview import Moves
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
+from aui_tui.model.quota import Quota
 from aui_tui.model.registry import registry
+from aui_tui.model.report import HostReport
 from aui_tui.model.tasks import TaskProgress
-from aui_tui.model.view import HostReport, IndexView, Moves, Quota
 from aui_tui.service.local import LocalService
 from tests.cards import estimate
 

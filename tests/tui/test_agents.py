@@ -12,9 +12,9 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import BROWSER, Cause
 from aui_tui.model.registry import registry
+from aui_tui.model.report import HostReport
 from aui_tui.model.tasks import Step as TaskStep
 from aui_tui.model.tasks import TaskReport, TaskResult, run_of
-from aui_tui.model.view import HostReport
 from aui_tui.model.visits import visit_rows
 from aui_tui.text import cells
 from aui_tui.tui import cardrows

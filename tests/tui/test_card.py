@@ -12,10 +12,11 @@ from textual.pilot import Pilot
 
 from aui_tui.checks.scoring import grade_card, what_if
 from aui_tui.errors import Unavailable
+from aui_tui.model.listing import Row
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS
 from aui_tui.model.observations import Declaration, Declared
 from aui_tui.model.points import Standing
-from aui_tui.model.view import HostReport, Row
+from aui_tui.model.report import HostReport
 from aui_tui.service.local import LocalService
 from aui_tui.text import cells
 from aui_tui.tui import app as app_module

@@ -11,11 +11,13 @@ from msgspec.structs import replace
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model import agents
 from aui_tui.model.card import ReportCard
+from aui_tui.model.listing import Row
 from aui_tui.model.observations import CHALLENGED, REFUSED
+from aui_tui.model.overview import Moves, Overview
 from aui_tui.model.points import Standing, gain, score_after
 from aui_tui.model.query import Query
 from aui_tui.model.registry import registry, surfaces
-from aui_tui.model.view import HostReport, Moves, Overview, Row
+from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import sections
 from aui_tui.tui import cardrows

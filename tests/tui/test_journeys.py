@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from aui_tui.errors import ConfigError, RateLimited, Unavailable
+from aui_tui.model.listing import Facets, IndexView
 from aui_tui.model.query import Query
 from aui_tui.model.registry import surfaces
-from aui_tui.model.view import Facets, IndexView
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.service.local import LocalService
 from aui_tui.tui.app import AuiApp

@@ -15,7 +15,7 @@ from aui_tui.model import labels
 from aui_tui.model.observations import Exchange, Observations
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.query import Query
-from aui_tui.model.view import HostReport
+from aui_tui.model.report import HostReport
 from aui_tui.scan.target import parse
 from aui_tui.service.protocol import Feed
 from aui_tui.tui import dashboard

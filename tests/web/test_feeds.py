@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from aui_tui.model.card import Evidence
 from aui_tui.model.points import by_harm
-from aui_tui.model.view import HistoryPoint
+from aui_tui.model.report import HistoryPoint
 from aui_tui.model.vocabulary import GRADES
 from aui_tui.report.page import SHAPES, chart, mark
 from aui_tui.web import routes

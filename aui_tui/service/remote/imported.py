@@ -19,9 +19,11 @@ import msgspec
 
 from aui_tui.errors import AuiError, BadValue, ConfigError, NeverScanned, NoCard, RecordError, Unavailable
 from aui_tui.files import STDIN, reading
+from aui_tui.model.listing import IndexView
+from aui_tui.model.overview import Moves, Overview
 from aui_tui.model.points import Standing
 from aui_tui.model.query import FIELDS, Query
-from aui_tui.model.view import HostReport, IndexView, Moves, Overview
+from aui_tui.model.report import HostReport
 from aui_tui.process import has_ended
 from aui_tui.service.importer import ImportedRecord, read, take_records
 from aui_tui.service.local import LocalService

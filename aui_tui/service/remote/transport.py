@@ -14,7 +14,7 @@ import msgspec
 
 from aui_tui import __version__
 from aui_tui.errors import AuiError, BadValue, InvalidHost, NeverScanned, RateLimited, Unavailable
-from aui_tui.model.view import Quota
+from aui_tui.model.quota import Quota
 from aui_tui.text import clean, is_loopback
 
 UNKNOWN_WAIT: Final = 3600

@@ -17,7 +17,8 @@ from textual.widgets import Digits, Static
 from aui_tui.model import labels
 from aui_tui.model.codec import encode_card
 from aui_tui.model.labels import ago
-from aui_tui.model.view import HistoryPoint, HostReport, Window
+from aui_tui.model.listing import Window
+from aui_tui.model.report import HistoryPoint, HostReport
 from aui_tui.tui import cardrows
 from aui_tui.tui.bindings import CARD
 from aui_tui.tui.cardrows import AGENTS, EVIDENCE, FIXES, NUMBERS, READS, SCAN_LOG, SUMMARY, TASK_RUN, VISITS

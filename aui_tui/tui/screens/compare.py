@@ -15,8 +15,8 @@ from aui_tui.model import agents, labels
 from aui_tui.model.card import ReportCard
 from aui_tui.model.labels import ago
 from aui_tui.model.registry import surfaces
+from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
-from aui_tui.model.view import HostReport
 from aui_tui.report import sections
 from aui_tui.text import cells, count, fit, joined
 from aui_tui.tui import glyphs

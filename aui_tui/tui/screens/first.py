@@ -13,7 +13,8 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from aui_tui.model.view import HostReport, Quota
+from aui_tui.model.quota import Quota
+from aui_tui.model.report import HostReport
 from aui_tui.text import fit, web_address
 from aui_tui.tui.bindings import ADDRESS, FIRST
 from aui_tui.tui.context import DEMO, attempt, start

@@ -11,9 +11,9 @@ from textual.app import ComposeResult
 from textual.content import Content
 
 from aui_tui.model.agents import NOT_ASKED
+from aui_tui.model.listing import PAGE, Row, Window
 from aui_tui.model.query import CHANGES, NEW, Query
 from aui_tui.model.registry import surfaces
-from aui_tui.model.view import PAGE, Row, Window
 from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES
 from aui_tui.text import count
 from aui_tui.tui.columns import RANKED, Column, cell

@@ -13,9 +13,10 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
+from aui_tui.model.listing import IndexView
 from aui_tui.model.query import Query, parse
 from aui_tui.model.registry import surfaces
-from aui_tui.model.view import HostReport, IndexView
+from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import CATEGORIES
 from aui_tui.text import count
 from aui_tui.tui.bindings import INDEX

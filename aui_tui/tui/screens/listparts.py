@@ -8,9 +8,10 @@ from typing import Final
 from textual.content import Content
 
 from aui_tui.model.agents import turned_away
+from aui_tui.model.listing import IndexView, Row
+from aui_tui.model.quota import Quota
 from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import sign
-from aui_tui.model.view import IndexView, Quota, Row
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.text import count
 from aui_tui.tui import glyphs

@@ -11,9 +11,10 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
 
+from aui_tui.model.listing import Row
+from aui_tui.model.overview import Move, Moves, Overview
 from aui_tui.model.query import Query
 from aui_tui.model.registry import surface_called
-from aui_tui.model.view import Move, Moves, Overview, Row
 from aui_tui.text import count
 from aui_tui.tui.bindings import OVERVIEW
 from aui_tui.tui.context import attempt, start

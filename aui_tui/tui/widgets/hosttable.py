@@ -13,7 +13,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 
-from aui_tui.model.view import Row
+from aui_tui.model.listing import Row
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import TABLE

@@ -12,8 +12,9 @@ from textual.reactive import Reactive
 from aui_tui.model import labels
 from aui_tui.model.card import SiteSummary
 from aui_tui.model.labels import ago
+from aui_tui.model.listing import Row
+from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
-from aui_tui.model.view import HostReport, Row
 from aui_tui.text import fit
 from aui_tui.tui.context import Context, attempt, start
 from aui_tui.tui.rows import ListEntry, blank, entry, paragraph, text
