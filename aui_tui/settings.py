@@ -81,6 +81,11 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True):
     via: Annotated[str, "proxy that scans go through: http://HOST:PORT or socks5://HOST:PORT"] = ""
     declared: Annotated[bool, "a scan also asks what the site declares for agents; never scored"] = False
     open_agents: Annotated[bool, "a scan also asks as the fetch tools of open agents do; never scored"] = False
+    pages: Annotated[
+        int,
+        msgspec.Meta(ge=0, le=30),
+        "pages of a site that a scan chooses, by section, and asks for too, 0 to 30",
+    ] = 0
     sign: Annotated[bool, "agents that were turned away ask again, signed with your key (aui-tui key)"] = False
     signature_agent: Annotated[str, "address at which your key is published"] = ""
     with_claims: Annotated[bool, "plans hold fixes too that need something you must have, such as an MCP server"] = (
@@ -155,11 +160,11 @@ DEFAULTS: Final = dict(zip(Choices.__struct_fields__, Choices.__struct_defaults_
 IN_FILE: Final = ("keys", "columns", "views", "accept", "sites")
 """Settings that neither an option nor a variable can give."""
 OPTIONS: Final = (
-    "ascii", "cacert", "control", "declared", "log_kind", "open_agents", "pace", "reads", "sign", "text",
+    "ascii", "cacert", "control", "declared", "log_kind", "open_agents", "pace", "pages", "reads", "sign", "text",
     "trusted_proxy", "via",
 )  # fmt: skip
 """Settings with an option of their own; ``--set NAME=VALUE`` gives any other for a single run."""
-OF_SCANS: Final = ("root_browser", "cacert", "insecure", "pace", "control", "via", "sign", "open_agents")
+OF_SCANS: Final = ("root_browser", "cacert", "insecure", "pace", "control", "via", "sign", "open_agents", "pages")
 """Settings that ``ScanPolicy`` has too, under the same name unless ``cli/site_options.py`` knows another."""
 WORDS: Final[Mapping[str, Sequence[str]]] = {
     "method": tuple(METHODS),

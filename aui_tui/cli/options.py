@@ -95,11 +95,6 @@ Page = Annotated[
 ]
 """Repeatable; the text of the command names it, so that its list of options stays short."""
 
-Pages = Annotated[
-    int,
-    _reach("--pages", metavar="N", hidden=True, min=0, max=30, help="Choose N pages of the site too, by section."),
-]
-
 _gate = partial(typer.Option, rich_help_panel=GATES)
 FailUnder = Annotated[int | None, _gate("--fail-under", metavar="N", min=0, max=100, help="The score must reach N.")]
 FailGrade = Annotated[

@@ -154,7 +154,6 @@ def scan(
     allow_private: options.AllowPrivate = False,
     connect_to: options.ConnectTo = None,
     page: options.Page = None,
-    pages: options.Pages = 0,
     fail_under: options.FailUnder = None,
     fail_grade: options.FailGrade = None,
     require_stance: options.RequireStance = None,
@@ -172,7 +171,7 @@ def scan(
     FILE.recording keeps what was seen, for regrade. --page PATH, up to ten times, asks who gets other pages too;
     --pages N chooses N of the sitemap and the homepage, at most 30, and says per section who gets in.
 
-    Settings (aui-tui config): control, via, pace, declared, open_agents, sign.
+    Settings (aui-tui config): control, via, pace, declared, open_agents, pages, sign.
     """
     run = run_for(context)
     if cached and force:
@@ -199,9 +198,7 @@ def scan(
     async def work() -> None:
         for one in url:
             try:
-                access = policy_of(
-                    run, allow_private=allow_private, connect_to=connect_to, pages=named[one], sample=pages
-                )
+                access = policy_of(run, allow_private=allow_private, connect_to=connect_to, pages=named[one])
                 async with opened(run, access) as service:
                     found = await scan_one(run, service, one, asked)
                     if recorded is not None:

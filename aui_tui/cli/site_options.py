@@ -21,17 +21,14 @@ def policy_of(
     allow_private: bool = False,
     connect_to: Sequence[str] | None = None,
     pages: Sequence[str] = (),
-    sample: int = 0,
 ) -> ScanPolicy | None:
     """Return what the options and settings allow; None where there are neither.
 
-    ``pages``: paths of :func:`pages_of`. ``sample``: so many pages are chosen too, which gives the scan more time.
-
-    Raises BadValue, InvalidHost or ConfigError.
+    ``pages``: paths of :func:`pages_of`. Raises BadValue, InvalidHost or ConfigError.
     """
     settings = run.settings
     asked = {name: value for name in OF_SCANS if (value := getattr(settings, name)) != DEFAULTS[name]}
-    if not (allow_private or connect_to or pages or sample or asked):
+    if not (allow_private or connect_to or pages or asked):
         return None
     if settings.control == "chromium":
         from aui_tui.tasks.browser import available
@@ -50,6 +47,7 @@ def policy_of(
         "via": ("via", Via.parse),
         "pace": ("limits", lambda pace: Limits(pace=pace)),
         "sign": ("signer", signer),
+        "pages": ("sample", int),
     }
     given: dict[str, Any] = {}
     for name, value in asked.items():
@@ -60,7 +58,6 @@ def policy_of(
         keyboard=True,
         connect_to=tuple(ConnectTo.parse(rule) for rule in connect_to or ()),
         pages=tuple(pages),
-        sample=sample,
         **given,
     )
 

@@ -40,10 +40,13 @@ class Shop(QuietHandler):
 
 
 @pytest.mark.slow
-def test_a_shop_that_closes_its_products_alone_is_told_section_by_section(tmp_path: Path) -> None:
+@pytest.mark.parametrize("by", ["option", "setting"])
+def test_a_shop_that_closes_its_products_alone_is_told_section_by_section(tmp_path: Path, by: str) -> None:
+    (tmp_path / "settings.toml").write_text("pages = 3\n")
+    asked = ("--pages", "3") if by == "option" else ("--config", "settings.toml")
     with listening(Shop) as server:
         site = f"http://127.0.0.1:{server.server_address[1]}"
-        done = aui(tmp_path, "scan", site, "--pages", "3", "--quiet")
+        done = aui(tmp_path, "scan", site, *asked, "--quiet")
     assert done.code == 0, done.err
     said = " ".join(done.out.split())
     assert "/products: 0 of 1 page open to all; /blog: 1 of 1 page open to all; /: 1 of 1 page open to all." in said

@@ -52,7 +52,9 @@ class CrawlSettings:
             retry_after=BUDGET / 4,
             causes=0,
         )
-        kept = replace(policy, headers=(), basic_auth=None, signer=None, open_agents=False, limits=limits, reads=reads)
+        kept = replace(
+            policy, headers=(), basic_auth=None, signer=None, open_agents=False, sample=0, limits=limits, reads=reads
+        )
         return cls(policy=kept, base_url=base_url, keys=keys)
 
 
