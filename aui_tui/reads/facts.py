@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -38,6 +39,8 @@ _UNNAMED: Final = frozenset(("listitem", "breadcrumblist", "searchaction", "read
 _SIGN: Final = r"(?:[$€£¥₹₽₺]|US\$|R\$|(?:USD|EUR|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK)\b|kr\b|zł|Kč)"
 _AMOUNT: Final = r"\d{1,3}(?:[.,\u00a0\u202f' ]\d{3}){0,3}(?:[.,]\d{1,2})?(?!\d)|\d{1,7}(?:[.,]\d{1,2})?(?!\d)"
 _PRICE: Final = re.compile(rf"{_SIGN}[ \u00a0]?(?:{_AMOUNT})|(?<![\d.,])(?:{_AMOUNT})[ \u00a0]?{_SIGN}(?![ \u00a0]?\d)")
+_MARK: Final = re.compile(_SIGN)
+_AT, _PLUS = re.compile("@"), re.compile(r"\+")
 _MAIL: Final = re.compile(r"[\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{2,63}){1,4}", re.IGNORECASE)
 _PHONE: Final = re.compile(r"\+\d[\d ()./\u00a0-]{7,20}\d")
 _DIGITS: Final = re.compile(r"\D+")
@@ -188,11 +191,22 @@ def _stated(page: PageText, text: str) -> Iterator[tuple[str, str, str]]:
         for scheme, kind in (("mailto:", "mail"), ("tel:", "phone")):
             if link.lower().startswith(scheme):
                 yield kind, link[len(scheme) :], TEXT
-    for kind, pattern in (("price", _PRICE), ("mail", _MAIL), ("phone", _PHONE)):
-        for number, match in enumerate(pattern.finditer(text)):
-            if number == EACH:
-                break
-            yield kind, match[0], TEXT
+    for kind, mark, pattern in (("price", _MARK, _PRICE), ("mail", _AT, _MAIL), ("phone", _PLUS, _PHONE)):
+        for value in islice(_in_text(text, mark, pattern), EACH):
+            yield kind, value, TEXT
+
+
+def _in_text(text: str, mark: re.Pattern[str], pattern: re.Pattern[str]) -> Iterator[str]:
+    """Yield what matches ``pattern`` in the lines that have a ``mark``; to look for it everywhere takes much longer."""
+    end = 0
+    while (found := mark.search(text, end)) is not None:
+        start = text.rfind("\n", end, found.start()) + 1 or end
+        line_end = text.find("\n", found.end())
+        end = len(text) if line_end < 0 else line_end
+        for match in pattern.finditer(text, start, end):
+            yield match[0]
+        if line_end < 0:
+            return
 
 
 def _in_json(data: Any) -> Iterator[tuple[str, str]]:
