@@ -267,6 +267,8 @@ class _Scan:
         self._flooded = False
         self._verifies_signatures = False
         self._file_origins: dict[str, Origin] = {}  # who gave the last answer to the probe of a file
+        self._open = AsyncExitStack()
+        self._clients: dict[str, HttpClient] = {}  # of the first requests, each with a connection of its own
         self.origin: Origin = target.origin
         self.site: Origin = target.origin  # the origin that serves the homepage, whose files count
         self.first_host: FirstHost | None = None
@@ -289,6 +291,10 @@ class _Scan:
 
     async def run(self) -> None:
         """Scan; everything found is then in the attributes. Raises PrivateHost."""
+        async with self._open:
+            await self._run()
+
+    async def _run(self) -> None:
         await self._ask_everybody()
         homepages = [self._done[name] for name in self._homepages]
         if all(found.error == "address" for found in homepages):
@@ -377,38 +383,37 @@ class _Scan:
 
     async def _probe_all(self, limit: float, *, tentative: bool = False) -> str:
         """Ask every probe; when ``tentative`` and nobody got an answer at this origin, return why, as a clause."""
-        async with AsyncExitStack() as stack:
-            clients = {
-                name: await stack.enter_async_context(self._network.client(http2=profiles.profile(name).http2))
-                for name in self._homepages
-            }
-            clients |= dict.fromkeys(self._names[len(clients) :], clients[BROWSER])
-            if self._access.limits.pace:
-                return await self._one_by_one(clients, tentative)
-            ready = asyncio.Event()
-            elsewhere: list[str] = []
+        clients = {
+            name: await self._open.enter_async_context(self._network.client(http2=profiles.profile(name).http2))
+            for name in self._homepages
+        }
+        self._clients = clients | dict.fromkeys(self._names[len(clients) :], clients[BROWSER])
+        if self._access.limits.pace:
+            return await self._one_by_one(tentative)
+        ready = asyncio.Event()
+        elsewhere: list[str] = []
 
-            async def one(name: str) -> None:
-                answer = await self._ask(clients[name], name, limit)
-                elsewhere.append(self._elsewhere(answer))
-                if not all(elsewhere) or not tentative or len(elsewhere) == len(clients):
-                    ready.set()
-                await ready.wait()
-                if not tentative or not all(elsewhere):
-                    await self._take(answer)
+        async def one(name: str) -> None:
+            answer = await self._ask(self._clients[name], name, limit)
+            elsewhere.append(self._elsewhere(answer))
+            if not all(elsewhere) or not tentative or len(elsewhere) == len(self._clients):
+                ready.set()
+            await ready.wait()
+            if not tentative or not all(elsewhere):
+                await self._take(answer)
 
-            async with asyncio.TaskGroup() as group:
-                for name in clients:
-                    group.create_task(one(name))
-                for agent in registry().live:
-                    if self._access.arms and agent.honours_robots != "no":
-                        group.create_task(self._ask_own_robots(clients[agent.key], agent.key))
+        async with asyncio.TaskGroup() as group:
+            for name in self._clients:
+                group.create_task(one(name))
+            for agent in registry().live:
+                if self._access.arms and agent.honours_robots != "no":
+                    group.create_task(self._ask_own_robots(self._clients[agent.key], agent.key))
         return elsewhere[0] if tentative and all(elsewhere) else ""
 
-    async def _one_by_one(self, clients: Mapping[str, HttpClient], tentative: bool) -> str:
+    async def _one_by_one(self, tentative: bool) -> str:
         """Do what ``_probe_all`` does with a pace: each probe that many seconds after the one before it."""
         pace = self._access.limits.pace
-        for number, (name, client) in enumerate(clients.items()):
+        for number, (name, client) in enumerate(self._clients.items()):
             if number:
                 self._tell_again(name, f"pace: one request every {pace:g} s", pace)
                 await asyncio.sleep(pace)
@@ -882,21 +887,24 @@ class _Scan:
         if not agent:
             return  # nobody who answers: a file would be as silent
         profile = profiles.profile(agent)
+        places = {self.files.where(name): name for name in found}
+        if "llms" in found:
+            places[NOBODYS_TEXT] = "llms"
         closed: list[str] = []
-        async with self._network.client(http2=profile.http2) as client:
-            if "llms" in found and self._has_time(1):
-                await asyncio.sleep(limits.pace)
-                self.files.unmask(await probe(client, self._plan("llms", profile, NOBODYS_TEXT), self._access))
-            for name in filter(self.files.found, found):
-                if not self._has_time(1):
-                    break
-                await asyncio.sleep(limits.pace)
-                plan = self._plan(name, profile, self.files.where(name))
-                answer = await probe(client, plan, self._access)
-                if not (self.files.is_file(answer, plan.url.path, self.site) or _asks_to_wait(answer.status)):
-                    closed.append(name)
-        for name in closed:
-            path = self.files.where(name)
+
+        async def ask(path: str) -> None:
+            answer = await probe(self._clients[agent], self._plan(places[path], profile, path), self._access)
+            if path == NOBODYS_TEXT:
+                self.files.unmask(answer)
+            elif not (self.files.is_file(answer, path, self.site) or _asks_to_wait(answer.status)):
+                closed.append(path)
+
+        if self._has_time(1):
+            await self._all([partial(ask, path) for path in places])
+        for path in closed:
+            name = places[path]
+            if not self.files.found(name):
+                continue
             for _ in range(ROUNDS):
                 if not self._has_time(2):
                     break
@@ -1034,10 +1042,11 @@ class _Scan:
             agents=agents,
         )
         scan.origin = scan.site = self.origin
-        await scan._probe_all(limits.probe)
-        await scan._mark_other_pages()
-        await scan._look_again()
-        await scan._settle()
+        async with scan._open:
+            await scan._probe_all(limits.probe)
+            await scan._mark_other_pages()
+            await scan._look_again()
+            await scan._settle()
         return scan.exchanges()
 
     async def _ask_open_agents(self) -> None:
