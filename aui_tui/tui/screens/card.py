@@ -142,7 +142,7 @@ class CardScreen(DashboardScreen[str]):
         for name, act in follow.items():
             self.watch(self.app, name, act, init=False)
         self.query_one("#answer").border_title = Content("1 Summary")
-        self.become(replace(self.state, tasks=self.context.service.is_local))
+        self.become(replace(self.state, tasks=self.context.service.is_local), top=True)
         self.action_pane(SUMMARY)
         self.read()
 
