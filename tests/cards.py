@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from aui_tui.checks import BY_FIX, CHECKS
 from aui_tui.checks import points as points_of
-from aui_tui.checks.ledger import detail
-from aui_tui.checks.ledger import pillars as pillars_of
+from aui_tui.checks.scoring import detail
+from aui_tui.checks.scoring import pillars as pillars_of
 from aui_tui.model.card import (
     AgentAccess,
     Evidence,

@@ -11,7 +11,8 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.checks.base import TITLE, Check, Earned, Piece, Sentence, Site, sentence_list
+from aui_tui.checks.check import TITLE, Check, Earned, Piece, Sentence, sentence_list
+from aui_tui.checks.site import Site
 from aui_tui.model.card import Finding
 from aui_tui.model.vocabulary import FIXES, choose
 

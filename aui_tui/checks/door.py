@@ -7,9 +7,10 @@ from itertools import chain
 from typing import Final
 from urllib.parse import urlsplit
 
-from aui_tui.checks.base import WELCOME, Advice, Check, Earned, Site, file_name, sentence_list
+from aui_tui.checks.check import WELCOME, Advice, Check, Earned, file_name, sentence_list
 from aui_tui.checks.door_fix import REQUEST, door_advice, fields, is_fault, let_everybody_in
 from aui_tui.checks.judge import Judgement, Probed
+from aui_tui.checks.site import Site
 from aui_tui.checks.wording import (
     NAMED,
     answer,

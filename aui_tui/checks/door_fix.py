@@ -10,8 +10,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Piece, Site, edges
+from aui_tui.checks.check import Advice, Piece
 from aui_tui.checks.judge import Probed
+from aui_tui.checks.site import Site, edges
 from aui_tui.checks.wording import NAMED, answer, answers, fill
 from aui_tui.model import labels
 from aui_tui.model.observations import BROWSER, SERVED, Cause, Exchange, Observations

@@ -8,8 +8,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Earned, PageCheck, Piece, Site, sentence_list
+from aui_tui.checks.check import Advice, Earned, PageCheck, Piece, sentence_list
 from aui_tui.checks.judge import Judgement
+from aui_tui.checks.site import Site
 from aui_tui.model.card import Finding
 from aui_tui.model.observations import Observations, PageFacts
 from aui_tui.text import count, joined

@@ -8,12 +8,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import (
+from aui_tui.checks.check import (
     Advice,
     Check,
     Earned,
     Piece,
-    Site,
     closed,
     file_name,
     noted,
@@ -23,6 +22,7 @@ from aui_tui.checks.base import (
     unseen,
 )
 from aui_tui.checks.judge import Judgement
+from aui_tui.checks.site import Site
 from aui_tui.checks.wording import sentence
 from aui_tui.model.card import Finding
 from aui_tui.model.labels import status

@@ -8,22 +8,21 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import (
+from aui_tui.checks.check import (
     Advice,
     Check,
     Earned,
     Piece,
-    Site,
     closed,
     file_name,
     noted,
     opened,
     opening,
-    script_json,
     sentence_list,
     unseen,
 )
 from aui_tui.checks.judge import Judgement
+from aui_tui.checks.site import Site, script_json
 from aui_tui.checks.wording import sentence
 from aui_tui.model.card import Finding
 from aui_tui.model.observations import DECLARED, PLACEHOLDER, SERVED, Observations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from aui_tui.checks.base import sentence_list
+from aui_tui.checks.check import sentence_list
 from aui_tui.checks.wording import quoted
 from aui_tui.model.agents import IN, SHUT, TOLD_NO, open_readers
 from aui_tui.model.card import Finding

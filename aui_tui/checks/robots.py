@@ -9,19 +9,10 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from aui_tui.checks import robots_edit, sentence_list
-from aui_tui.checks.base import (
-    WELCOME,
-    Advice,
-    Check,
-    Earned,
-    Site,
-    edges,
-    file_name,
-    robots_pieces,
-    unseen,
-)
+from aui_tui.checks.check import WELCOME, Advice, Check, Earned, file_name, robots_pieces, unseen
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.robots_lint import remarks
+from aui_tui.checks.site import Site, edges
 from aui_tui.checks.wording import NAMED, at_lines, by_line, listed, name_of, out_of, quoted, silence_reason
 from aui_tui.model.card import Finding
 from aui_tui.model.labels import status

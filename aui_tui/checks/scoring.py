@@ -1,19 +1,21 @@
-"""The report card of observations under any method, and what its fixes gain. Pure.
+"""Points, ledger and report card of observations under any method, what fixes gain, and the method in words. Pure.
 
-The same observations give the same card.
+The same observations give the same card; sums are integers throughout.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from aui_tui.checks import BY_FIX, Site, by_fix
+from aui_tui.checks import BY_FIX, CHECKS, Check, Earned, Site, by_fix
+from aui_tui.checks.evidence import findings
 from aui_tui.checks.judge import Judgement, judge
-from aui_tui.checks.ledger import TASKS, detail, findings, ledger, pillars
+from aui_tui.checks.wording import fill
 from aui_tui.model.card import (
     AgentAccess,
     Evidence,
@@ -21,18 +23,120 @@ from aui_tui.model.card import (
     LedgerEntry,
     PageAccess,
     PageAnswer,
+    Points,
     Recommendation,
     ReportCard,
     Semantic,
     site_url,
 )
-from aui_tui.model.methods import DEFAULT_METHOD, Method, capped
-from aui_tui.model.methods import method as method_named
-from aui_tui.model.observations import BROWSER, CHALLENGED, Observations, OtherPage
+from aui_tui.model.methods import (
+    DEFAULT_METHOD,
+    GRADE_FLOORS,
+    MOST_AGENTS,
+    REVISION,
+    WALLED_CEILING,
+    Method,
+    Pillar,
+    capped,
+    grade_of,
+)
+from aui_tui.model.methods import method as method_called
+from aui_tui.model.observations import (
+    BROWSER,
+    CHALLENGED,
+    Observations,
+    OtherPage,
+)
 from aui_tui.model.points import Standing, letter, percent
 from aui_tui.model.registry import registry
-from aui_tui.model.tasks import runs_of
+from aui_tui.model.tasks import DONE, pillar_points, runs_of
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL
+from aui_tui.packaged import read_table
+from aui_tui.text import count
+
+TASKS: Final = "tasks"
+"""The component of the ledger that a run of the tasks fills."""
+
+
+def task_entries(observations: Observations, pillar: Pillar) -> Iterator[LedgerEntry]:
+    """Yield the entry of the tasks in the ledger when enough of them count."""
+    runs = runs_of(observations.tasks)
+    points = pillar_points(runs, pillar.maximum)
+    if points is None or observations.unreachable:
+        return
+    counting = [run for run in runs if run.possible]
+    done, lost = sum(run.outcome == DONE for run in counting), len(runs) - len(counting)
+    rest = f"; {lost} had no clear result, or nothing to try: not measured" if lost else ""
+    yield LedgerEntry(
+        component=TASKS,
+        pillar=pillar.key,
+        earned=points[0],
+        possible=points[1],
+        reason=f"An agent in a browser completed {done} of {count(len(counting), 'task')}{rest}.",
+    )
+
+
+def ledger(judgement: Judgement, method: Method) -> Ledger:
+    """Return every component of the score with its reason, and the score itself.
+
+    Of an unreachable site nothing is measured: every component counts on neither side and the score is 0.
+    """
+    observations = judgement.observations
+    nothing = Earned(None, "The site gave no usable answer, so nothing was measured.")
+    unknown = nothing if observations.unreachable else None
+    entries = (
+        *(_entry(check, unknown or check.earned(judgement, method.name), method.name) for check in CHECKS),
+        *task_entries(observations, method.task_pillar),
+    )
+    earned = sum(entry.earned for entry in entries)
+    possible = sum(entry.possible for entry in entries if entry.measured)
+    raw = percent(earned, possible)
+    score = capped(raw, judgement.stance)
+    return Ledger(
+        method=method.name,
+        entries=entries,
+        earned=earned,
+        possible=possible,
+        raw=raw,
+        score=score,
+        capped=score < raw,
+        grade=grade_of(score),
+        conclusive=judgement.conclusive,
+        revision=REVISION,
+    )
+
+
+def _entry(check: Check, earned: Earned, method: str) -> LedgerEntry:
+    possible, (points, reason) = check.points[method], earned
+    return LedgerEntry(
+        component=check.fix,
+        pillar=check.pillar[method],
+        earned=points or 0,
+        possible=possible,
+        reason=reason,
+        measured=points is not None,
+        fix=check.fix if points is not None and points < possible else "",
+    )
+
+
+def pillars(earned: Mapping[str, int], method: Method, tasks: int | None = None) -> Points:
+    """Return the points per pillar key from those ``earned`` per component and those of the ``tasks``.
+
+    None stands for the pillar of the tasks when they were not run.
+    """
+    return {pillar.key: tasks if pillar.by_tasks else _pillar(earned, method, pillar.key) for pillar in method.pillars}
+
+
+def _pillar(earned: Mapping[str, int], method: Method, key: str) -> int:
+    return sum(earned.get(check.fix, 0) for check in CHECKS if check.pillar[method.name] == key)
+
+
+def detail(earned: Mapping[str, int]) -> Points:
+    """Return the numbers of ``detail`` (specification 2.3) from the points ``earned`` per component."""
+    sums: Points = dict.fromkeys(("robots", "door", "signal", "surface", "protocols"), 0)
+    for check in CHECKS:
+        sums[check.detail] = (sums[check.detail] or 0) + earned.get(check.fix, 0)
+    return sums
 
 
 def apply(observations: Observations, fixes: Iterable[str]) -> Observations:
@@ -107,7 +211,7 @@ class Labels(msgspec.Struct, frozen=True, kw_only=True):
 
 def grade_card(observations: Observations, method: str = DEFAULT_METHOD, *, labels: Labels | None = None) -> ReportCard:
     """Return the report card of ``observations`` under ``method``. Raises BadValue for an unknown method."""
-    chosen, labels = method_named(method), labels or Labels()
+    chosen, labels = method_called(method), labels or Labels()
     judgement = judge(observations)
     book = _whole(judgement, chosen)
     card = _card(judgement, book, chosen, labels)
@@ -209,3 +313,53 @@ def _site(judgement: Judgement, labels: Labels) -> Site:
     observations = judgement.observations
     name = labels.name or observations.page.site_name.strip() or observations.host
     return Site(judgement, name, labels.category, public_url=labels.public_url, tester=labels.tester)
+
+
+class MethodSection(NamedTuple):
+    """A heading, paragraphs, and a table whose first column names what the second explains."""
+
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    rows: tuple[tuple[str, str], ...] = ()
+
+
+@cache
+def _explanation() -> list[dict[str, Any]]:
+    """Return the packaged sections (``method.toml``)."""
+    return read_table("checks/method.toml", dict[str, list[dict[str, Any]]])["section"]
+
+
+def sections(method: str) -> tuple[MethodSection, ...]:
+    """Return the explanation of ``method``. Raises BadValue naming the known methods."""
+    chosen = method_called(method)
+    facts = {
+        "name": chosen.name,
+        "revision": str(REVISION),
+        "live": ", ".join(agent.label for agent in registry().live),
+        "agents": str(AGENTS_TOTAL),
+        "crawlers": str(CRAWLERS_TOTAL),
+        "probed": str(LIVE_TOTAL),
+        "most": str(MOST_AGENTS),
+        "ceiling": str(WALLED_CEILING),
+        "unscored": chosen.task_pillar.label,
+        "grades": ", ".join(f"{letter} from {floor}" if floor else f"{letter} below" for floor, letter in GRADE_FLOORS),
+    }
+    return tuple(
+        MethodSection(
+            fill(section["title"], facts),
+            tuple(fill(text, facts) for text in section.get("paragraphs", ())),
+            _points(chosen)
+            if section.get("points")
+            else tuple((word, fill(meaning, facts)) for word, meaning in section.get("rows", ())),
+        )
+        for section in _explanation()
+    )
+
+
+def _points(method: Method) -> tuple[tuple[str, str], ...]:
+    rows = []
+    for check in CHECKS:
+        name = f"{method.pillar(check.pillar[method.name]).label} {check.points[method.name]}"
+        earns = check.earns.replace("{part}", str(check.part.get(method.name, "")))
+        rows.append((f"{name}, {check.fix}", earns))
+    return tuple(rows)

@@ -7,9 +7,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Check, Earned, Site, file_name, robots_pieces, sentence_list
+from aui_tui.checks.check import Advice, Check, Earned, file_name, robots_pieces, sentence_list
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.robots_edit import OPEN_SIGNAL, signal_for
+from aui_tui.checks.site import Site
 from aui_tui.checks.wording import quoted
 from aui_tui.model import directives
 from aui_tui.model.card import Finding

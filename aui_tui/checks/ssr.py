@@ -8,7 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from aui_tui.checks import readers
-from aui_tui.checks.base import (
+from aui_tui.checks.check import (
     CUT,
     NOT_A_PAGE,
     NOT_COMPARABLE,
@@ -17,11 +17,11 @@ from aui_tui.checks.base import (
     Earned,
     PageCheck,
     Piece,
-    Site,
     how_seen,
     sentence_list,
 )
 from aui_tui.checks.judge import Judgement
+from aui_tui.checks.site import Site
 from aui_tui.checks.wording import clause
 from aui_tui.model.card import Finding
 from aui_tui.model.observations import PLACEHOLDER, READABLE_ENOUGH, Observations, PageFacts

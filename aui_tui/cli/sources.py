@@ -74,7 +74,7 @@ def local_of(run: Run, access: ScanPolicy | None = None) -> LocalService:
 def accepted(settings: Settings) -> Accepted:
     """Return the findings that the settings accept, by host and id. Raises ConfigError for one that does not exist."""
     if settings.accept:
-        from aui_tui.checks.ledger import sentences
+        from aui_tui.checks.evidence import sentences
 
         for host, name in ((host, name) for host, listed in settings.accept.items() for name in listed):
             if name not in sentences():

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from aui_tui.checks.ledger import MethodSection, sections
+from aui_tui.checks.scoring import MethodSection, sections
 from aui_tui.model import open_agents, query
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.registry import PURPOSES, Client, registry

@@ -17,7 +17,7 @@ import msgspec
 
 from aui_tui import __version__
 from aui_tui.checks import BY_FIX, Check
-from aui_tui.checks.ledger import is_note, sentences
+from aui_tui.checks.evidence import is_note, sentences
 from aui_tui.checks.wording import PLACE
 from aui_tui.model import points
 from aui_tui.model.agents import NOT_ASKED, SHUT, UNCLEAR, each

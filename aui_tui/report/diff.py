@@ -13,7 +13,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from aui_tui.checks import BY_FIX
-from aui_tui.checks.ledger import is_note
+from aui_tui.checks.evidence import is_note
 from aui_tui.model import labels, points
 from aui_tui.model.agents import RANK, Outcome, each
 from aui_tui.model.card import Evidence, Finding, ReportCard

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 
 from aui_tui.checks import BY_FIX, label
-from aui_tui.checks.ledger import is_note, subject, title
+from aui_tui.checks.evidence import is_note, subject, title
 from aui_tui.model import agents, labels, visits
 from aui_tui.model.agents import UNCLEAR
 from aui_tui.model.card import Finding, Recommendation, ReportCard, age

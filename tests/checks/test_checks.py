@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from aui_tui.checks import BY_FIX, CHECKS, NAMES, _by_fix
-from aui_tui.checks.base import Check
+from aui_tui.checks.check import Check
 from aui_tui.model.methods import METHODS
 from aui_tui.model.vocabulary import FIXES, SEVERITIES
 from tests.cli.runner import ROOT
@@ -22,7 +22,7 @@ NINTH = '''\
 
 from msgspec.structs import replace
 
-from aui_tui.checks.base import Advice, Check, Earned, Piece, sentence_list
+from aui_tui.checks.check import Advice, Check, Earned, Piece, sentence_list
 from aui_tui.model.card import Finding
 
 
@@ -69,9 +69,9 @@ ASKED = """
 import json
 from msgspec.structs import replace
 from aui_tui.checks.judge import judge
-from aui_tui.checks.ledger import sections
+from aui_tui.checks.scoring import sections
 from aui_tui.checks.scoring import apply, what_if
-from aui_tui.checks.ledger import ledger
+from aui_tui.checks.scoring import ledger
 from aui_tui.checks.scoring import Labels, grade_card, site_of
 from aui_tui.report.plan import pieces, plan, readme
 from aui_tui.model.methods import METHODS

@@ -12,9 +12,9 @@ import pytest
 from msgspec.structs import replace
 
 from aui_tui.checks import BY_FIX, robots_edit
-from aui_tui.checks.base import Site
 from aui_tui.checks.judge import judge
 from aui_tui.checks.robots_lint import remarks
+from aui_tui.checks.site import Site
 from tests.lighthouse import lighthouse
 from tests.scan import situations as site
 from tests.service.browser import BROWSER, MISSING

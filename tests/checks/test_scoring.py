@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from aui_tui.checks import BY_FIX
 from aui_tui.checks.judge import judge
-from aui_tui.checks.ledger import ledger
-from aui_tui.checks.scoring import Labels, apply, grade_card, what_if
+from aui_tui.checks.scoring import Labels, apply, grade_card, ledger, what_if
 from aui_tui.errors import BadValue
 from aui_tui.model.card import LedgerEntry
 from aui_tui.model.codec import encode_card

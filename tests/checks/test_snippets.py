@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from aui_tui.checks import points as points_of
-from aui_tui.checks.base import ABOUT, edges
 from aui_tui.checks.jsonld import TYPES
 from aui_tui.checks.judge import judge
-from aui_tui.checks.ledger import ledger
-from aui_tui.checks.scoring import Labels, grade_card
+from aui_tui.checks.scoring import Labels, grade_card, ledger
+from aui_tui.checks.site import ABOUT, edges
 from aui_tui.checks.wording import PLACE
 from aui_tui.model.card import Recommendation
 from aui_tui.model.labels import vendors

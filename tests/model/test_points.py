@@ -12,8 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from aui_tui.checks.judge import judge
-from aui_tui.checks.ledger import ledger
-from aui_tui.checks.scoring import grade_card
+from aui_tui.checks.scoring import grade_card, ledger
 from aui_tui.index.store import Store
 from aui_tui.model import points
 from aui_tui.model.codec import decode_card, encode_card, encode_summary

@@ -8,8 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aui_tui.checks.judge import judge
-from aui_tui.checks.ledger import ledger
-from aui_tui.checks.scoring import apply, grade_card
+from aui_tui.checks.scoring import apply, grade_card, ledger
 from aui_tui.index.store import Store
 from aui_tui.model import points
 from aui_tui.model.codec import decode_card, encode_card

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from aui_tui.checks.judge import judge
-from aui_tui.checks.ledger import ledger
-from aui_tui.checks.scoring import grade_card
+from aui_tui.checks.scoring import grade_card, ledger
 from aui_tui.errors import BadValue
 from aui_tui.model import points
 from aui_tui.model.card import AgentAccess, Evidence, ReportCard

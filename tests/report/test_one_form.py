@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser
 
 from aui_tui.checks import BY_FIX
-from aui_tui.checks.ledger import is_note
+from aui_tui.checks.evidence import is_note
 from aui_tui.checks.scoring import grade_card
 from aui_tui.cli.cardview import lines, sentences
 from aui_tui.cli.index import list_sentences

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aui_tui.checks.ledger import task_findings
+from aui_tui.checks.evidence import task_findings
 from aui_tui.model.tasks import TaskReport, TreeDifference
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.outline import parse

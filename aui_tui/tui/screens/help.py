@@ -9,7 +9,7 @@ from typing import Any, Final
 from textual.screen import Screen
 
 from aui_tui import docs
-from aui_tui.checks.ledger import sections
+from aui_tui.checks.scoring import sections
 from aui_tui.model import query
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS
 from aui_tui.text import fit

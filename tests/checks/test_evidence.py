@@ -5,8 +5,8 @@ from hypothesis import given
 from msgspec.structs import replace
 
 from aui_tui.checks import TITLE
+from aui_tui.checks.evidence import findings, is_note, sentences, subject, title
 from aui_tui.checks.judge import judge
-from aui_tui.checks.ledger import findings, is_note, sentences, subject, title
 from aui_tui.checks.scoring import grade_card
 from aui_tui.checks.wording import PLACE, out_of
 from aui_tui.model.labels import status
