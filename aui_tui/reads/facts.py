@@ -43,6 +43,10 @@ _MARK: Final = re.compile(_SIGN)
 _AT, _PLUS = re.compile("@"), re.compile(r"\+")
 _MAIL: Final = re.compile(r"[\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{2,63}){1,4}", re.IGNORECASE)
 _PHONE: Final = re.compile(r"\+\d[\d ()./\u00a0-]{7,20}\d")
+LONGEST_PREFIX: Final = 16
+"""Letters of a phone number before its last eight digits."""
+_NUMBER_BEGINS: Final = re.compile(r"[+(]?\d[\d ()./\u00a0\u2011-]*\Z")
+"""The beginning of a phone number, at the end of what stands before its last digits."""
 _DIGITS: Final = re.compile(r"\D+")
 _DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _CLOCK: Final = re.compile(r"\b([01]?\d|2[0-3]):([0-5]\d)")
@@ -97,7 +101,10 @@ def _find_digits(digits: str, text: str) -> int:
         return -1
     pattern = r"[ ()./\u00a0\u2011-]{0,3}".join(digits)
     match = re.search(pattern, text)
-    return match.start() if match else -1
+    if match is None:
+        return -1
+    before = _NUMBER_BEGINS.search(text, max(0, match.start() - LONGEST_PREFIX), match.start())
+    return before.start() if before else match.start()
 
 
 def _pattern(kind: str, value: str) -> str:
@@ -110,7 +117,9 @@ def _pattern(kind: str, value: str) -> str:
         return _date_pattern(value)
     if kind == "hours":
         return "|".join(_clock(int(hour), minute) for hour, minute in _CLOCK.findall(value)[:1]) or re.escape(value)
-    return r"\s+".join(map(re.escape, value.split()))
+    words = r"\s+".join(map(re.escape, value.split()))
+    begins = "(?<![A-Za-z0-9])" if value[:1].isascii() and value[:1].isalnum() else ""
+    return begins + words + ("(?![A-Za-z0-9])" if value[-1:].isascii() and value[-1:].isalnum() else "")
 
 
 def _price_pattern(value: str) -> str:

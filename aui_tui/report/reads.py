@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -11,7 +12,7 @@ from aui_tui.model.open_agents import OpenAgent, OpenClient, clients, number, sh
 from aui_tui.model.reads import Fact, Reading, Reads
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import REAL
-from aui_tui.text import count, fit, joined
+from aui_tui.text import count, joined
 
 NOT_TESTED: Final = "ChatGPT, Claude, Google and Perplexity have readers of their own, which were not tested."
 LABELS: Final = {
@@ -179,4 +180,10 @@ def _why(one: Exchange, client: OpenClient, word: str) -> str:
         got = "robots.txt keeps it out, and it asks for that before each page"
     takes = [tool.key for tool in table().tool if tool.key in client.tools and tool.refused == "words"]
     then = f"; {joined(takes)} {'takes' if len(takes) == 1 else 'take'} the words of a refusal for the page"
-    return f"{got}, as {fit(client.user_agent, 60).rstrip()}{then if takes and word in SHUT - {TOLD_NO} else ''}"
+    return f"{got}, as {_name(client.user_agent)}{then if takes and word in SHUT - {TOLD_NO} else ''}"
+
+
+def _name(user_agent: str) -> str:
+    """Return by what a User-Agent is known: its first product, the browser's where it begins as browsers do."""
+    browser = re.search(r"Chrome/\d+", user_agent)
+    return browser[0] if browser else user_agent.partition(" ")[0]

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from aui_tui.model.reads import Fact, Reads
+from aui_tui.reads.facts import find
 from aui_tui.reads.reading import read, reading
 
 FILL = "<p>We sell second-hand books by the quay, and everybody who walks along the harbour is welcome to look.</p>" * 4
@@ -176,3 +177,21 @@ def test_words_of_a_page_cannot_steer_a_terminal() -> None:
     found = reading("words", "<p>red \x1b[31m \u202e back".encode(), "text/html")
     assert "\x1b" not in found.text
     assert "\u202e" not in found.text
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "text", "at"),
+    [
+        ("phone", "+49 40 7654321", "Call +49 40 7654321 today", 5),
+        ("phone", "+49 40 7654321", "Call (040) 765-4321 today", 5),
+        ("phone", "+49 40 7654321", "Since 1987, call 040 7654321", 17),
+        ("name", "Map", "Maps cost little, and a map costs less", 24),
+        ("name", "Map", "Maps and Mapping", -1),
+        ("name", "地图", "这里有地图出售", 3),
+        ("name", "C++ (new)", "Learn C++ (new) here", 6),
+        ("mail", "a@b.example", "Write to aa@b.example", -1),
+        ("address", "Quay 1", "Quay 12", -1),
+    ],
+)
+def test_a_fact_begins_where_its_first_letter_stands_as_a_whole_word(kind: str, value: str, text: str, at: int) -> None:
+    assert find(kind, value, text) == at
