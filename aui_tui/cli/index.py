@@ -52,9 +52,7 @@ def table(view: IndexView, paint: Paint, *, limit: int = 0) -> Iterator[str]:
         yield from [""] if len(view.ranked) else []
         yield paint.heading("Unreachable")
         for row in rows(view.unreachable, limit):
-            host = row.summary.host
-            why = row.summary.top_evidence.removeprefix(f"{host} ")
-            yield paint.plain(fit(f"  {fit(host, widths['Host'])} {why}", paint.width)).rstrip()
+            yield paint.plain(fit(f"  {fit(row.summary.host, widths['Host'])} {row.reason}", paint.width)).rstrip()
     yield from [""] if total else []
     asked = view.query.words()
     yield from paint.hanging(
@@ -76,14 +74,13 @@ def list_sentences(view: IndexView, *, limit: int = 0) -> Iterator[str]:
         moved = f", {abs(row.change)} {'up' if row.change > 0 else 'down'} since the scan before" if row.change else ""
         word, names = turned_away(row.verdicts)
         out = f"{', '.join(names)}: {word}" if names else "every assistant that was asked gets in"
-        when = labels.span(age(summary.scanned_at, time.time()))
         place = f"{row.rank}." if row.rank else "No rank:"
         yield (
             f"{place} {summary.host}: {labels.standing(summary.score, summary.grade, summary.stance)}{moved}. "
-            f"{out[:1].upper()}{out[1:]}. {summary.category}. Scanned {when} ago."
+            f"{out[:1].upper()}{out[1:]}. {summary.category}. Scanned {labels.ago(summary.scanned_at, time.time())}."
         )
     for row in rows(view.unreachable, limit):
-        yield f"Unreachable: {row.summary.host}. {row.summary.top_evidence}"
+        yield f"Unreachable: {row.summary.host}. {row.reason}"
 
 
 def widths_for(width: int) -> dict[str, int]:

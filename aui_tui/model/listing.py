@@ -46,6 +46,13 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
         return not self.rank and self.summary.grade != NO_GRADE
 
     @property
+    def reason(self) -> str:
+        """Why an unreachable host is so, without its name, which stands beside it."""
+        host, words = self.summary.host, self.summary.top_evidence
+        words = words.removeprefix(f"{host} could not be judged: ").removeprefix(f"{host} ")
+        return words[:1].upper() + words[1:]
+
+    @property
     def verdicts(self) -> tuple[str, ...]:
         """What each assistant gets, in the words of FATES."""
         return self.words or words_of(self.summary.matrix)

@@ -131,4 +131,4 @@ def reasons(unreachable: Iterable[Row]) -> Iterator[tuple[str, str]] | None:
     first = next(seen, None)
     if first is None:
         return None
-    return ((row.summary.host, row.summary.top_evidence) for row in chain([first], seen))
+    return ((row.summary.host, row.reason) for row in chain([first], seen))

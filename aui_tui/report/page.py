@@ -55,7 +55,8 @@ def card_parts(
     """
     head, *rest = parts
     fixes = f"#{prefix}fix-1" if any(part.name == "fixes" for part in rest) else ""
-    yield from _verdict(head, next((part for part in rest if part.name == "points"), None), fixes)
+    whose = f"{head.title} ({prefix[:-1]})" if prefix else head.title
+    yield from _verdict(head, next((part for part in rest if part.name == "points"), None), fixes, whose)
     for part in rest:
         if part.name == "points":
             continue
@@ -65,23 +66,25 @@ def card_parts(
         record = f' <a href="{escape(link)}">All of it as JSON</a>.' if link else ""
         yield f"<p>{_marked(part.word)} {_text(part.text)}{record}</p>\n" if part.text else ""
         if part.name == "fixes":
-            yield from (_fix(item, f"{prefix}fix-{number}") for number, item in enumerate(part.items, 1))
+            fixed = enumerate(part.items, 1)
+            yield from (_fix(item, f"{prefix}fix-{number}", whose) for number, item in fixed)
         elif part.columns:
             rows = (_cells(item, len(part.columns)) for item in part.items)
-            yield from _table(f'aria-labelledby="{name}"', part.columns, rows, part.numbers)
+            label = f'aria-label="{_text(part.title)}, {_text(whose)}"'
+            yield from _table(label, part.columns, rows, part.numbers)
             said = "".join(f"<li>{_text(text)}</li>\n" for text in part.beside)
             yield f"<ul>\n{said}</ul>\n" if said else ""
         elif part.items:
             yield f'<ul class="evidence">\n{"".join(map(_line, part.items))}</ul>\n'
 
 
-def _verdict(head: Section, points: Section | None, fixes: str) -> Iterator[str]:
+def _verdict(head: Section, points: Section | None, fixes: str, whose: str) -> Iterator[str]:
     """Yield what is seen at the first glance."""
     items = {item.key: item for item in head.items}
     score = items.get("score")
     if "site" in items:
         yield f'<p class="dim">{_text(items["site"].text)}</p>\n'
-    yield '<section class="verdict" aria-label="Verdict">\n'
+    yield f'<section class="verdict" aria-label="Verdict on {_text(whose)}">\n'
     if score is not None:
         yield f"{mark(score.about, 76)}\n" if score.title else ""
         figure = f"{_text(score.title)} <small>of 100</small>" if score.title else "–"
@@ -136,17 +139,18 @@ def _cells(item: Item, width: int) -> list[str]:
     return [_marked(text) if text == item.word else _text(text) for text in item.row(width)]
 
 
-def _fix(item: Item, name: str) -> str:
+def _fix(item: Item, name: str, host: str) -> str:
     code = escape(clean(item.code, block=True).rstrip())
     shown = (
-        f'<pre tabindex="0" role="region" aria-label="Example: {_text(item.label)}"><code>{code}</code></pre>\n'
+        f'<pre tabindex="0" role="region" aria-label="Example: {_text(item.label)}, {_text(host)}">'
+        f"<code>{code}</code></pre>\n"
         if code
         else ""
     )
     facts = " · ".join(cell for cell in item.cells[1:] if cell)
     return (
-        f'<section class="fix" aria-labelledby="{name}">\n<h3 id="{name}">{_text(item.label)}</h3>\n'
-        f'<p class="dim">{_text(facts)}</p>\n<p>{_text(item.text)}</p>\n{shown}</section>\n'
+        f'<div class="fix">\n<h3 id="{name}">{_text(item.label)}</h3>\n'
+        f'<p class="dim">{_text(facts)}</p>\n<p>{_text(item.text)}</p>\n{shown}</div>\n'
     )
 
 

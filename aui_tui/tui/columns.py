@@ -177,13 +177,6 @@ def verdict_of(row: Row, slug: str) -> str:
     return next((word for surface, word in found if surface.slug == slug), UNCLEAR)
 
 
-def reason(row: Row) -> str:
-    """Return why a host is unreachable, without its name, which stands beside it."""
-    host, words = row.summary.host, row.summary.top_evidence
-    words = words.removeprefix(f"{host} could not be judged: ").removeprefix(f"{host} ")
-    return words[:1].upper() + words[1:]
-
-
 def _score(row: Row, _now: float) -> Cell:
     partly = 0 < row.measured < 100 or None in row.summary.pillars.values()
     return Cell(str(row.summary.score) + ("*" if partly else " "), "strong")
@@ -236,7 +229,7 @@ _CELLS: Final[dict[str, Callable[[Row, float], Cell]]] = {
     "name": lambda row, _: Cell(row.summary.name),
     "method": lambda row, _: Cell(row.method, "muted"),
     "edge": lambda row, _: Cell(row.edge, "muted"),
-    "reason": lambda row, _: Cell(reason(row)),
+    "reason": lambda row, _: Cell(row.reason),
 }
 OF_SCORE: Final = frozenset({"rank", "score", "grade", "stance"})
 """Columns that an unreachable host has nothing for."""

@@ -199,7 +199,7 @@ def starts(data: Path, bytecode: Path) -> None:
     del floor[0], ours[0]
     line("start to the first frame, floor", floor)
     ratio = statistics.median(ours) / statistics.median(floor)
-    line("start to the first frame", ours, f"x floor {ratio:.2f} (bar 1.35)")
+    line("start to the first frame", ours, f"x floor {ratio:.2f} (bar 1.3)")
 
 
 def first_minute(data: Path, empty: Path) -> None:

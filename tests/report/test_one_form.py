@@ -609,7 +609,9 @@ def test_the_lists_of_commands_and_tools_say_what_the_record_says(told: dict[str
         (line,) = [line for line in content.text.splitlines() if re.search(rf"\b{re.escape(host)}\b", line)]
         if one.report.card.unreachable:
             assert line == f"unreachable: {host}"
+            assert host not in sentence.replace(host, "", 1), "the reason leaves the host out"
             continue
+        assert re.search(r"Scanned (just now|\d+ (min|h|days?|weeks?) ago)\.$", sentence)
         letter = known["grade"] if known["grade"] == "no grade" else f"grade {known['grade']}"
         assert f"score {known['score']}, {letter}, {known['stance']}" in line
         assert f"score {known['score']}, {letter}, {known['stance']}" in sentence, sentence

@@ -15,7 +15,7 @@ from aui_tui.model.signs import sign
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.text import count
 from aui_tui.tui import glyphs
-from aui_tui.tui.columns import Column, reason
+from aui_tui.tui.columns import Column
 from aui_tui.tui.rows import bar, edges, fitting, spread, term, text
 from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.bars import acting
@@ -107,7 +107,7 @@ def row_foot(row: Row | None, size: int) -> Content:
     if row is None:
         return Content("")
     if row.unreachable:
-        return term("unreachable", reason(row))
+        return term("unreachable", row.reason)
     word, _ = turned_away(row.verdicts)
     return fitting(size, term(word, row.summary.top_evidence), term(word))
 
