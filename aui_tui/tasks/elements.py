@@ -131,8 +131,9 @@ async def _pick(page: Page, node: Node) -> bool | None:
 async def _type(page: Page, node: Node, about: dict[str, Any]) -> bool:
     """Type suitable texts until one is kept, or an entry of the list that a combobox shows is."""
     was = await page.ask(node, "value") or ""
-    for text in dict.fromkeys((_text_for(node, about), "12345678", "20300115")):
-        if not await page.type(node, text):
+    first = _text_for(node, about)
+    for text, keys in dict.fromkeys(((first, False), (first, True), ("12345678", True), ("20300115", True))):
+        if not await page.type(node, text, keys=keys):
             return False
         await page.press("Tab")
         kept = str(await _kept(page, node) or "")

@@ -214,12 +214,15 @@ class Fence:
         Raises NoBrowser, Unavailable.
         """
         await self.proxy.start()
-        await self._drop()
         insecure = bool(self._access.cafile) or self._access.insecure
-        self.context = context = await self._browser.context(self.proxy.port, insecure=insecure, user_agent=user_agent)
-        await context.route("**/*", self._route)
-        await context.route_web_socket("**", self._socket)
-        await context.add_init_script(STAY + WATCH)
+        made = self._browser.context(self.proxy.port, insecure=insecure, user_agent=user_agent)
+        _, context = await asyncio.gather(self._drop(), made)
+        self.context = context
+        await asyncio.gather(
+            context.route("**/*", self._route),
+            context.route_web_socket("**", self._socket),
+            context.add_init_script(STAY + WATCH),
+        )
         context.on("page", lambda page: asyncio.ensure_future(self._arrived(context, page)))
         context.on("dialog", lambda dialog: asyncio.ensure_future(_dismiss(dialog)))
         context.on("request", self._asked)

@@ -55,6 +55,8 @@ async def form(visit: Visit) -> TaskResult:
         return ended("failed", {"why": "the fields of its form did not come again"})
     if best is None:
         return ended("form-absent")
+    if visit.page.outline.url == best.url and not visit.page.touched:
+        return await _judge(visit, visit.page.outline, best)
     outline = await visit.here(best.url)
     again = next((one for one in await _forms(visit.page, outline) if one.key == best.key), best)
     return await _judge(visit, outline, again)

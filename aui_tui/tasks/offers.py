@@ -262,8 +262,6 @@ async def _complete(visit: Visit, found: Offer, control: Node, facts: dict[str, 
     if visit.act:
         await visit.served(found.outline.url)
         return await _act(visit, found, await visit.again(control) or control, facts)
-    if visit.page.tab.url != found.outline.url:
-        await visit.page.open(found.outline.url)
     return ended("offer-done", facts, node=control, url=found.outline.url)
 
 

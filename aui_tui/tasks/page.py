@@ -128,14 +128,14 @@ class Page:
         fresh = fresh or kept or fence.phase is NetworkPhase.SHUT
         await fence.shut()
         if fresh:
-            context = await fence.fresh()
+            tab = await (await fence.fresh()).new_page()
         else:
             context = self.tab.context
             await self.close(*context.pages)
-            await asyncio.sleep(LEFT)
+            tab, _ = await asyncio.gather(context.new_page(), asyncio.sleep(LEFT))
         fence.reopen()
         self._broken = False
-        self.tab = tab = await context.new_page()
+        self.tab = tab
 
         def answered(response: Response) -> None:
             request = response.request
@@ -333,14 +333,17 @@ class Page:
         self.touched = True
         await self.fence.press(workers=bool(self.tab.workers))
 
-    async def type(self, node: Node, text: str) -> bool:
-        """Replace the value of a field by typing."""
+    async def type(self, node: Node, text: str, *, keys: bool = False) -> bool:
+        """Replace the value of a field: all but the last character at once; with ``keys`` key by key."""
         await self._press()
+        pasted = "" if keys else text[:-1]
 
         async def typed() -> None:
             await (await self.locate(node)).focus()
             await self.tab.keyboard.press("ControlOrMeta+A")
-            await self.tab.keyboard.type(text)
+            if pasted:
+                await self.tab.keyboard.insert_text(pasted)
+            await self.tab.keyboard.type(text[len(pasted) :])
 
         return await taken(typed())
 
@@ -393,7 +396,9 @@ class Page:
             changed = outline if differs(outline, before) else None
             if self.rest is not None and self.rest >= QUIET and not self.waits():
                 break
-        await asyncio.sleep(LOOK)
+        held = self.fence.held[begun:]
+        if not (shut and any(one.document for one in held)):
+            await asyncio.sleep(LOOK)
         if changed is not None and not any(one.document for one in self.fence.held[begun:]):
             changed = await self.settle()
         return Pressed(changed, [one for one in self.fence.held[begun:] if one.sends or one.document])

@@ -151,6 +151,8 @@ class _Run:
         self.begun = time.monotonic()
         self.fences: list[Fence] = []
         self.followed = asyncio.Event()
+        self.drawn: dict[str, bytes] = {}
+        """Pictures of pages that nothing was typed or pressed in, by address."""
         self.visit = Visit(f"{seen.origin}{start}", self._page(), self._tell, act)
         self.state = TaskRunning(TaskReport(ran_at=stamp(time.time()), origin=seen.origin, acted=act, stopped=True))
         self.lost = ended("no-home")
@@ -252,7 +254,7 @@ class _Run:
         self._end(visit, ending)
         if task == "follow":
             self.followed.set()
-        await self._picture(visit)
+        await self._picture(visit, ending.url)
         page = visit.page
         await page.close(*(tab for tab in page.tab.context.pages if tab is not page.tab))
 
@@ -379,14 +381,22 @@ class _Run:
             return (UNKNOWN if status >= 500 or status in PASSING else REFUSED), status
         return ALLOWED, status
 
-    async def _picture(self, visit: Visit) -> None:
-        """Keep a picture of the page for the task that is under way, the first one that shows a page."""
-        tab, task = visit.page.tab, visit.task
-        if task in self.state.pictures or tab.url == "about:blank":
-            return
-        with suppress(Exception):  # a page that cannot be drawn in time has no picture
-            async with asyncio.timeout(ACT):
-                self.state.pictures[task] = await tab.screenshot(timeout=1000 * ACT, animations="disabled")
+    async def _picture(self, visit: Visit, url: str) -> None:
+        """Keep a picture for the task that is under way: of the page at ``url``, else of the one that is open.
+
+        A page that nothing was typed or pressed in is drawn once.
+        """
+        page, tab, task = visit.page, visit.page.tab, visit.task
+        untouched = not page.touched
+        if url in self.drawn and (untouched or tab.url != url):
+            self.state.pictures[task] = self.drawn[url]
+        elif tab.url != "about:blank":
+            with suppress(Exception):  # a page that cannot be drawn in time has no picture
+                async with asyncio.timeout(ACT):
+                    picture = await tab.screenshot(timeout=1000 * ACT, animations="disabled")
+                self.state.pictures[task] = picture
+                if untouched:
+                    self.drawn[tab.url] = picture
 
 
 async def _alive(page: Page) -> bool:

@@ -7,13 +7,14 @@ import json
 import re
 import time
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
 from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.fields import behind, search_field
 from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
-from aui_tui.tasks.page import Stuck
+from aui_tui.tasks.page import Closed, Stuck
 from aui_tui.tasks.reading import items, pictures
 from aui_tui.tasks.results import Hit, SearchResult, given_by_the_word, results
 from aui_tui.tasks.visit import Visit, ended
@@ -32,6 +33,8 @@ AWAITED: Final = 4.0
 """Seconds for the answers that a script asked for while typing."""
 LOOK: Final = 0.15
 SENT: Final = 0.3
+"""Seconds in which what was sent asks for something."""
+BEGUN: Final = 0.05
 NOT_AGAIN: Final = "its search took one word and not another"
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _TEMPLATE: Final = re.compile(r'"target"\s*:\s*(?:\{[^{}]*"urlTemplate"\s*:\s*)?("[^"]*\{search_term_string\}[^"]*")')
@@ -86,13 +89,29 @@ async def search(visit: Visit) -> TaskResult:
             return await visit.blame(f"search-{asked.why}", asked.box)
         tries.append(asked)
         if asked.found or _jumped(visit, asked):
-            control = control or await _ask(visit, NONSENSE)
+            control = control or await _control(visit, asked)
             if isinstance(control, TaskResult):
                 raise Stuck(NOT_AGAIN)
             ending = _controlled(visit, asked, control)
             if ending is not None:
                 return ending
     return await _failed(visit, tries, named=any(in_name for _, in_name in asked_for))
+
+
+async def _control(visit: Visit, asked: SearchResult) -> SearchResult | TaskResult:
+    """Ask for a nonsense word: by the address of the results, where a form put the word there, else by typing."""
+    page, url = visit.page, asked.outline.url
+    parts, response = urlsplit(url), visit.page.response
+    document = response is not None and response.url == url and visit.same_site(url)
+    if visit.act or not document or asked.form.get("method") != "get" or parts.query.count(quote(asked.query)) != 1:
+        return await _ask(visit, NONSENSE)
+    named = parts._replace(query=parts.query.replace(quote(asked.query), NONSENSE)).geturl()
+    try:
+        outline = await page.open(named)
+    except (Closed, Stuck):
+        return await _ask(visit, NONSENSE)
+    visit.step("opened", note=f"the same address for “{NONSENSE}”", outline=outline)
+    return replace(asked, query=NONSENSE, outline=outline, found=results(outline, NONSENSE, asked.before))
 
 
 async def _without_word(visit: Visit) -> TaskResult:
@@ -206,7 +225,9 @@ async def _send(visit: Visit, asked: SearchResult) -> None:
     begun, tabs = len(fence.held), set(page.tab.context.pages)
 
     async def see(node: Node | None, note: str = "") -> None:
-        await asyncio.sleep(SENT)
+        end = time.monotonic() + SENT
+        while time.monotonic() < end and not fence.pending(page.tab):
+            await asyncio.sleep(BEGUN)
         outline = await page.settle()
         outline = await page.beside(tabs) or outline
         asked.outline, asked.found = outline, results(outline, asked.query, asked.before)

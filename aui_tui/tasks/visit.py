@@ -184,14 +184,16 @@ class Visit:
 
     async def at_home_again(self, node: Node) -> Node | None:
         """Return ``node`` as it is on the homepage now, opened again where it was left or touched."""
-        await self.here(self.url)
-        return await self.again(node)
+        return _same(await self.here(self.url), node)
 
     async def again(self, node: Node) -> Node | None:
         """Return ``node`` as it is on the page now: same role, name and address."""
-        wanted = (node.role, node.name, node.url)
-        nodes = (await self.page.look()).nodes
-        return next((one for one in nodes if (one.role, one.name, one.url) == wanted), None)
+        return _same(await self.page.look(), node)
+
+
+def _same(outline: Outline, node: Node) -> Node | None:
+    wanted = (node.role, node.name, node.url)
+    return next((one for one in outline.nodes if (one.role, one.name, one.url) == wanted), None)
 
 
 def _host(url: str) -> tuple[str, int | None]:
