@@ -382,8 +382,11 @@ class Scans:
     def _save(self, key: ScanKey, card: ReportCard, observations: Observations) -> list[str]:
         """Keep a scan; return sentences about what could not be kept."""
         warnings: list[str] = []
-        if self._access.remote and observations.unresolved and not self._reports.history(observations.host):
-            return [f"The name {observations.host} does not resolve, so no card is kept."]
+        if self._access.remote and not self._reports.history(observations.host):
+            if observations.unresolved:
+                return [f"The name {observations.host} does not resolve, so no card is kept."]
+            if key.aside > 1:  # a visitor shows no others a page beside the one that people get
+                return [f"Only a scan of {observations.host} without http:// or https:// makes its card; none is kept."]
         try:
             latest = self._reports.put(card, observations, aside=key.aside)
             if not latest and card.probe_dead and not key.aside:

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from aui_tui import docs
-from aui_tui.errors import AuiError, BadValue
+from aui_tui.errors import AuiError, BadValue, NeverScanned
 from aui_tui.model.agents import share_in
 from aui_tui.model.card import site_url
 from aui_tui.model.listing import IndexView
@@ -167,8 +167,10 @@ class Pages:
         found = await self._endpoints.card_of(request, form.one("url") or "")
         if found is None:
             raise problems.cross_site(self._config.base_url)
-        if found.observations is not None and found.observations.unresolved:
-            raise HttpProblem("not-found", f"The name {found.card.host} does not resolve, so no card is kept.")
+        try:
+            await self._service.site(found.card.host)
+        except NeverScanned:
+            raise HttpProblem("not-found", " ".join(found.warnings)) from None
         return RedirectResponse(site_url(self._config.root, found.card.host), status_code=303)
 
     async def topic(self, request: Request) -> ASGIApp:

@@ -34,7 +34,7 @@ from tests.stored_service import many
 HOSTS = 1000
 ROUNDS = 3
 CONNECTIONS = 32
-SCAN = "/api/scan?url=http://cached.oak-and-thread.com"
+SCAN = "/api/scan?url=cached.oak-and-thread.com"
 BARS = {"index": 0.7, "site": 0.8, "scan": 0.3}
 
 

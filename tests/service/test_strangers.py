@@ -74,6 +74,15 @@ def test_a_visitor_replaces_no_card_by_the_page_of_another_port(tmp_path: Path, 
     assert json.loads(aui(tmp_path, "site", HOST, "--json").out)["human_title"] == "The shop"
 
 
+def test_a_visitor_lists_no_host_by_the_page_of_another_port(tmp_path: Path) -> None:
+    with shop(tmp_path) as rules, served(tmp_path, *rules, env=TRUST) as running:
+        assert asked(running, f"http://{HOST}") == ("Default page", "fwd")
+        assert running.get("/api/index.json").json()["ranked"] == []
+        assert running.get(f"/api/site/{HOST}.json").status_code == 404
+        assert asked(running, HOST) == ("The shop", "fwd")
+        assert [row["host"] for row in running.get("/api/index.json").json()["ranked"]] == [HOST]
+
+
 def test_an_owners_look_at_staging_is_not_the_card_of_the_shop(tmp_path: Path) -> None:
     with shop(tmp_path) as rules:
         with served(tmp_path, *rules, env=TRUST) as running:
