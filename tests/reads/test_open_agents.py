@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 
 import pytest
 
 from aui_tui.checks.scoring import grade_card
+from aui_tui.cli.cardview import lines
+from aui_tui.cli.terminal import Paint
 from aui_tui.errors import BadValue
 from aui_tui.index.rows import columns_of
 from aui_tui.model.agents import open_readers
+from aui_tui.model.codec import encode_card
 from aui_tui.model.observations import Observations, Recording, decode_recording, encode_recording
 from aui_tui.model.open_agents import clients, table, tool_called
 from aui_tui.model.query import parse
 from aui_tui.model.report import HostReport
+from aui_tui.report.export import write_cards
 from aui_tui.report.sections import sections
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.scan import observe
+from aui_tui.web.toolset import card_result
 from tests.faults.behaviours import sends
 from tests.faults.site import GOOD, QUICK, Asked, Behaviour, Site, answer, good
 
@@ -174,3 +180,20 @@ def test_a_tool_is_known_by_its_beginning() -> None:
     assert tool_called("LangChain") == "langchain-community"
     with pytest.raises(BadValue):
         tool_called("mar kit")
+
+
+async def test_every_form_of_the_report_says_it_and_the_record_keeps_its_fields(parser: ParserProcess) -> None:
+    async with Site(default=refusing("python-requests")) as site:
+        report = report_of(await seen(site, parser))
+        plain = report_of(await observe(site.target, parser=parser, access=site.access()))
+    paint = Paint(width=100, ascii=True)
+    said = {form: "".join(write_cards(form, [report])) for form in ("markdown", "html")}
+    said["command"] = "\n".join(lines(report, paint))
+    said["mcp"] = str(card_result(report, "http://127.0.0.1").content)
+    for form, text in said.items():
+        assert "smolagents and strands-agents-tools" in " ".join(text.split()), form
+        assert "refused (403), as python-requests/2.34.2" in " ".join(text.split()), form
+    record, other = (json.loads(encode_card(one.card)) for one in (report, plain))
+    assert record.keys() == other.keys()
+    assert any("4 of 13 open readers that we ran" in line["text"] for line in record["evidence"])
+    assert "open readers that we ran get" not in "\n".join(lines(plain, paint))
