@@ -392,6 +392,8 @@ def _name(char: str) -> str:
 
 
 def _clashes(changes: Mapping[str, str]) -> list[str]:
+    # Textual's own check (BindingsMap.apply_keymap, 8.2.8) lets a changed key take one that another action has by
+    # default, and says nothing.
     problems: list[str] = []
     for place, table in TABLES.items():
         if place == "everywhere":
