@@ -15,8 +15,33 @@ from textual.screen import Screen
 from aui_tui.errors import ConfigError
 from aui_tui.model.vocabulary import nearest
 from aui_tui.text import clean
+from aui_tui.tui.words import NO_TASKS
 
-Key = partial[Binding]
+
+class Key(NamedTuple):
+    """A key without its group, and what it needs: names of NEEDS."""
+
+    binding: partial[Binding]
+    needs: tuple[str, ...] = ()
+
+
+ANSWER: Final = "answer"
+"""What a key needs that acts on the last answer of the source: typed ahead of that answer it waits for it."""
+NEEDS: Final = {
+    ANSWER: "",
+    "scans": "This index is read only: nothing can be scanned from here.",
+    "own": NO_TASKS,
+    "writer": "Nothing can be written here.",
+    "host": "This list has no hosts.",
+    "wide": "The preview needs a screen of 110 columns.",
+    "card": "There is no card of this host yet.",
+    "agents": "C adds the crawlers in the pane of agents: 2 goes there.",
+    "answers": "Nobody got an answer, so nothing is known of the crawlers either.",
+    "fixes": "space supposes a fix done in the pane of fixes: 4 goes there.",
+    "panes": "A pane has the whole screen already, as long as it is narrower than 110 columns.",
+    "list": "This card was not opened from a list: there is no next site.",
+}
+"""What a key may need to act, and what is said where that is missing."""
 
 
 def _key(
@@ -29,43 +54,60 @@ def _key(
     title: str = "",
     display: str = "",
     first: bool = False,
+    needs: str = "",
 ) -> Key:
     """Return a key without its group; it has a place in the line of keys where it has a word for the ``foot``.
 
     ``title``: its name in the palette, where that is neither the word nor the id. ``first``: it acts before the widget
-    with the focus sees it.
+    with the focus sees it. ``needs``: names of NEEDS, the first to be missed first.
     """
     words = foot or title or name.replace("-", " ").capitalize()
     keys = partial(Binding, key, action, words, id=name, tooltip=about)
-    return partial(keys, show=bool(foot), key_display=display or None, priority=first)
+    return Key(partial(keys, show=bool(foot), key_display=display or None, priority=first), tuple(needs.split()))
 
 
 TABLES: Final[dict[str, tuple[Binding, ...]]] = {}
 """Every table by the place where it works. Keys of ``everywhere`` work in all others too."""
+_NEEDS: Final[dict[tuple[str, str], tuple[str, ...]]] = {}
+"""What each action needs, by place and name."""
 
 
 def _table(place: str, *keys: Key) -> list[BindingType]:
     """Return the keys of ``place``, which is the group of each."""
     group = Binding.Group(place)
-    TABLES[place] = tuple(key(group=group) for key in keys)
+    TABLES[place] = tuple(key.binding(group=group) for key in keys)
+    _NEEDS.update(
+        {(place, _name_of(binding.action)): key.needs for key, binding in zip(keys, TABLES[place], strict=True)}
+    )
     return [*TABLES[place]]
+
+
+def _name_of(action: str) -> str:
+    return action.partition("(")[0]
+
+
+def needs(table: Iterable[BindingType], action: str) -> tuple[str, ...]:
+    """Return what ``action``, with arguments or without, needs in the place of ``table``."""
+    groups = (binding.group for binding in table if isinstance(binding, Binding))
+    place = next((group.description for group in groups if group is not None), "")
+    return _NEEDS.get((place, _name_of(action)), ())
 
 
 def _moves(step: str, one: str) -> tuple[Key, ...]:
     """Return the keys that move through a list; ``one``: what its lines are called."""
     return (
-        _key("up,k", f"{step}(-1)", "up", f"One {one} up"),
-        _key("down,j", f"{step}(1)", "down", f"One {one} down"),
-        _key("pageup", "page(-1)", "page-up", "One page up"),
-        _key("pagedown", "page(1)", "page-down", "One page down"),
-        _key("home,g", "jump(0)", "top", f"First {one}"),
-        _key("end,G", "jump(-1)", "bottom", f"Last {one}"),
+        _key("up,k", f"{step}(-1)", "up", f"One {one} up", needs="answer"),
+        _key("down,j", f"{step}(1)", "down", f"One {one} down", needs="answer"),
+        _key("pageup", "page(-1)", "page-up", "One page up", needs="answer"),
+        _key("pagedown", "page(1)", "page-down", "One page down", needs="answer"),
+        _key("home,g", "jump(0)", "top", f"First {one}", needs="answer"),
+        _key("end,G", "jump(-1)", "bottom", f"Last {one}", needs="answer"),
     )
 
 
 TABLE: Final = _table(
     "list",
-    _key("enter", "open", "open", "Open the report card of the host under the cursor", "Open"),
+    _key("enter", "open", "open", "Open the report card of the host under the cursor", "Open", needs="answer"),
     *_moves("move", "row"),
     _key("left", "column(-1)", "column-left", "Column at the left"),
     _key("right", "column(1)", "column-right", "Column at the right"),
@@ -79,29 +121,34 @@ INDEX: Final = _table(
     _key("2", "stance('Selective')", "stance-selective", "Only Selective hosts, or all"),
     _key("3", "stance('Walled')", "stance-walled", "Only Walled hosts, or all again"),
     _key("0", "stance('')", "stance-all", "Hosts of every stance"),
-    _key("c", "category", "category", "Choose a category, each with its number of hosts", "Category"),
+    _key("c", "category", "category", "Choose a category, each with its number of hosts", "Category", needs="answer"),
     _key("t", "turn", "sort-turn", "Order by the column under the cursor, or turn it round", "Sort", display="←→ t"),
     _key("less_than_sign", "sort(-1)", "sort-left", "Sort by the column to the left"),
     _key("greater_than_sign", "sort(1)", "sort-right", "Sort by the column to the right"),
-    _key("F", "histogram", "histogram", "Count the values of a column; enter filters by one", "Count"),
-    _key("space", "mark", "mark", "Mark the host, to compare, scan or write several", "Mark"),
-    _key("equals_sign", "compare", "compare", "The marked hosts side by side", "Compare"),
-    _key("S", "ask_scan", "scan-address", "Type an address and scan it", "Other address"),
+    _key("F", "histogram", "histogram", "Count the values of a column; enter filters by one", "Count", needs="host"),
+    _key("space", "mark", "mark", "Mark the host, to compare, scan or write several", "Mark", needs="host answer"),
+    _key("equals_sign", "compare", "compare", "The marked hosts side by side", "Compare", needs="answer"),
+    _key("S", "ask_scan", "scan-address", "Type an address and scan it", "Other address", needs="scans"),
     _key("V", "app.window('views')", "views", "Show a saved list, or save this one", "Lists"),
-    _key("v", "overview", "overview", "Who gets in, scores, stances per category, what sites lack most", "Overview"),
-    _key("x", "export", "export", "Write the list, or the marked hosts of it, to a file", "Write"),
-    _key("s", "scan(False)", "scan", "Scan the host under the cursor; the answer may be up to 24 h old", "Scan"),
-    _key("f", "scan(True)", "scan-force", "Ask the site again, whatever answer is kept; costs one", "Ask again"),
+    _key("v", "overview", "overview", "Who gets in, scores, stances per category, what sites lack most", "Overview",
+         needs="answer"),
+    _key("x", "export", "export", "Write the list, or the marked hosts of it, to a file", "Write",
+         needs="writer answer"),
+    _key("s", "scan(False)", "scan", "Scan the host under the cursor; the answer may be up to 24 h old", "Scan",
+         needs="scans answer"),
+    _key("f", "scan(True)", "scan-force", "Ask the site again, whatever answer is kept; costs one", "Ask again",
+         needs="scans answer"),
     _key("m", "matrix", "matrix", "Who gets in, one column per assistant; t sorts by one", "Matrix"),
-    _key("u", "other_list", "other-list", "Switch between the two lists", "Unreachable"),
-    _key("y", "copy('host')", "copy", "Copy the host name", "Copy"),
-    _key("Y", "copy('row')", "copy-more", "Copy the row, values parted by tabs", title="Copy row"),
-    _key("a", "tasks", "tasks", "Run the tasks on the host in a browser"),
+    _key("u", "other_list", "other-list", "Switch between the two lists", "Unreachable", needs="answer"),
+    _key("y", "copy('host')", "copy", "Copy the host name", "Copy", needs="host answer"),
+    _key("Y", "copy('row')", "copy-more", "Copy the row, values parted by tabs", title="Copy row", needs="host answer"),
+    _key("a", "tasks", "tasks", "Run the tasks on the host in a browser", needs="host own"),
     _key("C", "app.window('columns')", "columns", "Choose the columns of the list"),
-    _key("o", "browse", "browse", "Open the site itself; over ssh its address is copied", title="Site"),
-    _key("J", "scroll_preview(3)", "preview-down", "Scroll the preview down"),
-    _key("K", "scroll_preview(-3)", "preview-up", "Scroll the preview up"),
-    _key("plus", "preview", "zoom", "Show or hide the preview", title="Preview"),
+    _key("o", "browse", "browse", "Open the site itself; over ssh its address is copied", title="Site",
+         needs="host answer"),
+    _key("J", "scroll_preview(3)", "preview-down", "Scroll the preview down", needs="wide"),
+    _key("K", "scroll_preview(-3)", "preview-up", "Scroll the preview up", needs="wide"),
+    _key("plus", "preview", "zoom", "Show or hide the preview", title="Preview", needs="wide"),
     _key("r", "reload", "reload", "Read the list again; cursor and filters stay"),
     _key("escape,backspace", "back", "back", "Stop the scan, else clear the search, else the filters", display="esc"),
 )  # fmt: skip
@@ -112,9 +159,9 @@ OVERVIEW: Final = _table(
     *(_key(str(n), f"pane({n})", f"figures-{n}", "To the pane with that digit",
            "Pane" * (n == 1), display="1-6" * (n == 1)) for n in range(1, 7)),
     _key("plus", "zoom", "zoom", "Give the whole screen to one pane, or back"),
-    _key("tab", "turn(1)", "figures-next", "Next pane"),
-    _key("shift+tab", "turn(-1)", "figures-previous", "Previous pane"),
-    _key("y", "copy('row')", "copy", "Copy the row under the cursor"),
+    _key("tab", "turn(1)", "figures-next", "Next pane", needs="answer"),
+    _key("shift+tab", "turn(-1)", "figures-previous", "Previous pane", needs="answer"),
+    _key("y", "copy('row')", "copy", "Copy the row under the cursor", needs="answer"),
     _key("d", "since", "figures-since", "Choose the day from which changes are counted", "Since"),
     _key("escape,backspace,v", "dismiss", "overview-back", "Back to the list", "Back", display="esc"),
 )  # fmt: skip
@@ -122,12 +169,13 @@ OVERVIEW: Final = _table(
 COMPARE: Final = _table(
     "comparison",
 
-    _key("right", "site(1)", "figure-right", "To the site at the right", "Site", display="←→", first=True),
-    _key("left", "site(-1)", "figure-left", "To the site at the left", first=True),
+    _key("right", "site(1)", "figure-right", "To the site at the right", "Site", display="←→", first=True,
+         needs="answer"),
+    _key("left", "site(-1)", "figure-left", "To the site at the left", first=True, needs="answer"),
     _key("a", "every", "compare-all", "Show the lines that are alike too, or fold them", "All lines"),
-    _key("y", "copy('row')", "copy", "Copy the row under the cursor", "Copy"),
-    _key("x", "export", "export", "Write the hosts to a file", "Write"),
-    _key("o", "browse", "browse", "Open the site itself; over ssh its address is copied", "Site"),
+    _key("y", "copy('row')", "copy", "Copy the row under the cursor", "Copy", needs="answer"),
+    _key("x", "export", "export", "Write the hosts to a file", "Write", needs="writer answer"),
+    _key("o", "browse", "browse", "Open the site itself; over ssh its address is copied", "Site", needs="answer"),
     _key("escape,backspace,equals_sign", "dismiss", "compare-back", "Back to the list", "Back", display="esc"),
 )  # fmt: skip
 
@@ -158,27 +206,32 @@ CARD: Final = _table(
     _key("6", "pane(6)", "pane-6", "Every request of the last scan", title="Log"),
     _key("7", "pane(7)", "pane-7", "What an assistant could get done", title="Tasks"),
     _key("8", "pane(8)", "pane-8", "What access logs say of real agents", title="Visits"),
-    _key("C", "crawlers", "columns", "Add the crawlers to the agents, or leave them out", title="Crawlers"),
-    _key("space", "tick", "what-if", "Suppose the chosen fix done, and see the score"),
+    _key("C", "crawlers", "columns", "Add the crawlers to the agents, or leave them out", title="Crawlers",
+         needs="card agents answers"),
+    _key("space", "tick", "what-if", "Suppose the chosen fix done, and see the score", needs="card fixes answer"),
     _key("tab", "next_pane(1)", "pane-next", "Next pane"),
     _key("shift+tab", "next_pane(-1)", "pane-previous", "Previous pane"),
-    _key("slash", "find", "find", "Find words in this pane"),
-    _key("n", "walk(1)", "next", "Next host of the list", "Site", display="n/p"),
-    _key("p", "walk(-1)", "previous", "Previous host of the list"),
-    _key("s", "scan(False)", "scan", "Scan this host; the answer may be up to 24 h old", "Scan"),
-    _key("a", "tasks", "tasks", "Run the tasks on this host in a browser on this machine", "Tasks"),
-    _key("y", "copy('fix')", "copy", "Copy the snippet of the chosen fix", "Copy"),
-    _key("x", "export", "export", "Write the card, or the chosen snippet, to a file", "Write"),
-    _key("d", "changes", "changes", "What changed since the scan before, or the evidence again", "Changes"),
-    _key("l", "ledger", "ledger", "How the score came about, point by point", "Ledger"),
-    _key("f", "scan(True)", "scan-force", "Ask the site again, whatever answer is kept; costs one", "Ask again"),
-    _key("plus", "zoom", "zoom", "Give the whole screen to one pane, or back", "Zoom"),
-    _key("o", "browse", "browse", "Open the site itself; over ssh its address is copied", title="Site"),
-    _key("M", "method", "method", "Grade the same observations under the other method", "Other method"),
-    _key("D", "history('compare')", "changes-since", "Compare with an earlier scan"),
-    _key("h", "history('show')", "history", "Show an earlier scan"),
-    _key("Y", "copy('card')", "copy-more", "Copy the whole card as JSON", title="Copy card"),
-    _key("r", "reads", "reads", "The page as readers of text get it, at full size", "Reads"),
+    _key("slash", "find", "find", "Find words in this pane", needs="card"),
+    _key("n", "walk(1)", "next", "Next host of the list", "Site", display="n/p", needs="list"),
+    _key("p", "walk(-1)", "previous", "Previous host of the list", needs="list"),
+    _key("s", "scan(False)", "scan", "Scan this host; the answer may be up to 24 h old", "Scan", needs="scans answer"),
+    _key("a", "tasks", "tasks", "Run the tasks on this host in a browser on this machine", "Tasks", needs="own"),
+    _key("y", "copy('fix')", "copy", "Copy the snippet of the chosen fix", "Copy", needs="card answer"),
+    _key("x", "export", "export", "Write the card, or the chosen snippet, to a file", "Write",
+         needs="card writer answer"),
+    _key("d", "changes", "changes", "What changed since the scan before, or the evidence again", "Changes",
+         needs="card"),
+    _key("l", "ledger", "ledger", "How the score came about, point by point", "Ledger", needs="card"),
+    _key("f", "scan(True)", "scan-force", "Ask the site again, whatever answer is kept; costs one", "Ask again",
+         needs="scans answer"),
+    _key("plus", "zoom", "zoom", "Give the whole screen to one pane, or back", "Zoom", needs="card panes"),
+    _key("o", "browse", "browse", "Open the site itself; over ssh its address is copied", title="Site", needs="answer"),
+    _key("M", "method", "method", "Grade the same observations under the other method", "Other method",
+         needs="card answer"),
+    _key("D", "history('compare')", "changes-since", "Compare with an earlier scan", needs="card answer"),
+    _key("h", "history('show')", "history", "Show an earlier scan", needs="card answer"),
+    _key("Y", "copy('card')", "copy-more", "Copy the whole card as JSON", title="Copy card", needs="card answer"),
+    _key("r", "reads", "reads", "The page as readers of text get it, at full size", "Reads", needs="card"),
     _key("R", "reload", "reload", "Read the card again"),
     _key("escape,backspace", "back", "back", "Stop the scan of this host, else back to the list", display="esc"),
 )  # fmt: skip
@@ -190,9 +243,10 @@ EXCHANGE: Final = _table(
     _key("shift+tab", "turn(-1)", "side-previous", "Side before", first=True),
     _key("n", "walk(1)", "next", "Next agent or file", "Agent", display="n/p"),
     _key("p", "walk(-1)", "previous", "Previous agent or file"),
-    _key("y", "copy('curl')", "copy", "Copy a command that asks the same, without secrets", "Copy curl"),
-    _key("Y", "copy('both')", "copy-more", "Copy both sides as text", "All"),
-    _key("x", "export", "export", "Write both sides to a file", "Write"),
+    _key("y", "copy('curl')", "copy", "Copy a command that asks the same, without secrets", "Copy curl",
+         needs="answer"),
+    _key("Y", "copy('both')", "copy-more", "Copy both sides as text", "All", needs="answer"),
+    _key("x", "export", "export", "Write both sides to a file", "Write", needs="writer answer"),
     _key("escape,backspace", "dismiss", "exchange-back", "Back to the card", "Back", display="esc"),
     _key("slash", "find", "find", "Find words in what is shown"),
 )  # fmt: skip
@@ -203,7 +257,7 @@ READS: Final = _table(
     _key("tab", "turn(1)", "side-next", "Next reading: article, page, words, facts", "Reading", first=True),
     _key("shift+tab", "turn(-1)", "side-previous", "Reading before", first=True),
     _key("d", "compare", "reads-compare", "Compare two readings, or the browser's page and the agents'", "Compare"),
-    _key("y", "copy('reading')", "copy", "Copy the reading", "Copy"),
+    _key("y", "copy('reading')", "copy", "Copy the reading", "Copy", needs="answer"),
     _key("slash", "find", "find", "Find words in what is shown"),
     _key("escape,backspace,r", "dismiss", "reads-back", "Back to the card", "Back", display="esc"),
 )  # fmt: skip
@@ -211,9 +265,9 @@ READS: Final = _table(
 LINES: Final = _table(
     "pane",
     *_moves("step", "line, fix or figure"),
-    _key("enter", "select", "figure", "Show what is behind the row or figure under the cursor", "Open"),
-    _key("left", "side(-1)", "figure-left", "Figure at the left"),
-    _key("right", "side(1)", "figure-right", "Figure at the right"),
+    _key("enter", "select", "figure", "Show what is behind the row or figure under the cursor", "Open", needs="answer"),
+    _key("left", "side(-1)", "figure-left", "Figure at the left", needs="answer"),
+    _key("right", "side(1)", "figure-right", "Figure at the right", needs="answer"),
 )
 
 CLOSE: Final = _table(
@@ -273,17 +327,6 @@ APP: Final = _table(
     _key("ctrl+z", "suspend_process", "suspend", "Back to the shell; fg comes back here"),
     _key("q,ctrl+q", "quit", "quit", "Leave the dashboard", display="q"),
 )
-
-ON_ANSWER: Final = frozenset(
-    (
-        *("open", "up", "down", "page-up", "page-down", "top", "bottom", "mark", "compare", "category", "overview"),
-        "other-list",
-        *("figure", "figure-left", "figure-right", "figures-next", "figures-previous"),
-        *("what-if", "method", "history", "changes-since"),
-        *("scan", "scan-force", "export", "copy", "copy-more", "browse"),
-    )
-)
-"""Ids of the keys that act on what the source last answered: typed ahead of that answer they wait for it."""
 
 KEY_WORDS: Final = {
     "escape": "esc",

@@ -31,6 +31,7 @@ from aui_tui.model.signs import ASCII
 from aui_tui.model.tasks import TaskEvent
 from aui_tui.service.protocol import Feed, Service
 from aui_tui.text import clean, count
+from aui_tui.tui.bindings import NEEDS, needs
 from aui_tui.tui.context import Choices, Context, attempt, run_concurrently, sentence, start
 from aui_tui.tui.export import PICTURE, ExportJob, already_there, hint, picture
 from aui_tui.tui.glyphs import CRITICAL, WARN
@@ -39,7 +40,7 @@ from aui_tui.tui.state import ListState
 from aui_tui.tui.themes import ROLES, first, hard_to_read, load, packaged
 from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.listing import RowList
-from aui_tui.tui.words import NO_TASKS, local_time, with_keys
+from aui_tui.tui.words import local_time, with_keys
 
 FEED_PAUSE: Final = 0.4
 """Seconds between two readings of a list that is being filled."""
@@ -526,13 +527,19 @@ class DashboardScreen(Screen[ScreenResultType]):
         """The service, the clock, the writer of files."""
         return self.app.context
 
+    def lacks(self, need: str) -> bool:
+        """Whether something of NEEDS is missing here now."""
+        service = self.context.service
+        missing = {
+            "scans": not service.can_scan,
+            "own": not service.is_local,
+            "writer": self.context.exporter is None,
+        }
+        return missing.get(need, False)
+
     def why_not(self, action: str) -> str:
         """Return why ``action`` cannot be done here now; empty when it can."""
-        if action in ("scan", "ask_scan") and not self.context.service.can_scan:
-            return "This index is read only: nothing can be scanned from here."
-        if action == "tasks" and not self.context.service.is_local:
-            return NO_TASKS
-        return "Nothing can be written here." if action == "export" and self.context.exporter is None else ""
+        return next((NEEDS[need] for need in needs(type(self).BINDINGS, action) if self.lacks(need)), "")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         # a key that another screen was to act on may find this one before it has its widgets

@@ -13,7 +13,7 @@ from textual.command import CommandPalette
 from textual.dom import DOMNode
 from textual.widget import Widget
 
-from aui_tui.tui.bindings import ON_ANSWER
+from aui_tui.tui.bindings import ANSWER, needs
 from aui_tui.tui.context import run_concurrently
 
 READING: Final = frozenset({"list", "card", "other", "overview", "compare"})
@@ -67,7 +67,7 @@ class TypeAhead:
         if not reading(self._app, screen) or not getattr(screen, "stale", True):
             return False
         active = screen.active_bindings.get(event.key)
-        return active is not None and active.binding.id in ON_ANSWER
+        return active is not None and ANSWER in needs([active.binding], active.binding.action)
 
 
 def at_rest(app: App[Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aui_tui.tui.bindings import ON_ANSWER, TABLES
+from aui_tui.tui.bindings import NEEDS, TABLES, needs
 
 
 def test_every_binding_has_a_name_and_one_action_per_key_and_place() -> None:
@@ -13,7 +13,9 @@ def test_every_binding_has_a_name_and_one_action_per_key_and_place() -> None:
         assert all(binding.id for binding in table), place
         assert len(set(others)) == len(others), place
         assert place == "index" or len(set(digits)) == len(digits), place
-    assert {binding.id for table in TABLES.values() for binding in table} >= ON_ANSWER
+    assert {
+        need for table in TABLES.values() for binding in table for need in needs(table, binding.action)
+    } == NEEDS.keys()
     allowed = {"ctrl+d", "ctrl+p", "ctrl+q", "ctrl+z"}
     used = {key for table in TABLES.values() for binding in table for key in binding.key.split(",")}
     assert {key for key in used if key.startswith("ctrl+")} <= allowed

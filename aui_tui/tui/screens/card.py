@@ -36,10 +36,6 @@ from aui_tui.tui.widgets.find import FindBar
 from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.words import day
 
-OF_CARD: Final = frozenset(
-    {"copy", "export", "changes", "ledger", "method", "history", "find", "crawlers", "zoom", "tick", "reads"}
-)
-"""Actions that there must be a card for."""
 OPENS: Final = {AGENTS: "Exchange", FIXES: "Steps", SCAN_LOG: "Exchange"}
 """What enter does in the panes where it does not show the whole row."""
 COLUMNS: Final = ((AGENTS, EVIDENCE, SUMMARY), (FIXES, READS), (SCAN_LOG, TASK_RUN, VISITS))
@@ -329,20 +325,17 @@ class CardScreen(DashboardScreen[str]):
 
     # Panes
 
-    def why_not(self, action: str) -> str:
-        if self.state.report is None and action in OF_CARD:
-            return "There is no card of this host yet."
-        if action == "crawlers" and self.state.pane != AGENTS:
-            return "C adds the crawlers in the pane of agents: 2 goes there."
-        if action == "crawlers" and self.state.report is not None and self.state.report.card.unreachable:
-            return "Nobody got an answer, so nothing is known of the crawlers either."
-        if action == "tick" and self.state.pane != FIXES:
-            return "space supposes a fix done in the pane of fixes: 4 goes there."
-        if action == "zoom" and self.size.width < TWO:
-            return "A pane has the whole screen already, as long as it is narrower than 110 columns."
-        if action == "walk" and self._window is None:
-            return "This card was not opened from a list: there is no next site."
-        return super().why_not(action)
+    def lacks(self, need: str) -> bool:
+        report = self.state.report
+        missing = {
+            "card": report is None,
+            "agents": self.state.pane != AGENTS,
+            "answers": report is not None and report.card.unreachable,
+            "fixes": self.state.pane != FIXES,
+            "panes": self.size.width < TWO,
+            "list": self._window is None,
+        }
+        return missing.get(need, False) or super().lacks(need)
 
     def action_pane(self, number: int, ledger: bool = False) -> None:
         self.query_one(FindBar).close()

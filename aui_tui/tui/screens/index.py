@@ -37,13 +37,11 @@ from aui_tui.tui.screens.listparts import (
 )
 from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.bars import Bar, ScanPanel
-from aui_tui.tui.widgets.hosttable import NO_HOST, HostTable
+from aui_tui.tui.widgets.hosttable import HostTable
 from aui_tui.tui.widgets.preview import PreviewPane
 from aui_tui.tui.widgets.querybar import SHOWN, DropDown, QueryLine, choices, read_line
 from aui_tui.tui.words import local_time
 
-OF_HOST: Final = frozenset({"mark", "copy", "browse", "tasks", "histogram"})
-"""Actions that there must be a host for."""
 COMPARED: Final = 5
 """Hosts that are compared at most."""
 PAUSE: Final = 0.12
@@ -364,12 +362,9 @@ class IndexScreen(DashboardScreen[None]):
 
     # Keys
 
-    def why_not(self, action: str) -> str:
-        if action in ("preview", "scroll_preview") and not self.has_class("-wide"):
-            return "The preview needs a screen of 110 columns."
-        if action in OF_HOST and not len(self.table):
-            return NO_HOST
-        return super().why_not(action)
+    def lacks(self, need: str) -> bool:
+        missing = {"wide": not self.has_class("-wide"), "host": not len(self.table)}
+        return missing.get(need, False) or super().lacks(need)
 
     def action_search(self) -> None:
         self.line.focus()

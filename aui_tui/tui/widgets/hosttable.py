@@ -16,14 +16,13 @@ from textual.style import Style
 from aui_tui.model.listing import Row
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.bindings import TABLE
+from aui_tui.tui.bindings import NEEDS, TABLE
 from aui_tui.tui.columns import Cell, Column, cell, columns
 from aui_tui.tui.rows import STYLES
 from aui_tui.tui.state import ListState
 
 LARGEST_FIRST: Final = frozenset({"score", "change"})
 """Columns whose natural order begins with the largest value: ▾ falls from top to bottom, ▴ rises."""
-NO_HOST: Final = "This list has no hosts."
 HEADER: Final = 1
 """Lines above the first row."""
 
@@ -183,7 +182,7 @@ class HostTable(ScrollView, can_focus=True):
         if len(self):
             self.post_message(self.Opened())
         else:
-            self.notify(NO_HOST, markup=False)
+            self.notify(NEEDS["host"], markup=False)
 
     def on_click(self, event: events.Click) -> None:
         """Sort by a heading, go to a row, open it with a double click."""
