@@ -92,6 +92,11 @@ async def test_a_wall_with_status_200_and_landmarks_is_a_wall(language: str) -> 
 GATES = {
     "consent": page("<main><h1>Cookies</h1><p>We and our partners use cookies. Do you agree?</p><button>Yes</button>"),
     "consent in German": page("<h1>Cookies</h1><p>Wir brauchen Ihre Einwilligung.</p><button>Annehmen</button>"),
+    "consent in many words": page(
+        "<main><h1>Before you go on</h1><p>We and 812 partners keep and read information on this device, for measurement"
+        " and advertising. A choice may be changed at any time.</p><button>Accept all</button><button>Reject</button>",
+        "Privacy",
+    ),
     "age": page("<form><h1>Are you over 18?</h1><button>Yes, I am</button><button>No</button></form>", "Welcome"),
     "sign-in": page("<h1>Sign in</h1><form><input name=mail><input type=password><button>Go</button></form>"),
     "country": page("<h1>Choose your country</h1><a href=/de/>Deutschland</a><a href=/at/>Österreich</a>", "Bakery"),
