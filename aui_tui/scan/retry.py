@@ -71,8 +71,6 @@ LONGER: Final = 1.5
 """The quiet before the next round where a limit is possible, in units of what the controls had."""
 OUTLAST: Final = 13
 """The quiet in pauses after which a limit of 5 requests a minute has let the next one through."""
-LONGEST_OPEN: Final = 8
-"""The longest quiet in pauses before a round where nothing hints at a limit; one round of that length is enough."""
 CLOSED_PAUSES: Final = (1, 3)
 """Pauses before the browser is asked again where everybody is turned away, and nothing hints at a limit."""
 LIMIT_PAUSES: Final = (1, 4, 16)
@@ -446,9 +444,8 @@ class Retry:
                 if name == panel[-1] and not served:
                     break
             if served:
-                quiet = max(self._now - before[budget] for name in panel for budget in _budgets(name))
-                least = min(least, quiet)
-                pause = self._count_round(left, panel, pause, least if phase.apart else quiet)
+                least = min(least, max(self._now - before[budget] for name in panel for budget in _budgets(name)))
+                pause = self._count_round(left, panel, pause, least)
             elif left:
                 pause = self._slow_down(waiting, panel)
                 why = "a client that was served before was turned away too, so requests are limited"
@@ -540,7 +537,8 @@ class Retry:
     def _count_round(self, left: Sequence[str], panel: Sequence[str], pause: float, quiet: float) -> float:
         """Count a round whose controls were served, for those who were ``left``; return the next pause.
 
-        ``quiet``: the one that the controls had. Where agents share a limit, or may, the browser alone is no control.
+        ``quiet``: the shortest after which controls were served. Where agents share a limit, or may, the browser alone
+        is no control.
         """
         phase = self._phase(left)
         other_rule = all(map(self._by_other_rule, left))
@@ -556,10 +554,7 @@ class Retry:
             self._outlasted, self._wait = True, self._quiet
             return self._wait
         if phase == OPEN:
-            if all(map(self._slow, left)):
-                return self._quiet
-            once = max(self.controls[name] for name in left) == 1
-            return min(quiet, LONGEST_OPEN * self._quiet) if once else self._quiet
+            return self._quiet
         return self._wait if other_rule else max(self._wait, LONGER * quiet)
 
     def _slow_down(self, waiting: Sequence[str], panel: Sequence[str]) -> float:

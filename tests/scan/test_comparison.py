@@ -93,7 +93,7 @@ GATES = {
     "consent": page("<main><h1>Cookies</h1><p>We and our partners use cookies. Do you agree?</p><button>Yes</button>"),
     "consent in German": page("<h1>Cookies</h1><p>Wir brauchen Ihre Einwilligung.</p><button>Annehmen</button>"),
     "consent in many words": page(
-        "<main><h1>Before you go on</h1><p>We and 812 partners keep and read information on this device, for measurement"
+        "<main><h1>Before you go on</h1><p>We and our partners keep and read information on this device, for statistics"
         " and advertising. A choice may be changed at any time.</p><button>Accept all</button><button>Reject</button>",
         "Privacy",
     ),
