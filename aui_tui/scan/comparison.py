@@ -335,10 +335,14 @@ def reference_of(pages: Mapping[str, Page]) -> str:
 
 
 class PageComparison:
-    """The pages of one scan: whose is the reference, and what each agent was served beside it."""
+    """The pages of one scan: whose is the reference, and what each agent was served beside it.
 
-    def __init__(self, parser: ParserProcess) -> None:
+    ``reads``: each page is also read as readers of text do.
+    """
+
+    def __init__(self, parser: ParserProcess, *, reads: bool = False) -> None:
         self._parser = parser
+        self._reads = reads
         self._pages: dict[str, Page] = {}
         self._read: dict[tuple[bytes, str], PageReading] = {}
         self._again: list[PageText] = []  # what the browser got when it was asked again
@@ -443,7 +447,7 @@ class PageComparison:
         """Return what an answer says; a page that several clients get is read once."""
         key = answer.body, answer.content_type
         if key not in self._read:
-            self._read[key] = await self._parser.page(*key)
+            self._read[key] = await self._parser.page(*key, reads=self._reads)
         return self._read[key]
 
     async def _page(self, found: Exchange, answer: Answer) -> Page:

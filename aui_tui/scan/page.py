@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -15,6 +16,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from aui_tui.model import directives
 from aui_tui.model.observations import READABLE_ENOUGH, Landmarks, PageFacts
+from aui_tui.model.reads import Reads
 from aui_tui.scan import agent_files, charset, markup
 from aui_tui.scan.charset import HTML_TYPES, media_type
 from aui_tui.scan.page_text import WORD, PageText, of_text
@@ -68,10 +70,14 @@ _SCRIPT_WORDS: Final = ("javascript", "ecmascript", "module", "babel", "jsx", "j
 
 
 class PageReading(msgspec.Struct, frozen=True, array_like=True):
-    """What an answer to a request for a page says: its ``facts`` as a homepage, its ``text`` to compare with others."""
+    """What an answer to a request for a page says: its ``facts`` as a homepage, its ``text`` to compare with others.
+
+    ``reads``: what readers of text get from it, where that was asked for.
+    """
 
     facts: PageFacts
     text: PageText
+    reads: Reads | None = None
 
 
 def read(body: bytes, content_type: str = "") -> PageReading:
@@ -124,8 +130,9 @@ def _plain_text(body: bytes, content_type: str) -> PageText:
     return of_text(_ADDRESS.sub(" ", _FRONT_MATTER.sub("", charset.decode(body, content_type))))
 
 
+@lru_cache(maxsize=1)
 def parse(body: bytes, content_type: str = "") -> LexborNode | str:
-    """Return the root of the tree of a page, or why there is none."""
+    """Return the root of the tree of a page, or why there is none. Kept for those who read the same page next."""
     html = charset.to_utf8(body, content_type)
     if media_type(content_type) in _XML_TYPES:
         html = markup.close_empty(html)

@@ -75,8 +75,8 @@ _Facts = TypeVar("_Facts", PageReading, RobotsFacts, Reads, Reading, Twin)
 
 
 class ParseJob(msgspec.Struct, frozen=True, array_like=True):
-    """One body to analyse: ``kind`` is ``page``, ``robots``, ``reads``, ``twin`` (of two bodies, packed) or ``reading``
-    and a kind of readings.
+    """One body to analyse: ``kind`` is ``page``, ``page and reads``, ``robots``, ``reads`` or ``twin`` (of two bodies,
+    packed), or ``reading`` and a kind of readings.
 
     ``limit`` is in seconds of CPU time.
     """
@@ -90,6 +90,13 @@ class ParseJob(msgspec.Struct, frozen=True, array_like=True):
 
 def run(job: ParseJob) -> PageReading | RobotsFacts | Reads | Reading | Twin:
     """Do one job, here and now. Raises nothing for any body."""
+    try:
+        return _done(job)
+    finally:
+        page.parse.cache_clear()  # a tree takes many times the memory of its page
+
+
+def _done(job: ParseJob) -> PageReading | RobotsFacts | Reads | Reading | Twin:
     if job.kind == "reads":
         return reader.read(job.body, job.content_type)
     if job.kind == "twin":
@@ -98,7 +105,10 @@ def run(job: ParseJob) -> PageReading | RobotsFacts | Reads | Reading | Twin:
         return reader.reading(job.kind.removeprefix("reading "), job.body, job.content_type)
     if job.kind == "robots":
         return robots.facts(job.body, job.status, registry(), job.content_type)
-    return page.read(job.body, job.content_type)
+    found = page.read(job.body, job.content_type)
+    if job.kind == "page and reads":
+        return msgspec.structs.replace(found, reads=reader.read(job.body, job.content_type))
+    return found
 
 
 class _Worker:
@@ -284,15 +294,17 @@ class ParserProcess:
         if self._finalizer.alive:
             self._lane.threads.submit(self._lane.workers[-1].start)
 
-    async def page(self, body: bytes, content_type: str = "") -> PageReading:
+    async def page(self, body: bytes, content_type: str = "", *, reads: bool = False) -> PageReading:
         """Return the facts and the text of a page; ``problem`` says why one was not analysed, and all counts are 0.
 
+        ``reads``: also what readers of text get from it.
         Raises Unavailable where no worker becomes free, as all that follow do.
         """
-        job = ParseJob("page", body, content_type, 200, LIMIT)
+        job = ParseJob("page and reads" if reads else "page", body, content_type, 200, LIMIT * (1 + reads))
         reading = await self._read(job, PageReading, small=_is_small(body))
         if isinstance(reading, str):
-            return await asyncio.to_thread(page.unread, body, content_type, reading)
+            unread = await asyncio.to_thread(page.unread, body, content_type, reading)
+            return msgspec.structs.replace(unread, reads=Reads(html=len(body), problem=reading)) if reads else unread
         return reading
 
     async def reads(self, body: bytes, content_type: str = "") -> Reads:

@@ -261,7 +261,7 @@ class _Scan:
         self._names = (*self._homepages, *(FILE_PROBES if self._whole else ()))
         self._done: dict[str, Exchange] = {}  # the last answer to each probe
         self._served: dict[str, Answer] = {}  # the first page that each client was served, each page kept once
-        self._comparison = PageComparison(parser)
+        self._comparison = PageComparison(parser, reads=access.reads and self._whole)
         self._robots_answer = (0, "", b"")
         self._own_robots: dict[str, Answer] = {}  # robots.txt as an agent gets it
         self._flooded = False
@@ -688,8 +688,8 @@ class _Scan:
         """Read the page that ``name`` was served as readers of text do, while other probes wait for their answers."""
         if self._access.reads and self._whole:
             served = self._served[name]
-            found = await self._parser.reads(served.body, served.content_type)
-            self.reads = msgspec.structs.replace(found, client=name)
+            found = (await self._comparison.read(served)).reads
+            self.reads = msgspec.structs.replace(found, client=name) if found is not None else None
 
     async def _read_served(self) -> None:
         """Read the page of the first agent that was served after all, else the browser's."""
