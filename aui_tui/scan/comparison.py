@@ -10,6 +10,7 @@ by chance proves nothing.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -343,6 +344,7 @@ class PageComparison:
     def __init__(self, parser: ParserProcess, *, reads: bool = False) -> None:
         self._parser = parser
         self._reads = reads
+        self._reading = asyncio.Lock()
         self._pages: dict[str, Page] = {}
         self._read: dict[tuple[bytes, str], PageReading] = {}
         self._again: list[PageText] = []  # what the browser got when it was asked again
@@ -446,8 +448,9 @@ class PageComparison:
     async def read(self, answer: Answer) -> PageReading:
         """Return what an answer says; a page that several clients get is read once."""
         key = answer.body, answer.content_type
-        if key not in self._read:
-            self._read[key] = await self._parser.page(*key, reads=self._reads)
+        async with self._reading:  # clients that get it at the same time wait for one reading
+            if key not in self._read:
+                self._read[key] = await self._parser.page(*key, reads=self._reads)
         return self._read[key]
 
     async def _page(self, found: Exchange, answer: Answer) -> Page:
