@@ -27,7 +27,7 @@ async def test_each_identity_has_one_connection_and_the_files_share_the_browsers
     alone = {exchange.name for exchange in observed.exchanges if exchange.http_version != "HTTP/2"}
     assert alone == {AGENTS[1]}, "Claude speaks HTTP/1.1"
     assert observed.browser.title == TITLE
-    assert site.opened == 7, "robots.txt as Claude, who has a page over HTTP/1.1, and files as an agent"
+    assert site.opened == 6, "and robots.txt as Claude, who has a page over HTTP/1.1"
     by_place = {asked.place: asked.connection for asked in site.asked}
     assert len({by_place[name] for name in HOMEPAGES}) == 5
     browser = next(asked.field("user-agent") for asked in site.asked if asked.place == BROWSER)

@@ -24,7 +24,7 @@ async def test_a_site_sees_one_connection_for_each_identity(parser: ParserProces
     assert all(exchange.outcome == SERVED for exchange in observed.exchanges if exchange.name in HOMEPAGES)
     by_place = {asked.place: asked.connection for asked in reversed(site.asked)}
     assert len({by_place[name] for name in HOMEPAGES}) == 5
-    assert site.opened == 6, "and one for the files as an agent"
+    assert site.opened == 5, "the files as an agent go over the one that it has"
     assert {by_place[name] for name in FILE_PROBES if name != "robots"} == {by_place[BROWSER]}  # agents ask for it too
 
 
