@@ -128,7 +128,8 @@ def reading(kind: str, body: bytes, content_type: str = "") -> Reading:
         return Reading(kind=kind, problem=f"{library} failed: {type(error).__name__}")
     text = clean(text[:TOO_LONG], block=True).strip()
     found = tuple(replace(fact, at=find(fact.kind, fact.value, text)) for fact in _facts(body, content_type))
-    return Reading(kind=kind, text=text, problem="" if text else "there is no text in it", facts=found)
+    lacking = f"{library} finds no {kind} in it" if library else "there is no text in it"
+    return Reading(kind=kind, text=text, problem="" if text else lacking, facts=found)
 
 
 @lru_cache(maxsize=1)

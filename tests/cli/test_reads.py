@@ -89,6 +89,7 @@ def test_the_page_of_the_browser_or_that_of_agents_is_read(tmp_path: Path) -> No
         ("a.html", b"<table><tr><td>" * 70_000, ("--as", "page"), 3, "nested more than 1,000 deep"),
         ("a.html", b"<p>" + b"x" * (4 << 20), (), 2, "larger than 4 MiB"),
         ("a.html", b"<html><body></body></html>", ("--as", "words"), 3, "there is no text in it"),
+        ("b.html", b"<main><p>A few words.</p></main>", ("--as", "article"), 3, "trafilatura finds no article in it"),
     ],
 )
 def test_bad_input_gets_one_sentence(
