@@ -225,8 +225,9 @@ async def _send(visit: Visit, asked: SearchResult) -> None:
     begun, tabs = len(fence.held), set(page.tab.context.pages)
 
     async def see(node: Node | None, note: str = "") -> None:
-        end = time.monotonic() + SENT
-        while time.monotonic() < end and not fence.pending(page.tab):
+        for _ in range(round(SENT / BEGUN)):
+            if fence.pending(page.tab):
+                break
             await asyncio.sleep(BEGUN)
         outline = await page.settle()
         outline = await page.beside(tabs) or outline
