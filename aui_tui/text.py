@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from ipaddress import ip_address, ip_network
 from pathlib import PurePath
 from typing import Final
@@ -276,6 +277,7 @@ LOOPBACK: Final = (ip_network("127.0.0.0/8"), ip_network("::1"))
 """Addresses of this machine; releases of Python disagree on those of IPv4 that are written as IPv6."""
 
 
+@lru_cache(maxsize=1024)  # asked for each request, and a name costs an exception
 def is_loopback(host: str) -> bool:
     """Return whether ``host``, a name or an address, is this machine by itself (RFC 6761, 6.3; RFC 1122; RFC 4291)."""
     try:

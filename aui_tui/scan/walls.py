@@ -101,8 +101,10 @@ def table() -> Table:
 
 
 @cache
-def _strongest_first() -> tuple[Signal, ...]:
-    return tuple(sorted(table().signal, key=lambda signal: signal.tier))
+def _strongest_first(refusing: bool) -> tuple[Signal, ...]:
+    """Return the signals that an answer may have, with or without a refusing status."""
+    signals = (signal for signal in table().signal if refusing or not signal.refusing)
+    return tuple(sorted(signals, key=lambda signal: signal.tier))
 
 
 def challenged(status: int, headers: Mapping[str, str], body: bytes) -> bool:
@@ -124,7 +126,7 @@ def recognise(status: int, headers: Mapping[str, str], body: bytes, url: str = "
     fields = _fold(headers)
     page = _Page(status, body, fields.get("content-type", ""))
     url = url.lower()
-    for signal in _strongest_first():
+    for signal in _strongest_first(page.refusing):
         if not _matches(signal, page, fields, url):
             continue
         limit = {"A": table().short, "B": table().bare}.get(signal.tier, table().nothing)
@@ -139,7 +141,7 @@ def marked(status: int, headers: Mapping[str, str], body: bytes, url: str = "") 
     """Tell whether an answer has the marks of a wall, however long its page is, so that nothing may lead on from it."""
     fields = _fold(headers)
     page = _Page(status, body, fields.get("content-type", ""))
-    strong = (signal for signal in _strongest_first() if signal.tier != "C")
+    strong = (signal for signal in _strongest_first(page.refusing) if signal.tier != "C")
     known = any(_matches(signal, page, fields, url.lower()) for signal in strong)
     return known or recognise(status, headers, body, url) is not None
 
@@ -266,8 +268,7 @@ class _Page:
 
 def _matches(signal: Signal, page: _Page, fields: dict[str, str], url: str) -> bool:
     return not (
-        (signal.refusing and not page.refusing)
-        or (signal.header and not _has(fields, signal.header))
+        (signal.header and not _has(fields, signal.header))
         or (signal.title and not _is_title(page.head.title, _fold_text(signal.title)))
         or (signal.url and signal.url.lower() not in url)
         or ((signal.code or signal.text) and not page.holds(signal.code, signal.text))
@@ -346,6 +347,7 @@ def _fold(headers: Mapping[str, str]) -> dict[str, str]:
     return joined_fields((str(name).lower(), str(value)) for name, value in headers.items())
 
 
+@lru_cache(maxsize=512)  # titles of the table above all
 def _fold_text(text: str) -> str:
     return " ".join(text.split()).lower()
 
