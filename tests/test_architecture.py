@@ -240,7 +240,7 @@ def test_headless_commands_load_neither_textual_nor_the_server(tmp_path: Path, a
     assert not [name for name in loaded if name.startswith("aui_tui.tasks")]
     if arguments[0] == "index":
         late = {name for name in loaded if name.startswith(("aui_tui.scan", "aui_tui.checks", "aui_tui.report."))}
-        assert late <= {f"aui_tui.report.{name}" for name in ("formats", "fields", "gates")}
+        assert late <= {f"aui_tui.report.{name}" for name in ("data", "export", "formats", "fields", "gates")}
 
 
 FIRST_FRAME = """

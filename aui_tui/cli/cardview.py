@@ -95,8 +95,10 @@ def _bars(points: Section, paint: Paint) -> Iterator[str]:
 
 
 def _worst(found: Section | None, paint: Paint, room: int) -> list[str]:
-    """Return the problems in one line each, as many as there is ``room`` for, and how many more there are."""
+    """Return the problems in one line each, as many as there is ``room`` for, and how many more; one alone whole."""
     bad = [item for item in found.items if item.word != "good"] if found is not None else []
+    if len(bad) == 1 and len(whole := list(_line(bad[0], paint))) < room:
+        return ["", *whole]
     shown = bad if len(bad) < room else bad[: max(room - 2, 0)]
     rows = [_headed(item, paint) for item in shown]
     more = [f"  {count(len(bad) - len(shown), 'more problem')}"] if len(bad) > len(shown) else []

@@ -11,7 +11,7 @@ from aui_tui.errors import BadValue
 from aui_tui.model.card import ReportCard, card_without_volatile
 from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import choose
-from aui_tui.report import ci, data, markdown, page
+from aui_tui.report import data
 from aui_tui.report.fields import FieldPath, Tree, card_tree, row_tree, select
 from aui_tui.report.formats import (
     CARD_FORMATS,
@@ -23,22 +23,38 @@ from aui_tui.report.formats import (
     Listing,
 )
 
-CARD_WRITERS: Final[Mapping[str, Callable[[Iterable[HostResult], ExportOptions], Iterator[str]]]] = {
+CardWriter = Callable[[Iterable[HostResult], ExportOptions], Iterator[str]]
+ListWriter = Callable[[Listing, ExportOptions], Iterator[str]]
+
+
+def _card_writers() -> Mapping[str, CardWriter]:
+    from aui_tui.report import ci, markdown, page
+
+    return {
+        "markdown": markdown.markdown_cards,
+        "html": page.html_cards,
+        "junit": ci.junit_cards,
+        "sarif": ci.sarif_cards,
+    }
+
+
+def _list_writers() -> Mapping[str, ListWriter]:
+    from aui_tui.report import markdown, page
+
+    return {"markdown": markdown.markdown_listing, "html": page.html_listing}
+
+
+CARD_DATA: Final[Mapping[str, CardWriter]] = {
     "json": data.json_cards,
     "ndjson": data.ndjson_cards,
     "csv": data.csv_cards,
-    "markdown": markdown.markdown_cards,
-    "html": page.html_cards,
-    "junit": ci.junit_cards,
-    "sarif": ci.sarif_cards,
 }
-LIST_WRITERS: Final[Mapping[str, Callable[[Listing, ExportOptions], Iterator[str]]]] = {
+LIST_DATA: Final[Mapping[str, ListWriter]] = {
     "json": data.json_listing,
     "ndjson": data.ndjson_listing,
     "csv": data.csv_listing,
-    "markdown": markdown.markdown_listing,
-    "html": page.html_listing,
 }
+"""What writes records as they are; documents in words need the checks, which a script that reads data never loads."""
 
 
 def write_cards(
@@ -51,7 +67,8 @@ def write_cards(
     """
     chosen = FORMATS[choose("format", name, CARD_FORMATS)]
     options = ExportOptions(paths=_paths(chosen, fields, card_tree()), **how)
-    return CARD_WRITERS[name]((_result(one, options) for one in cards), options)
+    write = CARD_DATA.get(name) or _card_writers()[name]
+    return write((_result(one, options) for one in cards), options)
 
 
 def _result(one: HostResult | HostReport | ReportCard, options: ExportOptions) -> HostResult:
@@ -65,7 +82,8 @@ def _result(one: HostResult | HostReport | ReportCard, options: ExportOptions) -
 def write_listing(name: str, listing: Listing, *, fields: str = "", **how: Any) -> Iterator[str]:
     """Return an index in the format called ``name``, chunk by chunk; else as :func:`write_cards`."""
     chosen = FORMATS[choose("format", name, LIST_FORMATS)]
-    return LIST_WRITERS[name](listing, ExportOptions(paths=_paths(chosen, fields, row_tree()), **how))
+    write = LIST_DATA.get(name) or _list_writers()[name]
+    return write(listing, ExportOptions(paths=_paths(chosen, fields, row_tree()), **how))
 
 
 def _paths(chosen: Format, fields: str, tree: Tree) -> tuple[FieldPath, ...]:

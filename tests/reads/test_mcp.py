@@ -34,4 +34,4 @@ async def test_the_text_of_a_page_stays_a_quotation(tmp_path: Path) -> None:
         with pytest.raises(NoPage):
             await Tools(service).reads("other.example")
         with pytest.raises(BadValue, match="did you mean smolagents"):
-            await Tools(service).reads("shop.example", "smolagent")
+            await Tools(service).reads("shop.example", "smolagnets")

@@ -281,7 +281,7 @@ async def test_a_list_that_is_shown_while_another_one_scrolls_has_its_rows() -> 
     async with stage(CardService.of(3), (80, 24)) as pilot:
         await press(pilot, "enter")
         screen = card_of(pilot)
-        pane = screen.pane(6)
+        pane = screen.pane(3)  # in a column that is shown, beside the pane that is
         pane.show(lambda size: [paragraph("a row", size)])
         screen._refresh_layout(scroll=True)  # what Textual does for a scroll
         pane.display = True
