@@ -2,7 +2,7 @@
 # What fetch tools of open agents send, and what they make of pages on loopback, with their defaults: User-Agent, redirects
 # followed of 12, a page with 403, letters of windows-1251 and of utf-8 that a meta element alone names, a page of 200,000
 # letters, what reaches the model besides text, cells of tables, text/markdown, and robots.txt with 403. Seen with Python
-# 3.11 on 2026-11-27. Fails where a row is another one. Takes about three minutes and 1 GB, freed tool by tool. Needs uv.
+# 3.11 on 2026-11-27. Fails where a row is another one. Takes about ten minutes and 1 GB, freed tool by tool. Needs uv.
 # Usage: open_readers.sh [TOOL...]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

@@ -386,7 +386,7 @@ class Scans:
             if observations.unresolved:
                 return [f"The name {observations.host} does not resolve, so no card is kept."]
             if key.aside > 1:  # a visitor shows no others a page beside the one that people get
-                return [f"Only a scan of {observations.host} without http:// or https:// makes its card; none is kept."]
+                return [f"No card is kept of this way to {observations.host}; name it without http:// to get its card."]
         try:
             latest = self._reports.put(card, observations, aside=key.aside)
             if not latest and card.probe_dead and not key.aside:
