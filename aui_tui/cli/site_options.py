@@ -64,14 +64,14 @@ def policy_of(
 
 def pages_of(url: str, pages: Sequence[str]) -> tuple[str, ...]:
     """Return the page that ``url`` names and further ``pages`` of its site, as paths, each once. Raises BadValue."""
-    from aui_tui.scan.probes import MAX_PAGES, page_path, path_in
+    from aui_tui.scan.probes import MAX_PAGES, page_path
     from aui_tui.scan.target import parse
 
     try:
         site = parse(url, allow_private=True)
     except InvalidHost:
         return ()  # said when the site is scanned
-    paths = dict.fromkeys((path_in(url), *(page_path(site, page) for page in pages)))
+    paths = dict.fromkeys((site.path, *(page_path(site, page) for page in pages)))
     paths.pop("/", None)
     if len(paths) > MAX_PAGES:
         raise BadValue(f"--page takes {MAX_PAGES} pages at most, not {len(paths)}.")

@@ -19,7 +19,7 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
 from email.message import Message
 from typing import Final, NamedTuple
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 import msgspec
 
@@ -31,17 +31,13 @@ from aui_tui.scan.charset import to_utf8
 from aui_tui.scan.network import BodyLimiter, HttpClient, NetworkError, Reply
 from aui_tui.scan.policy import Limits, ScanPolicy
 from aui_tui.scan.profiles import Fields, over
-from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target
+from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target, resolve
 from aui_tui.text import clean
 
 MAX_LOCATION: Final = 8192
-_PATH_SAFE: Final = "/%:@!$&'()*+,;=-._~[]|"
-"""Characters of a path that stay as they are (WHATWG URL 1.3, path percent-encode set)."""
-_QUERY_SAFE: Final = _PATH_SAFE.replace("'", "") + "?\\^`{}"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
 _HOST_ENDS: Final = re.compile(r"[/\\?#@:\[\]%]")
-_DOT: Final = re.compile(r"\.|%2e", re.IGNORECASE)
 
 
 class Url(NamedTuple):
@@ -80,7 +76,7 @@ def follow(base: Url, location: str, access: ScanPolicy) -> Url:
         kind, rest = scheme[1].lower(), rest[scheme.end() :]
     slashes = len(rest) - len(rest.lstrip("/\\"))
     if slashes < len("//") and (scheme is None or kind == base.origin.scheme):
-        return Url(base.origin, _resolve(base.path, rest))
+        return Url(base.origin, resolve(base.path, rest))
     authority = re.split(r"[/\\?]", rest[slashes:], maxsplit=1)[0]
     try:
         if "@" in re.split(r"[/?]", rest[slashes:], maxsplit=1)[0]:
@@ -93,7 +89,7 @@ def follow(base: Url, location: str, access: ScanPolicy) -> Url:
     except InvalidHost as error:
         outside = "redirect-address"
         raise Unfollowed(outside, f"it redirects to “{shown}”, which is not on the public web") from error
-    return Url(origin, _resolve("/", rest[slashes + len(authority) :]))
+    return Url(origin, resolve("/", rest[slashes + len(authority) :]))
 
 
 MAX_PAGES: Final = 10
@@ -118,13 +114,7 @@ def page_path(site: Target, text: str) -> str:
         raise BadValue(f"“{shown}” is not a page of {site.site}; a scan asks for pages of its own site alone.")
     if len(path) > MAX_LOCATION or _CONTROL.search(path):
         raise BadValue(f"“{shown}” is not a page; write a path such as /product/1, or a whole address.")
-    return _resolve("/", path.partition("#")[0])
-
-
-def path_in(url: str) -> str:
-    """Return path and query of the page that ``url``, a host or an address, names; ``/`` for the homepage."""
-    found = re.match(r"(?:https?://)?[^/?#]*([^#]*)", url.strip(), re.IGNORECASE)
-    return _resolve("/", found[1] if found else "") or "/"
+    return resolve("/", path.partition("#")[0])
 
 
 def _decoded(authority: str) -> str:
@@ -138,37 +128,6 @@ def _decoded(authority: str) -> str:
     if _HOST_ENDS.search(host):
         raise ValueError(authority)
     return host + colon + port if port else host
-
-
-def _resolve(base: str, reference: str) -> str:
-    """Return path and query of ``reference`` (no scheme, no authority) beside ``base``, normal and escaped."""
-    path, mark, query = reference.partition("?")
-    path = path.replace("\\", "/")
-    kept, base_mark, base_query = base.partition("?")
-    if not path:
-        path = kept
-        if not mark:
-            mark, query = base_mark, base_query
-    elif not path.startswith("/"):
-        path = kept.rpartition("/")[0] + "/" + path
-    return quote(_without_dots(path), safe=_PATH_SAFE) + mark + quote(query, safe=_QUERY_SAFE)
-
-
-def _without_dots(path: str) -> str:
-    """Return an absolute ``path`` without dot segments, also those written ``%2e`` (WHATWG URL 4.4, path state)."""
-    segments: list[str] = []
-    *inner, last = path[1:].split("/")
-    for segment in inner:
-        dots = _DOT.sub(".", segment)
-        if dots == "..":
-            del segments[-1:]
-        elif dots != ".":
-            segments.append(segment)
-    dots = _DOT.sub(".", last)
-    if dots == "..":
-        del segments[-1:]
-    segments.append("" if dots in (".", "..") else last)
-    return "/" + "/".join(segments)
 
 
 MAX_COOKIES: Final = 50

@@ -12,6 +12,7 @@ import unicodedata
 from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Final, NamedTuple
+from urllib.parse import quote
 
 import idna
 
@@ -47,6 +48,10 @@ _LOWER_LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _REGISTERED: Final = 2
 """Last labels that are taken for the registered domain; below a special-use name nothing is registered."""
 _INVISIBLE: Final = frozenset(("Cc", "Cf", "Cs", "Co"))
+_PATH_SAFE: Final = "/%:@!$&'()*+,;=-._~[]|"
+"""Characters of a path that stay as they are (WHATWG URL 1.3, path percent-encode set)."""
+_QUERY_SAFE: Final = _PATH_SAFE.replace("'", "") + "?\\^`{}"
+_DOT: Final = re.compile(r"\.|%2e", re.IGNORECASE)
 
 
 class Origin(NamedTuple):
@@ -68,17 +73,18 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One site to scan; the homepage is always ``/``.
+    """One site to scan, as it was asked for: parsed once, where the text comes in.
 
     ``scheme``: ``https``, ``http``, or None when none was given (https first, then http). ``host``: A-label in lower
     case, or an address. ``port``: as given, None for the scheme's default. ``input_host``: host and port as typed,
-    cleaned.
+    cleaned. ``path``: path and query of the page that was named, ``/`` for the homepage.
     """
 
     host: str
     input_host: str
     scheme: str | None = None
     port: int | None = None
+    path: str = "/"
 
     @property
     def origins(self) -> tuple[Origin, ...]:
@@ -99,7 +105,7 @@ class Target:
 
 
 def parse(url: str, *, allow_private: bool = False) -> Target:
-    """Return the site that ``url`` names: a host, ``host:port`` or an http or https URL; path and query are dropped.
+    """Return the site that ``url`` names: a host, ``host:port`` or an http or https URL, which may name a page.
 
     ``allow_private`` is the local user's switch: private addresses, special-use and single-label names and any port.
     Raises InvalidHost with one sentence. Sources: RFC 3986, UTS 46, RFC 6761, WHATWG URL (ends-in-a-number check).
@@ -123,12 +129,44 @@ def parse(url: str, *, allow_private: bool = False) -> Target:
         port = None
     if not allow_private:
         _check_public(host, port, shown)
-    return Target(host=host, input_host=clean(authority, MAX_HOST + 6), scheme=scheme, port=port)
+    page = rest[len(authority) :].partition("#")[0]
+    return Target(host, clean(authority, MAX_HOST + 6), scheme, port, resolve("/", page))
 
 
 def site_of(text: str) -> str:
     """Return the name under which the card of the host or address ``text`` is kept. Raises InvalidHost."""
     return parse(text, allow_private=True).site
+
+
+def resolve(base: str, reference: str) -> str:
+    """Return path and query of ``reference`` (no scheme, no authority) beside ``base``, normal and escaped."""
+    path, mark, query = reference.partition("?")
+    path = path.replace("\\", "/")
+    kept, base_mark, base_query = base.partition("?")
+    if not path:
+        path = kept
+        if not mark:
+            mark, query = base_mark, base_query
+    elif not path.startswith("/"):
+        path = kept.rpartition("/")[0] + "/" + path
+    return quote(_without_dots(path), safe=_PATH_SAFE) + mark + quote(query, safe=_QUERY_SAFE)
+
+
+def _without_dots(path: str) -> str:
+    """Return an absolute ``path`` without dot segments, also those written ``%2e`` (WHATWG URL 4.4, path state)."""
+    segments: list[str] = []
+    *inner, last = path[1:].split("/")
+    for segment in inner:
+        dots = _DOT.sub(".", segment)
+        if dots == "..":
+            del segments[-1:]
+        elif dots != ".":
+            segments.append(segment)
+    dots = _DOT.sub(".", last)
+    if dots == "..":
+        del segments[-1:]
+    segments.append("" if dots in (".", "..") else last)
+    return "/" + "/".join(segments)
 
 
 def _check_characters(text: str, shown: str) -> None:

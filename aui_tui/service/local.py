@@ -244,9 +244,9 @@ class LocalService(Service):
         options = await self._settled(options, target)
         report = await self.scans.scan(target, options, progress)
         if options.tasks:
-            report = await self._runs().run(report, act=options.act, live=live, url=url)
+            report = await self._runs().run(report, act=options.act, live=live, target=target)
         if self.access.declared:
-            return self._accepting(await self._with_declared(url, report, progress))
+            return self._accepting(await self._with_declared(target, report, progress))
         card = msgspec.structs.replace(report.card, declared=msgspec.UNSET)
         return self._accepting(msgspec.structs.replace(report, card=card))
 
@@ -267,7 +267,7 @@ class LocalService(Service):
             client=None if free else options.client or CLIENT,
         )
 
-    async def _with_declared(self, url: str, report: HostReport, progress: Progress) -> HostReport:
+    async def _with_declared(self, target: Target, report: HostReport, progress: Progress) -> HostReport:
         """Return ``report`` with what its site declares for agents; of a cached answer, what it said before."""
         seen = report.observations
         if seen is None or seen.unreachable:
@@ -279,10 +279,10 @@ class LocalService(Service):
         from aui_tui.scan.declared import look
 
         spent = 0.0 if report.source == "cache" else seen.elapsed_ms / 1000
-        access = self.access.toward(self.access.target(url))
+        access = self.access.toward(target)
         declared = await look(seen, access=access, progress=progress, spent=spent)
         seen = msgspec.structs.replace(seen, declared=declared)
-        card, warnings = await self._keep_added(report, seen, url)
+        card, warnings = await self._keep_added(report, seen, target)
         return msgspec.structs.replace(report, card=card, observations=seen, warnings=(*report.warnings, *warnings))
 
     async def run_tasks_again(self, host: str, *, live: TaskProgress | None = None) -> HostReport:
@@ -293,9 +293,11 @@ class LocalService(Service):
         from aui_tui.service.tasks import TaskRuns
 
         report = await self.site(host)
-        opened = report.observations.origin if report.observations is not None else report.card.input_host
-        TaskRuns.check(self.access, act=False, own=await self.owns(opened))
-        return await self._runs().run(report, act=False, live=live)
+        seen, asked = report.observations, report.card.input_host
+        if seen is not None:
+            asked = seen.input_host if "://" not in seen.host else seen.host
+        TaskRuns.check(self.access, act=False, own=await self.owns(asked if seen is None else seen.origin))
+        return await self._runs().run(report, act=False, live=live, target=self.access.target(asked))
 
     def _runs(self) -> TaskRuns:
         if self._task_runs is None:
@@ -305,10 +307,9 @@ class LocalService(Service):
         return self._task_runs
 
     async def _keep_added(
-        self, report: HostReport, seen: Observations, url: str = ""
+        self, report: HostReport, seen: Observations, target: Target
     ) -> tuple[ReportCard, tuple[str, ...]]:
         stored = self._grading.again(report.card, seen)
-        target = self.access.target(url or (seen.input_host if "://" not in seen.host else seen.host))
         warnings = await self.scans.keep(target, stored, seen)
         return self._grading.under(stored, seen, report.card.method), warnings
 

@@ -22,8 +22,7 @@ from aui_tui.model.tasks import STOPPED, TASKS, TaskEvent, TaskProgress
 from aui_tui.process import is_root
 from aui_tui.scan.exchanges import redact
 from aui_tui.scan.policy import ScanPolicy
-from aui_tui.scan.probes import path_in
-from aui_tui.scan.target import parse
+from aui_tui.scan.target import Target, parse
 from aui_tui.tasks.browser import Browser, available
 from aui_tui.tasks.run import TaskRunning, TasksStopped, run_tasks
 
@@ -31,8 +30,8 @@ AT_ONCE: Final = max(1, os.cpu_count() or 1)
 """Runs at a time: a page that renders takes a core."""
 
 
-Keep = Callable[[HostReport, Observations, str], Awaitable[tuple[ReportCard, tuple[str, ...]]]]
-"""Grades a scan of an address with its run, keeps both, and returns the card and what could not be kept."""
+Keep = Callable[[HostReport, Observations, Target], Awaitable[tuple[ReportCard, tuple[str, ...]]]]
+"""Grades a scan of a site with its run, keeps both, and returns the card and what could not be kept."""
 
 
 class TaskRuns:
@@ -71,16 +70,16 @@ class TaskRuns:
                 "allow it with the setting root_browser (AUI_TUI_ROOT_BROWSER=1)."
             )
 
-    async def run(self, report: HostReport, *, act: bool, live: TaskProgress | None, url: str = "") -> HostReport:
-        """Return ``report``, a scan of ``url``, with a run of the tasks, kept with its card.
+    async def run(self, report: HostReport, *, act: bool, live: TaskProgress | None, target: Target) -> HostReport:
+        """Return ``report``, a scan of ``target``, with a run of the tasks, kept with its card.
 
-        They start on the page that ``url`` names. Raises BadValue where that does not exist.
+        They start on the page that ``target`` names. Raises BadValue where that does not exist.
         A cached report that has a run is returned as it is. Cancelling keeps the tasks that had ended.
         """
         seen = report.observations
         if seen is None or (report.source == "cache" and _has_run(seen, act=act)):
             return report
-        start = path_in(url)
+        start = target.path
         gone = next((page.exchanges[0].status for page in seen.pages if page.path == start), 0)
         if gone in GONE:
             raise BadValue(f"{start} of {seen.host} is no page: it answers with status {gone}. Tasks start on a page.")
@@ -99,11 +98,11 @@ class TaskRuns:
                 )
         except TasksStopped as stopped:
             if any(result.reason != STOPPED for result in stopped.ran.report.results):
-                await asyncio.shield(self._kept(report, seen, stopped.ran, url))
+                await asyncio.shield(self._kept(report, seen, stopped.ran, target))
             raise
         except Unavailable as error:
             return msgspec.structs.replace(report, warnings=(*report.warnings, f"No tasks were run. {error}"))
-        return await self._kept(report, seen, ran, url)
+        return await self._kept(report, seen, ran, target)
 
     def _tell(self, live: TaskProgress, event: TaskEvent) -> None:
         """Hand on ``event``; whoever watches is told when the browser runs without its sandbox."""
@@ -112,9 +111,9 @@ class TaskRuns:
             event = msgspec.structs.replace(event, note=note)
         live(event)
 
-    async def _kept(self, report: HostReport, seen: Observations, run: TaskRunning, url: str) -> HostReport:
+    async def _kept(self, report: HostReport, seen: Observations, run: TaskRunning, target: Target) -> HostReport:
         whole = redact(seen.with_tasks(run.report, run.rendered), self._access.secrets)
-        card, warnings = await self._keep(report, whole, url)
+        card, warnings = await self._keep(report, whole, target)
         if run.pictures:
             await asyncio.to_thread(write_pictures, self._pictures, seen.host, run.pictures)
         notes = (*report.warnings, *warnings)
