@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 from msgspec.structs import replace
+from textual.content import Content
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.methods import DEFAULT_METHOD
@@ -202,6 +203,25 @@ async def test_rows_that_come_in_another_order_have_one_cursor() -> None:
             await press(pilot, "down")
             prompts = [str(strip.get_option_at_index(place).prompt) for place in range(strip.option_count)]
             assert [prompt for prompt in prompts if prompt.startswith("▸")] == [f"▸{strip.key}"]
+
+
+async def test_the_mark_on_a_figure_comes_and_goes_with_the_focus() -> None:
+    """The rows may be there before the focus, as when one comes back from another pane."""
+
+    def marked(strip: RowList) -> bool:
+        prompt = strip.get_option_at_index(strip.highlighted or 0).prompt
+        return isinstance(prompt, Content) and any(span.style == "reverse" for span in prompt.spans)
+
+    async with stage(CardService.of(3)) as pilot:
+        await press(pilot, "enter")
+        strip = pilot.app.screen.query_one("#strip", RowList)
+        assert strip.has_focus
+        assert marked(strip)
+        await press(pilot, "2")
+        assert not marked(strip)
+        await press(pilot, "1")
+        assert strip.has_focus
+        assert marked(strip)
 
 
 async def test_esc_takes_away_what_was_said() -> None:

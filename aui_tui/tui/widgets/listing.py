@@ -199,12 +199,11 @@ class RowList(OptionList):
         """The rows as plain text."""
         return [row.content.plain for row in self.rows]
 
-    def on_focus(self) -> None:
+    def watch_has_focus(self, focused: bool) -> None:  # ``on_focus`` runs before Textual sets ``has_focus``
+        super().watch_has_focus(focused)
         self._draw_row(self.highlighted)
-        self.post_message(self.Moved())
-
-    def on_blur(self) -> None:
-        self._draw_row(self.highlighted)
+        if focused:
+            self.post_message(self.Moved())
 
     def on_click(self, event: events.Click) -> None:
         """Go to the figure under the mouse; Textual then chooses its row, unless the mouse has selected text."""
