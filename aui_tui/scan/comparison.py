@@ -13,10 +13,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
@@ -146,9 +146,14 @@ class Page:
         """It has a field for a password."""
         return _PASSWORD.search(self._start) is not None
 
+    @cached_property
+    def said(self) -> frozenset[str]:
+        """The kinds of ``words.toml`` that its title, its path or its first words say."""
+        return frozenset(page_text.kinds_said(self.title, self.path, self.text.start))
+
     def says(self, *kinds: str) -> bool:
-        """Tell whether its title, its path or its first words say one of ``kinds`` (``words.toml``)."""
-        return any(page_text.says(kind, self.title, self.path, self.text.start) for kind in kinds)
+        """Tell whether it says one of ``kinds``."""
+        return not self.said.isdisjoint(kinds)
 
     def shares(self, other: Page) -> float:
         """Return which share of its words is in ``other``, the name that both carry in their titles left out."""
@@ -344,9 +349,10 @@ class PageComparison:
     def __init__(self, parser: ParserProcess, *, reads: bool = False) -> None:
         self._parser = parser
         self._reads = reads
-        self._reading = asyncio.Lock()
         self._pages: dict[str, Page] = {}
+        self._reading: defaultdict[tuple[bytes, str], asyncio.Lock] = defaultdict(asyncio.Lock)
         self._read: dict[tuple[bytes, str], PageReading] = {}
+        self._known: dict[tuple[bytes, str, str], Page] = {}  # by body, content type and path
         self._again: list[PageText] = []  # what the browser got when it was asked again
         self._marked: dict[str, Page] = {}
         self._varies = False
@@ -448,14 +454,18 @@ class PageComparison:
     async def read(self, answer: Answer) -> PageReading:
         """Return what an answer says; a page that several clients get is read once."""
         key = answer.body, answer.content_type
-        async with self._reading:  # clients that get it at the same time wait for one reading
+        async with self._reading[key]:  # clients that get it at the same time wait for one reading
             if key not in self._read:
                 self._read[key] = await self._parser.page(*key, reads=self._reads)
         return self._read[key]
 
     async def _page(self, found: Exchange, answer: Answer) -> Page:
         text = (await self.read(answer)).text
-        return Page(text, answer.body, answer.content_type, found.title, urlsplit(str(answer.url)).path)
+        key = answer.body, answer.content_type, answer.url.path
+        if key not in self._known:
+            path = answer.url.path.partition("?")[0]
+            self._known[key] = Page(text, answer.body, answer.content_type, found.title, path)
+        return self._known[key]
 
     def _challenge(self, page: Page) -> Challenge:
         """Return what gives a page away that is not the one that people get."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from html import escape
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
@@ -48,13 +49,13 @@ def exchange(answer: Answer, limits: Limits) -> Exchange:
     """Return the record of ``answer``, with its title and the wall or the terms that it is."""
     readable = answer.status != 0 and not answer.error
     headers = answer.mapping()
-    html = to_utf8(answer.body, answer.content_type) if readable else b""
+    title, text = shown(answer.body, answer.content_type) if readable else ("", "")
     return Exchange(
         name=answer.name,
         url=clean(str(answer.url), MAX_URL),
         status=answer.status,
         headers=tuple(_response_field(name, value) for name, value in answer.headers[: limits.kept]),
-        title=markup.title(html),
+        title=title,
         error=answer.error,
         detail=clean(answer.detail, 400),
         elapsed_ms=answer.elapsed_ms,
@@ -65,8 +66,15 @@ def exchange(answer: Answer, limits: Limits) -> Exchange:
         challenge=wall(answer) if readable else None,
         terms=readable and walls.terms(answer.status, headers, answer.body),
         request=tuple(_field(name, value) for name, value in answer.request[:MAX_REQUEST]),
-        text=clean(markup.text(html, MAX_TEXT), MAX_TEXT) if is_text(answer) else "",
+        text=text if is_text(answer) else "",
     )
+
+
+@lru_cache(maxsize=16)
+def shown(body: bytes, content_type: str) -> tuple[str, str]:
+    """Return title and first text of a body. Most sites give every identity the same one, within half a second."""
+    html = to_utf8(body, content_type)
+    return markup.title(html), clean(markup.text(html, MAX_TEXT), MAX_TEXT)
 
 
 def wall(answer: Answer) -> Challenge | None:

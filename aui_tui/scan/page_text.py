@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cache
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -67,17 +68,11 @@ class PageText(msgspec.Struct, frozen=True, array_like=True):
 def of_text(text: str, own: str | None = None, *, acts: bool = False) -> PageText:
     """Return the facts of a readable ``text``, of which ``own`` is no navigation; the time is linear in it."""
     own = text if own is None else own
-    words: set[int] = set()
-    function: set[str] = set()
-    for word in _words(own):
-        if word in _function_words():
-            function.add(word)
-            continue
-        words.add(zlib.crc32(word.encode("utf-8", "surrogatepass")))
-        if len(words) >= MAX_WORDS:
-            break
+    distinct = dict.fromkeys(_words(own))
+    function = distinct.keys() & _function_words().keys()
+    words = islice((word for word in distinct if word not in function), MAX_WORDS)
     start = " ".join(own[: 16 * START].split())[:START]
-    return PageText(_count(text), frozenset(words), start, acts, "", _count(own), _language(function, start))
+    return PageText(_count(text), _hashes(words), start, acts, "", _count(own), _language(function, start))
 
 
 def share(page: PageText, other: PageText) -> float:
@@ -91,11 +86,12 @@ def agree(pages: Sequence[PageText]) -> bool:
     return not first.problem and all(_agree(first, other) for other in others)
 
 
-def says(kind: str, *texts: str) -> bool:
-    """Tell whether one of ``texts``, such as a title and how a page begins, has words of a ``kind`` of words.toml."""
-    return any(
-        pattern.search(re.sub(r"[\W_]+", " ", text.lower()).strip()) for text in texts for pattern in _patterns(kind)
-    )
+def kinds_said(*texts: str) -> Iterator[str]:
+    """Yield the kinds of words.toml of which one of ``texts``, such as a title and how a page begins, has words."""
+    plain = [re.sub(r"[\W_]+", " ", text.lower()).strip() for text in texts]
+    for kind in (BLOCKED, SUSPECTED, ERROR, GATE):
+        if any(pattern.search(text) for text in plain for pattern in _patterns(kind)):
+            yield kind
 
 
 class _Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -134,7 +130,7 @@ def _function_words() -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _language(function: set[str], start: str) -> str:
+def _language(function: Set[str], start: str) -> str:
     """Return the language that most of the words ``function`` of a text are of, clearly; or that of its script."""
     for language, script in _SCRIPTS.items():
         if script.search(start):
@@ -156,16 +152,19 @@ def _agree(one: PageText, other: PageText) -> bool:
 
 
 def _words(text: str) -> Iterator[str]:
-    for found in WORD.finditer(text.casefold()):
-        word = found.group()
-        if word.isascii() or not _UNSPACED.search(word):
-            if len(word) > 1:
-                yield word
-            continue
-        for run in _UNSPACED.findall(word):
+    unspaced = _UNSPACED.search(text) is not None
+    for word in WORD.findall(text.casefold()):
+        runs = _UNSPACED.findall(word) if unspaced else ()
+        for run in runs:
             yield from (run[at : at + 2] for at in range(max(len(run) - 1, 1)))
+        if not runs and len(word) > 1:
+            yield word
 
 
 def name_hashes(texts: Iterable[str]) -> frozenset[int]:
     """Return the hashes of the words of ``texts``, such as the names of a site, as a page has them."""
-    return frozenset(zlib.crc32(word.encode("utf-8", "surrogatepass")) for text in texts for word in _words(text))
+    return _hashes(word for text in texts for word in _words(text))
+
+
+def _hashes(words: Iterable[str]) -> frozenset[int]:
+    return frozenset(zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in words)

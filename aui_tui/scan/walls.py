@@ -101,10 +101,8 @@ def table() -> Table:
 
 
 @cache
-def _strongest_first(refusing: bool) -> tuple[Signal, ...]:
-    """Return the signals that an answer may have, with or without a refusing status."""
-    signals = (signal for signal in table().signal if refusing or not signal.refusing)
-    return tuple(sorted(signals, key=lambda signal: signal.tier))
+def _strongest_first() -> tuple[Signal, ...]:
+    return tuple(sorted(table().signal, key=lambda signal: signal.tier))
 
 
 def challenged(status: int, headers: Mapping[str, str], body: bytes) -> bool:
@@ -126,7 +124,7 @@ def recognise(status: int, headers: Mapping[str, str], body: bytes, url: str = "
     fields = _fold(headers)
     page = _Page(status, body, fields.get("content-type", ""))
     url = url.lower()
-    for signal in _strongest_first(page.refusing):
+    for signal in page.head.signals:
         if not _matches(signal, page, fields, url):
             continue
         limit = {"A": table().short, "B": table().bare}.get(signal.tier, table().nothing)
@@ -141,7 +139,7 @@ def marked(status: int, headers: Mapping[str, str], body: bytes, url: str = "") 
     """Tell whether an answer has the marks of a wall, however long its page is, so that nothing may lead on from it."""
     fields = _fold(headers)
     page = _Page(status, body, fields.get("content-type", ""))
-    strong = (signal for signal in _strongest_first(page.refusing) if signal.tier != "C")
+    strong = (signal for signal in page.head.signals if signal.tier != "C")
     known = any(_matches(signal, page, fields, url.lower()) for signal in strong)
     return known or recognise(status, headers, body, url) is not None
 
@@ -187,11 +185,11 @@ def edge(headers: Mapping[str, str]) -> str:
 
 
 class _Head(NamedTuple):
-    """The head of a body: its text, its title folded, and those strings of the table that stand somewhere in it."""
+    """The head of a body: its text, and what of the table its title and strings allow, the strongest signals first."""
 
     text: str
-    title: str
-    words: frozenset[str]
+    signals: tuple[Signal, ...]
+    captchas: tuple[Captcha, ...]
 
 
 @lru_cache(maxsize=128)
@@ -200,14 +198,14 @@ def _head(body: bytes, content_type: str) -> _Head:
     text = charset.decode(body, content_type)
     folded = _fold_code(text)
     title = _fold_text(markup.title(text.encode("utf-8", "replace")))
-    return _Head(text, title, frozenset(words for words in _sought() if _fold_code(words) in folded))
-
-
-@cache
-def _sought() -> frozenset[str]:
-    known = table()
-    signals = {words for signal in known.signal for words in (*signal.code, *signal.text)}
-    return frozenset(signals.union(*(captcha.script for captcha in known.captcha)))
+    signals = (
+        signal
+        for signal in _strongest_first()
+        if (not signal.title or _is_title(title, _fold_text(signal.title)))
+        and all(_fold_code(words) in folded for words in (*signal.code, *signal.text))
+    )
+    captchas = (one for one in table().captcha if any(_fold_code(words) in folded for words in one.script))
+    return _Head(text, tuple(signals), tuple(captchas))
 
 
 class _Page:
@@ -237,9 +235,7 @@ class _Page:
         return self.parts.text.decode("utf-8", "replace").lower()
 
     def holds(self, code: Sequence[str], text: Sequence[str]) -> bool:
-        """Tell whether every string stands in the body, and where it must."""
-        if not self.head.words.issuperset((*code, *text)):
-            return False
+        """Tell whether the strings of a signal, which are all in the head, stand where they must."""
         if self.refusing:
             return True
         return (
@@ -267,9 +263,10 @@ class _Page:
 
 
 def _matches(signal: Signal, page: _Page, fields: dict[str, str], url: str) -> bool:
+    """Tell whether a signal that the head of ``page`` allows matches in all that it needs."""
     return not (
-        (signal.header and not _has(fields, signal.header))
-        or (signal.title and not _is_title(page.head.title, _fold_text(signal.title)))
+        (signal.refusing and not page.refusing)
+        or (signal.header and not _has(fields, signal.header))
         or (signal.url and signal.url.lower() not in url)
         or ((signal.code or signal.text) and not page.holds(signal.code, signal.text))
     )
@@ -286,8 +283,8 @@ def _captcha(page: _Page) -> Challenge | None:
     """Return the captcha that is all a page has: hardly any text, and no other control."""
     if not page.html or not (page.refusing or 200 <= page.status <= 299):
         return None
-    for captcha in table().captcha:
-        if not page.head.words.isdisjoint(captcha.script) and _shows(captcha, page):
+    for captcha in page.head.captchas:
+        if _shows(captcha, page):
             name = f"a captcha and nothing else ({captcha.vendor})"
             return Challenge(vendor=captcha.vendor, signal=name, tier="B")
     return None
