@@ -10,7 +10,7 @@ from aui_tui.model import labels
 from aui_tui.model.report import HostReport
 from aui_tui.model.signs import GRADES
 from aui_tui.model.vocabulary import STANCES
-from aui_tui.report.sections import NUMBERS, Item, Section, bar_cells, sections
+from aui_tui.report.sections import Item, Layout, Section, bar_cells, layout, sections
 from aui_tui.text import cells, count, fit, wrap
 
 LABEL: Final = 9
@@ -23,8 +23,6 @@ SENTENCE: Final = 5
 BAR: Final = 18
 SHORTEST: Final = 8
 """Cells of the longest bar, and of the shortest that share a line."""
-TEXT: Final = 28
-"""Cells that the last column of a table needs to stand beside the others."""
 
 
 def lines(
@@ -88,8 +86,8 @@ def _bars(points: Section, paint: Paint) -> Iterator[str]:
     size = size if together else min(BAR, paint.width - name - max(cells(item.cells[1]) for item in points.items) - 2)
     parts = []
     for item in points.items:
-        drawn = zip(bar_cells(item.bar, max(size, 0)), ("accent", "dim", "dim"), strict=True)
-        bar = "".join(paint.style(paint.plain(part), tone) for part, tone in drawn if part)
+        drawn = zip("━─┄", bar_cells(item.bar, max(size, 0)), ("accent", "dim", "dim"), strict=True)
+        bar = "".join(paint.style(paint.plain(sign * n), tone) for sign, n, tone in drawn if n)
         parts.append(f"{item.label if together else fit(item.label, name)} {bar} {item.cells[1]}")
     yield from ["   ".join(parts)] if together else parts
 
@@ -144,39 +142,35 @@ def _line(item: Item, paint: Paint) -> Iterator[str]:
 
 def _table(part: Section, paint: Paint, *, limit: int = 0) -> Iterator[str]:
     """Yield rows under one another, as many columns as there is room for; ``limit``: lines of a text at most."""
-    last = max((len(item.cells) for item in part.items), default=0)
-    found = [[paint.plain(item.cells[n]) for item in part.items if len(item.cells) > n] for n in range(last)]
-    widths = [max(map(cells, [*column, *([] if limit else [part.columns[n]])])) for n, column in enumerate(found)]
-    chosen = list(range(last))
-    spare = paint.width - 2 - (TEXT if len(part.columns) > last else 0)
-    while sum(widths[n] + 2 for n in chosen) > spare and len(chosen) > 2:
-        chosen.remove(chosen[max(len(chosen) - 3, 1)])
-    over = sum(widths[n] + 2 for n in chosen) - spare
-    if over > 0:
-        widths[chosen[0]] = max(widths[chosen[0]] - over, 8)
+    shown = part._replace(items=tuple(_printable(item, paint) for item in part.items))
+    form = layout(shown, paint.width - 2, heads=not limit)
     if not limit:
-        heads = [fit(part.columns[n], widths[n], right=n in part.numbers) for n in chosen] + list(part.columns[last:])
-        yield paint.style(f"  {'  '.join(heads)}".rstrip(), "dim")
-    for item in part.items:
-        columns = [(n, widths[n], n in part.numbers) for n in chosen]
-        yield from _row(item, columns, paint, limit, beside=len(part.columns) > last)
+        heads = [fit(part.columns[n], width, right=n in part.numbers) for n, width in form.columns]
+        more = part.columns[len(form.columns) :][:1] if form.beside else ()
+        yield paint.style(f"  {'  '.join((*heads, *more))}".rstrip(), "dim")
+    for item in shown.items:
+        yield from _row(item, form, shown.numbers, paint, limit)
 
 
-def _row(
-    item: Item, chosen: Sequence[tuple[int, int, bool]], paint: Paint, limit: int, *, beside: bool
-) -> Iterator[str]:
-    """Yield one row; ``chosen``: place and width of each column, and whether it stands to the right."""
+def _printable(item: Item, paint: Paint) -> Item:
+    return item._replace(cells=tuple(map(paint.plain, item.cells)), text=paint.plain(item.text))
+
+
+def _row(item: Item, form: Layout, numbers: Sequence[int], paint: Paint, limit: int) -> Iterator[str]:
+    """Yield one row in as many lines as it takes."""
     lead = f"{paint.glyph(item.word)} " if item.word else "  "
-    columns = [wrap(paint.plain(item.cells[n]), width) for n, width, _ in chosen]
-    used = sum(width + 2 for _, width, _ in chosen)
-    text = wrap(paint.plain(item.text), max(paint.width - 2 - used, 10)) if beside else []
+    alone = len(item.cells) == 1 < len(form.columns)
+    cells_of = item.row(max(n for n, _ in form.columns) + 1) if not alone else [item.label]
+    columns = [(wrap(cells_of[n], width), width, n in numbers) for n, width in form.columns if n < len(cells_of)]
+    room = paint.width - 2 - sum(width + 2 for _, width, _ in columns)
+    beside = form.beside or alone
+    text = wrap(item.text, max(room, 10)) if beside else []
     if limit and len(text) > limit:
-        text = [*text[: limit - 1], fit(" ".join(text[limit - 1 :]), paint.width - 2 - used).rstrip()]
-    columns.append(text)
-    for row in range(max(map(len, columns))):
-        texts = [column[row] if row < len(column) else "" for column in columns]
-        shown = [fit(text, width, right=right) for text, (_, width, right) in zip(texts, chosen, strict=False)]
-        yield (paint.style(lead, item.tone) if not row else "  ") + "  ".join([*shown, texts[-1]]).rstrip()
+        text = [*text[: limit - 1], fit(" ".join(text[limit - 1 :]), room).rstrip()]
+    for row in range(max(len(text), *(len(lines) for lines, _, _ in columns))):
+        shown = [fit(lines[row] if row < len(lines) else "", width, right=right) for lines, width, right in columns]
+        line = "  ".join((*shown, text[row] if row < len(text) else "")).rstrip()
+        yield (paint.style(lead, item.tone) if not row else "  ") + line
     if item.text and not beside:
         yield from paint.hanging("    ", item.text)
 
@@ -214,19 +208,21 @@ def _named(part: Section, item: Item, names: Sequence[str], number: int) -> str:
         return f"Fix {number} of {len(part.items)}: {', '.join(filter(None, item.cells))}. "
     if len(item.cells) == len(names) > 1:
         shown = [
-            _told(name, cell) for name, cell in zip(names[1:], item.cells[1:], strict=True) if cell not in ("", "–")
+            _told(name, cell, figure=place in part.numbers)
+            for place, (name, cell) in enumerate(zip(names, item.cells, strict=True))
+            if place and cell not in ("", "–")
         ]
         return f"{names[0]} {item.label}: {', '.join(shown)}.{' ' if item.text else ''}"
     shown = [cell for cell in item.cells if cell and not item.text.startswith(cell)]
     return f"{', '.join(shown)}{': ' if item.text else '.'}" if shown else f"{part.title}: "
 
 
-def _told(name: str, cell: str) -> str:
+def _told(name: str, cell: str, *, figure: bool) -> str:
     """Return a cell as a part of a sentence: ``18/25 points``, ``14 %``, ``the site answers 200``, ``not asked``."""
     if name == "Share" or cell.startswith("not "):
         return f"tasks {cell}" if name == "Points" else cell
     said = name if name in STANCES else name[:1].lower() + name[1:]
-    if name not in NUMBERS:
+    if not figure or " " in name:
         return f"{said} {cell}"
     return f"{cell} {said.removesuffix('s') if cell == '1' else said}"
 

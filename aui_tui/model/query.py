@@ -492,6 +492,15 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
         """The fields that its terms name."""
         return all_of(self.terms).fields
 
+    def narrowed(self, terms: str) -> Query:
+        """Return this query with more ``terms``; a category or a stance alone becomes the filter of that name."""
+        if filters := _FILTER.fullmatch(terms):
+            field, value = filters.groups()
+            allowed = STANCES if field == "stance" else CATEGORIES
+            return msgspec.structs.replace(self, **{field: choose(field, value, allowed)})
+        line = f"{self.line} {terms}".strip()
+        return msgspec.structs.replace(self, line=line, terms=parse(line))
+
     def words(self) -> str:
         """Return the filters in words for a title, such as ``Walled in Retail matching "shop"``; may be empty."""
         parts = [self.stance] if self.stance else []
@@ -500,6 +509,9 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
         if self.line:
             parts.append('matching "' + self.line + '"')
         return " ".join(parts)
+
+
+_FILTER: Final = re.compile(r'(category|stance):"?([^":]+)"?')
 
 
 def _sort(name: str) -> str:

@@ -36,6 +36,8 @@ SIGNS: Final = MappingProxyType(
         "not asked": Sign("·", ".", "muted"),
         "disagree": Sign("≠", "%", "accent"),
         "agree": Sign("=", "=", "good"),
+        "rose": Sign("▴", "^", "good"),
+        "fell": Sign("▾", "v", "critical"),
         "yes": Sign("✓", "+", "good"),
         "no": Sign("⊘", "/", "critical"),
         "critical": Sign("✗", "x", "critical"),
@@ -66,7 +68,7 @@ PLAIN: Final = Sign("·", ".")
 """The sign of a word that is not in the table, such as one of a later version."""
 
 _TWINS: Final = {one.sign: one.ascii for one in SIGNS.values() if not one.sign.isascii()} | {
-    "—": "-", "→": ">", "←": "<", "↑": "^", "↓": "v", "▸": ">", "▪": "@", "▴": "^", "▾": "v", "×": "x", "Δ": "d",
+    "—": "-", "→": ">", "←": "<", "↑": "^", "↓": "v", "▸": ">", "▪": "@", "×": "x", "Δ": "d",
     "━": "=", "┄": ".",
     "█": "+", "▓": "~", "▒": "x", "░": "-", "▁": "_", "▂": "_", "▃": "-", "▄": "-", "▅": "=", "▆": "=", "▇": "=",
     "›": ">", "“": '"', "”": '"', "’": "'", "\ufffd": "?",

@@ -82,7 +82,7 @@ def section_lines(parts: Iterable[Section]) -> Iterator[str]:
                 yield from _with_code(item)
         elif part.columns:
             yield from table(part.columns, (_row(item, len(part.columns)) for item in part.items), part.numbers)
-            yield from (f"\n- {escape(text)}" for text in part.beside)
+            yield from (f"\n- {escape(text)}" for text in part.remarks)
             yield "\n"
         elif part.items:
             yield "".join(f"- {_lead(item)}{escape(item.text)}\n" for item in part.items) + "\n"

@@ -1,57 +1,178 @@
-"""Figures over a list of hosts as sections."""
+"""Figures over a list of hosts as sections: each count carries the query of the hosts that it counts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from aui_tui.checks import BY_FIX
 from aui_tui.model import labels
-from aui_tui.model.agents import share_in
-from aui_tui.model.overview import Overview
-from aui_tui.model.registry import surfaces
-from aui_tui.model.vocabulary import FATES, STANCES
+from aui_tui.model.agents import IN, NOT_ASKED, PART, SHUT, TOLD_NO, UNCLEAR, share_in
+from aui_tui.model.observations import CHALLENGED, REFUSED
+from aui_tui.model.overview import Move, Moves, Overview
+from aui_tui.model.registry import Surface, surfaces
+from aui_tui.model.vocabulary import FATES, FIXES, STANCES
 from aui_tui.report.sections import Item, Section
 from aui_tui.text import count
 
+BAR: Final = (IN, PART, REFUSED, CHALLENGED, TOLD_NO, UNCLEAR, NOT_ASKED)
+"""The parts of an assistant's bar."""
+COUNTED: Final = ("Out", "Refused", "Challenged", "Told no", "Unclear", "Part", "Yes but out", "No but in")
+"""Columns of what keeps an assistant out; the last two: robots.txt says yes, or no, and the site does otherwise."""
+NOTHING_KNOWN: Final = {
+    "live": "no answer proves anything",
+    "none": "only task runs can tell",
+    "robots": "not asked: robots.txt alone speaks of it",
+}
+"""Why no host is known to let an assistant in or to keep it out, by how it is judged."""
 
-def overview(figures: Overview) -> Iterator[Section]:
-    """Yield who gets in, grades, stances per category, failing checks and edges, as far as the source counts them."""
+
+def overview(figures: Overview, changes: Moves | None = None) -> Iterator[Section]:
+    """Yield who gets in, grades, scores, stances, servers, failing checks, as far as the source counts them.
+
+    ``changes``: also what changed, and the trend of each assistant where ``changes`` has weeks.
+    """
     if not figures.hosts:
         yield Section("hosts", "No ranked host matches, so there is nothing to count.")
         return
     moved = f"{figures.risen:,} rose and {figures.fallen:,} fell since the scan before."
     yield Section("hosts", f"{count(figures.hosts, 'ranked host')}, {figures.unreachable:,} unreachable", moved)
-    yield from _parts("assistants", "Who gets in", ("Assistant", "Gets in", "Hosts"), _assistants(figures))
+    yield from _assistants(figures, changes or Moves())
     thin = figures.hosts - sum(figures.grades.values())
-    grades = [*figures.grades.items(), *([("no grade", thin)] if thin else [])]
-    yield from _parts("grades", "Grades", ("Grade", "Hosts", "Share"), _shares(grades, figures.hosts))
-    stances = (
-        Item((category, *(f"{shares.get(word, 0):,}" for word in STANCES)))
+    grades = [(grade, number, f"grade:{grade.lower()}") for grade, number in figures.grades.items()]
+    yield from _shares("grades", "Grades", "Grade", [*grades, *([("no grade", thin, "")] if thin else [])], figures)
+    scores = [(decade(place), number, f"score:{decade(place)}") for place, number in enumerate(figures.scores)]
+    yield from _shares("scores", "Scores", "Score", reversed(scores), figures)
+    yield from _stances(figures)
+    failing = sorted(figures.failing.items(), key=lambda pair: (-pair[1], pair[0]))
+    lacking = [
+        (BY_FIX[key].lacking if key in BY_FIX else key, number, f"fix:{key}" if key in FIXES else "")
+        for key, number in failing
+    ]
+    yield from _shares("failing", "What sites lack", "Problem", lacking, figures)
+    yield from _servers(figures)
+    if changes is not None:
+        yield from _changes(figures, changes)
+
+
+def decade(place: int) -> str:
+    """Return the scores of a place in ``Overview.scores`` as a query writes them: ``90..100``."""
+    return f"{10 * place}..{100 if place == 9 else 10 * place + 9}"
+
+
+def _table(
+    name: str, title: str, items: Iterable[Item], columns: tuple[str, ...], bars: tuple[str, ...] = ()
+) -> Iterator[Section]:
+    """Yield a section of items with figures behind their names, none without items."""
+    rows = tuple(items)
+    if rows:
+        yield Section(name, title, items=rows, columns=columns, figures=columns[1:], bars=bars)
+
+
+def _cells(first: str, *counts: tuple[int, str]) -> Item:
+    """Return a row of ``counts`` with their queries; a count of none opens nothing."""
+    cells = first, *(f"{number:,}" for number, _ in counts)
+    return Item(cells, opens=("", *(query if number else "" for number, query in counts)))
+
+
+def _shares(
+    name: str, title: str, heading: str, rows: Iterable[tuple[str, int, str]], figures: Overview
+) -> Iterator[Section]:
+    """Yield a section of values, each with its hosts and its share of all hosts."""
+    yield from _table(name, title, (_share(*row, figures.hosts) for row in rows), (heading, "Hosts", "Share"))
+
+
+def _share(value: str, number: int, query: str, whole: int) -> Item:
+    row = _cells(value, (number, query))
+    return row._replace(cells=(*row.cells, labels.percent(number, whole)), bar=(number, whole - number))
+
+
+def _assistants(figures: Overview, changes: Moves) -> Iterator[Section]:
+    columns = ("Assistant", "Gets in", "Share", *COUNTED, *(["In 12 weeks"] if changes.weeks else ()))
+    items = (_assistant(figures, changes, surface) for surface in surfaces() if surface.slug in figures.verdicts)
+    return _table("assistants", "Who gets in", items, columns, bars=BAR)
+
+
+def _assistant(figures: Overview, changes: Moves, surface: Surface) -> Item:
+    hosts, slug = figures.verdicts[surface.slug], surface.slug
+    if not any(number for word, number in hosts.items() if word not in (NOT_ASKED, UNCLEAR)):
+        return Item((surface.label,), text=NOTHING_KNOWN[surface.source], key=slug)
+    got, known = share_in(hosts, surface)
+    told_yes, told_no = figures.disagree.get(slug, (0, 0))
+    counts = {
+        "Out": (sum(hosts.get(word, 0) for word in SHUT), f"agent:{slug}=out"),
+        **{
+            word.capitalize(): (hosts.get(word, 0), f"agent:{slug}={word.replace(' ', '-')}")
+            for word in FATES
+            if word not in (IN, NOT_ASKED)
+        },
+        "Yes but out": (told_yes, f"contradiction:out agent:{slug}=refused,challenged"),
+        "No but in": (told_no, f"contradiction:in agent:{slug}=told-no"),
+    }
+    row = _cells(surface.label, (got, f"agent:{slug}=in"), *(counts[name] for name in COUNTED))
+    inside = (row.cells[1], labels.percent(got, known)) if known else ("–", "–")
+    cells = row.label, *inside, *row.cells[2:], *([_trend(figures, changes, surface)] if changes.weeks else ())
+    bar = tuple(float(hosts.get(word, 0)) for word in BAR)
+    return row._replace(cells=cells, opens=(*row.opens[:2], "", *row.opens[2:]), key=slug, bar=bar)
+
+
+def _trend(figures: Overview, changes: Moves, surface: Surface) -> str:
+    """Return by how many points of percent the share that lets an assistant in has changed in the weeks known."""
+    known = [share for share in changes.weeks.get(surface.slug, ()) if share >= 0]
+    if not known or surface.source == "none":
+        return "–"
+    return f"{known[-1] - known[0]:+d}" if known[-1] != known[0] else "0"
+
+
+def _stances(figures: Overview) -> Iterator[Section]:
+    items = (
+        _cells(
+            category,
+            *((shares.get(word, 0), f'category:"{category}" stance:{word.lower()}') for word in STANCES),
+            (sum(shares.values()), f'category:"{category}"'),
+        )._replace(bar=tuple(float(shares.get(word, 0)) for word in STANCES))
         for category, shares in figures.stances.items()
         if sum(shares.values())
     )
-    yield from _parts("stances", "Stances per category", ("Category", *STANCES), stances)
-    failing = sorted(figures.failing.items(), key=lambda item: (-item[1], item[0]))
-    named = ((BY_FIX[key].lacking if key in BY_FIX else key, number) for key, number in failing)
-    yield from _parts("failing", "What sites lack", ("Problem", "Hosts", "Share"), _shares(named, figures.hosts))
-    edges = ((name or "none recognised", number) for name, number in figures.edges.items())
-    yield from _parts("edges", "Served by", ("CDN or server", "Hosts", "Share"), _shares(edges, figures.hosts))
+    return _table("stances", "Stances", items, ("Category", *STANCES, "Hosts"), bars=STANCES)
 
 
-def _parts(name: str, title: str, columns: tuple[str, ...], items: Iterable[Item]) -> Iterator[Section]:
-    found = tuple(items)
-    if found:
-        yield Section(name, title, items=found, columns=columns)
+def _servers(figures: Overview) -> Iterator[Section]:
+    items = []
+    for name, number in figures.edges.items():
+        turning = figures.refusing.get(name, 0)
+        query = f'edge:="{name.lower()}"' if name and '"' not in name else ""  # a query cannot hold a quote
+        away = f"{query} agent:any=refused,challenged" if query else ""
+        row = _cells(name or "none recognised", (number, query), (turning, away))
+        cells = *row.cells, labels.percent(turning, number), labels.percent(number, figures.hosts)
+        items.append(row._replace(cells=cells, bar=(number, figures.hosts - number)))
+    return _table("edges", "Served by", items, ("CDN or server", "Hosts", "Turn away", "Of them", "Share"))
 
 
-def _shares(figures: Iterable[tuple[str, int]], whole: int) -> Iterator[Item]:
-    return (Item((name, f"{number:,}", labels.percent(number, whole))) for name, number in figures)
+def _changes(figures: Overview, changes: Moves) -> Iterator[Section]:
+    """Yield how many hosts changed, for whom, and the hosts that changed most."""
+    counts = {
+        "Score rose": (changes.risen, ""),
+        "Score fell": (changes.fallen, ""),
+        "No change": (changes.same, ""),
+        "No scan from before": (changes.unknown, ""),
+        "robots.txt and site disagree": (figures.contradictions, "contradiction"),
+    }
+    items = (_cells(name, pair) for name, pair in counts.items() if pair[0] or name != "No scan from before")
+    yield from _table("changes", "Changes", items, ("Change", "Hosts"))
+    turned = (
+        _cells(surface.label, *((number, "") for number in changes.agents[surface.slug]))
+        for surface in sorted(surfaces(), key=lambda surface: -sum(changes.agents.get(surface.slug, ())))
+        if any(changes.agents.get(surface.slug, ()))
+    )
+    yield from _table(
+        "turned", "Whom hosts let in or keep out now", turned, ("Assistant", "Let in now", "Kept out now")
+    )
+    movers = (_mover(move) for move in (*changes.up, *changes.down))
+    yield from _table("movers", "Scores that changed most", movers, ("Host", "Change", "Now", "Before"))
 
 
-def _assistants(figures: Overview) -> Iterator[Item]:
-    for surface in surfaces():
-        counts = figures.verdicts.get(surface.slug, {})
-        if counts:
-            got, known = share_in(counts, surface)
-            words = ", ".join(f"{counts[word]:,} {word}" for word in FATES if counts.get(word))
-            yield Item((surface.label, labels.percent(got, known) if known else "–"), text=words)
+def _mover(move: Move) -> Item:
+    change = move.after - move.before
+    cells = (move.host, f"{change:+d}", str(move.after), str(move.before))
+    return Item(cells, "rose" if change > 0 else "fell", opens=(f'host:="{move.host}"',))

@@ -60,22 +60,37 @@ def card_parts(
     for part in rest:
         if part.name == "points":
             continue
-        name = f"{prefix}{part.name}"
-        yield f'<h2 id="{name}">{_text(part.title)}</h2>\n'
-        link = more(part.name)
+        name, link = f"{prefix}{part.name}", more(part.name)
         record = f' <a href="{escape(link)}">All of it as JSON</a>.' if link else ""
-        yield f"<p>{_marked(part.word)} {_text(part.text)}{record}</p>\n" if part.text else ""
         if part.name == "fixes":
+            yield from _heading(part, name, record)
             fixed = enumerate(part.items, 1)
             yield from (_fix(item, f"{prefix}fix-{number}", whose) for number, item in fixed)
-        elif part.columns:
-            rows = (_cells(item, len(part.columns)) for item in part.items)
-            label = f'aria-label="{_text(part.title)}, {_text(whose)}"'
-            yield from _table(label, part.columns, rows, part.numbers)
-            said = "".join(f"<li>{_text(text)}</li>\n" for text in part.beside)
-            yield f"<ul>\n{said}</ul>\n" if said else ""
-        elif part.items:
-            yield f'<ul class="evidence">\n{"".join(map(_line, part.items))}</ul>\n'
+        else:
+            yield from section_html(part, name, whose=f", {whose}", record=record)
+
+
+def section_html(
+    part: Section, name: str, *, whose: str = "", record: str = "", address: Callable[[str], str] = lambda terms: ""
+) -> Iterator[str]:
+    """Yield ``part`` as HTML under a heading with the id ``name``: a table where there are columns, else a list.
+
+    ``whose``: what makes the names of tables unique in the document. ``record``: HTML behind the leading text.
+    ``address``: where the hosts of a query are listed, empty for nowhere.
+    """
+    yield from _heading(part, name, record)
+    if part.columns:
+        rows = (_cells(item, len(part.columns), address) for item in part.items)
+        yield from _table(f'aria-label="{_text(part.title + whose)}"', part.columns, rows, part.numbers)
+        remarks = "".join(f"<li>{_text(text)}</li>\n" for text in part.remarks)
+        yield f"<ul>\n{remarks}</ul>\n" if remarks else ""
+    elif part.items:
+        yield f'<ul class="evidence">\n{"".join(map(_line, part.items))}</ul>\n'
+
+
+def _heading(part: Section, name: str, record: str) -> Iterator[str]:
+    yield f'<h2 id="{name}">{_text(part.title)}</h2>\n'
+    yield f"<p>{_marked(part.word)} {_text(part.text)}{record}</p>\n" if part.text else ""
 
 
 def _verdict(head: Section, points: Section | None, fixes: str, whose: str) -> Iterator[str]:
@@ -134,9 +149,13 @@ def _line(item: Item) -> str:
     return f"<li>{_marked(item.word)} {label}{_text(item.text)}</li>\n"
 
 
-def _cells(item: Item, width: int) -> list[str]:
-    """Return a row of ``width`` columns, coloured where a cell is the row's word."""
-    return [_marked(text) if text == item.word else _text(text) for text in item.row(width)]
+def _cells(item: Item, width: int, address: Callable[[str], str]) -> list[str]:
+    """Return a row of ``width`` columns: a cell that is the row's word in its colour, a count that opens as a link."""
+    opens = [*map(address, item.opens), *[""] * width]
+    return [
+        _marked(text) if text == item.word else f'<a href="{escape(link)}">{_text(text)}</a>' if link else _text(text)
+        for text, link in zip(item.row(width), opens, strict=False)
+    ]
 
 
 def _fix(item: Item, name: str, host: str) -> str:
@@ -200,10 +219,14 @@ def _row(row: Row, times: bool) -> list[str]:
 def _table(
     label: str, header: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = ()
 ) -> Iterator[str]:
-    """Yield a table; ``label``: the attribute that names it, ``rows``: cells of HTML."""
+    """Yield a table; ``label``: the attribute that names it, ``rows``: cells of HTML.
+
+    On a phone the cells of a row stand below one another, except where figures alone follow its name.
+    """
+    stack = ' class="stack"' if len(numbers) < len(header) - 1 else ""
     kinds = ["wide" if name in WIDE else "number" if place in numbers else "" for place, name in enumerate(header)]
     classes = [f' class="{kind}"' if kind else "" for kind in kinds]
-    yield f'<div class="scroll" role="region" {label} tabindex="0">\n<table class="stack">\n<thead><tr>'
+    yield f'<div class="scroll" role="region" {label} tabindex="0">\n<table{stack}>\n<thead><tr>'
     yield "".join(f'<th scope="col"{kind}>{_text(name)}</th>' for name, kind in zip(header, classes, strict=True))
     yield "</tr></thead>\n<tbody>\n"
     for first, *others in rows:

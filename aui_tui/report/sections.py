@@ -21,11 +21,11 @@ from aui_tui.model.registry import registry
 from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import WHOLE
-from aui_tui.model.vocabulary import NO_GRADE, STANCES
+from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import reads as readers
 from aui_tui.report.formats import ExportOptions, HostResult, Refusal
 from aui_tui.report.gates import GateOutcome, robots_says
-from aui_tui.text import clean, count
+from aui_tui.text import cells, clean, count
 
 
 class Item(NamedTuple):
@@ -34,8 +34,8 @@ class Item(NamedTuple):
     ``word``: a word of the table of signs, which gives the row its sign and tone; empty for none. ``text``: sentences,
     of any length. ``key``: what the row stands for, to be opened or counted: a matrix key, a component, the id of a
     finding, the key of a fix, a task. ``code``: lines to copy. ``title``: the text in at most 40 cells, ``about``: what
-    of the site it is about; of findings, and of the score: the figure and its letter. ``bar``: parts of a whole: what
-    is earned, what lacks, what was not measured.
+    of the site it is about; of findings, and of the score: the figure and its letter. ``bar``: parts of a whole, those
+    of the section's ``bars``. ``opens``: for each cell the terms of a query, which lists the hosts that it counts.
     """
 
     cells: tuple[str, ...] = ()
@@ -46,6 +46,7 @@ class Item(NamedTuple):
     title: str = ""
     about: str = ""
     bar: tuple[float, ...] = ()
+    opens: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -67,6 +68,8 @@ class Section(NamedTuple):
     """One part of a report. ``name``: one of NAMES. ``text``: sentences that lead, ``word``: their sign.
 
     ``columns``: headings of the items' cells and of their text, as many as there are; empty for a plain list.
+    ``figures``: those of them that hold figures alone, the first ones say the most. ``bars``: the words of the
+    parts of the items' bars, empty for what is earned, what lacks, and what was not measured.
     """
 
     name: str
@@ -75,21 +78,35 @@ class Section(NamedTuple):
     items: tuple[Item, ...] = ()
     columns: tuple[str, ...] = ()
     word: str = ""
+    figures: tuple[str, ...] = ()
+    bars: tuple[str, ...] = ()
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The places of the columns that hold figures alone."""
-        return tuple(n for n, name in enumerate(self.columns) if name in NUMBERS)
+        """The places of the columns of figures."""
+        return tuple(n for n, name in enumerate(self.columns) if name in self.figures)
+
+    def only(self, columns: Iterable[str]) -> Section:
+        """Return the section with its first column and, of the others, ``columns`` alone."""
+        kept = [n for n, name in enumerate(self.columns) if not n or name in columns]
+        items = tuple(
+            item._replace(
+                cells=tuple(item.cells[n] for n in kept if n < len(item.cells)),
+                opens=tuple(item.opens[n] for n in kept if n < len(item.opens)),
+            )
+            for item in self.items
+        )
+        return self._replace(items=items, columns=tuple(self.columns[n] for n in kept))
 
     @property
-    def beside(self) -> list[str]:
+    def remarks(self) -> list[str]:
         """The texts of the items for which the table has no column, each with what it is about."""
         return [
             f"{item.label}: {item.text}" for item in self.items if item.text and len(item.cells) == len(self.columns)
         ]
 
 
-NUMBERS: Final = frozenset({"Points", "Hosts", "Share", *STANCES, *visits.HEADER[1:8]})
+POINTS: Final = ("Points",)
 NAMES: Final = (
     "verdict", "gates", "points", "assistants", "findings", "notes", "fixes", "facts", "agents", "crawlers", "ledger",
     "tasks", "visits", "declared", "pages", "open-agents", "reads",
@@ -129,10 +146,69 @@ def sections(report: HostReport, *, gates: GateOutcome | None = None, now: float
     return [section for section in found if section is not None]
 
 
-def bar_cells(bar: Sequence[float], size: int) -> tuple[str, str, str]:
-    """Return the three parts of a ``bar`` drawn in ``size`` cells."""
-    ends = [round(size * sum(bar[: n + 1]) / (sum(bar) or 1)) for n in range(2)]
-    return "━" * ends[0], "─" * (ends[1] - ends[0]), "┄" * (size - ends[1])
+def bar_cells(bar: Sequence[float], size: int) -> list[int]:
+    """Return how many of ``size`` cells each part of a ``bar`` takes; what is there takes one at least."""
+    whole, out = sum(bar), list[int]()
+    for place, part in enumerate(bar):
+        end = round(size * sum(bar[: place + 1]) / whole) if whole else 0
+        later = sum(number > 0 for number in bar[place + 1 :])
+        out.append(max(min(end, size - later) - sum(out), 1) if part > 0 and size > sum(out) else 0)
+    return out
+
+
+BESIDE: Final = 24
+"""Cells that the texts of a table need to stand beside its columns; with fewer they go below."""
+NARROWEST: Final = 8
+"""Cells that a column of words keeps at least."""
+
+
+class Layout(NamedTuple):
+    """How a table fits a width. ``columns``: place and cells of each column that has room, two cells apart.
+
+    ``beside``: the items' texts stand at the right of them.
+    """
+
+    columns: list[tuple[int, int]]
+    beside: bool
+
+    @property
+    def used(self) -> int:
+        """The cells of the columns with the gaps behind them."""
+        return sum(width + 2 for _, width in self.columns)
+
+
+def layout(section: Section, size: int, *, heads: bool = True) -> Layout:
+    """Return how the items of ``section`` fit ``size`` cells; ``heads``: under the names of the columns.
+
+    Columns of figures yield from the last one on, then the widest column, then the one before the last two.
+    """
+    texts = any(item.text for item in section.items)
+    count = max((len(item.cells) for item in section.items), default=0)
+    names = [*(section.columns if heads else ()), *[""] * count]
+    natural = [
+        max(cells(text) for text in (names[n], *(item.cells[n] for item in section.items if n < len(item.cells))))
+        for n in range(count)
+    ]
+    beside = _fitted(section, natural, size - BESIDE)
+    if texts and beside.used <= size - BESIDE and len(beside.columns) == count:
+        return beside
+    return _fitted(section, natural, size)._replace(beside=not count)
+
+
+def _fitted(section: Section, natural: Sequence[int], size: int) -> Layout:
+    widths = dict(enumerate(natural))
+    figures = [n for n in section.numbers if n < len(natural)]
+    while sum(width + 2 for width in widths.values()) > size and len(widths) > 2:
+        words = [n for n in widths if n not in figures and widths[n] > NARROWEST]
+        if figures and figures[-1] > 1:
+            del widths[figures.pop()]
+        elif words:
+            widths[max(words, key=widths.__getitem__)] -= 1
+        else:
+            del widths[list(widths)[max(len(widths) - 3, 1)]]
+    while sum(width + 2 for width in widths.values()) > size and max(widths.values()) > NARROWEST:
+        widths[max(widths, key=widths.__getitem__)] -= 1
+    return Layout(list(widths.items()), beside=True)
 
 
 def documents(results: Iterable[HostResult], options: ExportOptions) -> Iterator[list[Section]]:
@@ -246,7 +322,7 @@ def points(report: HostReport) -> Section | None:
         (got, measured), most = of_pillar(card, key) or (0.0, 0.0), card.pillar_max[key] or 0
         bar = got, measured - got, max(most - measured, 0)
         items.append(Item((labels.pillar(card.method, key), labels.points(card, key)), key=key, bar=bar))
-    return Section("points", "Points", items=tuple(items), columns=("Pillar", "Points"))
+    return Section("points", "Points", items=tuple(items), columns=("Pillar", "Points"), figures=POINTS)
 
 
 def findings(report: HostReport) -> Section | None:
@@ -415,6 +491,7 @@ def ledger(report: HostReport) -> Section | None:
         f"{total}, {labels.grade(report.card.grade)}{f'; {lost} not measured' if lost else ''}.",
         items,
         ("Pillar", "Component", "Points", "Why"),
+        figures=POINTS,
     )
 
 
@@ -434,7 +511,8 @@ def tasks(report: HostReport, *, now: float | None = None) -> Section | None:
     lead = f"{got} of {possible} points measured" + (f", {lost} not" if lost else "")
     lead += "; too few tasks count for the score" if card.provisional is True else ""
     lead += f"; tasks {old}" if old else ""
-    return Section("tasks", "Tasks", lead + ".", tuple(items), ("Task", "Outcome", "Points", "What happened"))
+    columns = ("Task", "Outcome", "Points", "What happened")
+    return Section("tasks", "Tasks", lead + ".", tuple(items), columns, figures=POINTS)
 
 
 def visitors(report: HostReport) -> Section | None:
@@ -454,7 +532,7 @@ def visits_section(record: visits.Visits, card: ReportCard | None = None) -> Sec
         if card is not None
         else f"Visits of agents{' to ' + record.host if record.host else ''}"
     )
-    return Section("visits", title, lead, items, visits.HEADER)
+    return Section("visits", title, lead, items, visits.HEADER, figures=visits.HEADER[1:8])
 
 
 def trend_section(record: visits.Visits) -> Section:

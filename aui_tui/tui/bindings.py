@@ -125,7 +125,7 @@ INDEX: Final = _table(
     _key("t", "turn", "sort-turn", "Order by the column under the cursor, or turn it round", "Sort", display="←→ t"),
     _key("less_than_sign", "sort(-1)", "sort-left", "Sort by the column to the left"),
     _key("greater_than_sign", "sort(1)", "sort-right", "Sort by the column to the right"),
-    _key("F", "histogram", "histogram", "Count the values of a column; enter filters by one", "Count", needs="host"),
+    _key("F", "count", "count", "Overview, where the values of the column are counted", "Count", needs="host"),
     _key("space", "mark", "mark", "Mark the host, to compare, scan or write several", "Mark", needs="host answer"),
     _key("equals_sign", "compare", "compare", "The marked hosts side by side", "Compare", needs="answer"),
     _key("S", "ask_scan", "scan-address", "Type an address and scan it", "Other address", needs="scans"),

@@ -34,18 +34,17 @@ from aui_tui.tui.rows import (
     edges,
     entry,
     fitting,
-    folded,
     hang,
     marked,
     paragraph,
     spread,
-    table,
     term,
     text,
     title,
 )
 from aui_tui.tui.scan_panel import scan_log, unseen
 from aui_tui.tui.state import CardState
+from aui_tui.tui.tables import drawn_bar, folded, table
 from aui_tui.tui.widgets.bars import acting
 from aui_tui.tui.words import NO_TASKS, day, quota_words, signed, with_keys
 
@@ -149,8 +148,7 @@ def _pillars(state: CardState, report: HostReport, size: int) -> Iterator[Conten
             words += ", a tries it" if state.tasks and not card.task_runs else ""
             yield text(f"{item.label} ", ("┄" * 6, "muted"), (f" {words}", "muted"))
         else:
-            drawn = zip(sections.bar_cells(item.bar, each), ("bar", "rest", "muted"), strict=True)
-            yield text(f"{item.label} ", *drawn, f" {words}")
+            yield text(f"{item.label} ", *drawn_bar(item.bar, points.bars, each), f" {words}")
 
 
 def _rows_of(parts: list[Content], size: int, margin: str) -> list[ListEntry]:

@@ -11,14 +11,20 @@ DISAGREE: Final = sign("disagree").sign
 CRITICAL: Final = sign("critical").sign
 WARN: Final = "!"
 SPARK: Final = "▁▂▃▄▅▆▇█"
-STACK: Final = {"Open": "█", "Selective": "▓", "Walled": "░"}
-"""Fillings of a stacked bar, one per stance."""
+FILLINGS: Final = {
+    "Open": "█", "Selective": "▓", "Walled": "░",
+    "in": "█", "part": "▓", "refused": "▒", "challenged": "#", "told no": "⊘", "unclear": "?",
+    "not asked": " ",
+}  # fmt: skip
+"""Fillings of the parts of a bar by their words, which differ without colours too."""
+EARNED: Final = (("━", "bar"), ("─", "rest"), ("┄", "muted"))
+"""Filling and role of what is earned of a whole, of what lacks, and of what was not measured."""
 FULL: Final = "█"
 REST: Final = "░"
 CURSOR: Final = "▸"
 MARK: Final = "▪"
-RISING: Final = "▴"
-FALLING: Final = "▾"
+RISING: Final = sign("rose").sign
+FALLING: Final = sign("fell").sign
 
 
 def bar(value: float, maximum: float, size: int) -> tuple[str, str]:

@@ -1,20 +1,17 @@
-"""Rows of text laid out to a width in cells: Textual's Content in the colours of the theme, and tables of sections."""
+"""Rows of text laid out to a width in cells: Textual's Content in the colours of the theme."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from textual.content import Content
 
 from aui_tui.model.signs import sign
-from aui_tui.text import cells, fit, wrap
+from aui_tui.text import cells, wrap
 from aui_tui.tui import glyphs
 from aui_tui.tui.words import TERMS
-
-if TYPE_CHECKING:
-    from aui_tui.report.sections import Item, Section
 
 STYLES: Final = {
     "": "",
@@ -155,80 +152,6 @@ def bar(value: float, most: float, size: int) -> Content:
     """Return a bar of ``size`` cells."""
     full, rest = glyphs.bar(value, most, size)
     return text((full, "bar"), (rest, "rest"))
-
-
-MANY: Final = 5
-"""Columns that yield nothing to the sentences beside them."""
-LEAST: Final = 24
-"""Cells that the sentences of a table need beside its columns."""
-MARGIN: Final = 3
-"""Cells for the cursor and the sign of a row; where no row has a sign the cursor needs two."""
-
-
-def table(section: Section, size: int) -> list[ListEntry]:
-    """Return the items of a section: a heading, then sign, cells and sentences of each; all can be chosen.
-
-    Columns take what they need, the widest yields first; sentences that have no room beside them go below.
-    """
-    margin = MARGIN if any(item.word for item in section.items) else 2
-    room = size - margin
-    wanted = any(item.text and len(item.cells) < MANY for item in section.items)
-    widths = _widths(section, room - LEAST if wanted else room)
-    beside = sum(width + 2 for width in widths) <= room - LEAST
-    if wanted and not beside:
-        widths = _widths(section, room)
-    out: list[ListEntry] = []
-    if section.columns:
-        heads = [fit(name, width) for name, width in zip(section.columns, widths, strict=False)]
-        more = section.columns[len(widths)] if beside and len(section.columns) > len(widths) else ""
-        out.append(entry((" " * margin + "  ".join((*heads, more)), "header")))
-    for place, item in enumerate(section.items):
-        out.append(entry(_row(item, widths, size, margin, beside=beside), key=item.key or f"{section.name} {place}"))
-    return out
-
-
-def _widths(section: Section, size: int) -> list[int]:
-    """Return the width of each column, in ``size`` cells in all where that is possible."""
-    columns = max((len(item.cells) for item in section.items), default=0)
-    heads = [*section.columns, *[""] * columns]
-    widths = [
-        max((cells(item.cells[place]) for item in section.items if place < len(item.cells)), default=0)
-        for place in range(columns)
-    ]
-    widths = [max(width, cells(heads[place])) for place, width in enumerate(widths)]
-    while widths and sum(width + 2 for width in widths) > size and max(widths) > 8:
-        widths[widths.index(max(widths))] -= 1
-    return widths
-
-
-def _row(item: Item, widths: Sequence[int], size: int, margin: int, *, beside: bool) -> Content:
-    lead = text(" ", marked(item.word), " ") if item.word else text(" " * margin)
-    tone = item.tone if item.tone in STYLES else ""
-    for place, width in enumerate(widths):
-        cell = item.cells[place] if place < len(item.cells) else ""
-        last = place == len(widths) - 1 and (not item.text or not beside)
-        role = tone if place and tone not in ("", "muted") and cell.startswith(item.word[:4]) else ""
-        lead = text(lead, (cell if last and cells(cell) <= width else fit(cell, width), role), "" if last else "  ")
-    if not item.text:
-        return lead
-    if beside:
-        return hang(lead, item.text, size, "muted" if widths else "")
-    return text(lead, "\n", hang(" " * margin, item.text, size, "muted"))
-
-
-def folded(items: Iterable[Item], unfolded: frozenset[str]) -> list[Item]:
-    """Return the items, those alike beside their first cell as one with their number, unless their key is unfolded."""
-    groups: dict[tuple[str, ...], list[Item]] = {}
-    for item in items:
-        groups.setdefault((item.word, item.text, *item.cells[1:]), []).append(item)
-    out: list[Item] = []
-    for members in groups.values():
-        first = members[0]
-        if len(members) < 3 or first.key in unfolded:
-            out += members
-        else:
-            out.append(first._replace(cells=(f"{len(members)} agents", *first.cells[1:]), key=f"+{first.key}"))
-    return out
 
 
 def found_in(content: Content, words: str) -> Content:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from importlib.resources import files
 from typing import Any, Final
@@ -17,19 +17,18 @@ from starlette.types import ASGIApp
 
 from aui_tui import docs
 from aui_tui.errors import AuiError, BadValue, NeverScanned
-from aui_tui.model.agents import share_in
 from aui_tui.model.card import site_url
 from aui_tui.model.listing import IndexView
-from aui_tui.model.overview import Overview
-from aui_tui.model.points import percent
+from aui_tui.model.overview import Moves
 from aui_tui.model.query import Query
-from aui_tui.model.registry import surfaces
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
+from aui_tui.report.overview import overview
 from aui_tui.report.page import style_sheet
+from aui_tui.report.sections import Section
 from aui_tui.web import problems
 from aui_tui.web.answers import NOTHING, Representation
 from aui_tui.web.problems import KINDS, HttpProblem
-from aui_tui.web.rendering import markdown_html
+from aui_tui.web.rendering import listed_at, markdown_html, query_fields
 from aui_tui.web.requests import Parameters
 from aui_tui.web.routes import Endpoints, fixed, fixed_route
 
@@ -38,8 +37,14 @@ ROWS: Final = 10
 """Rows of one page of the index."""
 OVERVIEW_SECONDS: Final = 60.0
 """Seconds for which the overview is shown before it is counted again: it may take half a second."""
+SHOWN: Final = {
+    "assistants": ("Gets in", "Share", "In 12 weeks", "Yes but out"),
+    "stances": STANCES,
+    "edges": ("Hosts", "Turn away", "Of them"),
+}
+"""The sections of the overview on the first page, and the columns of each."""
 SERVERS: Final = 6
-"""Servers that the overview names."""
+"""Servers that the first page names."""
 UNREACHABLE_ROWS: Final = 5
 """Unreachable hosts shown below the first page; the rest is in the JSON and behind the filters."""
 SORTS: Final = {"rank": "Rank", "host": "Host", "name": "Name", "age": "Last scan", "category": "Category"}
@@ -57,7 +62,7 @@ class Pages:
         self._endpoints = endpoints
         self._service = endpoints.service
         self._config = endpoints.config
-        self._counted: tuple[float, dict[str, Any]] | None = None
+        self._counted: tuple[float, list[Section]] | None = None
         self._counting = asyncio.Lock()
         self._fields = SECURITY | {"Link": f'<{self._config.root}/.well-known/api-catalog>; rel="api-catalog"'}
 
@@ -102,10 +107,8 @@ class Pages:
         async def made() -> bytes:
             view = await self._service.index(query)
             first = not (complaint or any(fields.values()))
-            overview = await self._overview() if first and len(view.ranked) else {}
-            return self._endpoints.render(
-                "index.html", overview=overview, **self._listed(view, query, fields, complaint)
-            )
+            figures = await self._overview() if first and len(view.ranked) else []
+            return self._endpoints.render("index.html", figures=figures, **self._listed(view, query, fields, complaint))
 
         if complaint:
             return self._plain(await made(), 400)
@@ -118,7 +121,7 @@ class Pages:
         total = len(view.ranked)
         pages = max(1, -(-total // ROWS))
         number = min(pages, max(1, int(fields["page"]))) if fields["page"].isdecimal() else 1
-        kept = {name: value for name, value in _fields(query).items() if value}
+        kept = {name: value for name, value in query_fields(query).items() if value}
         return {
             "view": view,
             "query": query,
@@ -133,17 +136,17 @@ class Pages:
             "categories": CATEGORIES,
             "stances": STANCES,
             "sorts": SORTS,
-            "link": lambda **changes: _link(self._config.root, kept, changes),
+            "link": lambda **changes: listed_at(self._config.root, {**kept, **changes}),
             "data": urlencode({k: v for k, v in kept.items() if k in ("category", "stance")}),
         }
 
-    async def _overview(self) -> dict[str, Any]:
-        """Return who gets in over all sites, by assistant, category and server."""
+    async def _overview(self) -> list[Section]:
+        """Return the figures of the first page: how many sites there are, who gets in, stances and servers."""
         async with self._counting:
             if self._counted is None or time.monotonic() - self._counted[0] > OVERVIEW_SECONDS:
-                found = await self._service.overview(Query())
-                weeks = await self._service.weeks(Query())
-                self._counted = time.monotonic(), _overview_rows(found, weeks)
+                figures = await self._service.overview(Query())
+                changes = Moves(weeks=await self._service.weeks(Query()))
+                self._counted = time.monotonic(), first_page(overview(figures, changes))
             return self._counted[1]
 
     async def site(self, request: Request) -> ASGIApp:
@@ -191,44 +194,12 @@ class Pages:
         return Response(body, status_code=status, media_type=HTML, headers=headers)
 
 
-def _overview_rows(found: Overview, weeks: Mapping[str, Sequence[int]]) -> dict[str, Any]:
-    """Return the rows of the overview: percentages of the sites of which it is known."""
-    agents = []
-    for surface in surfaces():
-        got, known = share_in(found.verdicts.get(surface.slug, {}), surface)
-        if known:
-            share = percent(got, known)
-            before = next((week for week in weeks.get(surface.slug, ()) if week >= 0), None)
-            agents.append(
-                {
-                    "slug": surface.slug,
-                    "share": share,
-                    "change": None if before is None else share - before,
-                    "told_yes": found.disagree.get(surface.slug, (0, 0))[0],
-                }
-            )
-    categories = [
-        {"name": name, "hosts": sum(stances.values()), "stances": stances}
-        for name, stances in found.stances.items()
-        if sum(stances.values())
+def first_page(sections: Iterable[Section]) -> list[Section]:
+    """Return of an overview what the first page shows: the rows in which something is known, as far as it has room."""
+    parts = {part.name: part for part in sections}
+    shown = [parts[name].only(columns) for name, columns in SHOWN.items() if name in parts]
+    known = [part._replace(items=tuple(item for item in part.items if item.row(2)[1][:1].isdigit())) for part in shown]
+    return [
+        parts["hosts"],
+        *(part._replace(items=part.items[: SERVERS if part.name == "edges" else None]) for part in known if part.items),
     ]
-    servers = [
-        {"name": name, "hosts": hosts, "refusing": found.refusing.get(name, 0)}
-        for name, hosts in found.edges.items()
-        if name
-    ]
-    return {"hosts": found.hosts, "agents": agents, "categories": categories, "servers": servers[:SERVERS]}
-
-
-def _fields(query: Query) -> dict[str, str]:
-    return {
-        "q": query.line,
-        "category": query.category,
-        "stance": query.stance,
-        "sort": "" if query.sort == "rank" else query.sort,
-    }
-
-
-def _link(root: str, kept: dict[str, str], changes: dict[str, object]) -> str:
-    fields = {name: str(value) for name, value in {**kept, **changes}.items() if value}
-    return f"{root}/?{urlencode(fields)}" if fields else f"{root}/"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Mapping
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import jinja2
 from markdown_it import MarkdownIt
@@ -15,12 +16,13 @@ from aui_tui import __version__, docs
 from aui_tui.model import agents, labels
 from aui_tui.model.card import site_url
 from aui_tui.model.listing import Row
+from aui_tui.model.query import Query
 from aui_tui.model.registry import surfaces
 from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import page as pictures
-from aui_tui.report.sections import sections
+from aui_tui.report.sections import Section, sections
 from aui_tui.text import count
 from aui_tui.web import NAME, SUMMARY, ApiConfig, serves_tools
 
@@ -66,6 +68,13 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         )
         return Markup("".join(drawn))  # noqa: S704 - its words are escaped
 
+    def section_html(part: Section) -> Markup:
+        def address(terms: str) -> str:
+            asked = Query().narrowed(terms) if terms else None
+            return listed_at(root, query_fields(asked)) if asked else ""
+
+        return Markup("".join(pictures.section_html(part, part.name, address=address)))  # noqa: S704 - escaped
+
     made.filters.update(
         label=labels.name,
         counted=count,
@@ -91,12 +100,29 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
         served=lambda row: _known(row).count(True),
         tested=lambda row: len(_known(row)),
         card_html=card_html,
+        section_html=section_html,
         words=_words,
         pillar=labels.pillar,
         grade_mark=lambda grade, size: Markup(pictures.mark(grade, size)),  # noqa: S704 - its words are escaped
         history_chart=lambda points: Markup(pictures.chart(tuple(points))),  # noqa: S704 - its words are escaped
     )
     return made
+
+
+def query_fields(query: Query) -> dict[str, str]:
+    """Return the fields of the address at which the first page lists the hosts of ``query``."""
+    return {
+        "q": query.line,
+        "category": query.category,
+        "stance": query.stance,
+        "sort": "" if query.sort == "rank" else query.sort,
+    }
+
+
+def listed_at(root: str, fields: Mapping[str, object]) -> str:
+    """Return the address of the first page with ``fields``, those without a value left out."""
+    given = {name: str(value) for name, value in fields.items() if value}
+    return f"{root}/?{urlencode(given)}" if given else f"{root}/"
 
 
 def markdown_html(text: str, root: str) -> str:

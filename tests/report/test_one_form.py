@@ -40,6 +40,7 @@ from aui_tui.report.export import write_cards, write_listing
 from aui_tui.report.formats import Listing
 from aui_tui.report.gates import FAILED, PASSED, Gates, check
 from aui_tui.report.overview import overview
+from aui_tui.report.sections import Item
 from aui_tui.service.local import LocalService
 from aui_tui.tui import cardrows
 from aui_tui.tui.columns import Column, cell, every_column
@@ -617,6 +618,13 @@ def test_the_lists_of_commands_and_tools_say_what_the_record_says(told: dict[str
         assert f"score {known['score']}, {letter}, {known['stance']}" in sentence, sentence
 
 
+def word_counted(item: Item, columns: tuple[str, ...]) -> str:
+    """Return the word of an assistant in the overview of one host: the column that counts it."""
+    counts = dict(zip(columns, item.cells, strict=True))
+    words = ("Refused", "Challenged", "Told no", "Unclear", "Part")
+    return next((word.lower() for word in words if counts[word] == "1"), agents.IN * (counts["Gets in"] == "1"))
+
+
 def test_the_overview_of_one_host_says_what_its_record_says(told: dict[str, Told], service: LocalService) -> None:
     for host, one in told.items():
         if one.report.card.unreachable:
@@ -624,8 +632,10 @@ def test_the_overview_of_one_host_says_what_its_record_says(told: dict[str, Told
         known = truth(one)
         found = asyncio.run(service.overview(Query.of(line=host)))
         parts = {part.name: part for part in overview(found)}
-        words = {item.label: item.text.removeprefix("1 ") for item in parts["assistants"].items}
-        assert words == {surface.label: known[f"verdict of {surface.label}"] for surface in surfaces()}
+        who = parts["assistants"]
+        words = {item.label: word_counted(item, who.columns) for item in who.items if not item.text}
+        shown = {surface.label: known[f"verdict of {surface.label}"] for surface in surfaces()}
+        assert words == {name: word for name, word in shown.items() if word not in (agents.UNCLEAR, agents.NOT_ASKED)}
         assert [item.label for item in parts["grades"].items if item.cells[1] == "1"] == [known["grade"]]
         (row,) = parts["stances"].items
         assert dict(zip(parts["stances"].columns[1:], row.cells[1:], strict=True))[str(known["stance"])] == "1"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
+from itertools import product
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -13,19 +15,20 @@ from aui_tui.model import agents
 from aui_tui.model.card import ReportCard
 from aui_tui.model.listing import Row
 from aui_tui.model.observations import CHALLENGED, REFUSED
-from aui_tui.model.overview import Moves, Overview
+from aui_tui.model.overview import Overview
 from aui_tui.model.points import Standing, gain, score_after
 from aui_tui.model.query import Query
 from aui_tui.model.registry import registry, surfaces
 from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import sections
+from aui_tui.report.overview import overview
 from aui_tui.tui import cardrows
 from aui_tui.tui.columns import Column, cell, verdict_of
-from aui_tui.tui.figures import assistants, fates_of, lacking, narrowed, of_agent, scores, servers
 from aui_tui.tui.scan_panel import Scan, ended_words
 from aui_tui.tui.screens.compare import lines
 from aui_tui.tui.state import CardState
+from aui_tui.tui.tables import table
 from aui_tui.tui.widgets.preview import preview
 from tests.scan.situations import bad_certificate, dead, dropped, half_open, silent, wall_for_all
 
@@ -88,19 +91,21 @@ def _keys(report: HostReport, first: str) -> tuple[str, ...]:
 
 
 def test_each_count_of_the_overview_is_the_length_of_the_list_that_it_opens() -> None:
-    async def compared() -> None:
+    async def compared() -> set[str]:
+        opened = set()
         service = CardService([shuffled(number) for number in range(120)])
         figures = await service.overview(Query())
-        for surface in surfaces():
-            if surface.source == "none":
-                continue
-            for word, number in fates_of(figures, surface).items():
-                key = of_agent(surface, word)
-                kind, _, value = key.partition(" ")
-                opened = await service.index(narrowed(Query(), kind, value))
-                assert len(opened.ranked) == number, key
+        for part in overview(figures, await service.moves(Query(), "", 20)):
+            for item in part.items:
+                for terms, count in zip(item.opens, item.cells, strict=False):
+                    if terms and part.name != "movers":
+                        rows = len((await service.index(Query().narrowed(terms))).ranked)
+                        assert format(rows, ",") == count, terms
+                        opened.add(part.name)
+        return opened
 
-    asyncio.run(compared())
+    parts = asyncio.run(compared())
+    assert parts == {"assistants", "grades", "scores", "stances", "failing", "edges", "changes"}
 
 
 def test_the_first_check_asks_as_an_assistant_that_is_turned_away() -> None:
@@ -116,22 +121,34 @@ def test_the_first_check_asks_as_an_assistant_that_is_turned_away() -> None:
 
 def test_the_overview_leaves_to_task_runs_only_who_drives_a_browser() -> None:
     verdicts = {one.slug: {"unclear" if one.live else "not asked": 2} for one in surfaces()}
-    figures = Overview(grades={}, stances={}, failing={}, hosts=2, verdicts=verdicts)
-    rows = [entry.content.plain for entry in assistants(figures, Moves(), 100)[1:]]
-    left = {surface.label for surface, row in zip(surfaces(), rows, strict=True) if "only task runs" in row}
-    assert left == {surface.label for surface in surfaces() if surface.source == "none"}
-    assert sum("no answer proves anything" in row for row in rows) == sum(bool(one.live) for one in surfaces())
-    assert sum("not asked" in row for row in rows) == sum(one.source == "robots" for one in surfaces())
+    (who,) = [part for part in overview(of_hosts(2, verdicts=verdicts)) if part.name == "assistants"]
+    reasons = {item.label: item.text for item in who.items}
+    assert reasons == {
+        one.label: "only task runs can tell"
+        if one.source == "none"
+        else "no answer proves anything"
+        if one.live
+        else "not asked: robots.txt alone speaks of it"
+        for one in surfaces()
+    }
 
 
-def test_a_narrow_pane_of_figures_yields_its_bar_and_no_figure() -> None:
-    failing, edges = {"llms": 921, "landmarks": 608}, {"cloudflare nginx": 113, "": 92}
-    figures = Overview(
-        grades={"A": 4}, stances={}, failing=failing, hosts=962, scores=(96,) * 10, edges=edges, refusing={"": 92}
+def of_hosts(hosts: int, **figures: Any) -> Overview:
+    return (
+        Overview(grades={}, stances={}, failing={}, hosts=hosts) if not figures else replace(of_hosts(hosts), **figures)
     )
-    for size in range(33, 141):
-        for row in (*servers(figures, size), *lacking(figures, size), *scores(figures, size)):
-            assert row.content.plain.endswith("%"), (size, row.content.plain)
+
+
+def test_a_narrow_table_yields_its_bar_and_the_last_figures_and_no_first_one() -> None:
+    failing, edges = {"llms": 921, "landmarks": 608}, {"cloudflare nginx": 113, "": 92}
+    verdicts = {one.slug: {"in": 900, "refused": 61, "unclear": 1} for one in surfaces()}
+    figures = of_hosts(962, failing=failing, edges=edges, refusing={"": 92}, scores=(96,) * 10, verdicts=verdicts)
+    for size, part in product(range(33, 141), overview(figures)):
+        for row, item in zip(table(part, size)[bool(part.columns) :], part.items, strict=True):
+            words = row.content.plain
+            assert row.content.cell_length <= size, (size, words)
+            assert item.cells[1] in words, (size, words)
+            assert bool(row.stops) is any(item.opens), words
 
 
 def test_a_card_without_a_grade_says_so_wherever_its_letter_would_stand() -> None:
@@ -155,9 +172,10 @@ def test_a_card_without_a_grade_says_so_wherever_its_letter_would_stand() -> Non
     assert "no grade" in ended_words(Scan(card.host, answer=HostReport(card=card)), "")[1]
     kept = HostReport(card=card, source="cache", age=250)
     assert "Answer of 4 min ago. f asks the site again." in ended_words(Scan(card.host, answer=kept), "")[1]
-    figures = Overview(grades={"A": 1, "B": 1}, stances={}, failing={}, hosts=5, scores=(0,) * 9 + (5,))
-    (row,) = [entry for entry in scores(figures, 80) if "no grade" in entry.content.plain]
-    assert "3" in row.content.plain
+    figures = of_hosts(5, grades={"A": 1, "B": 1}, scores=(0,) * 9 + (5,))
+    (grades,) = [part for part in overview(figures) if part.name == "grades"]
+    (row,) = [row for row in table(grades, 80) if "no grade" in row.content.plain]
+    assert " 3 " in row.content.plain
     assert not row.key
 
 

@@ -1,4 +1,4 @@
-"""What is remembered: theme, columns, keys, saved lists; the histogram; the first screen."""
+"""What is remembered: theme, columns, keys, saved lists; the figures of a column; the first screen."""
 
 from __future__ import annotations
 
@@ -8,17 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
-from aui_tui.model.labels import percent
-from aui_tui.model.query import Query
-from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.service.protocol import Feed
 from aui_tui.settings import load, remember
 from aui_tui.tui.app import AuiApp
-from aui_tui.tui.columns import every_column
 from aui_tui.tui.context import DEMO, Context, Preferences, SettingShown
-from aui_tui.tui.screens.histogram import HistogramScreen
 from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.widgets.querybar import QueryLine
@@ -109,64 +103,20 @@ async def test_columns_are_chosen_and_remembered(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize(
-    ("moves", "line", "least"),
-    [(1, "score:20..29", 1), (3, "grade:a", 1), (4, "", 1)],
-    ids=["score", "grade", "stance"],
-)
-async def test_the_histogram_of_the_column_under_the_cursor_filters(
-    tmp_path: Path, moves: int, line: str, least: int
+@pytest.mark.parametrize(("moves", "title", "field"), [(1, "2 Scores", "grade"), (4, "3 Stances", "category")], ids=str)
+async def test_the_values_of_the_column_under_the_cursor_are_counted_in_the_overview(
+    tmp_path: Path, moves: int, title: str, field: str
 ) -> None:
     app, run = app_with(tmp_path / "config.toml")
     async with run() as pilot:
         await press(pilot, *["right"] * moves, "F")
-        assert "Count by" in text_of(pilot)
-        await press(pilot, "enter")
-        state = index_of(app).state
-        assert state.query.line == line
-        assert bool(state.query.stance) is (moves == 4)
-        assert len(index_of(app).table) >= least
-
-
-async def test_the_histogram_of_grades_counts_the_hosts_without_one() -> None:
-    cards = [replace(make_card(number), grade=NO_GRADE if number < 2 else "B", score=85) for number in range(5)]
-    async with stage(CardService(cards), (100, 30)) as pilot:
-        app = pilot.app
-        assert isinstance(app, AuiApp)
-        grade = next(column for column in every_column() if column.key == "grade")
-        app.push_screen(HistogramScreen(app.context, Query(), grade))
-        await settle(pilot)
-        block = app.screen.query_one(RowList)
-        without = next(place for place, row in enumerate(block.texts) if "no grade" in row)
-        assert block.texts[without].split()[-3] == "2"
-        assert not block.rows[without].key
-        assert [row.split()[-3] for row in block.texts if row.split()[0] == "b"] == ["3"]
-
-
-async def test_every_column_is_counted_and_a_value_opens_the_hosts_that_it_counts(tmp_path: Path) -> None:
-    app, run = app_with(tmp_path / "config.toml", 30)
-    async with run() as pilot:
-        await settle(pilot)
-        hosts = len((await app.context.service.index(Query())).ranked)
-        for column in every_column():
-            chosen: list[Query | None] = []
-            app.push_screen(HistogramScreen(app.context, Query(), column), chosen.append)
-            await settle(pilot)
-            block = app.screen.query_one(RowList)
-            numbers = [int(row.split()[-3].replace(",", "")) for row in block.texts]
-            assert any(numbers), (column.key, block.texts)
-            shares = [percent(number, hosts) for number in numbers]
-            assert [" ".join(row.split()[-2:]) for row in block.texts] == shares, column.key
-            place = next((n for n, row in enumerate(block.rows) if row.key and numbers[n]), None)
-            if place is None:
-                assert "no term filters by this column" in text_of(pilot), column.key
-                await press(pilot, "escape")
-                continue
-            block.go_to(block.rows[place].key)
-            await press(pilot, "enter")
-            (query,) = chosen
-            assert query is not None
-            assert len((await app.context.service.index(query)).ranked) == numbers[place], column.key
+        block = app.focused
+        assert isinstance(block, RowList)
+        assert str(block.border_title) == title
+        assert block.key.startswith(f"{field}:")
+        hosts = int(block.row_text.split()[-1 if field == "category" else -3])
+        await press(pilot, *["right"] * 9, "enter")
+        assert len(index_of(app).table) == hosts > 0
 
 
 @pytest.mark.ci

@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborHTMLParser
 from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import Unavailable
 from aui_tui.model.card import Evidence, Recommendation, ReportCard
+from aui_tui.model.labels import percent
 from aui_tui.model.methods import grade_of
 from aui_tui.model.registry import surfaces
 from tests.cards import DEAD, RICH_OPEN, WALLED
@@ -89,17 +90,17 @@ def test_the_first_page_says_who_gets_in_and_a_search_lists_sites_alone(site: Ru
     ranked = list(site.get("/api/index.json").json()["ranked"])
     place = [surface.slug for surface in surfaces()].index("claude")
     claude = [word for row in ranked if (word := list(row["matrix"].values())[place]) != "untested"]
-    inside = round(100 * sum(word in ("allowed", "partial", "allowed-robots") for word in claude) / len(claude))
-    rows = {row.css_first("th").text(): row.text() for row in tree.css("section[aria-labelledby=who] tbody tr")}
-    assert f"{inside} %" in rows["Claude"]
-    by_category = sum(int(cell.text()) for cell in tree.css("section[aria-labelledby=where] tbody td"))
+    inside = percent(sum(word in ("allowed", "partial", "allowed-robots") for word in claude), len(claude))
+    rows = {row.css_first("th").text(): row.text() for row in tree.css("section[aria-labelledby=assistants] tbody tr")}
+    assert inside in rows["Claude"]
+    by_category = sum(int(cell.text()) for cell in tree.css("section[aria-labelledby=stances] tbody td"))
     assert by_category == len(ranked)
     assert len(tree.css("table.sites tbody tr")) <= 10 + 5
     about = {node.attributes["property"]: node.attributes["content"] for node in tree.css("meta[property^='og:']")}
     assert about["og:title"] == tree.css_first("title").text()
     assert set(about) == {"og:site_name", "og:type", "og:title", "og:description"}
     assert tree.css("a[href='/help/method']")
-    assert not page(site, "/?q=shop").css("section[aria-labelledby=who]")
+    assert not page(site, "/?q=shop").css("section[aria-labelledby=assistants]")
     assert RICH_OPEN.host in (
         page(site, f"/site/{RICH_OPEN.host}").css_first("meta[property='og:description']").html or ""
     )
@@ -109,7 +110,7 @@ def test_the_first_page_says_who_gets_in_and_a_search_lists_sites_alone(site: Ru
     ("cards", "words"),
     [
         ((), ["No ranked site yet"]),
-        (many(1_200), ["Of 1,200 sites that could be reached", "1,200 ranked sites, page 1 of 120"]),
+        (many(1_200), ["1,200 ranked hosts, 0 unreachable.", "1,200 ranked sites, page 1 of 120"]),
         ((msgspec.structs.replace(RICH_OPEN, matrix=dict.fromkeys(RICH_OPEN.matrix, "partial")),), ["6 of 6 let in"]),
     ],
     ids=["no site yet", "large numbers", "kept from some paths is let in"],

@@ -404,16 +404,17 @@ class IndexScreen(DashboardScreen[None]):
     def action_overview(self) -> None:
         self._open_overview("")
 
-    def _open_overview(self, figure: str) -> None:
-        from aui_tui.tui.screens.overview import OverviewScreen
+    def _open_overview(self, opened: str, column: str = "") -> None:
+        """Show the overview, the cursor on the count of the query ``opened``, or where the ``column`` is counted."""
+        from aui_tui.tui.screens.overview import COLUMNS, OverviewScreen
 
         self.app.did(self.command() + " --overview")
-        screen = OverviewScreen(self.state.query, figure)
+        screen = OverviewScreen(self.state.query, opened, COLUMNS.get(column, 1))
         before = self.state.query
 
         def chosen(query: Query | None) -> None:
             if query is not None:
-                self._trail.append((before, screen.figure))
+                self._trail.append((before, screen.opened))
                 self._narrow(query)
 
         self.app.push_screen(screen, chosen)
@@ -432,12 +433,9 @@ class IndexScreen(DashboardScreen[None]):
         other = column is not None and column.sort not in ("", self.state.query.sort)
         self.become(self.state.sorted_by(column.sort) if column is not None and other else self.state.turned())
 
-    def action_histogram(self) -> None:
-        from aui_tui.tui.screens.histogram import HistogramScreen
-
+    def action_count(self) -> None:
         column = self.table.column or self.table.sorted_column
-        if column is not None:
-            self.app.push_screen(HistogramScreen(self.context, self.state.query, column), self._narrow)
+        self._open_overview("", column.key if column is not None else "")
 
     def action_tasks(self) -> None:
         if self.host():
@@ -464,9 +462,9 @@ class IndexScreen(DashboardScreen[None]):
         if running:
             self.app.stop_scan(running[-1])
         elif self._trail:
-            query, figure = self._trail.pop()
+            query, opened = self._trail.pop()
             self._narrow(query)
-            self._open_overview(figure)
+            self._open_overview(opened)
         elif state is not None or self.line.value:
             found = state or self.state
             self.line.value = found.query.line

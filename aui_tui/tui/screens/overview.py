@@ -1,4 +1,4 @@
-"""Figures over a list, in numbered panes: who gets in, scores, stances, edges, what sites lack, what changed."""
+"""Figures over a list, in numbered panes: who gets in, scores, stances, servers, what sites lack, what changed."""
 
 from __future__ import annotations
 
@@ -14,19 +14,49 @@ from textual.content import Content
 from aui_tui.model.listing import Row
 from aui_tui.model.overview import Move, Moves, Overview
 from aui_tui.model.query import Query
-from aui_tui.model.registry import surface_called
+from aui_tui.report.overview import overview
+from aui_tui.report.sections import Section
 from aui_tui.text import count
+from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import OVERVIEW
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
-from aui_tui.tui.figures import FATES_BY_TERM, FOOT, NAMES, PANES, choices, legend, narrowed, pane
-from aui_tui.tui.rows import term, text
+from aui_tui.tui.rows import ListEntry, blank, paragraph, term, text, title
 from aui_tui.tui.state import Changes, ListState
+from aui_tui.tui.tables import table
 from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.words import day
 
-WEEKS_FROM: Final = 150
-"""Cells from which the shares of the last weeks have a column."""
+PANES: Final = {
+    "Who gets in": ("assistants",),
+    "Scores": ("grades", "scores"),
+    "Stances": ("stances",),
+    "Served by": ("edges",),
+    "What sites lack most": ("failing",),
+    "Since": ("changes", "turned", "movers"),
+}
+"""The panes by their titles, and the sections of each."""
+COLUMNS: Final = {
+    **dict.fromkeys(("score", "grade", "rank"), 2),
+    **dict.fromkeys(("stance", "category"), 3),
+    **dict.fromkeys(("by", "edge"), 4),
+    **dict.fromkeys(("next", "finding"), 5),
+    **dict.fromkeys(("change", "disagree"), 6),
+}
+"""The pane that counts the values of a column of the list; of the others, who gets in."""
+TERMS: Final = {
+    "grade": "scores",
+    "score": "scores",
+    "stance": "stance",
+    "category": "stance",
+    "edge": "served by",
+    "fix": "lacking",
+    "host": "movers",
+    "contradiction": "disagree",
+}
+"""The term that explains a count, by the field of its query."""
+WEEKS_FROM: Final = 100
+"""Cells from which the change of the last weeks is read, which takes longer."""
 MOVERS: Final = 20
 """Hosts whose score rose most, and as many that fell most, that the last pane names."""
 UNASKED: Final = 30_000
@@ -36,10 +66,10 @@ AGO: Final = (1, 7, 30, 90)
 
 
 class OverviewScreen(DashboardScreen[Query | None]):
-    """Answers with a narrower query when a figure was chosen, else None."""
+    """Answers with a narrower query when a count was chosen, else None."""
 
     BINDINGS = OVERVIEW
-    AUTO_FOCUS = "#figures-1"
+    AUTO_FOCUS = ""
     DEFAULT_CSS = """
     OverviewScreen #figures { layout: vertical; overflow-y: auto; padding: 0 1; scrollbar-size-vertical: 1;
       scrollbar-color: $role-rest; scrollbar-background: $background; }
@@ -54,20 +84,23 @@ class OverviewScreen(DashboardScreen[Query | None]):
     """
     SCOPED_CSS = False
 
-    def __init__(self, query: Query, figure: str = "") -> None:
-        """``figure``: the key of the figure under the cursor, empty for the first with hosts."""
+    def __init__(self, query: Query, opened: str = "", pane: int = 1) -> None:
+        """``opened``: the query of the count under the cursor, empty for the first one in ``pane``."""
         super().__init__()
         self._asked = query
-        self.figure = figure
+        self.opened = opened
+        self._pane = pane
         self._figures: Overview | None = None
         self._changes = Changes("", Moves())
+        self._sections: dict[str, Section] = {}
 
     def inside(self) -> ComposeResult:
         with Container(id="figures"):
-            for number in range(1, PANES + 1):
+            for number in range(1, len(PANES) + 1):
                 yield RowList(opens="List", id=f"figures-{number}", classes="pane")
 
     def on_mount(self) -> None:
+        self.query_one(f"#figures-{self._pane}").focus()
         start(self, "overview", self._read, "")
 
     async def _read(self, since: str) -> None:
@@ -104,36 +137,32 @@ class OverviewScreen(DashboardScreen[Query | None]):
     def _show(self, figures: Overview, changes: Changes) -> None:
         first = self._figures is None
         self._figures, self._changes = figures, changes
-        self._draw(top=first)
-        if first and self.figure:
-            self.call_after_refresh(self._find_figure)
+        self._sections = {section.name: section for section in overview(figures, changes.moves)}
+        for number, (name, parts) in enumerate(PANES.items(), 1):
+            block = self.query_one(f"#figures-{number}", RowList)
+            since = f" {self._since()}" if number == len(PANES) else ""
+            block.border_title = Content(f"{number} {name}{since}")
+            shown = [self._sections[part] for part in parts if part in self._sections]
+            block.write_below(partial(legend, shown[0] if shown else None))
+            block.show(partial(pane, shown), top=first)
+        self.draw_lines()
+        if first and self.opened:
+            self.call_after_refresh(self._find_opened)
 
-    def _find_figure(self) -> None:
+    def _find_opened(self) -> None:
         """Put the cursor where it was when the list was opened from here."""
         for block in self.query(RowList):
-            if block.go_to(self.figure):
+            if block.go_to(self.opened):
                 block.focus()
                 return
-
-    def _draw(self, *, top: bool = False) -> None:
-        figures, changes = self._figures, self._changes
-        if figures is None:
-            return
-        for number in range(1, PANES + 1):
-            block = self.query_one(f"#figures-{number}", RowList)
-            words = f"{number} {NAMES[number]}" + (f" {self._since()}" if number == PANES else "")
-            block.border_title = Content(words)
-            block.write_below(partial(legend, number))
-            block.show(partial(pane, number, figures, changes), top=top)
-        self.draw_lines()
 
     def title_line(self, size: int) -> Content:
         words = self._asked.words()
         left = text((" Overview", "title"), "  ")
         if self._figures is None:
             return text(left, "reading …")
-        gone = self._figures.unreachable
-        facts = [f"{gone:,} unreachable"] if gone else []
+        unreachable = self._figures.unreachable
+        facts = [f"{unreachable:,} unreachable"] if unreachable else []
         facts += [words or "all categories", f"changes since {self._since()}"]
         head = text(left, (count(self._figures.hosts, "host"), "strong"))
         if not words and head.cell_length + len("".join(facts)) + 3 * len(facts) > size:
@@ -144,24 +173,25 @@ class OverviewScreen(DashboardScreen[Query | None]):
         return day(self._changes.since, self.context.clock()) if self._changes.since else "each scan before"
 
     def foot_line(self, size: int) -> Content:
-        kind, _, value = self.here.key.partition(" ")
-        name = FOOT.get(kind, "overview")
-        fate = value.partition("=")[2]
-        return term(FATES_BY_TERM.get(fate, fate) if kind == "agent" else name)
+        field, _, value = self.here.key.partition(":")
+        if field == "agent":
+            word = value.partition("=")[2].replace("-", " ")
+            return term("gets in" if word == "in" else word)
+        return term(TERMS.get(field, "overview"))
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        """Go back to the list, narrowed to the chosen figure."""
-        kind, _, value = message.key.partition(" ")
-        surface = surface_called(value) if kind == "who" else None
-        if surface is not None and self._figures is not None:
-            self.app.choose(surface.label, choices(self._figures, surface), self._open)
-        else:
+        """Go back to the list, narrowed to the chosen count; an assistant has several."""
+        section = self._sections.get("assistants")
+        item = next((item for item in section.items if item.key == message.key), None) if section else None
+        if section is None or item is None:
             self._open(message.key)
+            return
+        counts = zip(item.opens, section.columns, item.cells, strict=False)
+        self.app.choose(item.label, {opens: (name, cell) for opens, name, cell in counts if opens}, self._open)
 
-    def _open(self, key: str) -> None:
-        self.figure = key
-        kind, _, value = key.partition(" ")
-        self.dismiss(narrowed(self._asked, kind, value))
+    def _open(self, terms: str) -> None:
+        self.opened = terms
+        self.dismiss(self._asked.narrowed(terms))
 
     def action_pane(self, number: int) -> None:
         block = self.query_one(f"#figures-{number}", RowList)
@@ -171,14 +201,14 @@ class OverviewScreen(DashboardScreen[Query | None]):
 
     def action_turn(self, step: int) -> None:
         number = int((self.here.id or "figures-1")[-1])
-        self.action_pane((number - 1 + step) % PANES + 1)
+        self.action_pane((number - 1 + step) % len(PANES) + 1)
 
     def action_zoom(self) -> None:
         self.toggle_class("-zoomed")
         self._show_only(int((self.here.id or "figures-1")[-1]))
 
     def _show_only(self, number: int) -> None:
-        for place in range(1, PANES + 1):
+        for place in range(1, len(PANES) + 1):
             self.query_one(f"#figures-{place}").set_class(place == number, "-only")
 
     def action_since(self) -> None:
@@ -198,6 +228,20 @@ class OverviewScreen(DashboardScreen[Query | None]):
     def command(self) -> str:
         plain = with_fields(self._asked, sort="rank", descending=False)
         return ListState(query=plain).command() + " --overview"
+
+
+def pane(parts: list[Section], size: int) -> list[ListEntry]:
+    """Return the ``parts`` of a pane one below another, each but the first with its title."""
+    if not parts:
+        return [paragraph("There is nothing to count.", size, "muted")]
+    first, *others = parts
+    return [*table(first, size), *(row for part in others for row in (blank(), title(part.title), *table(part, size)))]
+
+
+def legend(section: Section | None, size: int) -> str:
+    """Return what the fillings of the bars mean, for the border of a pane."""
+    named = [f"{glyphs.FILLINGS[word]} {word}" for word in (section.bars if section is not None else ())]
+    return (" " if size < 100 else "  ").join(mark for mark in named if mark[0] != " ")
 
 
 def move_of(row: Row) -> Move:
