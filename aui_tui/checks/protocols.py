@@ -25,15 +25,14 @@ from aui_tui.checks.judge import Judgement
 from aui_tui.checks.site import Site, script_json
 from aui_tui.checks.wording import sentence
 from aui_tui.model.card import Finding
-from aui_tui.model.observations import DECLARED, PLACEHOLDER, SERVED, Observations
+from aui_tui.model.observations import PLACEHOLDER, Observations
+from aui_tui.scan.agent_files import CATALOGUE
 from aui_tui.text import joined
 
 COMMERCE = frozenset({"Travel", "Grocery & food", "Retail", "Tickets"})
 """Categories whose front door is a commerce manifest; the others get an MCP server card."""
 UCP_VERSION = "2026-04-08"
 MCP_SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
-CATALOGUE = "mcp-catalog"
-"""The declaration by which a catalogue names an MCP server."""
 SENTENCES: Final = sentence_list(
     """
     warn protocol-note: A file of offers does not count
@@ -45,9 +44,9 @@ SENTENCES: Final = sentence_list(
     warn protocol-closed: A file is closed to agents
         <<file>> is closed to agents: <<agent>> gets <<what>> where a browser gets the file. So it earns nothing.
     warn protocols-none: No MCP card or shop manifest
-        <<host>> has no MCP server card (/.well-known/mcp.json) and no shopping manifest (/.well-known/ucp) with
-        anything in it: agents must click through pages as a person does. Add one only if you have such a server or
-        shop.
+        <<host>> has no MCP server card (/.well-known/mcp.json), no catalogue that names one
+        (/.well-known/ai-catalog.json) and no shopping manifest (/.well-known/ucp) with anything in it: agents must
+        click through pages as a person does. Add one only if you have such a server or shop.
     warn mcp-silent: The MCP server does not answer
         The MCP server card at <<file>> earns its points, but <<said>>: an agent that follows it gets nowhere.
     good ucp: A shop manifest
@@ -101,22 +100,13 @@ def _open(observations: Observations, name: str) -> bool:
     return getattr(observations.files, name.replace("-", "_")) and not closed(observations, name.replace("_", "-"))
 
 
-def _catalogue(observations: Observations) -> str:
-    """Return host and path of the catalogue in which the site names an MCP server, empty where it has none."""
-    entries = observations.declared.entries if observations.declared is not None else ()
-    declared = {one.key: one for one in entries if one.state == DECLARED}
-    named, document = declared.get(CATALOGUE), declared.get("ard")
-    served = named is not None and document is not None and document.agent in (SERVED, "")
-    return urlsplit(observations.site_origin).netloc + named.where if served and named is not None else ""
-
-
 class FrontDoor(Check):
     fix = "front-door"
     label = "MCP card or shop manifest"
     subject = "offers"
     puts = "Publish this as /.well-known/mcp.json, as application/json"
     loads = "Upload the file, and purge it from the CDN where there is one."
-    earns = "a UCP profile or an MCP server card: all; only an old ai-plugin.json: {part}"
+    earns = "a UCP profile, an MCP server card or a catalogue that names one: all; only an old ai-plugin.json: {part}"
     part = {"v0.1": 5, "v0.2": 3}
     lacking = "no MCP card or shop manifest"
     title = "Publish an MCP card or shop manifest"
@@ -137,9 +127,8 @@ class FrontDoor(Check):
         if _open(observations, "ucp"):
             return Earned(self.points[method], f"A commerce manifest was found at {ucp}.")
         if _open(observations, "mcp"):
-            return Earned(self.points[method], f"An MCP server card was found at {mcp}.")
-        if _catalogue(observations):
-            return Earned(self.points[method], f"An MCP server was found in {_catalogue(observations)}.")
+            what = "A catalogue with an MCP server" if mcp.endswith(CATALOGUE) else "An MCP server card"
+            return Earned(self.points[method], f"{what} was found at {mcp}.")
         shut = [file_name(observations, name) for name in ("ucp", "mcp") if closed(observations, name)]
         if shut:
             return Earned(0, f"{joined(shut)} {'is' if len(shut) == 1 else 'are'} closed to agents.")
@@ -148,7 +137,7 @@ class FrontDoor(Check):
             return unknown
         if _open(observations, "ai_plugin"):
             return Earned(self.part[method], f"Only the legacy {plugin} was found.")
-        return Earned(0, f"Neither a UCP manifest ({ucp}) nor an MCP server card ({mcp}) was found.")
+        return Earned(0, f"Neither a UCP manifest ({ucp}) nor an MCP server card ({mcp}) was found, nor a catalogue.")
 
     def findings(self, judgement: Judgement) -> Iterator[Finding]:
         observations = judgement.observations
@@ -162,16 +151,13 @@ class FrontDoor(Check):
         for name in ("ucp", "mcp"):
             file, probe = {"file": file_name(observations, name)}, observations.exchange(name)
             if _open(observations, name):
-                yield Finding(name, file)
+                yield Finding("mcp-catalog" if file["file"].endswith(CATALOGUE) else name, file)
             elif unseen(observations, name) and (probe.challenge or not probe.unmeasured) and not getattr(facts, name):
                 yield Finding("protocol-unseen", file | {"why": unseen(observations, name)})
-        if _catalogue(observations):
-            yield Finding("mcp-catalog", {"file": _catalogue(observations)})
         for one in observations.declared.tried if observations.declared is not None else ():
             if one.broken and facts.mcp and one.where == urlsplit(observations.exchange("mcp").url).path:
                 yield Finding("mcp-silent", {"file": file_name(observations, "mcp"), "said": one.said})
-        known = facts.ucp or facts.mcp or _catalogue(observations)
-        if known or any(unseen(observations, name) for name in ("ucp", "mcp")):
+        if facts.ucp or facts.mcp or any(unseen(observations, name) for name in ("ucp", "mcp")):
             return
         if _open(observations, "ai_plugin"):
             yield Finding("plugin-only", {"file": file_name(observations, "ai-plugin")})
@@ -199,7 +185,8 @@ class FrontDoor(Check):
                 "Only if you have an MCP server: publish its card at"
                 f" {site.origin}/.well-known/mcp.json, as application/json: an agent reads"
                 " there which server offers this site's functions as tools. Put it online together with the server that"
-                " it names; for a shop, a commerce manifest at /.well-known/ucp earns the same points."
+                f" it names. A catalogue at {CATALOGUE} that names an MCP server earns the same points;"
+                " for a shop, so does a commerce manifest at /.well-known/ucp."
             )
             path, code = ".well-known/mcp.json", script_json(_mcp_card(site))
         if site.observations.files.ai_plugin:

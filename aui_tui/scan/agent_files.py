@@ -17,8 +17,10 @@ from aui_tui.scan import charset
 from aui_tui.scan.charset import HTML_TYPES, media_type
 from aui_tui.text import clean
 
-MCP_PATHS: Final = (FILE_PATHS["mcp"], "/.well-known/mcp/server-card.json")
-"""The places of an MCP card."""
+CATALOGUE: Final = "/.well-known/ai-catalog.json"
+"""Where clients of MCP look first: a catalogue of what the site has for agents (SEP-2127, AI Catalog 0.9)."""
+MCP_PATHS: Final = (FILE_PATHS["mcp"], "/.well-known/mcp/server-card.json", CATALOGUE)
+"""The places of an MCP card, and of the catalogue that names one."""
 _MARKUP: Final = ("<!doctype", "<html", "<head", "<body", "<script", "<title", "<meta", "<?xml", "<svg", "<div", "<p>")
 _BLANK: Final = "\ufeff \t\r\n"
 _ABSENT: Final = WITHHOLDING | GONE | {0, 405}
@@ -60,6 +62,8 @@ def check(
         problem = _llms_problem(body, content_type) if name == "llms" else _json_problem(name, body, content_type)
         if problem and cut and not is_markup(text_of(body, content_type)):
             return FileCheck(False, unseen=True)
+        if problem == _NAMES_NONE:
+            return FileCheck(False)  # it may list other things for agents, and is no failed card
         if not problem and PLACEHOLDER.encode() in body:
             note = (
                 f"{path or FILE_PATHS[name]} still says “{PLACEHOLDER}”, as a plan wrote it: put your own words there"
@@ -175,8 +179,20 @@ _MCP_ADDRESSES: Final = ("url", "endpoint", "command", "identifier", "name", "tr
 """What an entry of an MCP card has one of, so that a client can reach or start its server."""
 
 
+_MCP_TYPE: Final = "application/mcp-server"
+"""How the type of an MCP server card begins, whatever the draft."""
+_NAMES_NONE: Final = "names no MCP server"
+
+
 def _mcp_problem(data: Mapping[str, Any]) -> str:
-    """Return why a card leads to no server: neither a remote nor a package in any form that cards have."""
+    """Return why a card leads to no server: neither a remote nor a package in any form that cards have.
+
+    A catalogue names one in an entry that has it, or where it is.
+    """
+    if isinstance(data.get("entries"), list):
+        kinds = ((entry, entry.get("type") or entry.get("mediaType")) for entry in _objects(data["entries"]))
+        servers = (entry for entry, kind in kinds if isinstance(kind, str) and kind.lower().startswith(_MCP_TYPE))
+        return "" if any(entry.get("url") or entry.get("data") for entry in servers) else _NAMES_NONE
     named = [key for key in ("name", "serverInfo", "servers", "mcpServers") if key in data]
     if not named:
         return "is not an MCP server card: it has no name, serverInfo, servers or mcpServers"

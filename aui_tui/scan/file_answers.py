@@ -17,7 +17,7 @@ OK: Final = 200
 
 
 class FileAnswers:
-    """What the answer of each place is; an MCP card has two places, of which one is enough."""
+    """What the answer of each place is; an MCP card has three places, of which one is enough."""
 
     def __init__(self) -> None:
         self._cards: dict[str, Answer] = {}  # the last answers at the places of an MCP card
@@ -42,7 +42,7 @@ class FileAnswers:
     async def ask_mcp(
         self, ask: Callable[[str], Coroutine[Any, Any, Answer]], site: Origin, *, alone: bool, pace: float
     ) -> Answer:
-        """Ask both places of an MCP card at once; with a ``pace`` one after the other.
+        """Ask the places of an MCP card at once; with a ``pace`` one after the other.
 
         ``alone``: only the first whose answer may yet change. The first that holds a card counts, else the one whose
         answer may yet change, else the first.

@@ -27,7 +27,7 @@ _RESERVED_FIELDS: Final = re.compile(
 )
 
 
-REQUESTS: Final = 16
+REQUESTS: Final = 17
 """Requests of a scan with a pace that meets no refusal and no redirect and finds all four files for agents.
 
 Others read robots.txt as two agents too.

@@ -505,7 +505,7 @@ class _Scan:
         if name == "robots":
             self.robots = await self._robots_of(answer)
             self._robots_answer = (answer.status, answer.error, answer.body)
-        elif name != "mcp":  # its two places are taken where they are asked
+        elif name != "mcp":  # its places are taken where they are asked
             self.files.take(answer, FILE_PATHS[name], self.site)
         there = self.robots.kind == "rules" if name == "robots" else self.files.found(name)
         self._report(found, "found" if there else "absent")

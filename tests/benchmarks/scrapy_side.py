@@ -54,8 +54,8 @@ def main() -> None:
             "TELNETCONSOLE_ENABLED": False,
             "HTTPERROR_ALLOW_ALL": True,
             "DOWNLOAD_DELAY": 0,
-            "CONCURRENT_REQUESTS": 11 * Spider.plan["in_flight"],
-            "CONCURRENT_REQUESTS_PER_DOMAIN": 11,
+            "CONCURRENT_REQUESTS": 12 * Spider.plan["in_flight"],
+            "CONCURRENT_REQUESTS_PER_DOMAIN": 12,
             "DNS_RESOLVER": "tests.benchmarks.scrapy_side.Loopback",
         }
     )

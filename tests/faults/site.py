@@ -27,6 +27,7 @@ _FILES = {
     "/.well-known/ucp": "ucp",
     "/.well-known/mcp.json": "mcp",
     "/.well-known/mcp/server-card.json": "mcp",
+    "/.well-known/ai-catalog.json": "mcp",
     NOBODYS_TEXT: "nobody",
 }
 QUICK = Limits(probe=6.0, connect=6.0, lookup=1.0, pause=0.02, again=0.3, budget=15.0, whole=25.0)

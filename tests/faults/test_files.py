@@ -117,7 +117,7 @@ async def test_files_that_are_redirected_as_the_homepage_is_cost_no_request_more
     seen, here, there = await two_hosts(parser, dict.fromkeys(PLACES, move), {})
     assert grade_card(seen).score == 100
     asked = [[one for one in site.asked if one.path != "/robots.txt"] for site in (here, there)]
-    assert list(map(len, asked)) == [10, 10 + 4 + 1], "each of four files once more as an agent, and a text of nobody"
+    assert list(map(len, asked)) == [11, 11 + 4 + 1], "each of four files once more as an agent, and a text of nobody"
 
 
 @pytest.mark.parametrize(("browser", "agents", "verdict"), [(CLOSED, RULES, "allowed"), (RULES, CLOSED, "disallowed")])
@@ -267,4 +267,50 @@ async def test_a_healthy_site_pays_one_request_for_each_file_that_was_found(pars
     async with Site(faults=missing) as site:
         card = grade_card(await scan(site, parser))
     assert card.stance == "Open"
-    assert sorted(site.places()) == sorted([*PLACES, "mcp", "robots", "robots", "llms", "nobody"])
+    assert sorted(site.places()) == sorted([*PLACES, "mcp", "mcp", "robots", "robots", "llms", "nobody"])
+
+
+CARD_OF_MCP: Final = {"identifier": "urn:air:shop.test:mcp", "type": "application/mcp-server-card+json"}
+SKILL: Final = {"identifier": "urn:air:shop.test:order", "type": "application/agent-skills+zip", "url": "/order.zip"}
+
+
+@pytest.mark.parametrize(
+    ("entries", "earned"),
+    [
+        ([SKILL, CARD_OF_MCP | {"url": "https://shop.test/mcp/server-card"}], 10),
+        ([CARD_OF_MCP | {"data": {"name": "test.shop/mcp"}}], 10),
+        ([{"mediaType": "application/mcp-server+json", "url": "/mcp/server-card"}], 10),
+        ([CARD_OF_MCP], 0),
+        ([SKILL], 0),
+        ([], 0),
+    ],
+)
+async def test_a_catalogue_that_names_an_mcp_server_counts_like_a_card(
+    entries: list[Mapping[str, object]], earned: int, parser: ParserProcess
+) -> None:
+    body = json.dumps({"specVersion": "0.9", "entries": entries}).encode()
+    catalogue, missing = answer(body, content_type="application/ai-catalog+json"), answer(b"", "404 Not Found")
+
+    async def at(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        writer.write(catalogue if asked.path == "/.well-known/ai-catalog.json" else missing)
+
+    async with Site(faults=dict.fromkeys(("ai-plugin", "ucp", "mcp"), at)) as site:
+        card = grade_card(await scan(site, parser))
+    assert points(card)["front-door"] == earned
+    named = "The catalogue at shop.test/.well-known/ai-catalog.json names an MCP server, which counts like a card."
+    assert bool(told(card, named)) is (earned > 0)
+    assert not told(card, "ai-catalog.json names no"), "a catalogue of other things is nothing wrong"
+
+
+async def test_a_catalogue_that_is_closed_to_agents_earns_nothing(parser: ParserProcess) -> None:
+    body = json.dumps({"specVersion": "0.9", "entries": [CARD_OF_MCP | {"url": "/mcp/server-card"}]}).encode()
+    refusal, missing = answer(b"no", "403 Forbidden"), answer(b"", "404 Not Found")
+
+    async def at(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        served = asked.field("user-agent") == registry().browser_user_agent
+        writer.write((answer(body) if served else refusal) if asked.path.endswith("/ai-catalog.json") else missing)
+
+    async with Site(faults=dict.fromkeys(("ai-plugin", "ucp", "mcp"), at)) as site:
+        card = grade_card(await scan(site, parser))
+    assert points(card)["front-door"] == 0
+    assert told(card, "shop.test/.well-known/ai-catalog.json is closed to agents: ChatGPT gets 403")
