@@ -151,11 +151,16 @@ def _line(item: Item) -> str:
 
 def _cells(item: Item, width: int, address: Callable[[str], str]) -> list[str]:
     """Return a row of ``width`` columns: a cell that is the row's word in its colour, a count that opens as a link."""
-    opens = [*map(address, item.opens), *[""] * width]
-    return [
-        _marked(text) if text == item.word else f'<a href="{escape(link)}">{_text(text)}</a>' if link else _text(text)
-        for text, link in zip(item.row(width), opens, strict=False)
-    ]
+    texts = enumerate(zip(item.row(width), [*map(address, item.opens), *[""] * width], strict=False))
+    return [_cell(text, item.word_of(place), link) for place, (text, link) in texts]
+
+
+def _cell(text: str, word: str, link: str) -> str:
+    if link:
+        return f'<a href="{escape(link)}">{_text(text)}</a>'
+    return (
+        _marked(word) if text == word else f'<span class="{tone(word)}">{_text(text)}</span>' if word else _text(text)
+    )
 
 
 def _fix(item: Item, name: str, host: str) -> str:

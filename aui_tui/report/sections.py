@@ -36,6 +36,7 @@ class Item(NamedTuple):
     finding, the key of a fix, a task. ``code``: lines to copy. ``title``: the text in at most 40 cells, ``about``: what
     of the site it is about; of findings, and of the score: the figure and its letter. ``bar``: parts of a whole, those
     of the section's ``bars``. ``opens``: for each cell the terms of a query, which lists the hosts that it counts.
+    ``words``: for each cell the word that gives it its tone; else a cell that is the row's word has it.
     """
 
     cells: tuple[str, ...] = ()
@@ -47,6 +48,7 @@ class Item(NamedTuple):
     about: str = ""
     bar: tuple[float, ...] = ()
     opens: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -57,6 +59,12 @@ class Item(NamedTuple):
         """Return the texts under ``width`` columns."""
         texts = [*self.cells, self.text] if len(self.cells) < width else [*self.cells]
         return (texts + [""] * width)[:width]
+
+    def word_of(self, place: int) -> str:
+        """Return the word of the cell at ``place``, empty for one that is only text."""
+        if self.words:
+            return self.words[place] if place < len(self.words) else ""
+        return self.word if place < len(self.cells) and self.cells[place] == self.word else ""
 
     @property
     def tone(self) -> str:

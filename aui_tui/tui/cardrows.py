@@ -312,7 +312,7 @@ def _with_sign(item: Item) -> Item:
     """Return an agent whose robots.txt and answer contradict, with the sign of that."""
     cells = list(item.cells)
     cells[-1] = f"{cells[-1].partition(' ≠')[0]} {glyphs.DISAGREE}"
-    return item._replace(cells=tuple(cells))
+    return item._replace(cells=tuple(cells), words=(*[""] * (len(cells) - 1), item.word))
 
 
 def evidence(state: CardState, report: HostReport, size: int) -> list[ListEntry]:

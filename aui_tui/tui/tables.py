@@ -9,7 +9,7 @@ from aui_tui.model.signs import sign
 from aui_tui.report.sections import Item, Layout, Section, bar_cells, layout
 from aui_tui.text import cells, fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.rows import STYLES, ListEntry, Part, entry, hang, marked, text
+from aui_tui.tui.rows import ListEntry, Part, entry, hang, marked, text
 
 MARGIN: Final = 3
 """Cells for the cursor and the sign of a row; where no row has a sign the cursor needs two."""
@@ -47,12 +47,12 @@ def _row(item: Item, section: Section, form: Layout, size: int, margin: int, bar
     parts: list[Part] = [" ", marked(item.word), " "] if item.word else [" " * margin]
     columns = form.columns[:1] if len(item.cells) == 1 else form.columns
     beside = bool(item.text) and (form.beside or len(columns) < len(form.columns))
-    tone = item.tone if item.tone in STYLES and item.tone != "muted" else ""
     for place, width in columns:
         cell = item.cells[place] if place < len(item.cells) else ""
         figure, last = place in section.numbers, place == columns[-1][0] and not beside
         shown = cell if last and not figure and cells(cell) <= width else fit(cell, width, right=figure)
-        role = tone if place and cell.startswith(item.word[:4]) else ""
+        tone = sign(item.word_of(place)).tone if item.word_of(place) else ""
+        role = tone if place and tone != "muted" else ""
         opens = item.opens[place] if place < len(item.opens) else ""
         parts.append((shown, role, opens or (item.key if item.opens and not place else "")))
         parts.append("" if last else "  ")

@@ -36,6 +36,7 @@ from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TaskReport, TaskResult
 from aui_tui.model.vocabulary import NO_GRADE
+from aui_tui.report.comparison import comparison
 from aui_tui.report.export import write_cards, write_listing
 from aui_tui.report.formats import Listing
 from aui_tui.report.gates import FAILED, PASSED, Gates, check
@@ -44,7 +45,6 @@ from aui_tui.report.sections import Item
 from aui_tui.service.local import LocalService
 from aui_tui.tui import cardrows
 from aui_tui.tui.columns import Column, cell, every_column
-from aui_tui.tui.screens import compare
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.preview import preview
 from aui_tui.web.toolset import Tools
@@ -308,9 +308,13 @@ def in_preview(one: Told) -> Facts:
 
 
 def compared(one: Told) -> Facts:
-    rows = {line.name: line.values[0].text for line in compare.lines([one.report], NOW)}
+    other = HostReport(card=WALLED)
+    rows = {item.label: item.cells[1] for part in comparison([one.report, other], now=NOW) for item in part.items}
+    turned = {item.label: item.cells[2] for part in comparison([other, one.report], now=NOW) for item in part.items}
+    assert turned == rows, "each side says the same at the left and at the right"
+    rows = {name: text.partition(" (")[0] for name, text in rows.items()}
     facts = in_words(
-        (surface.label, rows[surface.label].split(" ", 1)[1]) for surface in surfaces() if surface.label in rows
+        (surface.label, rows[surface.label].split(" ", 1)[1]) for surface in surfaces() if rows[surface.label] != "–"
     )
     facts |= {"ago": rows["Scanned"], "stance": rows["Stance"]}
     if one.report.card.unreachable:

@@ -17,10 +17,11 @@ from aui_tui.model.report import HostReport
 from aui_tui.model.tasks import Step as TaskStep
 from aui_tui.model.tasks import TaskReport, TaskResult, run_of
 from aui_tui.model.visits import visit_rows
+from aui_tui.report.comparison import comparison, sentence
 from aui_tui.text import cells
 from aui_tui.tui import cardrows
 from aui_tui.tui.rows import ListEntry, entry
-from aui_tui.tui.screens.compare import CompareScreen, compare, lines, sentence
+from aui_tui.tui.screens.compare import CompareScreen, compare
 from aui_tui.tui.screens.exchange import around_difference, opened
 from aui_tui.tui.screens.help import help_sections
 from aui_tui.tui.screens.windows import ReadScreen
@@ -248,16 +249,14 @@ def of_rules(policies: dict[str, tuple[str, int, str]]) -> HostReport:
 def test_a_comparison_names_the_line_of_robots_txt_which_alone_is_no_difference() -> None:
     told, google = ("blocked", 2, "Disallow: /"), ("blocked", 9, "Disallow: /")
     one, other = of_rules({"Claude-User": told}), of_rules({"Claude-User": google, "Google-Agent": google})
-    every = lines((one, other), NOW.timestamp())
-    found = {row.name: row for row in every}
-    assert [value.note for value in found["Claude"].values] == ["line 2, “Disallow: /”", "line 9, “Disallow: /”"]
-    assert not found["Claude"].differs
-    assert [value.note for value in found["Google agent"].values] == ["", "line 9, “Disallow: /”"]
-    for size, words in ((76, "⊘ told no  line 9 "), (136, "⊘ told no  line 9, “Disallow: /”"), (40, "⊘ told no ")):
-        rows = compare((one, other), every, size)
+    parts = comparison((one, other), now=NOW.timestamp())
+    differs, alike = ({item.label: item.cells[1:] for item in part.items} for part in parts)
+    assert alike["Claude"] == ("⊘ told no (line 2, “Disallow: /”)", "⊘ told no (line 9, “Disallow: /”)")
+    assert differs["Google agent"] == ("✓ in", "⊘ told no (line 9, “Disallow: /”)")
+    for size, words in ((76, "⊘ told no (line 9"), (136, "⊘ told no (line 9, “Disallow: /”)"), (40, "⊘ told ")):
+        rows = compare(*parts, size)
         assert size == 40 or fit_in(rows, size)
         assert any(words in row.content.plain + " " for row in rows), words
-    assert f"{one.card.host}  {one.card.score} {one.card.grade}" in words_of(compare((one, other), every, 76))
 
 
 def test_a_comparison_says_that_robots_txt_turns_away_where_nothing_else_does() -> None:

@@ -22,11 +22,11 @@ from aui_tui.model.registry import registry, surfaces
 from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import sections
+from aui_tui.report.comparison import comparison
 from aui_tui.report.overview import overview
 from aui_tui.tui import cardrows
 from aui_tui.tui.columns import Column, cell, verdict_of
 from aui_tui.tui.scan_panel import Scan, ended_words
-from aui_tui.tui.screens.compare import lines
 from aui_tui.tui.state import CardState
 from aui_tui.tui.tables import table
 from aui_tui.tui.widgets.preview import preview
@@ -161,12 +161,8 @@ def test_a_card_without_a_grade_says_so_wherever_its_letter_would_stand() -> Non
     walled = CardState("shop.example").with_report(HostReport(card=grade_card(wall_for_all())))
     done = replace(walled, done=frozenset({"wba"}), reached=Standing(82, "B", "Open"))
     assert cardrows.what_if(done).plain.strip().startswith("→ +12 points"), "the page is behind the wall"
-    compared = next(
-        line
-        for line in lines([HostReport(card=one) for one in (card, make_card(4))], NOW.timestamp())
-        if line.name == "Score"
-    )
-    assert compared.values[0].text == f"{card.score} no grade"
+    differs, _ = comparison([HostReport(card=one) for one in (card, make_card(4))], now=NOW.timestamp())
+    assert [item.cells[1] for item in differs.items if item.label == "Score"] == [f"{card.score} no grade"]
     before = preview(Row(summary=card.summary(), rank=1), None, 44, NOW.timestamp())
     assert f"{card.score} no grade" in before[0].content.plain
     assert "no grade" in ended_words(Scan(card.host, answer=HostReport(card=card)), "")[1]
@@ -212,7 +208,7 @@ def test_a_comparison_has_the_verdicts_of_the_card() -> None:
     unsure = registry().live[0].key  # with an agent of which nothing is known, the card alone says less than the scan
     seen = replace(seen, exchanges=tuple(silent(one.name) if one.name == unsure else one for one in seen.exchanges))
     report = HostReport(card=grade_card(seen), observations=seen)
-    said = {row.name: row.values[0].text[2:] for row in lines([report], NOW.timestamp())}
+    said = {item.label: item.cells[1][2:] for part in comparison([report], now=NOW.timestamp()) for item in part.items}
     words = {name: one.verdict for one in agents.outcomes(report.card, seen) for name in one.names}
     assert REFUSED in words.values()
     assert {name: said[name] for name in words} == words
