@@ -264,6 +264,7 @@ class _Scan:
         self._comparison = PageComparison(parser, reads=access.reads and self._whole)
         self._robots_answer = (0, "", b"")
         self._own_robots: dict[str, Answer] = {}  # robots.txt as an agent gets it
+        self._own_files: dict[str, Answer] = {}  # the other files as the first agent gets them, by path
         self._flooded = False
         self._verifies_signatures = False
         self._file_origins: dict[str, Origin] = {}  # who gave the last answer to the probe of a file
@@ -401,6 +402,8 @@ class _Scan:
             await ready.wait()
             if not tentative or not all(elsewhere):
                 await self._take(answer)
+                if name in FILE_PROBES[1:] and self.files.found(name) and not answer.hops:  # while others wait
+                    await self._all([partial(self._ask_own_file, name, path) for path in self._own_places(name)])
 
         async with asyncio.TaskGroup() as group:
             for name in self._clients:
@@ -482,6 +485,19 @@ class _Scan:
         if answer.error != "timeout" and not answer.cut:
             self._own_robots[name] = answer
 
+    def _own_places(self, name: str) -> tuple[str, ...]:
+        """Return where a file that was found is asked for as an agent; beside llms.txt also a path that nobody has."""
+        place = self.files.where(name)
+        return (place, NOBODYS_TEXT) if name == "llms" else (place,)
+
+    async def _ask_own_file(self, name: str, path: str) -> None:
+        """Ask for the file ``name`` at ``path`` as the first agent, over its connection."""
+        agent = self._agents[0]
+        plan = self._plan(name, profiles.profile(agent), path)
+        answer = await probe(self._clients[agent], plan, self._access, limit=self._access.limits.again)
+        if answer.error != "timeout":
+            self._own_files[path] = answer
+
     def _record(self, answer: Answer) -> Exchange:
         """Return the record of ``answer``, fit to be shown and kept: no secret of the user is in it."""
         return exchanges.redact(exchanges.exchange(answer, self._access.limits), self._access.secrets)
@@ -552,6 +568,7 @@ class _Scan:
         moved = [name for name in FILE_PROBES if name in self._names and self._file_origins.get(name) != self.site]
         own = [name for name, answer in self._own_robots.items() if answer.url.origin != self.site]
         self.files.drop(moved)
+        self._own_files.clear()
         async with AsyncExitStack() as stack:
             clients = {
                 name: await stack.enter_async_context(self._network.client(http2=profiles.profile(name).http2))
@@ -887,13 +904,13 @@ class _Scan:
         if not agent:
             return  # nobody who answers: a file would be as silent
         profile = profiles.profile(agent)
-        places = {self.files.where(name): name for name in found}
-        if "llms" in found:
-            places[NOBODYS_TEXT] = "llms"
+        places = {path: name for name in found for path in self._own_places(name)}
+        early = self._own_files if agent == self._agents[0] else {}
         closed: list[str] = []
 
         async def ask(path: str) -> None:
-            answer = await probe(self._clients[agent], self._plan(places[path], profile, path), self._access)
+            plan = self._plan(places[path], profile, path)
+            answer = early.get(path) or await probe(self._clients[agent], plan, self._access)
             if path == NOBODYS_TEXT:
                 self.files.unmask(answer)
             elif not (self.files.is_file(answer, path, self.site) or _asks_to_wait(answer.status)):

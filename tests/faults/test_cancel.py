@@ -65,4 +65,4 @@ async def test_in_the_pause_before_the_second_probe(parser: ParserProcess) -> No
     refuse = behaviours.sends(answer(b"", "403 Forbidden"))
     async with Site(faults=dict.fromkeys(HOMEPAGES[1:], refuse)) as site:
         await cancelled_after(0.5, site, site.access(Limits(pause=30)), parser)
-        assert len(site.asked) == 14
+        assert len(site.asked) == 19

@@ -12,14 +12,14 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.card import ReportCard
-from aui_tui.model.observations import FILE_PROBES, Observations
+from aui_tui.model.observations import FILE_PROBES, SERVED, Observations
 from aui_tui.model.registry import registry
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo
 from aui_tui.scan.scan import observe
 from tests.faults.behaviours import redirect, sends
 from tests.faults.lab import check_record, scan
-from tests.faults.site import AGENTS, GOOD, PLACES, QUICK, Asked, Behaviour, Site, answer, good
+from tests.faults.site import AGENTS, GOOD, HOMEPAGES, PLACES, QUICK, Asked, Behaviour, Site, answer, good
 
 RULES: Final = b"User-agent: *\nContent-Signal: search=yes, ai-input=yes\nDisallow:\n"
 CLOSED: Final = b"User-agent: *\nDisallow: /\n"
@@ -314,3 +314,22 @@ async def test_a_catalogue_that_is_closed_to_agents_earns_nothing(parser: Parser
         card = grade_card(await scan(site, parser))
     assert points(card)["front-door"] == 0
     assert told(card, "shop.test/.well-known/ai-catalog.json is closed to agents: ChatGPT gets 403")
+
+
+async def test_a_file_is_asked_for_as_an_agent_while_homepages_are_on_their_way(parser: ParserProcess) -> None:
+    asked_as_agent = asyncio.Event()
+
+    async def held(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        await asked_as_agent.wait()
+        await good(asked, writer)
+
+    async def noted(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if asked.field("user-agent") in NAMES:
+            asked_as_agent.set()
+        await good(asked, writer)
+
+    async with Site(faults=dict.fromkeys(HOMEPAGES, held) | {"llms": noted}) as site:
+        seen = await scan(site, parser)
+    assert asked_as_agent.is_set()
+    assert {one.outcome for one in seen.homepages} == {SERVED}
+    assert len([one for one in site.asked if one.path == "/llms.txt"]) == 2

@@ -283,7 +283,8 @@ async def test_where_everybody_gets_404_nobody_is_asked_again(parser: ParserProc
     async with Site(faults=dict.fromkeys(HOMEPAGES, behaviours.sends(answer(b"", "404 Not Found")))) as site:
         observed = await scan(site, parser)
     assert all(not exchange.attempts for exchange in observed.exchanges)
-    assert sorted(site.places()) == sorted([*HOMEPAGES, *FILE_PROBES, "mcp", *["robots"] * 2])
+    found = ["llms", "ai-plugin", "ucp", "mcp"]  # each as a browser, and once as an agent
+    assert sorted(site.places()) == sorted([*HOMEPAGES, *found, *found, "mcp", "mcp", "nobody", *["robots"] * 3])
 
 
 async def test_a_site_that_is_well(parser: ParserProcess) -> None:

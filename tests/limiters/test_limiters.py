@@ -113,7 +113,7 @@ async def test_a_healthy_site_is_asked_each_thing_once(parser: ParserProcess) ->
         asked = site.places()
     robots = ["robots"] * 3  # as a file, and as the two agents that may follow it
     found = ["llms", "ai-plugin", "ucp", "mcp"]  # each as a browser, and once as an agent
-    assert sorted(asked) == sorted([*HOMEPAGES, *robots, *found, *found, "mcp", "nobody"])
+    assert sorted(asked) == sorted([*HOMEPAGES, *robots, *found, *found, "mcp", "mcp", "nobody"])
 
 
 @pytest.mark.parametrize("how", ["403", "drop"])
