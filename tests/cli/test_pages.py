@@ -42,9 +42,11 @@ async def test_a_page_that_is_closed_to_agents_is_shown_and_not_scored(tmp_path:
         pages = ("--page", PRODUCT, "--page", f"{url}/help#top", "--page", "/gone", "--page", "/")
         found = await run(tmp_path, "scan", url, *pages, "--json")
         requests = len(site.asked)
-        cached = await run(tmp_path, "scan", url, *pages, "--json")
-        slots = await run(tmp_path, "scan", url, *pages, "--json", "--set", "json_keys=slots")
-        text = await run(tmp_path, "scan", url, *pages)
+        kept = (*pages, "--cached")
+        cached = await run(tmp_path, "scan", url, *kept, "--json")
+        slots = await run(tmp_path, "scan", url, *kept, "--json", "--set", "json_keys=slots")
+        text = await run(tmp_path, "scan", url, *kept)
+        assert len(site.asked) == requests
         gate = await run(tmp_path, "scan", url, "--page", PRODUCT, "--fail-on", "critical")
         assert len(site.asked) > requests
     assert [one.code for one in (plain, found, cached, slots, text, gate)] == [0, 0, 0, 0, 0, 1]
