@@ -23,6 +23,8 @@ PATIENCE = 60
 """Seconds after which a screen that does not come to rest fails the test."""
 LOOKS = 3
 """Looks in a row that must show the same screen."""
+APART = 0.015
+"""Seconds between two looks: three take longer than a screen waits for the rows that a key asks for."""
 _GOING = time.time
 
 
@@ -80,7 +82,7 @@ async def settle(pilot: Pilot[int]) -> None:
     shown: list[str] = []
     while len(shown) < LOOKS:
         assert time.monotonic() < end, "the screen does not come to rest"
-        await pilot.pause()
+        await pilot.pause(APART)
         if await work_ended(pilot, without="scan"):
             shown.clear()
             continue
@@ -89,7 +91,6 @@ async def settle(pilot: Pilot[int]) -> None:
             shown.clear()
         if text.strip():
             shown.append(text)
-        await asyncio.sleep(0.005)
 
 
 def to_draw(screen: Screen[Any]) -> bool:
