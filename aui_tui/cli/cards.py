@@ -203,8 +203,9 @@ def plan(
     as_json: options.Json = False,
 ) -> int:
     """Show the fixes that reach a grade, and write their files on request."""
+    from aui_tui.cli.cardview import printed
     from aui_tui.report.plan import as_json as plan_json
-    from aui_tui.report.plan import lines, plan_for, write_files
+    from aui_tui.report.plan import plan_for, sections, write_files
 
     run = run_for(context)
     score = int(grade) if re.fullmatch(r"\d{1,3}", grade) and int(grade) <= 100 else None
@@ -212,13 +213,12 @@ def plan(
     kept = _report(run, host, method)
     found, site = plan_for(kept, grade=wanted, score=score, with_claims=run.settings.with_claims, **_advice(run, host))
     written = write_files(found, user_path(folder), site, force=replace) if folder else []
-    paint = Paint.for_output(ascii_only=run.settings.ascii)
-    emit(
-        [plan_json(found, site)]
-        if as_json
-        else (f"{paint.plain(line)}\n" for line in lines(found, written=bool(folder))),
-        None,
-    )
+    if as_json:
+        emit([plan_json(found, site)], None)
+    else:
+        paint = Paint.for_output(ascii_only=run.settings.ascii)
+        parts = sections(found, written=bool(folder))
+        emit((f"{line}\n" for part in parts for line in printed(part, paint, text=run.settings.text)), None)
     for path in () if run.quiet else written:
         streams.say(f"wrote {path}")
     return 0 if found.reached else PARTLY

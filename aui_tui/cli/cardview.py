@@ -10,7 +10,7 @@ from aui_tui.model import labels
 from aui_tui.model.report import HostReport
 from aui_tui.model.signs import GRADES
 from aui_tui.model.vocabulary import STANCES
-from aui_tui.report.sections import Item, Layout, Section, bar_cells, layout, sections
+from aui_tui.report.sections import BLOCKS, Item, Layout, Section, bar_cells, layout, sections
 from aui_tui.text import cells, count, fit, wrap
 
 LABEL: Final = 9
@@ -116,7 +116,10 @@ def section_lines(part: Section, paint: Paint) -> Iterator[str]:
     yield paint.heading(paint.plain(part.title))
     if part.text:
         yield from paint.hanging(f"{paint.glyph(part.word)} {part.word} " if part.word else "  ", part.text)
-    if part.columns and part.name not in ("fixes", "facts"):
+    if part.name in BLOCKS:
+        for place, item in enumerate(part.items, 1):
+            yield from _block(item, paint, f"{place}. " if part.name == "steps" else "  ")
+    elif part.columns and part.name != "facts":
         yield from _table(part, paint)
     else:
         for item in part.items:
@@ -128,12 +131,14 @@ def printed(part: Section, paint: Paint, *, text: bool) -> Iterator[str]:
     return section_sentences(part) if text else section_lines(part, paint)
 
 
+def _block(item: Item, paint: Paint, lead: str) -> Iterator[str]:
+    yield from paint.hanging(lead, ": ".join(filter(None, (item.label, ", ".join(filter(None, item.cells[1:]))))))
+    yield from paint.hanging("    ", item.text)
+
+
 def _line(item: Item, paint: Paint) -> Iterator[str]:
     lead = f"{paint.glyph(item.word)} " if item.word else "  "
-    if item.code:
-        yield from paint.hanging("  ", f"{item.label}: {', '.join(filter(None, item.cells[1:]))}")
-        yield from paint.hanging("    ", item.text)
-    elif item.cells:
+    if item.cells:
         label = f"  {paint.plain(', '.join(filter(None, item.cells)))} "
         yield from paint.hanging(label + " " * (15 - cells(label)), item.text)
     else:
@@ -204,8 +209,9 @@ def _spoken(text: str) -> str:
 def _named(part: Section, item: Item, names: Sequence[str], number: int) -> str:
     if part.name == "findings":
         return f"Finding {number} of {len(part.items)}, {item.word}: "
-    if part.name == "fixes":
-        return f"Fix {number} of {len(part.items)}: {', '.join(filter(None, item.cells))}. "
+    if part.name in BLOCKS:
+        kind = "Fix" if part.name == "fixes" else "Step"
+        return f"{kind} {number} of {len(part.items)}: {', '.join(filter(None, item.cells))}. "
     if len(item.cells) == len(names) > 1:
         shown = [
             _told(name, cell, figure=place in part.numbers)

@@ -11,7 +11,7 @@ from aui_tui.model import labels
 from aui_tui.model.listing import Row
 from aui_tui.model.signs import sign
 from aui_tui.report.formats import HEADER, ExportOptions, HostResult, Listing, reasons, row_texts
-from aui_tui.report.sections import Item, Section, documents
+from aui_tui.report.sections import BLOCKS, Item, Section, documents
 from aui_tui.text import clean
 
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]<|~$]")
@@ -76,10 +76,10 @@ def section_lines(parts: Iterable[Section]) -> Iterator[str]:
         yield f"{'##' if number else '#'} {escape(part.title)}\n\n"
         if part.text:
             lead = f"**{sign(part.word).sign} {escape(part.word)}** " if part.word else ""
-            yield f"{lead}{escape(part.text)}\n\n"
-        if any(item.code for item in part.items) and number:
-            for item in part.items:
-                yield from _with_code(item)
+            yield f"{lead}{with_code(part.text)}\n\n"
+        if part.name in BLOCKS:
+            for place, item in enumerate(part.items, 1):
+                yield from _block(item, f"{place}. " if part.name == "steps" else "")
         elif part.columns:
             yield from table(part.columns, (_row(item, len(part.columns)) for item in part.items), part.numbers)
             yield from (f"\n- {escape(text)}" for text in part.remarks)
@@ -95,12 +95,14 @@ def _lead(item: Item) -> str:
 
 def _row(item: Item, width: int) -> list[str]:
     """Return the cells of a table of ``width`` columns, the row's sign before the cell that is its word."""
-    return [escape(f"{sign(text).sign} {text}" if text == item.word else text) for text in item.row(width)]
+    return [f"{sign(text).sign} {escape(text)}" if text == item.word else with_code(text) for text in item.row(width)]
 
 
-def _with_code(item: Item) -> Iterator[str]:
+def _block(item: Item, lead: str) -> Iterator[str]:
     facts = ", ".join(cell for cell in item.cells[1:] if cell)
-    yield f"### {escape(item.label)}\n\n{escape(facts)}. {with_code(item.text)}\n\n"
+    yield f"### {lead}{escape(item.label)}\n\n"
+    if facts or item.text:
+        yield f"{escape(facts)}. {with_code(item.text)}\n\n"
     if item.code.strip():
         yield fenced(item.code, BY_FIX[item.key].language if item.key in BY_FIX else "text") + "\n"
 

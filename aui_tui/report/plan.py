@@ -21,12 +21,10 @@ from aui_tui.model.methods import method as method_called
 from aui_tui.model.points import HARM, LACKING, Standing, asked_for, by_harm, foresees, raised
 from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import GRADES, NO_GRADE, choose
-from aui_tui.report.markdown import escape, with_code
-from aui_tui.text import wrap
+from aui_tui.report.markdown import section_lines
+from aui_tui.report.sections import Item, Section
 
 README: Final = "README.md"
-WIDTH: Final = 78
-"""Columns of a plan in plain text."""
 WhatIf = Callable[[frozenset[str]], Standing]
 """Reckons where a site would stand with the named fixes done."""
 
@@ -185,38 +183,42 @@ def _steps(card: ReportCard, fixes: list[Recommendation], asked: frozenset[str],
 _BELOW: Final = re.compile(r"\b(\w+) below\b")
 
 
-def lines(found: Plan, *, written: bool = False) -> Iterator[str]:
-    """Yield the plan as plain text; the changes stand in its files, which are ``written``, or are with --write."""
+def sections(found: Plan, *, written: bool = False) -> list[Section]:
+    """Return the plan in words: where it starts and leads, then its steps. Key of a step: its fix's.
+
+    The changes stand in the plan's files, which are ``written``, or are with --write.
+    """
+    now = f"Now {labels.standing(found.score, found.grade, found.stance)}; goal {found.goal}."
+    parts = [Section("plan", found.host, " ".join((now, *_outcome(found))))]
     place = r"\1 of the plan" if written else r"\1 that --write DIR writes"
-    yield f"{found.host}: {labels.standing(found.score, found.grade, found.stance)}; goal {found.goal}"
-    yield from _if_thin(found)
+    steps = tuple(_step(found, step, place) for step in found.steps)
+    if steps:
+        parts.append(Section("steps", "Steps", items=steps, columns=("Step", "Score", "Then")))
+    return parts
+
+
+def _step(found: Plan, step: PlanStep, place: str) -> Item:
+    then = ""
+    if step.promised:
+        then = f"{labels.grade(step.grade)}, {step.stance}" if found.graded else step.stance
+    return Item((step.fix.title, step.gain, then), text=_BELOW.sub(place, step.fix.body), key=step.fix.k)
+
+
+def _outcome(found: Plan) -> Iterator[str]:
+    """Yield where all steps lead, unless the last one says it, and what the plan cannot say or do."""
+    if not found.graded:
+        yield "Only a part of the points could be measured: a scan after these steps tells the score."
     if not found.steps:
         yield "The goal is reached already." if found.reached else "No fix gains points here."
         return
-    for number, step in enumerate(found.steps, 1):
-        yield f"{number}. {step.fix.title} ({step.fix.k}): {step.gain}"
-        for line in wrap(_BELOW.sub(place, step.fix.body), WIDTH - 3):
-            yield f"   {line}"
-        if step.promised:
-            yield f"   then {labels.grade(step.grade)}, {step.stance}" if found.graded else f"   then {step.stance}"
-    yield from _together(found)
-    if not (found.reached or any(HARM.get(step.fix.k) == LACKING for step in found.steps)):
-        yield "Fixes that need something you must have, such as an MCP server, need AUI_TUI_WITH_CLAIMS=1."
-
-
-def _if_thin(found: Plan) -> Iterator[str]:
-    if not found.graded:
-        yield "Only a part of the points could be measured: a scan after these steps tells the score."
-
-
-def _together(found: Plan) -> Iterator[str]:
-    """Yield where all steps lead, unless the last one says it."""
     asked = any(not step.promised for step in found.steps)
     if asked or not found.reached:
         after = found.granted if found.graded else None
         points = sum(step.fix.pts for step in found.steps)
         end = "" if found.reached else f"; {found.goal} cannot be reached"
         yield f"All steps together: {raised(found.score, after, points, asked=asked)}{end}."
+    if not (found.reached or any(HARM.get(step.fix.k) == LACKING for step in found.steps)):
+        yield "Fixes that need something you must have, such as an MCP server, need AUI_TUI_WITH_CLAIMS=1."
 
 
 class FileAction(NamedTuple):
@@ -240,9 +242,13 @@ INSERTED: Final = {
 }
 
 
+LOCAL: Final = (
+    "The site was scanned on this machine, so the files name a local address. Set public_url of the site to write the"
+    " address by which the public reaches it."
+)
 LEFT_OUT: Final = (
-    "HTML allows a page to leave these tags out. Then put what belongs before `</head>` directly after `</title>`, what"
-    " belongs after `<body>` directly before the first element that people see, and what belongs before `</body>` at"
+    "HTML allows a page to leave these tags out. Then put what belongs before </head> directly after </title>, what"
+    " belongs after <body> directly before the first element that people see, and what belongs before </body> at"
     " the end of the file."
 )
 
@@ -312,7 +318,7 @@ def write_files(found: Plan, folder: Path, site: Site, *, force: bool = False) -
     or a link that leads out of the folder, and ConfigError when a file cannot be written.
     """
     wanted = {path: piece.text.strip("\n") + "\n" for path, piece in pieces(found, site).items()}
-    wanted |= {README: "\n".join(readme(found, site)) + "\n"}
+    wanted |= {README: "".join(section_lines(readme(found, site)))}
     for name in wanted:
         path = folder / name
         if path.parent != folder and path.parent.is_symlink():
@@ -324,27 +330,21 @@ def write_files(found: Plan, folder: Path, site: Site, *, force: bool = False) -
     return [folder / name for name in sorted(wanted)]
 
 
-def readme(found: Plan, site: Site) -> Iterator[str]:
-    """Yield the lines of a text in Markdown: which file goes where, why, and how to check it."""
-    yield from (f"# Fixes for {escape(site.hostname)}", "")
-    after = f"; afterwards {labels.standing(*found.after)}" if found.graded else ""
-    yield f"Now {labels.standing(found.score, found.grade, found.stance)}{after}."
-    yield from _if_thin(found)
-    yield from _together(found)
+def readme(found: Plan, site: Site) -> list[Section]:
+    """Return what stands beside the files of the plan: which file goes where, why, and how to check it."""
+    first, *steps = sections(found, written=True)
+    again = Item(("Scan again",), code=_again(site))
+    lead = [first.text]
     if site.is_local:
-        yield ""
-        yield "The site was scanned on this machine, so the files name a local address. Set `public_url` of the site"
-        yield "to write the address by which the public reaches it."
-    yield from ("", "| file | where it goes |", "| --- | --- |")
+        lead.append(LOCAL)
     files = list(pieces(found, site).values())
-    for piece in files:
-        yield f"| `{piece.path}` | {with_code(piece.place)} |"
-    if any(piece.path in INSERTED for piece in files):
-        yield from ("", LEFT_OUT)
-    for number, step in enumerate(found.steps, 1):
-        yield from ("", f"## {number}. {escape(step.fix.title)}: {step.gain}", "", with_code(step.fix.body))
-    yield ""
-    yield f"Then scan again: `{_again(site)}`"
+    items = tuple(Item((piece.path, piece.place), key=piece.path) for piece in files)
+    left_out = LEFT_OUT if any(piece.path in INSERTED for piece in files) else ""
+    return [
+        first._replace(title=f"Fixes for {site.hostname}", text=" ".join(lead)),
+        Section("files", "Files", left_out, items, ("File", "Where it goes")),
+        *(part._replace(items=(*part.items, again)) for part in steps),
+    ]
 
 
 def _again(site: Site) -> str:

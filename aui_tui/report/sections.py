@@ -120,6 +120,8 @@ NAMES: Final = (
     "tasks", "visits", "declared", "pages", "open-agents", "reads",
 )  # fmt: skip
 """The sections in their order. ``gates`` only where gates were asked for."""
+BLOCKS: Final = frozenset({"fixes", "steps"})
+"""Sections whose items are told one by one: what each is, its cells, its text and the lines to copy."""
 LIMIT: Final = (
     "A probe borrows an agent's name, not its address: a site that checks addresses may refuse the probe and serve the "
     "real agent."
@@ -392,7 +394,7 @@ def steps(fix: Recommendation) -> Section:
         items.append(Item((loads or check.loads,), key="load"))
     if why and proof:
         items.append(Item((f"Check it: {proof}",), key="check"))
-    return Section("steps", fix.title, why.strip(), tuple(items))
+    return Section("how", fix.title, why.strip(), tuple(items))
 
 
 def facts(report: HostReport) -> Section:

@@ -10,7 +10,8 @@ from tests.applied.servers import Folder
 
 def apply(folder: Path, site: Folder) -> None:
     """Put every file of ``folder`` where the table of its README says."""
-    table = re.findall(r"^\| `([^`]+)` \| (.+) \|$", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    readme = (folder / "README.md").read_text(encoding="utf-8").partition("| --- | --- |\n")[2]
+    table = re.findall(r"^\| ([\w./-]+) \| (.+) \|$", readme, re.MULTILINE)
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     assert {name for name, _ in table} == files - {"README.md"}
     home = site.root / "index.html"

@@ -24,7 +24,7 @@ from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report.export import write_cards, write_listing
 from aui_tui.report.formats import FORMATS, Listing
-from aui_tui.report.plan import lines, plan_for
+from aui_tui.report.plan import plan_for, sections
 from tests.scan import situations
 
 
@@ -86,7 +86,7 @@ def test_with_less_than_half_measured_a_fix_promises_points_and_no_score() -> No
     seen = replace(seen, exchanges=files)
     card = grade_card(seen)
     assert (card.grade, points.gain(card, "wba")) == (NO_GRADE, "+12 points")
-    told = "\n".join(lines(plan_for(HostReport(card=card, observations=seen))[0]))
-    assert "(wba): +12 points" in told
-    assert "->" not in told
-    assert "Only a part of the points could be measured" in told
+    first, steps = sections(plan_for(HostReport(card=card, observations=seen))[0])
+    assert {item.key: item.cells[1] for item in steps.items}["wba"] == "+12 points"
+    assert not any("→" in cell for item in steps.items for cell in item.cells)
+    assert "Only a part of the points could be measured" in first.text

@@ -24,7 +24,8 @@ from aui_tui.model.registry import registry
 from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import GRADES
 from aui_tui.report import plan as plans
-from aui_tui.report.plan import INSERTED, Plan, as_json, lines, members, pieces, readme, write_files
+from aui_tui.report.markdown import escape, section_lines
+from aui_tui.report.plan import INSERTED, Plan, as_json, members, pieces, readme, write_files
 from aui_tui.report.sections import sections
 from aui_tui.scan.robots import parse
 from aui_tui.text import count
@@ -78,7 +79,7 @@ def test_the_worst_harm_comes_first_until_the_goal_is_reached() -> None:
 def test_a_goal_that_is_reached_needs_no_step() -> None:
     found = plan(RICH_OPEN, grade="c")
     assert (found.steps, found.reached, found.after) == ((), True, (87, "B", "Open"))
-    assert list(lines(found))[1] == "The goal is reached already."
+    assert words_of(found)[0].endswith("The goal is reached already.")
 
 
 def test_a_goal_out_of_reach_gives_what_helps() -> None:
@@ -86,7 +87,20 @@ def test_a_goal_out_of_reach_gives_what_helps() -> None:
     found = plan(shut, grade="A")
     assert not found.reached
     assert found.after[0] == 59
-    assert list(lines(found))[-1] == "All steps together: 42 → 59; grade A cannot be reached."
+    assert "All steps together: 42 → 59; grade A cannot be reached." in words_of(found)[0]
+
+
+def words_of(found: Plan) -> list[str]:
+    """Return what a plan says first, then its steps."""
+    first, *others = plans.sections(found)
+    return [
+        first.text,
+        *(f"{', '.join(filter(None, item.cells))}: {item.text}" for part in others for item in part.items),
+    ]
+
+
+def readme_text(found: Plan, site: Site) -> str:
+    return "".join(section_lines(readme(found, site)))
 
 
 @pytest.mark.ci
@@ -129,7 +143,7 @@ def test_a_plan_claims_nothing_that_the_site_may_lack() -> None:
     found = plans.plan(WALLED, what_if=lambda fixes: estimate(WALLED, fixes), score=100)
     assert "front-door" not in {step.fix.k for step in found.steps}
     assert not found.reached
-    assert "WITH_CLAIMS" in list(lines(found))[-1]
+    assert "WITH_CLAIMS" in words_of(found)[0]
     found, site = seen_plan()
     assert not [path for path in pieces(found, site) if "mcp" in path]
 
@@ -153,8 +167,8 @@ def test_what_somebody_else_decides_comes_first_and_promises_nothing(edge: str, 
     with_door = what_if(seen, [step.fix.k for step in found.steps], V02).score
     assert found.granted == with_door
     assert (found.after[0] == with_door) is promised
-    assert next(line for line in lines(found) if line.startswith("1. ")).endswith(gain(card, "wba"))
-    assert f"## 1. {first.fix.title}: {gain(card, 'wba')}" in list(readme(found, site))
+    assert words_of(found)[1].startswith(f"{first.fix.title}, {gain(card, 'wba')}")
+    assert f"### 1. {first.fix.title}\n\n{gain(card, 'wba')}" in readme_text(found, site)
     assert members(found, site)["steps"][0]["gain"] == gain(card, "wba")
     assert members(found, site)["steps"][0]["promised"] is promised
     assert gain(card, "wba").endswith("if granted") is not promised
@@ -187,7 +201,7 @@ def test_any_card_has_a_plan(card: ReportCard, grade: str) -> None:
     if card.unreachable:
         return
     found = plan(card, grade=grade)
-    assert len(list(lines(found))) >= 2
+    assert len(words_of(found)) == 1 + len(found.steps)
     assert found.after[0] == (found.steps[-1].score if found.steps else card.score)
 
 
@@ -203,10 +217,10 @@ def test_targets_are_checked() -> None:
 
 
 def test_a_plan_begins_with_the_card_and_numbers_its_fixes() -> None:
-    assert list(lines(plan(WALLED, grade="C")))[:3] == [
-        "tickets.example: score 42, grade F, Walled; goal grade C",
-        "1. Verify agents instead of blocking them (wba): 42 → 66",
-        "   Verify agents instead of blocking them: worth 12 points.",
+    assert words_of(plan(WALLED, grade="C"))[:2] == [
+        "Now score 42, grade F, Walled; goal grade C.",
+        "Verify agents instead of blocking them, 42 → 66, grade D, Selective: Verify agents instead of blocking them: "
+        "worth 12 points.",
     ]
 
 
@@ -218,7 +232,7 @@ def test_files_are_written_where_they_belong_with_a_text_that_says_so(tmp_path: 
     assert {"llms.txt", "robots.txt", "homepage/head.html"} <= set(written)
     assert written == {path: piece.text.strip("\n") + "\n" for path, piece in pieces(found, site).items()}
     for path, piece in pieces(found, site).items():
-        assert f"| `{path}` | " in text
+        assert f"| {escape(path)} | " in text
         assert f'"place":"{piece.place}"' in as_json(found, site)
     assert f"{found.steps[0].score} → {found.steps[1].score}" in text
 
@@ -234,7 +248,7 @@ def test_what_was_seen_gives_whole_files_at_their_paths() -> None:
         if path in files:
             assert "https://shop.example.org/" in files[path].text
             assert "https://shop.example/" not in files[path].text
-    text = "\n".join(readme(found, site))
+    text = readme_text(found, site)
     assert "shop.example.org" in text
     assert ("to leave these tags out" in text) == any(path in INSERTED for path in files)
     commands = re.findall(r"`(curl [^`]+)`", text)
