@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from aui_tui.model.observations import FILE_PATHS, GONE, PLACEHOLDER, WITHHOLDING
-from aui_tui.scan import charset
+from aui_tui.scan import charset, page_text
 from aui_tui.scan.charset import HTML_TYPES, media_type
 from aui_tui.text import clean
 
@@ -91,24 +91,6 @@ def _llms_problem(body: bytes, content_type: str) -> str:
     return f"is Markdown sent as {kind}: send it as text/plain or text/markdown" if kind in HTML_TYPES else ""
 
 
-_PHRASES: Final = (
-    r"(?:page|file|site) (?:was |could )?not (?:be )?found|page (?:does not|doesn.?t) exist|internal server error"
-    r"|(?:something|an error)\W.{0,20}(?:went wrong|occurred)|service (?:temporarily )?unavailable|under maintenance"
-    r"|(?:seite|datei) (?:wurde )?nicht gefunden|page (?:introuvable|non trouvée)|página no encontrada"
-    r"|página não encontrada|pagina non trovata|pagina niet gevonden|nie znaleziono strony|страница не найдена"
-    r"|sayfa bulunamadı|ページが見つかりません|页面(?:不存在|未找到)|找不到页面"
-)
-_WORDS: Final = (
-    "not found|error|forbidden|access denied|unauthori[sz]ed|bad gateway|maintenance|oops|nicht gefunden|fehler"
-    "|introuvable|erreur|no encontrado|não encontrado|non trovato|niet gevonden|nie znaleziono|не найдено|ошибка"
-    "|bulunamadı|见つかりません|未找到"
-)
-_ERROR: Final = re.compile(
-    rf"(?:#{{1,6}}\s+)?\W*(?:(?:error|fehler|erreur|http|status)\W{{0,3}}[45]\d\d\b"
-    rf"|(?:[45]\d\d\W+)?(?:(?:{_PHRASES})|(?:{_WORDS})(?=\s*(?:$|[^\w\s])))|[45]\d\d\W*$)",
-    re.IGNORECASE,
-)
-"""How an error page that is served with 200 begins."""
 _ERROR_LENGTH: Final = 1500
 """Characters below which a text that begins as an error page does is one."""
 
@@ -121,7 +103,7 @@ def is_error(text: str) -> bool:
     if len(text) >= _ERROR_LENGTH:
         return False
     lines = [line for line in _FRONT_MATTER.sub("", text).splitlines() if line.strip()]
-    return bool(lines) and _ERROR.match(lines[0].strip()) is not None
+    return bool(lines) and page_text.is_only(lines[0], page_text.ERROR, page_text.BLOCKED)
 
 
 _FRONT_MATTER: Final = re.compile(r"---[ \t]*\n(?:(?!---).*\n){0,50}---[ \t]*\n?")

@@ -88,10 +88,27 @@ def agree(pages: Sequence[PageText]) -> bool:
 
 def kinds_said(*texts: str) -> Iterator[str]:
     """Yield the kinds of words.toml of which one of ``texts``, such as a title and how a page begins, has words."""
-    plain = [re.sub(r"[\W_]+", " ", text.lower()).strip() for text in texts]
+    plain = [*map(_plain, texts)]
     for kind in (BLOCKED, SUSPECTED, ERROR, GATE):
         if any(pattern.search(text) for text in plain for pattern in _patterns(kind)):
             yield kind
+
+
+def is_only(line: str, *kinds: str) -> bool:
+    """Tell whether a line is words of ``kinds``, hardly anything before them and no name of its own."""
+    plain = _plain(line)
+    found = (pattern.search(plain) for kind in kinds for pattern in _patterns(kind))
+    return any(one and one.start() <= _BEFORE and len(one[0]) >= _OF_LINE * len(plain) for one in found)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\W_]+", " ", text.lower()).strip()
+
+
+_BEFORE: Final = 6
+"""Characters that may stand before such words: a status, a sigh."""
+_OF_LINE: Final = 0.4
+"""Part of the line that they are at least; a site may be named after an error."""
 
 
 class _Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
