@@ -148,7 +148,7 @@ def _root(
 def program() -> Any:
     """Return what reads a command line; the options that would install completion are no part of it."""
     root: Any = typer.main.get_command(app)
-    root.params = [one for one in root.params if one.name not in ("install_completion", "show_completion")]
+    root.params = [param for param in root.params if param.name not in ("install_completion", "show_completion")]
     return root
 
 

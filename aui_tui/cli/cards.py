@@ -237,13 +237,13 @@ def badge(context: typer.Context, host: options.Host, output: BadgeFile = "") ->
     emit([drawn(_report(run, host).card)], path)
 
 
-def _again(card: ReportCard, seen: Observations, method: str, base_url: str) -> ReportCard:
+def _again(card: ReportCard, observations: Observations, method: str, base_url: str) -> ReportCard:
     """Return what was seen by the scan of ``card``, graded again. Raises RecordError when it is of another host."""
     from aui_tui.service.grading import Grading
 
-    if seen.host != card.host:
-        raise RecordError(f"The observations are of {seen.host}, the card is of {card.host}.")
-    return Grading(method, base_url).again(card, seen)
+    if observations.host != card.host:
+        raise RecordError(f"The observations are of {observations.host}, the card is of {card.host}.")
+    return Grading(method, base_url).again(card, observations)
 
 
 @app.command("regrade", epilog="Example: aui-tui regrade shop.recording --method v0.1 --json")

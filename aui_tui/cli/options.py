@@ -174,8 +174,8 @@ def seconds_of(name: str, text: str, allowed: str = "smhdw") -> float:
 
     ``allowed``: the units. Raises BadValue.
     """
-    found = re.fullmatch(r"\s*(\d{1,6})\s*([a-z])\s*", text.lower(), re.ASCII)
-    if found is None or found[2] not in allowed:
+    match = re.fullmatch(r"\s*(\d{1,6})\s*([a-z])\s*", text.lower(), re.ASCII)
+    if match is None or match[2] not in allowed:
         examples = [word for word in ("7d", "12h", "30m", "90s") if word[-1] in allowed]
         raise BadValue(f"{name} takes a number with a unit, such as {', '.join(examples)}, not {clean(text, 40)!r}.")
-    return float(int(found[1]) * UNITS[found[2]])
+    return float(int(match[1]) * UNITS[match[2]])

@@ -104,7 +104,7 @@ class Parser:
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read a line. Raises Usage, and BadValue for an empty value."""
-        valued = {name for one in self.get_params(ctx) if not getattr(one, "is_flag", False) for name in one.opts}
+        valued = {name for param in self.get_params(ctx) if not getattr(param, "is_flag", False) for name in param.opts}
         refuse_empty(self.own(args), valued)
         try:
             rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
@@ -164,7 +164,7 @@ def _usage(error: Any, command: Any, context: Any) -> Usage:
     name = getattr(error, "option_name", "")
     found = getattr(error, "param", None)
     found = found or next(
-        (one for one in command.get_params(context) if name in (*one.opts, *one.secondary_opts)), None
+        (param for param in command.get_params(context) if name in (*param.opts, *param.secondary_opts)), None
     )
     about = ""
     if found is not None:
@@ -172,6 +172,6 @@ def _usage(error: Any, command: Any, context: Any) -> Usage:
         about = " " + " ".join(": ".join(record).split())
     elif name.removeprefix("--").replace("-", "_") in (*SITE_KEYS, "header"):
         about = ' It is a setting of [sites."HOST"] in the settings file.'
-    elif said.startswith("Got unexpected extra") and any("--query" in one.opts for one in command.params):
+    elif said.startswith("Got unexpected extra") and any("--query" in param.opts for param in command.params):
         about = " Words and terms go into --query, in quotes."
     return Usage(f"{said}.{about} See {context.command_path} --help.")

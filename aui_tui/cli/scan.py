@@ -69,20 +69,20 @@ async def scan_one(run: Run, service: Service, url: str, asked: ScanOptions) -> 
     return report
 
 
-def hints(seen: Observations) -> Iterator[str]:
+def hints(observations: Observations) -> Iterator[str]:
     """Yield which option would let a scan of the user's own site see more than a sign-in or a refused certificate."""
-    browser = seen.homepages[0] if seen.homepages else None
+    browser = observations.homepages[0] if observations.homepages else None
     if browser is None:
         return
-    if browser.status == UNAUTHORIZED and "credentials" not in seen.limits:
+    if browser.status == UNAUTHORIZED and "credentials" not in observations.limits:
         yield (
-            f"{seen.host} asks for a password (401). If it is yours, basic_auth_env or headers of "
-            f'[sites."{seen.host}"] in the settings file send it.'
+            f"{observations.host} asks for a password (401). If it is yours, basic_auth_env or headers of "
+            f'[sites."{observations.host}"] in the settings file send it.'
         )
     if browser.error == "tls" and any(words in browser.detail for words in UNKNOWN_ISSUER):
         yield (
-            f"{seen.host} has a certificate from an issuer that is not known here. If it is yours, AUI_TUI_CACERT=FILE "
-            "trusts the certificates in FILE too."
+            f"{observations.host} has a certificate from an issuer that is not known here. If it is yours, "
+            "AUI_TUI_CACERT=FILE trusts the certificates in FILE too."
         )
 
 

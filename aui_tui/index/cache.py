@@ -301,8 +301,8 @@ class QuotaStore:
     def _times(self, client: str, kept: Any) -> list[float]:
         """Return the times still in the window, in the file and in memory, oldest first, none in the future."""
         now = time.time()
-        found = [*(kept if isinstance(kept, list) else ()), *self._unsaved.get(client, ())]
-        times = [min(float(t), now) for t in found if isinstance(t, int | float)]
+        spent = [*(kept if isinstance(kept, list) else ()), *self._unsaved.get(client, ())]
+        times = [min(float(t), now) for t in spent if isinstance(t, int | float)]
         return sorted(t for t in times if now - t < WINDOW)
 
 

@@ -83,14 +83,14 @@ class Database:
         if self._writer is None:
             self._open()
         self._local.used = self.generation
-        found: tuple[int, sqlite3.Connection] | None = getattr(self._local, "reader", None)
-        if found is None or found[0] != self.generation:
+        opened: tuple[int, sqlite3.Connection] | None = getattr(self._local, "reader", None)
+        if opened is None or opened[0] != self.generation:
             connection = self._connect(self._mode)
             connection.execute("PRAGMA query_only = 1")
-            found = self._local.reader = (self.generation, connection)
+            opened = self._local.reader = (self.generation, connection)
             with self._lock:
                 self._readers.append(connection)
-        return found[1]
+        return opened[1]
 
     @contextmanager
     def reading(
@@ -288,8 +288,8 @@ class Database:
         """Say whether the file is an index of this version, or empty. Raises ConfigError for anything else."""
         version: int = connection.execute("PRAGMA user_version").fetchone()[0]
         shown = f"The file {clean(self.path, 200)}"
-        found = shape(connection)
-        if version == 0 and not found:
+        parts = shape(connection)
+        if version == 0 and not parts:
             return False
         identity: int = connection.execute("PRAGMA application_id").fetchone()[0]
         if version <= 0 or identity != APPLICATION_ID:
@@ -300,8 +300,8 @@ class Database:
                 "“aui-tui export --cards -o cards.ndjson” writes its cards, and here “aui-tui import cards.ndjson” "
                 "reads them into another folder (--data-dir DIR)."
             )
-        strange = [name for name in found if not is_ours(name, found[name])]
-        strange += [name for name in ours() if name not in found and not name.startswith("view ")]
+        strange = [name for name in parts if not is_ours(name, parts[name])]
+        strange += [name for name in ours() if name not in parts and not name.startswith("view ")]
         if strange:
             raise ConfigError(f"{shown} is not an index of this program: its {clean(strange[0], 80)} is not ours.")
         connection.execute("SELECT 1 FROM site LIMIT 1").fetchone()
@@ -335,7 +335,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 def _identity(path: Path) -> tuple[int, int] | None:
     """Return what tells the file at ``path`` from another one put in its place; None where there is none."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

@@ -91,24 +91,24 @@ def moves(db: sqlite3.Connection, query: Query, since: str, most: int) -> Moves:
     except ValueError:
         raise BadValue(f"A day is written as 2026-11-15, not {clean(since, 40)!r}.") from None
     end = None if day is None else epoch_ms((day + timedelta(days=1)).isoformat())
-    found: list[Move] = []
+    compared: list[Move] = []
     now_by_scan: dict[int, str] = {}
     where = all_of((Term("ranked"), *filters(query), *query.terms))
     hosts: int = db.execute(f"SELECT count(*) FROM site WHERE {where.sql}", where.values).fetchone()[0]
     sql = PAIRS.format(condition=where.sql)
     for host, before, after, past, letters in db.execute(sql, (*where.values, end)):
-        found.append(Move(host, before, after))
+        compared.append(Move(host, before, after))
         if past is not None:
             now_by_scan[past] = letters
     agents = _turned(db, now_by_scan) if len(now_by_scan) <= COMPARED else {}
-    order = sorted(found, key=lambda move: (move.before - move.after, move.host))
-    risen = sum(move.after > move.before for move in found)
-    fallen = sum(move.after < move.before for move in found)
+    order = sorted(compared, key=lambda move: (move.before - move.after, move.host))
+    risen = sum(move.after > move.before for move in compared)
+    fallen = sum(move.after < move.before for move in compared)
     return Moves(
         risen=risen,
         fallen=fallen,
-        same=len(found) - risen - fallen,
-        unknown=hosts - len(found),
+        same=len(compared) - risen - fallen,
+        unknown=hosts - len(compared),
         up=tuple(order[: min(most, risen)]),
         down=tuple(order[::-1][: min(most, fallen)]),
         agents=agents,
@@ -173,8 +173,8 @@ def _by_kind(kinds: Mapping[Any, int]) -> dict[str, Any]:
         "refusing": {edge: refusing[edge] for edge in most if refusing[edge]},
         "grades": grades,
         "stances": stances,
-        "verdicts": {slug: dict(found) for slug, found in verdicts.items()},
-        "shut": {slug: {word: (out, of) for word, (out, of) in found.items()} for slug, found in shut.items()},
+        "verdicts": {slug: dict(counts) for slug, counts in verdicts.items()},
+        "shut": {slug: {word: (out, of) for word, (out, of) in counts.items()} for slug, counts in shut.items()},
     }
 
 
@@ -220,7 +220,7 @@ class _Matrix(msgspec.Struct):
 
     def words(self) -> Iterator[str]:
         """Yield what each assistant got, as far as these parts tell."""
-        statuses = dict(zip(LIVE, (one.status for one in self.agent_access.values()), strict=False))
+        statuses = dict(zip(LIVE, (access.status for access in self.agent_access.values()), strict=False))
         for surface, verdict in zip(surfaces(), verdicts_of(self.matrix), strict=True):
             word = word_of(verdict, surface.source, ran=bool(self.task_runs))
             dropped = self.ledger.conclusive == LIVE_TOTAL and statuses.get(surface.slug) == 0

@@ -56,15 +56,15 @@ def can_read(file: Path) -> bool:
 
 def _narrow(folder: Path) -> None:
     """See to it that others cannot read what lies in ``folder``."""
-    found = folder.stat()
-    owner = getattr(os, "geteuid", lambda: found.st_uid)()
-    if stat.S_IMODE(found.st_mode) & (stat.S_IWGRP | stat.S_IWOTH | stat.S_ISVTX):
+    status = folder.stat()
+    owner = getattr(os, "geteuid", lambda: status.st_uid)()
+    if stat.S_IMODE(status.st_mode) & (stat.S_IWGRP | stat.S_IWOTH | stat.S_ISVTX):
         parts = places(folder)
         for part in (parts.cache, parts.pictures, parts.pages):
             part.mkdir(mode=MODE, exist_ok=True)
         with suppress(FileExistsError):
             os.close(os.open(parts.index, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    elif found.st_uid == owner and stat.S_IMODE(found.st_mode) & 0o077:
+    elif status.st_uid == owner and stat.S_IMODE(status.st_mode) & 0o077:
         folder.chmod(MODE)
 
 

@@ -54,7 +54,10 @@ def order_of(query: Query) -> str:
         key = f"CASE substr(words, {1 + slugs.index(query.sort.removeprefix('matrix.'))}, 1) {places} END"
     keys = [*([key] if key else []), *([] if key == "host" else ["score DESC", "host"])]
     if query.descending:
-        keys = [one.removesuffix(" DESC") if one.endswith(" DESC") else f"{one} DESC" for one in keys]
+        keys = [
+            expression.removesuffix(" DESC") if expression.endswith(" DESC") else f"{expression} DESC"
+            for expression in keys
+        ]
     return (f"{key} IS NULL, " if key else "") + ", ".join(keys)
 
 
@@ -88,9 +91,9 @@ def narrowed(db: sqlite3.Connection, query: Query) -> tuple[str, Term]:
     for term in query.terms:
         if len(term.text) >= TRIGRAM:
             phrase = '"' + term.text.replace('"', '""') + '"'  # one FTS5 string: a substring for trigrams
-            found = "SELECT rowid FROM site_text WHERE site_text MATCH ?"
-            if db.execute(f"SELECT count(*) FROM ({found} LIMIT {RARE})", (phrase,)).fetchone()[0] < RARE:
-                return "site NOT INDEXED", all_of((Term(f"id IN ({found})", (phrase,)), *query.terms))
+            matching = "SELECT rowid FROM site_text WHERE site_text MATCH ?"
+            if db.execute(f"SELECT count(*) FROM ({matching} LIMIT {RARE})", (phrase,)).fetchone()[0] < RARE:
+                return "site NOT INDEXED", all_of((Term(f"id IN ({matching})", (phrase,)), *query.terms))
     return "site", all_of(query.terms)
 
 
@@ -119,8 +122,10 @@ def facets(db: sqlite3.Connection, query: Query) -> Facets:
 def unused(db: sqlite3.Connection, columns: Iterable[str], ids: Sequence[int] | None = None) -> frozenset[str]:
     """Return those of ``columns``, keys of FILLED, that are empty for every ranked host, or for each of ``ids``."""
     where, values = ("ranked = 1", ()) if ids is None else ("id IN (SELECT value FROM json_each(?))", (str([*ids]),))
-    asked = ((one, f"SELECT EXISTS (SELECT 1 FROM site WHERE ({FILLED[one]}) AND {where})") for one in columns)
-    return frozenset(one for one, sql in asked if not db.execute(sql, values).fetchone()[0])
+    queries = (
+        (column, f"SELECT EXISTS (SELECT 1 FROM site WHERE ({FILLED[column]}) AND {where})") for column in columns
+    )
+    return frozenset(column for column, sql in queries if not db.execute(sql, values).fetchone()[0])
 
 
 class IdWindow:
@@ -149,5 +154,5 @@ def read_rows(db: sqlite3.Connection, ids: Sequence[int], ranks: Sequence[int]) 
     except (sqlite3.Error, msgspec.MsgspecError) as error:
         if isinstance(error, sqlite3.Error) and "JSON" not in str(error):
             raise Unavailable(f"The index could not be read: {clean(error, 120)}.") from None
-        return [row for one in ids for row in read_rows(db, [one], ranks)] if len(ids) > 1 else []
+        return [row for identity in ids for row in read_rows(db, [identity], ranks)] if len(ids) > 1 else []
     return [row_of(line, ranks) for line in listed]

@@ -103,7 +103,7 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
         return str(self.columns["host"])
 
 
-def columns_of(card: ReportCard, seen: Observations | None = None) -> dict[str, Any]:
+def columns_of(card: ReportCard, observations: Observations | None = None) -> dict[str, Any]:
     """Return the values by COLUMNS for a card; the key is ``seen.host``, else ``card.host``."""
     held = {
         "llms": "llms.txt" in card.files,
@@ -117,19 +117,19 @@ def columns_of(card: ReportCard, seen: Observations | None = None) -> dict[str, 
         "shell": card.noscript_shell,
     }
     best = next(iter(by_harm(card)), None)
-    found = _of_summary(card.summary(), ranked=not card.unreachable)
-    assistants = tuple(each(card, seen))
-    return found | {
+    columns = _of_summary(card.summary(), ranked=not card.unreachable)
+    assistants = tuple(each(card, observations))
+    return columns | {
         "method": card.method,
-        "host": seen.host if seen is not None else card.host,
+        "host": observations.host if observations is not None else card.host,
         "edge": card.edge,
-        "server": server(() if seen is None else seen.browser.headers),
+        "server": server(() if observations is None else observations.browser.headers),
         "has": joined(word for word, holds in held.items() if holds),
         "fixes": joined(fix.k for fix in card.recommendations),
         "contradictions": joined(directions(assistants)),
-        "words": letters(one.verdict for one in assistants),
+        "words": letters(assistant.verdict for assistant in assistants),
         "measured": totals(card)[1],
-        "crawlers": policies(card.crawler_policy) + opens(seen),
+        "crawlers": policies(card.crawler_policy) + opens(observations),
         "best_fix": best.title if best else "",
         "best_points": best.pts if best and best.k not in asked_for(card) else 0,
         "live": json.dumps([access.status for access in card.agent_access.values()]),
@@ -232,8 +232,10 @@ def has_tasks(summary: SiteSummary | ReportCard) -> bool:
 
 def method_of(summary: SiteSummary) -> str:
     """Return the name of the method whose pillars a summary has, empty when it is not one of ours."""
-    found = (one.name for one in METHODS.values() if {pillar.key for pillar in one.pillars} == set(summary.pillars))
-    return next(found, "")
+    names = (
+        method.name for method in METHODS.values() if {pillar.key for pillar in method.pillars} == set(summary.pillars)
+    )
+    return next(names, "")
 
 
 def server(headers: Iterable[tuple[str, str]]) -> str:
@@ -241,13 +243,13 @@ def server(headers: Iterable[tuple[str, str]]) -> str:
     return next((value.casefold() for name, value in headers if name == "server"), "")
 
 
-def policies(found: dict[str, str]) -> str:
+def policies(policy_by_agent: dict[str, str]) -> str:
     """Return what robots.txt says to the crawlers that it names, as the column ``crawlers``; positions count."""
-    named = zip(names_of("crawler_policy"), found.values(), strict=False)
+    named = zip(names_of("crawler_policy"), policy_by_agent.values(), strict=False)
     return joined(f"{token}={policy}" for token, policy in named if policy != "unlisted")
 
 
-def opens(seen: Observations | None) -> str:
+def opens(observations: Observations | None) -> str:
     """Return what open readers that were asked for get, as part of the column ``crawlers``; empty for nobody."""
-    door = seen.open_door if seen is not None else None
+    door = observations.open_door if observations is not None else None
     return joined(f"open.{key}={word}" for key, word in open_readers(door).items()) if door is not None else ""

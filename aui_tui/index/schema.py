@@ -38,12 +38,12 @@ def schema() -> tuple[Statement, ...]:
 
 def shape(db: sqlite3.Connection) -> dict[str, str]:
     """Return what a file is made of: for a table its columns, for the rest the SQL."""
-    found = {}
+    parts = {}
     for kind, name, sql in db.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall():
         if kind == "table" and "VIRTUAL" not in sql.upper().split("(")[0]:
             sql = str(db.execute("SELECT name, type, hidden FROM pragma_table_xinfo(?)", (name,)).fetchall())
-        found[f"{kind} {name}"] = sql
-    return found
+        parts[f"{kind} {name}"] = sql
+    return parts
 
 
 @cache

@@ -134,14 +134,14 @@ class Store:
 
     def _put(self, db: sqlite3.Connection, scan: Packed) -> bool:
         at = scan.columns["at"]
-        found = db.execute(
+        row = db.execute(
             "SELECT id, at, (SELECT count(card) FROM scan WHERE site = site.id) FROM site WHERE host = ?",
             (scan.host,),
         ).fetchone()
-        if found is None:
+        if row is None:
             _keep(db, _write(db, scan.columns), scan)
             return True
-        site, latest, cards = found
+        site, latest, cards = row
         if (scan.aside > 1 and not cards) or (scan.card is None and (cards or at <= latest)):
             return False
         if not cards:
@@ -157,11 +157,14 @@ class Store:
         if chosen == at:
             _write(db, scan.columns)
         elif chosen != latest:
-            card, seen = db.execute(f"SELECT {BLOBS} FROM scan WHERE site = ? AND at = ?", (site, chosen)).fetchone()
+            card, observations = db.execute(
+                f"SELECT {BLOBS} FROM scan WHERE site = ? AND at = ?", (site, chosen)
+            ).fetchone()
             _write(
                 db,
                 columns_of(
-                    compression.unpack_card(card), None if seen is None else compression.unpack_observations(seen)
+                    compression.unpack_card(card),
+                    None if observations is None else compression.unpack_observations(observations),
                 ),
             )
         _compare(db, site, chosen)
@@ -171,13 +174,13 @@ class Store:
         """Remove ``host``, its history and its visits; return the number of scans removed. Raises NeverScanned."""
         with self.database.writing() as db:
             visits = db.execute("DELETE FROM visits WHERE host = ?", (host,)).rowcount
-            found = db.execute("SELECT id, CAST(folded AS TEXT) FROM site WHERE host = ?", (host,)).fetchone()
-            if found is None and not visits:
+            row = db.execute("SELECT id, CAST(folded AS TEXT) FROM site WHERE host = ?", (host,)).fetchone()
+            if row is None and not visits:
                 raise NeverScanned(host)
             db.execute(COUNT)
-            if found is None:
+            if row is None:
                 return 0
-            site, folded = found
+            site, folded = row
             db.execute(TEXT_DELETE, (site, search_text(host, folded)))
             db.execute("DELETE FROM site WHERE id = ?", (site,))
             return db.execute("DELETE FROM scan WHERE site = ?", (site,)).rowcount
@@ -202,16 +205,16 @@ class Store:
                 below = db.execute(f"{sql} RETURNING ungraded", (REVISION,)).fetchall()[0][0]
         while below and time.monotonic() < end:
             sql = f"SELECT id, {BLOBS}, aside FROM scan WHERE id < ? AND card IS NOT NULL ORDER BY id DESC LIMIT ?"
-            found = self._read(sql, (below, REGRADED))
+            rows = self._read(sql, (below, REGRADED))
             scans = []
-            for _, card, seen, aside in found:
+            for _, card, seen, aside in rows:
                 with suppress(RecordError):
                     kept, observations = (
                         compression.unpack_card(card),
                         compression.unpack_observations(seen) if seen else None,
                     )
                     scans.append(Packed.of(grade(kept, observations) if observations else kept, observations, aside))
-            below, done = found[-1][0] if found else 0, done + len(scans)
+            below, done = rows[-1][0] if rows else 0, done + len(scans)
             with self.database.writing() as db:
                 for scan in scans:
                     self._put(db, scan)
@@ -237,23 +240,23 @@ class Store:
         return None
 
     def _scan(self, host: str, when: str, values: Sequence[object]) -> HostReport:
-        found = self._read(f"SELECT {BLOBS} FROM site JOIN scan ON site = site.id WHERE host = ? AND {when}", values)
-        if not found:
+        rows = self._read(f"SELECT {BLOBS} FROM site JOIN scan ON site = site.id WHERE host = ? AND {when}", values)
+        if not rows:
             raise NeverScanned(host)
-        card, observations = found[0]
+        card, packed = rows[0]
         if card is None:
             raise NoCard(host)
-        kept = None
+        observations = None
         with suppress(RecordError):
-            kept = None if observations is None else compression.unpack_observations(observations)
+            observations = None if packed is None else compression.unpack_observations(packed)
         try:
-            return HostReport(card=compression.unpack_card(card), observations=kept)
+            return HostReport(card=compression.unpack_card(card), observations=observations)
         except RecordError:
             raise NeverScanned(host) from None
 
     def history(self, host: str) -> tuple[HistoryPoint, ...]:
         """Return the kept scans of ``host``, oldest first, damaged ones left out; empty when it was never scanned."""
-        found = self._read(
+        rows = self._read(
             "SELECT scan.at, scan.score, scan.grade, scan.stance, unreachable, plain, dead = 2 FROM scan "
             "JOIN site ON site.id = site WHERE host = ? AND scan.stance IN (0, 1, 2) AND typeof(scan.at) = 'integer' "
             f"AND typeof(scan.score) = 'integer' AND {ROUTE} ORDER BY scan.at",
@@ -265,40 +268,40 @@ class Store:
                 score=score,
                 grade=grade,
                 stance=STANCES[stance],
-                unreachable=bool(gone),
+                unreachable=bool(unreachable),
                 plain=plain,
                 incomplete=bool(incomplete),
             )
-            for at, score, grade, stance, gone, plain, incomplete in found
+            for at, score, grade, stance, unreachable, plain, incomplete in rows
         )
 
     def row(self, host: str) -> Row:
         """Return the list row of ``host``. Raises NeverScanned."""
         with self.database.reading() as db:
-            found = db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
-            listed = read_rows(db, found, _ranks(db)) if found else []
+            row = db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
+            listed = read_rows(db, row, _ranks(db)) if row else []
         if not listed:
             raise NeverScanned(host)
         return listed[0]
 
     def visits(self, host: str) -> Visits | None:
         """Return what the access logs of ``host`` said last; None when none was read or the record is broken."""
-        found = self._read("SELECT CAST(record AS BLOB) FROM visits WHERE host = ?", (host,))
+        rows = self._read("SELECT CAST(record AS BLOB) FROM visits WHERE host = ?", (host,))
         try:
-            return decode_visits(found[0][0]) if found else None
+            return decode_visits(rows[0][0]) if rows else None
         except RecordError:
             return None
 
     def recent(self, hosts: Sequence[str]) -> dict[str, Recent]:
         """Return what is known of those of ``hosts`` that were ever scanned."""
-        found = self._read(
+        rows = self._read(
             "SELECT host, category, (SELECT CAST(max(at) AS INTEGER) FROM scan "
             f"WHERE site = site.id AND {PAST} AND {ROUTE}) FROM site "
             "WHERE host IN (SELECT value FROM json_each(?))",
             (json.dumps(list(hosts)),),
         )
         return {
-            host: Recent(category if category in CATEGORIES else "", (at or 0) / 1000) for host, category, at in found
+            host: Recent(category if category in CATEGORIES else "", (at or 0) / 1000) for host, category, at in rows
         }
 
     # Lists
@@ -323,9 +326,9 @@ class Store:
     def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in the ranked (else unreachable) list of ``query``, -1 when it is absent."""
         with self.database.reading() as db:
-            found = db.execute("SELECT id, ranked FROM site WHERE host = ?", (host,)).fetchone()
-            listed = () if found is None else find_hosts(db, query, ranked=bool(found[1]))
-        return next((place for place, identity in enumerate(listed) if identity == found[0]), -1)
+            row = db.execute("SELECT id, ranked FROM site WHERE host = ?", (host,)).fetchone()
+            listed = () if row is None else find_hosts(db, query, ranked=bool(row[1]))
+        return next((place for place, identity in enumerate(listed) if identity == row[0]), -1)
 
     def _view(self, db: sqlite3.Connection, query: Query, counted: Facets | None) -> IndexView:
         """Return the lists of ``query``; their first rows alone while nothing is ``counted``."""
@@ -352,8 +355,8 @@ class Store:
         version = self.database.generation, db.execute("SELECT changes FROM meta").fetchone()[0]
         if self._unused_of_all[0] != version:
             self._unused_of_all = version, unused(db, FILLED)
-        found = self._unused_of_all[1]
-        return found | unused(db, FILLED.keys() - found, ids) if len(ids) < RARE else found
+        columns = self._unused_of_all[1]
+        return columns | unused(db, FILLED.keys() - columns, ids) if len(ids) < RARE else columns
 
     def _read(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         with self.database.reading() as db:

@@ -122,8 +122,8 @@ def _broken(db: sqlite3.Connection, progress: OnProgress) -> Iterator[str]:
     """Yield a word for every record that cannot be read."""
     total, done, last = db.execute("SELECT count(*) FROM scan").fetchone()[0], 0, 0
     sql = "SELECT id, CAST(card AS BLOB), CAST(observations AS BLOB) FROM scan WHERE id > ? ORDER BY id LIMIT ?"
-    while found := db.execute(sql, (last, STEP)).fetchall():
-        for _, card, seen in found:
+    while rows := db.execute(sql, (last, STEP)).fetchall():
+        for _, card, seen in rows:
             try:
                 if card is not None:
                     compression.unpack_card(card)
@@ -131,7 +131,7 @@ def _broken(db: sqlite3.Connection, progress: OnProgress) -> Iterator[str]:
                     compression.unpack_observations(seen)
             except RecordError:
                 yield "Scans that cannot be read"
-        done, last = done + len(found), found[-1][0]
+        done, last = done + len(rows), rows[-1][0]
         progress(done, total)
     for host, data in db.execute("SELECT host, CAST(record AS BLOB) FROM visits"):
         try:

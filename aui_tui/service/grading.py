@@ -23,8 +23,8 @@ def known_as(host: str, name: str, category: str, kept: str) -> Known:
     starter list's.
     """
     listed = starter().get(host, Known())
-    said = category or (kept if kept != UNCATEGORIZED else "")
-    return Known(name or listed.name, said or listed.category or kept or UNCATEGORIZED, listed.seed)
+    chosen = category or (kept if kept != UNCATEGORIZED else "")
+    return Known(name or listed.name, chosen or listed.category or kept or UNCATEGORIZED, listed.seed)
 
 
 class Grading(NamedTuple):

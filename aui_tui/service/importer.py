@@ -202,15 +202,15 @@ def index_rows(data: bytes) -> Iterator[ImportedRecord]:
 
 
 def _rows(lists: _Lists) -> Iterator[ImportedRecord]:
-    found = False
+    has_list = False
     for name in ("ranked", "unreachable"):
         values: msgspec.Raw | msgspec.UnsetType = getattr(lists, name)
         if isinstance(values, msgspec.Raw) and bytes(values).lstrip().startswith(b"["):
-            found = True
+            has_list = True
             yield from _elements(bytes(values), name + "[{}]", ranked=name == "ranked", base=0)
         elif isinstance(values, msgspec.Raw) and bytes(values) != b"null":
             yield ImportedRecord(place=name, error="It is not an array.")
-    if not found:
+    if not has_list:
         raise RecordError("The index has neither a list “ranked” nor a list “unreachable”.")
 
 
@@ -251,11 +251,11 @@ def _record(value: Any, place: str, *, ranked: bool = True) -> ImportedRecord:
         return ImportedRecord(place=place, error=clean(f"No card of {value.get('host')}: {value.get('detail')}", 400))
     try:
         if isinstance(value.get("card"), dict):
-            seen = value.get("observations")
+            observations = value.get("observations")
             return ImportedRecord(
                 place=place,
                 card=codec.card_from(_filled(value["card"], CARD_DEFAULTS)),
-                observations=None if seen is None else observations_from(seen),
+                observations=None if observations is None else observations_from(observations),
             )
         if "found" in value or "evidence" in value or "ua_policy" in value:
             return ImportedRecord(place=place, card=codec.card_from(_filled(value, CARD_DEFAULTS)))
@@ -335,7 +335,7 @@ def _packed(record: ImportedRecord) -> Packed:
     card = record.card
     _check_time(card.scanned_at)
     card = msgspec.structs.replace(card, host=site_of(card.host), url=page_of("", card.url, card.host))
-    seen = record.observations
-    if seen is not None and site_of(seen.host) != card.host:
-        raise RecordError(f"The observations are of {seen.host}, the card is of {card.host}.")
-    return Packed.of(card, None if seen is None else msgspec.structs.replace(seen, host=card.host))
+    observations = record.observations
+    if observations is not None and site_of(observations.host) != card.host:
+        raise RecordError(f"The observations are of {observations.host}, the card is of {card.host}.")
+    return Packed.of(card, None if observations is None else msgspec.structs.replace(observations, host=card.host))

@@ -150,8 +150,8 @@ class LocalService(Service):
         In an index that cannot be written they stay as they are.
         """
 
-        def again(card: ReportCard, seen: Observations) -> ReportCard:
-            return self._grading.under(card, seen, card.method)
+        def again(card: ReportCard, observations: Observations) -> ReportCard:
+            return self._grading.under(card, observations, card.method)
 
         with suppress(Unavailable):
             return self.reports.regrade(again, seconds=REGRADING)
@@ -183,9 +183,9 @@ class LocalService(Service):
 
     async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return what is stored of ``host``. Raises NeverScanned, or BadValue for a method it was not kept for."""
-        wanted = method_called(method).name if method else ""
-        kept = await self._call(lambda: self._grading.report(self.reports, _key(host), method=wanted, at=at))
-        return self._accepting(kept)
+        method_name = method_called(method).name if method else ""
+        report = await self._call(lambda: self._grading.report(self.reports, _key(host), method=method_name, at=at))
+        return self._accepting(report)
 
     def _accepting(self, report: HostReport) -> HostReport:
         """Return ``report`` with what its owner accepts today (UTC)."""
@@ -202,9 +202,9 @@ class LocalService(Service):
 
     async def keep_visits(self, record: Visits) -> Visits:
         """Keep ``record`` as what the access logs of its host say now; return it under the key of that host."""
-        kept = msgspec.structs.replace(record, host=_key(record.host))
-        await self._call(lambda: self.reports.put_visits(kept))
-        return kept
+        visits = msgspec.structs.replace(record, host=_key(record.host))
+        await self._call(lambda: self.reports.put_visits(visits))
+        return visits
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         """Return where ``host`` would stand with ``fixes`` carried out, from what was seen.
@@ -269,21 +269,23 @@ class LocalService(Service):
 
     async def _with_declared(self, target: Target, report: HostReport, progress: Progress) -> HostReport:
         """Return ``report`` with what its site declares for agents; of a cached answer, what it said before."""
-        seen = report.observations
-        if seen is None or seen.unreachable:
+        observations = report.observations
+        if observations is None or observations.unreachable:
             sentence = f"{report.card.host} was not reached, so it was not asked what it declares."
             return msgspec.structs.replace(report, warnings=(*report.warnings, sentence))
-        if seen.declared is not None and report.source == "cache":
-            card = msgspec.structs.replace(report.card, declared=seen.declared)
+        if observations.declared is not None and report.source == "cache":
+            card = msgspec.structs.replace(report.card, declared=observations.declared)
             return msgspec.structs.replace(report, card=card)
         from aui_tui.scan.declared import look
 
-        spent = 0.0 if report.source == "cache" else seen.elapsed_ms / 1000
+        spent = 0.0 if report.source == "cache" else observations.elapsed_ms / 1000
         access = self.access.toward(target)
-        declared = await look(seen, access=access, progress=progress, spent=spent)
-        seen = msgspec.structs.replace(seen, declared=declared)
-        card, warnings = await self._keep_added(report, seen, target)
-        return msgspec.structs.replace(report, card=card, observations=seen, warnings=(*report.warnings, *warnings))
+        declared = await look(observations, access=access, progress=progress, spent=spent)
+        observations = msgspec.structs.replace(observations, declared=declared)
+        card, warnings = await self._keep_added(report, observations, target)
+        return msgspec.structs.replace(
+            report, card=card, observations=observations, warnings=(*report.warnings, *warnings)
+        )
 
     async def run_tasks_again(self, host: str, *, live: TaskProgress | None = None) -> HostReport:
         """Run the tasks on the kept scan of ``host``, without scanning it again.
@@ -293,11 +295,13 @@ class LocalService(Service):
         from aui_tui.service.tasks import TaskRuns
 
         report = await self.site(host)
-        seen, asked = report.observations, report.card.input_host
-        if seen is not None:
-            asked = seen.input_host if "://" not in seen.host else seen.host
-        TaskRuns.check(self.access, act=False, own=await self.owns(asked if seen is None else seen.origin))
-        return await self._runs().run(report, act=False, live=live, target=self.access.target(asked))
+        observations, address = report.observations, report.card.input_host
+        if observations is not None:
+            address = observations.input_host if "://" not in observations.host else observations.host
+        TaskRuns.check(
+            self.access, act=False, own=await self.owns(address if observations is None else observations.origin)
+        )
+        return await self._runs().run(report, act=False, live=live, target=self.access.target(address))
 
     def _runs(self) -> TaskRuns:
         if self._task_runs is None:
@@ -307,11 +311,11 @@ class LocalService(Service):
         return self._task_runs
 
     async def _keep_added(
-        self, report: HostReport, seen: Observations, target: Target
+        self, report: HostReport, observations: Observations, target: Target
     ) -> tuple[ReportCard, tuple[str, ...]]:
-        stored = self._grading.again(report.card, seen)
-        warnings = await self.scans.keep(target, stored, seen)
-        return self._grading.under(stored, seen, report.card.method), warnings
+        stored = self._grading.again(report.card, observations)
+        warnings = await self.scans.keep(target, stored, observations)
+        return self._grading.under(stored, observations, report.card.method), warnings
 
     async def pictures(self, host: str) -> dict[str, bytes]:
         """Return the pictures (PNG) of the last run of the tasks on ``host`` by task; empty when none are kept."""
@@ -323,9 +327,9 @@ class LocalService(Service):
         """Return the kept page of ``host`` as a ``kind`` of reader gives it. Raises NoPage."""
         from aui_tui.scan.parser_process import ParserProcess
 
-        found = await self._call(lambda: pages.kept(self.places.pages, _key(host)))
-        found = tuple(page for page in found if client != "agent" or page.client != BROWSER)
-        page = next((page for page in found if page.client == client), found[0] if found else None)
+        kept = await self._call(lambda: pages.kept(self.places.pages, _key(host)))
+        kept = tuple(page for page in kept if client != "agent" or page.client != BROWSER)
+        page = next((page for page in kept if page.client == client), kept[0] if kept else None)
         if page is None:
             raise NoPage(_key(host))
         if self._reader is None:

@@ -129,8 +129,8 @@ class Service(ABC):
 
     async def transcript(self, host: str) -> TaskReport | None:
         """Return the last run of the tasks on ``host``; None when there is none. Raises NeverScanned, Unavailable."""
-        seen = (await self.site(host)).observations
-        return None if seen is None else seen.tasks
+        observations = (await self.site(host)).observations
+        return None if observations is None else observations.tasks
 
     async def pictures(self, host: str) -> dict[str, bytes]:
         """Return the pictures (PNG) of the last run of the tasks on ``host`` by task; empty when none are kept."""

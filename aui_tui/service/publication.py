@@ -80,10 +80,10 @@ class Publication(LocalService):
         Raises ScansRefused where nobody scans and the cache has no answer.
         """
         if not self.can_scan:
-            found = None if options.force else await self.cached(url)
-            if found is None:
+            report = None if options.force else await self.cached(url)
+            if report is None:
                 raise ScansRefused("This service does not scan for its visitors; its stored report cards can be read.")
-            return found
+            return report
         scan = super().scan(url, ScanOptions(force=options.force, client=options.client), progress=progress)
         return await asyncio.shield(asyncio.ensure_future(scan))
 

@@ -240,10 +240,10 @@ class Scans:
         """Return the kept scan that is an answer for ``target``; None without one."""
         at = self.recent.get(key.name) if key.name else ""
         with suppress(AuiError):
-            found = self._reports.get(target.site, at) if at else None
-            if found is not None and found.observations is not None:
-                old = time.time() - epoch_ms(found.card.scanned_at) / 1000
-                return found if -FUTURE <= old < life_of(found.card) else None
+            report = self._reports.get(target.site, at) if at else None
+            if report is not None and report.observations is not None:
+                old = time.time() - epoch_ms(report.card.scanned_at) / 1000
+                return report if -FUTURE <= old < life_of(report.card) else None
         return None
 
     def _under(self, report: HostReport, method: str, *, source: str) -> HostReport:
@@ -254,9 +254,9 @@ class Scans:
         """Load what the first scan needs."""
         await self._scanner.prepare(self._access)
 
-    async def keep(self, target: Target, card: ReportCard, seen: Observations) -> tuple[str, ...]:
+    async def keep(self, target: Target, card: ReportCard, observations: Observations) -> tuple[str, ...]:
         """Keep a scan of ``target`` to which something was added; return sentences about what could not be kept."""
-        saving = self._call(lambda: self._save(self._access.key(target), card, seen))
+        saving = self._call(lambda: self._save(self._access.key(target), card, observations))
         return tuple(await asyncio.shield(saving))
 
     async def aclose(self) -> None:
@@ -315,11 +315,11 @@ class Scans:
         key, payer = self._access.key(target), options.client
         if payer is not None and not await self._count(self.quota.spend, payer):
             warnings.append("The count of scans could not be saved; this process counts alone.")
-        kept = list[KeptPage]()
+        pages_seen = list[KeptPage]()
         try:
             async with self._places:
                 access = self._access.toward(target)
-                seen = await self._scanner.observe(target, access=access, progress=tell, keep=kept.extend)
+                seen = await self._scanner.observe(target, access=access, progress=tell, keep=pages_seen.extend)
         except (InvalidHost, Unavailable):
             if payer is not None:
                 await self._count(self.quota.refund, payer)
@@ -344,7 +344,7 @@ class Scans:
         warnings += await asyncio.shield(saving)
         if key.aside < 2:
             with suppress(AuiError, OSError):
-                await asyncio.shield(self._call(lambda: pages.keep(self._pages, seen.host, kept)))
+                await asyncio.shield(self._call(lambda: pages.keep(self._pages, seen.host, pages_seen)))
         return HostReport(
             card=card,
             observations=observations,

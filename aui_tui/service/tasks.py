@@ -76,33 +76,35 @@ class TaskRuns:
         They start on the page that ``target`` names. Raises BadValue where that does not exist.
         A cached report that has a run is returned as it is. Cancelling keeps the tasks that had ended.
         """
-        seen = report.observations
-        if seen is None or (report.source == "cache" and _has_run(seen, act=act)):
+        observations = report.observations
+        if observations is None or (report.source == "cache" and _has_run(observations, act=act)):
             return report
         start = target.path
-        gone = next((page.exchanges[0].status for page in seen.pages if page.path == start), 0)
-        if gone in GONE:
-            raise BadValue(f"{start} of {seen.host} is no page: it answers with status {gone}. Tasks start on a page.")
-        if seen.unreachable:
-            sentence = f"{seen.host} was not reached, so no tasks were run."
+        status = next((page.exchanges[0].status for page in observations.pages if page.path == start), 0)
+        if status in GONE:
+            raise BadValue(
+                f"{start} of {observations.host} is no page: it answers with status {status}. Tasks start on a page."
+            )
+        if observations.unreachable:
+            sentence = f"{observations.host} was not reached, so no tasks were run."
             return msgspec.structs.replace(report, warnings=(*report.warnings, sentence))
         try:
             async with self._places:
                 ran = await run_tasks(
-                    seen,
+                    observations,
                     self._browser,
-                    access=self._access.toward(parse(seen.origin, allow_private=True)),
+                    access=self._access.toward(parse(observations.origin, allow_private=True)),
                     act=act,
                     start=start,
                     tell=None if live is None else partial(self._tell, live),
                 )
         except TasksStopped as stopped:
             if any(result.reason != STOPPED for result in stopped.ran.report.results):
-                await asyncio.shield(self._kept(report, seen, stopped.ran, target))
+                await asyncio.shield(self._kept(report, observations, stopped.ran, target))
             raise
         except Unavailable as error:
             return msgspec.structs.replace(report, warnings=(*report.warnings, f"No tasks were run. {error}"))
-        return await self._kept(report, seen, ran, target)
+        return await self._kept(report, observations, ran, target)
 
     def _tell(self, live: TaskProgress, event: TaskEvent) -> None:
         """Hand on ``event``; whoever watches is told when the browser runs without its sandbox."""
@@ -111,22 +113,24 @@ class TaskRuns:
             event = msgspec.structs.replace(event, note=note)
         live(event)
 
-    async def _kept(self, report: HostReport, seen: Observations, run: TaskRunning, target: Target) -> HostReport:
-        whole = redact(seen.with_tasks(run.report, run.rendered), self._access.secrets)
-        card, warnings = await self._keep(report, whole, target)
+    async def _kept(
+        self, report: HostReport, observations: Observations, run: TaskRunning, target: Target
+    ) -> HostReport:
+        observations_with_run = redact(observations.with_tasks(run.report, run.rendered), self._access.secrets)
+        card, warnings = await self._keep(report, observations_with_run, target)
         if run.pictures:
-            await asyncio.to_thread(write_pictures, self._pictures, seen.host, run.pictures)
+            await asyncio.to_thread(write_pictures, self._pictures, observations.host, run.pictures)
         notes = (*report.warnings, *warnings)
-        return msgspec.structs.replace(report, card=card, observations=whole, warnings=notes)
+        return msgspec.structs.replace(report, card=card, observations=observations_with_run, warnings=notes)
 
     async def aclose(self) -> None:
         """End the browser."""
         await self._browser.aclose()
 
 
-def _has_run(seen: Observations, *, act: bool) -> bool:
+def _has_run(observations: Observations, *, act: bool) -> bool:
     """Say whether a scan has a whole run that says what is asked for."""
-    run = seen.tasks if seen.has_own_tasks else None
+    run = observations.tasks if observations.has_own_tasks else None
     return run is not None and not run.stopped and (run.acted or not act)
 
 
@@ -148,11 +152,11 @@ def write_pictures(pictures: Path, host: str, images: dict[str, bytes]) -> None:
 def read_pictures(pictures: Path, host: str) -> dict[str, bytes]:
     """Return the pictures of the last run on ``host`` by task, as far as there are any."""
     folder = folder_of(pictures, host)
-    found = {}
+    images = {}
     for task in TASKS:
         with suppress(OSError):
-            found[task.key] = (folder / f"{task.key}.png").read_bytes()
-    return found
+            images[task.key] = (folder / f"{task.key}.png").read_bytes()
+    return images
 
 
 def drop_pictures(pictures: Path, host: str) -> None:

@@ -561,8 +561,12 @@ def log_words(report: HostReport) -> str:
     if seen is None:
         return "not kept by this source"
     found = Counter(
-        "not found" if one.status in (404, 410) else "no answer" if one.outcome == INCONCLUSIVE else one.outcome
-        for one in seen.exchanges
+        "not found"
+        if exchange.status in (404, 410)
+        else "no answer"
+        if exchange.outcome == INCONCLUSIVE
+        else exchange.outcome
+        for exchange in seen.exchanges
     )
     parts = ", ".join(f"{number} {word}" for word, number in found.most_common())
     return f"{count(len(seen.exchanges), 'question')} in {labels.seconds(report.card.elapsed_ms)}: {parts}"

@@ -375,7 +375,7 @@ class Dashboard(App[Any]):
     async def _tell_cancelled(self, scan: Scan) -> None:
         """Say what a cancelled scan left: what was kept, and where it is listed, or that nothing was."""
         kept, _ = await attempt(self.context.service.site(scan.url))
-        if kept is not None and any(one.id == "incomplete" for one in kept.card.findings):
+        if kept is not None and any(finding.id == "incomplete" for finding in kept.card.findings):
             host, where = kept.card.host, "unreachable hosts (u)" if kept.card.unreachable else "list"
             words = f"Scan of {host} cancelled; what was seen is kept in the {where}, marked incomplete."
         else:

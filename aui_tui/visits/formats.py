@@ -51,12 +51,12 @@ def client_keys(text: str) -> tuple[str, ...]:
 
     ``X-Real-IP``, ``$http_x_real_ip`` and ``cs(X-Real-IP)`` are the same. Raises BadValue for what is not a name.
     """
-    found = _FIELD.fullmatch(text.strip().lower())
-    if found is None or len(text) > 100:
+    match = _FIELD.fullmatch(text.strip().lower())
+    if match is None or len(text) > 100:
         raise BadValue(
             f"client_field takes the name of a field, such as X-Real-IP or $http_x_real_ip, not {clean(text, 60)!r}."
         )
-    name = found[1] or found[2]
+    name = match[1] or match[2]
     dashed, joined = name.replace("_", "-"), name.replace("-", "_")
     return tuple(dict.fromkeys((name, dashed, joined, f"http_{joined}", f"request_{dashed}", f"cs({dashed})")))
 
@@ -185,10 +185,10 @@ class Clf(LogFormat):
                 return LogLine(
                     agent, address.decode("ascii", "replace"), clf_time(stamp), shown, int(status), int(size)
                 )
-            found = _CLF.fullmatch(line.rstrip(b"\r\n"))
-            if found is None:
+            match = _CLF.fullmatch(line.rstrip(b"\r\n"))
+            if match is None:
                 return None
-            first, second, user, stamp, request, status, size, _, agent, rest = found.groups(b"")
+            first, second, user, stamp, request, status, size, _, agent, rest = match.groups(b"")
             addresses = [address_of(part.decode("ascii", "replace")) for part in (first, second, *user.split())]
             if first.endswith(b":") or (any(addresses[2:]) and not any(addresses[:2])):
                 return None  # what stands before the address is no part of this format
@@ -219,10 +219,10 @@ class Clf(LogFormat):
 
 def _time_taken(rest: bytes) -> float | None:
     """Return the seconds among further fields: nginx writes ``0.123``, Traefik ``5ms``."""
-    found = _REQUEST_TIME.search(rest)
-    if found is None:
+    match = _REQUEST_TIME.search(rest)
+    if match is None:
         return None
-    return float(found[1]) if found[1] else int(found[2]) / 1000
+    return float(match[1]) if match[1] else int(match[2]) / 1000
 
 
 def _further(rest: bytes) -> list[bytes]:
@@ -271,7 +271,7 @@ def _marker(keys: Sequence[str], lines: Sequence[bytes]) -> bytes:
     """Return how the first of ``keys`` that a line has is written, up to its text; empty when none is there."""
     wanted = b"|".join(re.escape(key.encode()) for key in keys)
     pattern = re.compile(rb'"(?:' + wanted + rb')"\s*:\s*\[?\s*"', re.IGNORECASE)
-    return next((found[0] for line in lines if (found := pattern.search(line))), b"")
+    return next((match[0] for line in lines if (match := pattern.search(line))), b"")
 
 
 def _flat(record: dict[str, Any], client: Sequence[str]) -> dict[str, Any]:
@@ -511,7 +511,7 @@ def _prefixes() -> tuple[tuple[str, Callable[[bytes], bytes | None]], ...]:
     """Return what takes a prefix off a line, None where it has none, with the name of the prefix."""
 
     def behind(pattern: re.Pattern[bytes]) -> Callable[[bytes], bytes | None]:
-        return lambda line: line[found.end() :] if (found := pattern.match(line)) else None
+        return lambda line: line[match.end() :] if (match := pattern.match(line)) else None
 
     known = ((row["name"], behind(re.compile(row["pattern"].encode()))) for row in names()["prefix"])
     return (("docker", _of_docker), *known)

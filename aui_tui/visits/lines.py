@@ -57,11 +57,11 @@ _SECONDS: Final = {b"%02d" % second: second for second in range(61)}
 @lru_cache(maxsize=1 << 12)
 def _day(date: bytes, zone: bytes) -> int:
     """Return the epoch seconds at which ``22/Nov/2026`` begins in the zone `` +0100``. Raises ValueError."""
-    found = _DAY.fullmatch(date + zone)
-    if found is None:
+    match = _DAY.fullmatch(date + zone)
+    if match is None:
         raise ValueError(date)
-    offset = (3600 * int(found[5]) + 60 * int(found[6])) * (-1 if found[4] == b"-" else 1)
-    begin = datetime(int(found[3]), _MONTHS.get(found[2], 0), int(found[1]), tzinfo=UTC).timestamp()
+    offset = (3600 * int(match[5]) + 60 * int(match[6])) * (-1 if match[4] == b"-" else 1)
+    begin = datetime(int(match[3]), _MONTHS.get(match[2], 0), int(match[1]), tzinfo=UTC).timestamp()
     return checked_time(begin - offset)
 
 

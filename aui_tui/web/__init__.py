@@ -134,8 +134,8 @@ def listen(host: str, port: int) -> socket.socket:
         raise ConfigError("The address to listen on is empty; name one, such as 127.0.0.1, or 0.0.0.0 for every one.")
     listener: socket.socket | None = None
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, kind, protocol, _, place = found[0]
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, place = addresses[0]
         listener = socket.socket(family, kind, protocol)
         if sys.platform != "win32":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

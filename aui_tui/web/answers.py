@@ -58,12 +58,12 @@ class Representation:
         self, scope: Scope, receive: Receive, send: Send, *, fields: Mapping[str, str] = NOTHING
     ) -> None:
         """Answer one request, with ``fields`` of this answer alone."""
-        asked = dict(scope["headers"])
+        request_fields = dict(scope["headers"])
         status, body, head = 200, self.body, self._head
-        if is_current(asked, self._etag, self._modified):
+        if is_current(request_fields, self._etag, self._modified):
             status, body, head = 304, b"", self._unchanged
         else:
-            if len(body) >= WORTH_PACKING and accepts_gzip(asked.get(b"accept-encoding", b"")):
+            if len(body) >= WORTH_PACKING and accepts_gzip(request_fields.get(b"accept-encoding", b"")):
                 body = await self._pack()
                 head = [*head, (b"content-encoding", b"gzip")]
             head = [*head, (b"content-length", b"%d" % len(body)), *pairs(fields)]
@@ -136,33 +136,33 @@ class ResponseCache:
         ``make`` gets the stamp of that state. What is no Representation, or is too large, is not kept.
         """
         stamp = await self._stamp()
-        found: ASGIApp | None = self._get(key, stamp)
-        if found is None:
+        answer: ASGIApp | None = self._get(key, stamp)
+        if answer is None:
             async with self._making.setdefault(key, asyncio.Lock()):
-                found = self._get(key, stamp)
-                if found is None:
-                    found = await make(stamp)
-                    if isinstance(found, Representation):
-                        self._put(key, stamp, found)
+                answer = self._get(key, stamp)
+                if answer is None:
+                    answer = await make(stamp)
+                    if isinstance(answer, Representation):
+                        self._put(key, stamp, answer)
         if key in self._kept:
             self._keys[target_of(scope)] = key
             if len(self._keys) > TARGETS:
                 self._keys.popitem(last=False)
-        return found
+        return answer
 
     def _get(self, key: Key, stamp: str) -> Representation | None:
-        found = self._kept.get(key)
-        if found is None or not stamp or found[0] != stamp:
+        entry = self._kept.get(key)
+        if entry is None or not stamp or entry[0] != stamp:
             return None
         self._kept.move_to_end(key)
-        return found[1]
+        return entry[1]
 
     def _put(self, key: Key, stamp: str, made: Representation) -> None:
         if not stamp or len(made.body) > LARGEST_KEPT:
             return
         self._kept[key] = (stamp, made)
         self._kept.move_to_end(key)
-        while len(self._kept) > ENTRIES or sum(one.size for _, one in self._kept.values()) > CAPACITY:
+        while len(self._kept) > ENTRIES or sum(answer.size for _, answer in self._kept.values()) > CAPACITY:
             self._kept.popitem(last=False)
 
 
@@ -193,13 +193,13 @@ def accepts_gzip(field: bytes) -> bool:
     return weights.get("gzip", weights.get("x-gzip", weights.get("*", False)))
 
 
-def is_current(asked: Mapping[bytes, bytes], etag: str, modified: datetime | None) -> bool:
+def is_current(fields: Mapping[bytes, bytes], etag: str, modified: datetime | None) -> bool:
     """Say whether the client's copy is current: If-None-Match decides, If-Modified-Since only without it."""
-    known = asked.get(b"if-none-match")
-    if known is not None:
-        tags = [item.strip().removeprefix("W/") for item in known.decode("latin-1").split(",")]
+    if_none_match = fields.get(b"if-none-match")
+    if if_none_match is not None:
+        tags = [item.strip().removeprefix("W/") for item in if_none_match.decode("latin-1").split(",")]
         return bool(etag) and ("*" in tags or etag.removeprefix("W/") in tags)
-    since = asked.get(b"if-modified-since")
+    since = fields.get(b"if-modified-since")
     if since is None or modified is None:
         return False
     try:

@@ -57,8 +57,8 @@ def create_app(service: Service, config: ApiConfig) -> ASGIApp:
         await service.aclose()
 
     async def refuse(request: Request, error: Exception) -> Response:
-        found = problem_of(request, error)
-        return pages.problem(found) if wants_page(request) else problems.response(found, config.base_url)
+        problem = problem_of(request, error)
+        return pages.problem(problem) if wants_page(request) else problems.response(problem, config.base_url)
 
     routes = [*endpoints.routes(), *pages.routes()]
     if serves_tools():

@@ -56,9 +56,13 @@ class Connection(H11Protocol):
         """Start the clock for the first request; where too many are open, the longest waited for makes room."""
         super().connection_made(transport)
         if len(self.open_now) >= self.most:
-            idle = [one for one in self.open_now if one._is_idle() and not one.transport.is_closing()]
+            idle = [
+                connection
+                for connection in self.open_now
+                if connection._is_idle() and not connection.transport.is_closing()
+            ]
             if idle:
-                min(idle, key=lambda one: one._since).transport.abort()
+                min(idle, key=lambda connection: connection._since).transport.abort()
         self.open_now.add(self)
         self._allow(self.request_seconds)
 
@@ -187,24 +191,24 @@ class GuardMiddleware:
         forwarded = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
         client = scope["client_id"] = self._identify(peer[0], tuple(forwarded))
         target = target_of(scope).decode("latin-1")[:300]
-        found = self._refusal(scope)
+        problem = self._refusal(scope)
         try:
-            if found is None:
+            if problem is None:
                 await self._app(scope, take, give)
         except TimeoutError:
             faults.warning("Timed out: %s", target)
-            found = HttpProblem("unavailable", "The answer took too long.")
+            problem = HttpProblem("unavailable", "The answer took too long.")
         except Exception as error:  # whatever fails, the client gets an answer
             faults.error("Fault at %s: %s: %s", target, type(error).__name__, error)
             faults.debug("Trace of the fault", exc_info=error)
-            found = HttpProblem("internal-error")
+            problem = HttpProblem("internal-error")
         finally:
-            if found is not None and not status:
-                await problems.response(found, self._config.base_url)(scope, take, give)
+            if problem is not None and not status:
+                await problems.response(problem, self._config.base_url)(scope, take, give)
             method, took = scope["method"], 1000 * (time.perf_counter() - started)
             body = 0 if method == "HEAD" else sent
-            said = f'{client} "{method[:20]} {target}" {status} {body} {took:.1f}ms'
-            accesses.info("%s", said)
+            line = f'{client} "{method[:20]} {target}" {status} {body} {took:.1f}ms'
+            accesses.info("%s", line)
 
     def _refusal(self, scope: Scope) -> HttpProblem | None:
         headers = scope["headers"]
@@ -229,9 +233,9 @@ class GuardMiddleware:
     def _refuse_host(self, field: bytes, server: str) -> HttpProblem | None:
         """Return what is wrong with a Host ``field`` of a request to the address ``server``; None when it is ours."""
         host = field.decode("latin-1")
-        asked = clean(host, 80)
+        shown = clean(host, 80)
         if not HOST.fullmatch(field):
-            return HttpProblem("bad-request", f"The Host field {asked!r} is not a host name with an optional port.")
+            return HttpProblem("bad-request", f"The Host field {shown!r} is not a host name with an optional port.")
         name = host_of(host)
         if name in (self._config.host, "localhost"):
             return None
@@ -239,16 +243,16 @@ class GuardMiddleware:
             address = ipaddress.ip_address(name)
             if address.is_loopback or str(address) == server:
                 return None
-        return HttpProblem("misdirected-request", f"This service is {self._config.base_url}, not {asked!r}.")
+        return HttpProblem("misdirected-request", f"This service is {self._config.base_url}, not {shown!r}.")
 
 
 def in_origin_form(scope: Scope) -> Scope:
     """Return ``scope``; of a target with a host (RFC 9112 section 3.2.2) the host is taken for the Host field."""
-    found = ABSOLUTE.fullmatch(scope["raw_path"])
-    if found is None:
+    match = ABSOLUTE.fullmatch(scope["raw_path"])
+    if match is None:
         return scope
-    path = found[2] or b"/"
-    headers = [(b"host", found[1]), *(field for field in scope["headers"] if field[0] != b"host")]
+    path = match[2] or b"/"
+    headers = [(b"host", match[1]), *(field for field in scope["headers"] if field[0] != b"host")]
     return {**scope, "raw_path": path, "path": unquote(path.decode("ascii")), "headers": headers}
 
 

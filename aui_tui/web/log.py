@@ -38,18 +38,18 @@ class LineFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of ``record``."""
-        said, error = record.getMessage(), record.exc_info[1] if record.exc_info else None
+        message, error = record.getMessage(), record.exc_info[1] if record.exc_info else None
         if error is not None:
-            said = f"{said.strip()}: {type(error).__name__}: {error}"
-        elif "Traceback (most recent call last)" in said:  # how uvicorn tells why it does not start
-            said = said.strip().rpartition("\n")[2]
-        return log_line(record.name, said, record.created)
+            message = f"{message.strip()}: {type(error).__name__}: {error}"
+        elif "Traceback (most recent call last)" in message:  # how uvicorn tells why it does not start
+            message = message.strip().rpartition("\n")[2]
+        return log_line(record.name, message, record.created)
 
 
-def log_line(name: str, said: str, at: float) -> str:
+def log_line(name: str, message: str, at: float) -> str:
     """Return a clean line: the time ``at`` in UTC, who says it, and what happened."""
     second = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at))
-    return break_marks(clean(f"{second}.{int(at % 1 * 1000):03d}Z {name} {said}", 2000))
+    return break_marks(clean(f"{second}.{int(at % 1 * 1000):03d}Z {name} {message}", 2000))
 
 
 class LogOutput:

@@ -94,8 +94,8 @@ class Pages:
 
     async def index(self, request: Request) -> ASGIApp:
         """GET /: the index with its filters; what cannot be understood is explained above the unfiltered list."""
-        asked = Parameters(request.scope["query_string"])
-        fields = {name: (asked.one(name) or "").strip() for name in ("category", "stance", "q", "sort", "page")}
+        parameters = Parameters(request.scope["query_string"])
+        fields = {name: (parameters.one(name) or "").strip() for name in ("category", "stance", "q", "sort", "page")}
         complaint = ""
         try:
             query = Query.of(
@@ -121,7 +121,7 @@ class Pages:
         total = len(view.ranked)
         pages = max(1, -(-total // ROWS))
         number = min(pages, max(1, int(fields["page"]))) if fields["page"].isdecimal() else 1
-        kept = {name: value for name, value in query_fields(query).items() if value}
+        chosen = {name: value for name, value in query_fields(query).items() if value}
         return {
             "view": view,
             "query": query,
@@ -136,8 +136,8 @@ class Pages:
             "categories": CATEGORIES,
             "stances": STANCES,
             "sorts": SORTS,
-            "link": lambda **changes: listed_at(self._config.root, {**kept, **changes}),
-            "data": urlencode({k: v for k, v in kept.items() if k in ("category", "stance")}),
+            "link": lambda **changes: listed_at(self._config.root, {**chosen, **changes}),
+            "data": urlencode({k: v for k, v in chosen.items() if k in ("category", "stance")}),
         }
 
     async def _overview(self) -> list[Section]:
@@ -167,14 +167,14 @@ class Pages:
     async def scan(self, request: Request) -> Response:
         """POST /scan: scan the host of the form, then show its card."""
         form = Parameters(await request.body())
-        found = await self._endpoints.card_of(request, form.one("url") or "")
-        if found is None:
+        report = await self._endpoints.card_of(request, form.one("url") or "")
+        if report is None:
             raise problems.cross_site(self._config.base_url)
         try:
-            await self._service.site(found.card.host)
+            await self._service.site(report.card.host)
         except NeverScanned:
-            raise HttpProblem("not-found", " ".join(found.warnings)) from None
-        return RedirectResponse(site_url(self._config.root, found.card.host), status_code=303)
+            raise HttpProblem("not-found", " ".join(report.warnings)) from None
+        return RedirectResponse(site_url(self._config.root, report.card.host), status_code=303)
 
     async def topic(self, request: Request) -> ASGIApp:
         """GET /help/<topic>: one page of the documentation."""
@@ -185,9 +185,9 @@ class Pages:
         body = self._endpoints.render("topic.html", heading=docs.title(name), about=docs.TOPICS[name], text=text)
         return fixed(body, HTML, self._fields)
 
-    def problem(self, found: HttpProblem) -> Response:
+    def problem(self, problem: HttpProblem) -> Response:
         """Return an error as a page."""
-        return self._plain(self._endpoints.render("problem.html", problem=found), found.status, found.headers)
+        return self._plain(self._endpoints.render("problem.html", problem=problem), problem.status, problem.headers)
 
     def _plain(self, body: bytes, status: int, fields: Mapping[str, str] = NOTHING) -> Response:
         headers = {"Cache-Control": "no-store", **self._fields, **fields}

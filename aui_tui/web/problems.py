@@ -87,9 +87,9 @@ class HttpProblem(Exception):
         extra: Mapping[str, Any] = NOTHING,
         headers: Mapping[str, str] = NOTHING,
     ) -> None:
-        known = KINDS[kind]
-        self.kind, self.title, self.extra, self.headers = kind, known.title, extra, headers
-        self.status, self.detail = status or known.status, detail or known.meaning
+        usual = KINDS[kind]
+        self.kind, self.title, self.extra, self.headers = kind, usual.title, extra, headers
+        self.status, self.detail = status or usual.status, detail or usual.meaning
         super().__init__(self.detail)
 
 

@@ -37,8 +37,8 @@ def _words(row: Row) -> list[tuple[str, str]]:
 
 def _known(row: Row) -> list[bool]:
     """Return whether each assistant gets in of which that is known."""
-    found = (agents.gets_in(word, one.source) for one, word in zip(surfaces(), row.verdicts, strict=False))
-    return [inside for inside in found if inside is not None]
+    admitted = (agents.gets_in(word, surface.source) for surface, word in zip(surfaces(), row.verdicts, strict=False))
+    return [inside for inside in admitted if inside is not None]
 
 
 def _segment(host: str) -> str:

@@ -121,8 +121,8 @@ def identify(peer: str, forwarded: Iterable[str], trusted: Sequence[Network]) ->
         return "local"
     hops = [hop.strip() for value in forwarded for hop in value.split(",")]
     while hops and any(address in network for network in trusted):
-        found = address_of(hops.pop())
-        if found is None:
+        forwarded_for = address_of(hops.pop())
+        if forwarded_for is None:
             break
-        address = found
+        address = forwarded_for
     return str(address if address.version == 4 else ipaddress.ip_network((address, 64), strict=False))

@@ -109,13 +109,13 @@ class Endpoints:
         """Return the routes; RFC 9727, section 2, asks for the Link field of the catalogue in answers to HEAD."""
         base = self.config.base_url
         link = {"Link": f'<{base}/.well-known/api-catalog>; rel="api-catalog"'}
-        told = [
+        documents = [
             fixed_route(path, fixed(self.render(template), kind, link if kind == LINKSET else NOTHING))
             for path, template, kind in FILES
             if template != "mcp.json" or serves_tools()
         ]
         return [
-            *told,
+            *documents,
             Route("/api/index.json", self.index),
             Route("/api/site/{host:path}.json", self.site),
             Route("/api/visits/{host:path}.json", self.visits),
@@ -219,8 +219,8 @@ class Endpoints:
         url = parameters.needed("url", "example.com")
         force = parameters.flag("force")
         try:
-            found = await self.card_of(request, url, force=force)
-            if found is None:
+            report = await self.card_of(request, url, force=force)
+            if report is None:
                 raise problems.cross_site(self.config.base_url)
         except AuiError as error:
             refused = problems.of(error)
@@ -228,8 +228,8 @@ class Endpoints:
             if refused.status == 429:
                 refusal.headers.update(await self._quota_fields(request))
             return refusal
-        made = Representation(encode_card(found.card, base_url=self.config.base_url), JSON, cache="no-store")
-        fields = await self._quota_fields(request) | {"Cache-Status": cache_status(found, force=force)}
+        made = Representation(encode_card(report.card, base_url=self.config.base_url), JSON, cache="no-store")
+        fields = await self._quota_fields(request) | {"Cache-Status": cache_status(report, force=force)}
         return partial(made, fields=fields)
 
     async def card_of(self, request: Request, url: str, *, force: bool = False) -> HostReport | None:
@@ -240,10 +240,10 @@ class Endpoints:
         foreign = is_cross_site(request, self.config)
         if not foreign and request.method != "HEAD":
             return await self.service.scan(url, ScanOptions(force=force, client=request.scope["client_id"]))
-        found = await self.service.cached(url)
-        if found is None and not foreign:
+        report = await self.service.cached(url)
+        if report is None and not foreign:
             raise NeverScanned(clean(url, 100))
-        return None if foreign and force else found
+        return None if foreign and force else report
 
     async def _quota_fields(self, request: Request) -> dict[str, str]:
         """Return the header fields that say how many scans the client has left."""
@@ -254,10 +254,10 @@ class Endpoints:
 
         It is signed for the address in the settings, never for a name that a request gives.
         """
-        found = await self.service.signature_directory(self.config.base_url + request.scope["path"])
-        if found is None:
+        directory = await self.service.signature_directory(self.config.base_url + request.scope["path"])
+        if directory is None:
             raise HttpProblem("not-found")
-        body, fields = found
+        body, fields = directory
         return Response(body, media_type=DIRECTORY, headers={**fields, "Cache-Control": "public, max-age=300"})
 
     async def health(self, request: Request) -> Response:
@@ -303,12 +303,12 @@ class Endpoints:
         return await self.kept(request, ("badge", host), "image/svg+xml", made)
 
 
-def cache_status(found: HostReport, *, force: bool) -> str:
+def cache_status(report: HostReport, *, force: bool) -> str:
     """Return a Cache-Status field (RFC 9211) that says where a card comes from."""
-    if found.source == "cache":
+    if report.source == "cache":
         return "aui-tui; hit"
     status = f"aui-tui; fwd={'request' if force else 'miss'}; stored"
-    return status + "; collapsed" if found.source == "shared" else status
+    return status + "; collapsed" if report.source == "shared" else status
 
 
 def _gathered(lines: Iterator[str]) -> Iterator[str]:

@@ -90,7 +90,7 @@ class Tools:
         unreachable = view.unreachable[offset : offset + limit]
         end = offset + limit
         further = end if end < max(len(view.ranked), len(view.unreachable)) else None
-        found = {
+        page = {
             "scanned_at": view.scanned_at,
             "total_ranked": len(view.ranked),
             "total_unreachable": len(view.unreachable),
@@ -100,10 +100,11 @@ class Tools:
         }
         lines = [f"{len(view.ranked)} ranked, {len(view.unreachable)} unreachable; next_offset {further}"]
         for row in ranked:
-            seen = row.summary
-            lines.append(f"{row.rank or NO_GRADE}. {seen.host}: {labels.standing(seen.score, seen.grade, seen.stance)}")
+            summary = row.summary
+            standing = labels.standing(summary.score, summary.grade, summary.stance)
+            lines.append(f"{row.rank or NO_GRADE}. {summary.host}: {standing}")
         lines += [f"unreachable: {row.summary.host}" for row in unreachable]
-        return CallToolResult(content=[TextContent(type="text", text="\n".join(lines))], structured_content=found)
+        return CallToolResult(content=[TextContent(type="text", text="\n".join(lines))], structured_content=page)
 
     async def site(self, host: Name) -> CallToolResult:
         """Read the latest stored report card of one host: score, verdict per agent, evidence and fixes."""
@@ -133,16 +134,16 @@ class Tools:
         if public_url and not origin_of(public_url):
             raise BadValue("public_url takes an http or https address such as https://shop.example.")
         report = await self._service.site(host)
-        found, site = plans.plan_for(report, grade=grade, score=score, public_url=public_url)
-        return plans.members(found, site)
+        plan, site = plans.plan_for(report, grade=grade, score=score, public_url=public_url)
+        return plans.members(plan, site)
 
     async def diff(self, host: Name) -> dict[str, Any]:
         """Say field by field what the last scan of a host changed against the scan before.
 
         After one scan nothing has changed, and note says what to do next.
         """
-        found, advice = diffs.of_last_scans(await self._service.site(host))
-        members = diffs.members(found)
+        difference, advice = diffs.of_last_scans(await self._service.site(host))
+        members = diffs.members(difference)
         return members | {"note": advice or members["note"]}
 
     async def tasks(self, host: Name) -> dict[str, Any]:
@@ -160,17 +161,17 @@ class Tools:
         next_offset is null on the last. facts has each fact, where it stands, and its letter in the text, -1 if lost.
         """
         kind, tool = reader_called(reader)
-        found = await self._service.reading(host, kind)
-        if not found.text:
-            raise Unavailable(f"{host} has nothing to read as {kind}: {found.problem}.")
-        text = found.text[: tool.cut] if tool is not None and tool.cut else found.text
+        reading = await self._service.reading(host, kind)
+        if not reading.text:
+            raise Unavailable(f"{host} has nothing to read as {kind}: {reading.problem}.")
+        text = reading.text[: tool.cut] if tool is not None and tool.cut else reading.text
         part, end = text[offset : offset + READ_LETTERS], offset + READ_LETTERS
         members = {
             "host": host,
             "reader": reader,
             "letters": len(text),
             "next_offset": end if end < len(text) else None,
-            "facts": [_members(fact) for fact in found.facts],
+            "facts": [_members(fact) for fact in reading.facts],
         }
         shown = "\n".join((QUOTED, _quoted(part), END))
         return CallToolResult(content=[TextContent(type="text", text=shown)], structured_content=members)

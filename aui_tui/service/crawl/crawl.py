@@ -151,8 +151,8 @@ class Crawl:
         """
         reporter = asyncio.create_task(self._report())
         try:
-            async with asyncio.TaskGroup() as beside:
-                tasks = [beside.create_task(work) for work in (self._renew(), _ended(reporter))]
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(work) for work in (self._renew(), _ended(reporter))]
                 async with asyncio.TaskGroup() as rows:
                     await self._feed(groups, rows)
                 for task in tasks:
@@ -170,8 +170,8 @@ class Crawl:
         async for group in groups:
             await self._reports.join()
             listed = [row for row in group if isinstance(row, ListedHost)]
-            kept = await self._patiently(self._service.reports.recent, [row.site for row in listed])
-            due = [row for row in listed if not self._is_fresh(kept.get(row.site))]
+            recent = await self._patiently(self._service.reports.recent, [row.site for row in listed])
+            due = [row for row in listed if not self._is_fresh(recent.get(row.site))]
             self._hand_over([Done(row, BAD if isinstance(row, BadRow) else FRESH) for row in group if row not in due])
             for _ in due:
                 await self._room.acquire()
@@ -182,18 +182,18 @@ class Crawl:
     def _claim(self, sites: Sequence[str]) -> list[Claim | None]:
         """Return per site a claim, None while somebody else scans it; what they kept meanwhile is in the claim."""
         leases = self._service.leases.take_many(sites)
-        kept = self._service.reports.recent(sites)
+        recent = self._service.reports.recent(sites)
         self._leases |= {site: lease for site, lease in zip(sites, leases, strict=True) if lease is not None}
         return [
-            None if lease is None else Claim(kept.get(site), self._tasks_of(site) if site in kept else None)
+            None if lease is None else Claim(recent.get(site), self._tasks_of(site) if site in recent else None)
             for site, lease in zip(sites, leases, strict=True)
         ]
 
     def _tasks_of(self, site: str) -> Observations | None:
         """Return what the last scan of ``site`` saw, if tasks were run on it."""
         with suppress(AuiError):
-            seen = self._service.reports.get(site).observations
-            return seen if seen is not None and seen.tasks is not None else None
+            observations = self._service.reports.get(site).observations
+            return observations if observations is not None and observations.tasks is not None else None
         return None
 
     async def _deal_with(self, row: ListedHost, claim: Claim | None) -> None:
@@ -218,8 +218,8 @@ class Crawl:
             self._room.release()
 
     async def _scan(self, row: ListedHost, claim: Claim) -> Done:
-        kept = claim.recent.category if claim.recent is not None else ""
-        known = known_as(row.site, row.name, row.category, kept)
+        category = claim.recent.category if claim.recent is not None else ""
+        known = known_as(row.site, row.name, row.category, category)
         options = ScanOptions(method=self._method, name=known.name, category=known.category)
         job = Job(row.url, options, known.seed, claim.before)
         await self._pace()

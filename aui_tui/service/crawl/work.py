@@ -90,11 +90,11 @@ async def scan(job: Job, settings: CrawlSettings, parser: ParserProcess) -> JobR
     try:
         target = policy.target(job.url)
         access = replace(policy.toward(target), arms=False)  # a crawl asks no further names
-        seen = await observe(target, parser=parser, access=access)
-        seen = seen.with_last_tasks(job.before)
+        observations = await observe(target, parser=parser, access=access)
+        observations = observations.with_last_tasks(job.before)
         labels = Labels(name=options.name, category=options.category, seed=job.seed, base_url=settings.base_url)
-        card = grade_card(seen, options.method, labels=labels)
-        packed = Packed.of(card, seen, policy.key(target).aside)
+        card = grade_card(observations, options.method, labels=labels)
+        packed = Packed.of(card, observations, policy.key(target).aside)
     except AuiError as error:
         return failed(type(error).title, str(error), type(error).http_status)
     except Exception as error:  # one host must not end a crawl: its row says what happened
@@ -202,6 +202,6 @@ def raise_file_limit() -> None:
     import resource
 
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+    limit = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
     with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))

@@ -76,10 +76,10 @@ def _remove_left() -> None:
 
 def _is_own(folder: Path) -> bool:
     try:
-        found = folder.lstat()
+        status = folder.lstat()
     except OSError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
 
 
 def _mostly_sound(records: Iterable[ImportedRecord]) -> Iterator[ImportedRecord]:
@@ -154,13 +154,13 @@ class ImportedService(Service):
 
     async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return the card of ``host``. Raises NeverScanned; Unavailable when the source lists the host without one."""
-        here = (await self.temporary()).here
+        local = (await self.temporary()).here
         try:
-            return await here.site(host, method=method, at=at)
+            return await local.site(host, method=method, at=at)
         except NoCard:
             raise Unavailable(f"{self.label} lists {clean(host.strip(), 100)} but holds no report cards.") from None
         except NeverScanned:
-            history = (await here.site(host)).history if at else ()
+            history = (await local.site(host)).history if at else ()
             if not history:
                 raise
             times = tuple(point.scanned_at for point in history)

@@ -166,7 +166,7 @@ def base_of(source: str) -> str:
 
     Raises ConfigError.
     """
-    found = web_address(source)
-    if found is None:
+    address = web_address(source)
+    if address is None:
         raise ConfigError(f"A source must be an address such as https://index.example, not {clean(source, 80)!r}.")
-    return found.removesuffix("/api/index.json")
+    return address.removesuffix("/api/index.json")

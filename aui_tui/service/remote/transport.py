@@ -116,9 +116,9 @@ def _reason(error: Exception) -> str:
         return "its answer is not valid gzip"
     text = clean(error, 160).rstrip(".")
     for pattern, words in REASONS:
-        found = re.search(pattern, text, re.IGNORECASE)
-        if found:
-            return f"{words} ({found[1].strip()})" if found.groups() and found[1] else words
+        match = re.search(pattern, text, re.IGNORECASE)
+        if match:
+            return f"{words} ({match[1].strip()})" if match.groups() and match[1] else words
     return text or "the connection broke off"
 
 
@@ -162,8 +162,8 @@ def _members(reply: HttpReply) -> dict[str, Any]:
 
 def _detail(members: Mapping[str, Any]) -> str:
     """Return what an error says, as one sentence; empty when it says nothing."""
-    said = (members.get(name) for name in ("detail", "error", "message", "title"))
-    detail = next((text for text in said if isinstance(text, str) and text.strip()), "")
+    values = (members.get(name) for name in ("detail", "error", "message", "title"))
+    detail = next((text for text in values if isinstance(text, str) and text.strip()), "")
     line = clean(" ".join(detail.split()), 300)
     return line if not line or line[-1] in ".!?…" else line + "."
 
@@ -199,8 +199,8 @@ def quota_of(reply: HttpReply) -> Quota | None:
 
 def _parameter(field: str, name: str) -> int | None:
     """Return a number among the parameters of the first item of a structured field (RFC 9651)."""
-    found = re.search(rf";\s*{name}=(\d{{1,9}})\s*(?:;|$)", field.partition(",")[0], re.ASCII)
-    return int(found[1]) if found else None
+    match = re.search(rf";\s*{name}=(\d{{1,9}})\s*(?:;|$)", field.partition(",")[0], re.ASCII)
+    return int(match[1]) if match else None
 
 
 def source_of(reply: HttpReply, age: float) -> str:

@@ -62,14 +62,14 @@ class ExchangeScreen(DashboardScreen[None]):
     BINDINGS = EXCHANGE
     AUTO_FOCUS = "RowList"
 
-    def __init__(self, report: HostReport, seen: Observations, name: str) -> None:
+    def __init__(self, report: HostReport, observations: Observations, name: str) -> None:
         super().__init__()
         self._report = report
-        self._seen = seen
-        self._known = names(seen)
+        self._seen = observations
+        self._known = names(observations)
         self._side = 0 if self._known else 1
         self._exchange = name if name in self._known else self._known[0] if self._known else BROWSER
-        self.found = compared(report.card, seen, self._exchange)
+        self.found = compared(report.card, observations, self._exchange)
 
     def inside(self) -> ComposeResult:
         yield Bar(self._tabs, id="tabs-of-sides")
@@ -294,6 +294,6 @@ def whole(row: FieldRow, found: ComparedExchanges, size: int) -> list[ListEntry]
 def opened(report: HostReport, name: str) -> Screen[None]:
     """Return what the browser and the probe or assistant ``name`` asked and got, or why that is not known."""
     seen, probe = report.observations, probe_of(name)
-    if seen is None or not probe or seen.exchange(probe).name not in {one.name for one in seen.exchanges}:
+    if seen is None or not probe or seen.exchange(probe).name not in {exchange.name for exchange in seen.exchanges}:
         return ReadScreen(labels.name(name), lambda size: unasked(report, name, size))
     return ExchangeScreen(report, seen, probe)

@@ -123,7 +123,7 @@ def marks_line(marks: frozenset[str], size: int) -> Content:
 def hint_for(line: str) -> str:
     """Return which term would match a plain word that is no part of any name; empty for one that stands for none."""
     word = line.strip().lower()
-    slug = next((one.slug for one in surfaces() if word in (one.slug, one.label.lower())), "")
+    slug = next((surface.slug for surface in surfaces() if word in (surface.slug, surface.label.lower())), "")
     term = f"agent:{slug}=out finds who turns it away" if slug else ""
     if word in (stance.lower() for stance in STANCES):
         term = f"stance:{word} finds them"

@@ -20,7 +20,10 @@ class AsciiFilter(LineFilter):
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """Return the segments in ASCII; an end of a scroll bar has none of its own, only its colour."""
-        return [Segment(" " if _is_end(one) else one.text.translate(ASCII), one.style, one.control) for one in segments]
+        return [
+            Segment(" " if _is_end(segment) else segment.text.translate(ASCII), segment.style, segment.control)
+            for segment in segments
+        ]
 
 
 class NoColorFilter(LineFilter):

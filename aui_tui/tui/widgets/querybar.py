@@ -78,7 +78,7 @@ def _problem(line: str) -> str:
 
 def choices(text: str) -> tuple[Completion, ...]:
     """Return how the last word of ``text`` may go on: names of terms, then their values."""
-    start = max((found.start() for found in WORD.finditer(text) if found.end() == len(text)), default=len(text))
+    start = max((match.start() for match in WORD.finditer(text) if match.end() == len(text)), default=len(text))
     head, word = text[:start], text[start:]
     body = word.lstrip("-(")
     sign = word[: len(word) - len(body)]
