@@ -25,8 +25,7 @@ from aui_tui.checks.judge import Judgement
 from aui_tui.checks.site import Site, script_json
 from aui_tui.checks.wording import sentence
 from aui_tui.model.card import Finding
-from aui_tui.model.observations import PLACEHOLDER, Observations
-from aui_tui.scan.agent_files import CATALOGUE
+from aui_tui.model.observations import CATALOGUE, PLACEHOLDER, Observations
 from aui_tui.text import joined
 
 COMMERCE = frozenset({"Travel", "Grocery & food", "Retail", "Tickets"})

@@ -41,6 +41,8 @@ FILE_PATHS: Final = {
     "mcp": "/.well-known/mcp.json",
 }
 """The path of each file that is asked for, by the name of its probe."""
+CATALOGUE: Final = "/.well-known/ai-catalog.json"
+"""Where clients of MCP look first: a catalogue of what the site has for agents (SEP-2127, AI Catalog 0.9)."""
 FILE_PROBES = ("robots", "llms", "ai-plugin", "ucp", "mcp")
 """Names of the probes that are not homepage fetches; agents are named by slot, ``agent_01`` to ``agent_04``."""
 

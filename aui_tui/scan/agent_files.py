@@ -12,13 +12,11 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from aui_tui.model.observations import FILE_PATHS, GONE, PLACEHOLDER, WITHHOLDING
+from aui_tui.model.observations import CATALOGUE, FILE_PATHS, GONE, PLACEHOLDER, WITHHOLDING
 from aui_tui.scan import charset, page_text
 from aui_tui.scan.charset import HTML_TYPES, media_type
 from aui_tui.text import clean
 
-CATALOGUE: Final = "/.well-known/ai-catalog.json"
-"""Where clients of MCP look first: a catalogue of what the site has for agents (SEP-2127, AI Catalog 0.9)."""
 MCP_PATHS: Final = (FILE_PATHS["mcp"], "/.well-known/mcp/server-card.json", CATALOGUE)
 """The places of an MCP card, and of the catalogue that names one."""
 _MARKUP: Final = ("<!doctype", "<html", "<head", "<body", "<script", "<title", "<meta", "<?xml", "<svg", "<div", "<p>")
