@@ -202,8 +202,8 @@ def _says_error(answer: Page, reference: Page) -> bool:
 
 
 def _other_format(answer: Page, reference: Page) -> bool:
-    """Tell whether it has readable content in another format; a line of plain text may be anything."""
-    if not answer.format or answer.format == reference.format:
+    """Tell whether it has readable content in another format; a line of plain text may be anything, a gate is none."""
+    if not answer.format or answer.format == reference.format or _gate(answer, reference):
         return False
     return answer.format != "plain text" or answer.text.own >= READABLE_ENOUGH
 
@@ -435,7 +435,8 @@ class PageComparison:
         if self.reference == BROWSER and not (self._again or self._varies):
             return None
         texts = [self._pages[self.reference].text, *(self._again if self.reference == BROWSER else ())]
-        others = all(page_text.share(page.text, text) < page_text.HALF for text in texts)
+        nothing = page.text.own < NOTHING  # the site's name alone is a word of every page of it
+        others = nothing or all(page_text.share(page.text, text) < page_text.HALF for text in texts)
         return others and not self._varies and page_text.agree(texts)
 
     def _compared(self, page: Page) -> str:

@@ -105,7 +105,7 @@ def read(body: bytes, content_type: str = "") -> PageReading:
     walk = _Walk()
     walk.run(root)
     feed = kind not in HTML_TYPES and _FEED.search(body[:_BEGINNING])
-    text = of_text(_TAG.sub(" ", charset.decode(body, content_type))) if feed else walk.text()
+    text = _plain_text(body, content_type) if feed else walk.text()
     facts = msgspec.structs.replace(walk.facts(), meta_charset=charset.in_meta_alone(body, content_type))
     return PageReading(facts, text)
 
@@ -127,7 +127,8 @@ def _plain_text(body: bytes, content_type: str) -> PageText:
     kind = media_type(content_type)
     if not _is_text(kind):
         return PageText(acts=True, problem=f"it is not text but {kind}")
-    return of_text(_ADDRESS.sub(" ", _FRONT_MATTER.sub("", charset.decode(body, content_type))))
+    text = charset.decode(body, content_type)
+    return of_text(_TAG.sub(" ", text) if kind.endswith("xml") else _ADDRESS.sub(" ", _FRONT_MATTER.sub("", text)))
 
 
 @lru_cache(maxsize=1)

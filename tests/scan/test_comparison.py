@@ -156,6 +156,9 @@ UNREAD = {
     "JSON: an error": ("application/vnd.api+json", b'{"error": {"code": 7, "message": "no agent reads this today"}}'),
     "JSON: a problem": ("application/problem+json", b'{"title": "Something is odd here", "detail": "We cannot tell"}'),
     "JSON as HTML": ("text/html", b'{"success": false, "message": "Please come again at another time"}'),
+    "JSON: a denial of Django's": ("application/json", b'{"detail":"You do not have permission to do this."}'),
+    "the site's name": ("text/html", b"<html><title>Bakery</title><h1>Bakery</h1>"),
+    "a feed of nothing": ("application/rss+xml", b"<rss version='2.0'><channel><title>Bakery</title></channel></rss>"),
     "text: maintenance": ("text/plain", b"Site under maintenance. Please come back later today."),
 }
 
@@ -176,6 +179,7 @@ LITTLE = {
     "the navigation alone": page(
         f"<nav>{''.join(f'<a href=/{n}>{word}</a> ' for n, word in enumerate(prose(1, 40).split()))}</nav><main></main>"
     ),
+    "a sign-in as Markdown": answer(b"# Sign in\n\nTo go on, use your mail.\n", content_type="text/markdown"),
     "another page in another's words": page("<p>Wind und Wetter, Berge und Seen: alles für Ihre Wanderung.", "Bakery"),
 }
 
