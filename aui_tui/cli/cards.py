@@ -125,6 +125,7 @@ def diff(
 
     TIME is the beginning of a kept scan's time, such as 2026-11-20, or first, or last.
     """
+    from aui_tui.cli.cardview import in_order
     from aui_tui.report.diff import diff as difference
     from aui_tui.report.diff import of_last_scans, write
 
@@ -156,7 +157,13 @@ def diff(
         from aui_tui.service.grading import only_under
 
         pair = [only_under(card, method) for card in pair]
-    emit(write(difference(*pair), form, deterministic=run.settings.deterministic), path)
+    changes, deterministic = difference(*pair), run.settings.deterministic
+    if form == "text":
+        parts = changes.sections(times=not deterministic)
+        paint = Paint.for_output(ascii_only=run.settings.ascii) if path is None else Paint()
+        emit(in_order(parts, paint, text=run.settings.text), path)
+    else:
+        emit(write(changes, form, deterministic=deterministic), path)
 
 
 def _report(run: Run, host: str, method: str = "") -> HostReport:
@@ -203,7 +210,7 @@ def plan(
     as_json: options.Json = False,
 ) -> int:
     """Show the fixes that reach a grade, and write their files on request."""
-    from aui_tui.cli.cardview import printed
+    from aui_tui.cli.cardview import in_order
     from aui_tui.report.plan import as_json as plan_json
     from aui_tui.report.plan import plan_for, sections, write_files
 
@@ -217,8 +224,7 @@ def plan(
         emit([plan_json(found, site)], None)
     else:
         paint = Paint.for_output(ascii_only=run.settings.ascii)
-        parts = sections(found, written=bool(folder))
-        emit((f"{line}\n" for part in parts for line in printed(part, paint, text=run.settings.text)), None)
+        emit(in_order(sections(found, written=bool(folder)), paint, text=run.settings.text), None)
     for path in () if run.quiet else written:
         streams.say(f"wrote {path}")
     return 0 if found.reached else PARTLY

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from aui_tui.cli.terminal import Paint
@@ -126,9 +126,12 @@ def section_lines(part: Section, paint: Paint) -> Iterator[str]:
             yield from _line(item, paint)
 
 
-def printed(part: Section, paint: Paint, *, text: bool) -> Iterator[str]:
-    """Yield one section as :func:`section_lines` or, for ``text``, as :func:`section_sentences`."""
-    return section_sentences(part) if text else section_lines(part, paint)
+def in_order(parts: Iterable[Section], paint: Paint, *, text: bool) -> Iterator[str]:
+    """Yield sections line by line, as :func:`section_lines` with a line between or, for ``text``, as sentences."""
+    for number, part in enumerate(parts):
+        lines = section_sentences(part) if text else section_lines(part, paint)
+        yield from ["\n"] if number and not text else []
+        yield from (f"{line}\n" for line in lines)
 
 
 def _block(item: Item, paint: Paint, lead: str) -> Iterator[str]:

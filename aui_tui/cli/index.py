@@ -169,13 +169,12 @@ async def _overview(run: Run, service: Service, query: Query, *, as_json: bool, 
     if as_json:
         streams.write_line(msgspec.json.encode(found))
         return
-    from aui_tui.cli.cardview import printed
+    from aui_tui.cli.cardview import in_order
     from aui_tui.report.overview import overview
 
     paint = Paint.for_output(ascii_only=run.settings.ascii)
-    for number, part in enumerate(overview(found)):
-        for line in (*([""] if number and not linear else []), *printed(part, paint, text=linear)):
-            streams.write_line(line)
+    for line in in_order(overview(found), paint, text=linear):
+        streams.write(line)
 
 
 class Cards:

@@ -283,7 +283,7 @@ def _trend(run: Run, record: Visits, _: ReportCard | None, *, form: str, path: P
 
 
 def _shown(run: Run, record: Visits, section: Section, form: str, path: Path | None) -> Iterator[str]:
-    from aui_tui.cli.cardview import printed
+    from aui_tui.cli.cardview import in_order
 
     if form == "json":
         return iter([msgspec.json.encode(record).decode() + "\n"])
@@ -292,4 +292,4 @@ def _shown(run: Run, record: Visits, section: Section, form: str, path: Path | N
 
         return markdown.section_lines([section])
     paint = Paint.for_output(ascii_only=run.settings.ascii) if path is None else Paint()
-    return (line + "\n" for line in printed(section, paint, text=run.settings.text))
+    return in_order([section], paint, text=run.settings.text)

@@ -14,6 +14,7 @@ from typing import Annotated, Final
 import typer
 
 from aui_tui.cli import options, streams
+from aui_tui.cli.cardview import section_lines
 from aui_tui.cli.options import seconds_of
 from aui_tui.cli.output import keys_of
 from aui_tui.cli.parser import App, run_for
@@ -21,6 +22,7 @@ from aui_tui.cli.run import fail
 from aui_tui.cli.scan import scan_one
 from aui_tui.cli.site_options import policy_of
 from aui_tui.cli.sources import opened
+from aui_tui.cli.terminal import Paint
 from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.files import user_path
 from aui_tui.model import labels
@@ -28,7 +30,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import encode_card
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.vocabulary import UNITS
-from aui_tui.report.diff import diff, text_lines
+from aui_tui.report.diff import diff
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
@@ -85,6 +87,7 @@ def watch(
     run = run_for(context)
     access = policy_of(run, allow_private=allow_private, connect_to=connect_to)
     asked = ScanOptions(force=True, method=method)
+    paint = Paint.for_output(ascii_only=run.settings.ascii)
     seconds = interval(every) if every else 0.0
     path = user_path(folder) if folder else None
     before = snapshot(path) if path else {}
@@ -109,7 +112,7 @@ def watch(
                         code = fail(error)
                     else:
                         record = [encode_card(found, keys_of(run)).decode()]
-                        for line in record if as_json else lines(why, card, found):
+                        for line in record if as_json else lines(why, card, found, paint):
                             streams.write_line(line)
                         streams.flush()
                         card, code = found, 3 if found.unreachable else 0
@@ -152,14 +155,15 @@ async def reason(
             return f"every {words(every)}", before
 
 
-def lines(why: str, before: ReportCard | None, card: ReportCard) -> Iterator[str]:
+def lines(why: str, before: ReportCard | None, card: ReportCard, paint: Paint) -> Iterator[str]:
     """Yield what a scan found: the first one its result, a later one what changed."""
     yield f"{time.strftime('%H:%M:%S')}  {why}"
     if before is None:
         yield f"{card.host}: {labels.result(card)}"
         yield card.top_evidence
     else:
-        yield from text_lines(diff(before, card), deterministic=True)
+        for part in diff(before, card).sections(times=False):
+            yield from section_lines(part, paint)
     yield ""
 
 

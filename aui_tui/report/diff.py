@@ -84,9 +84,9 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
         return self.shown or (self.before, self.after)
 
     def words(self) -> str:
-        """Return the change as one line, such as ``Claude: refused -> in, +6 Access``."""
+        """Return the change as one line, such as ``Claude: refused → in, +6 Access``."""
         moved = f", {self.points:+d} {self.pillar}" if self.points else ""
-        return f"{self.label}: {' -> '.join(self.sides)}{moved}"
+        return f"{self.label}: {' → '.join(self.sides)}{moved}"
 
 
 class Diff(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,7 +110,7 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
         return not (self.changes or self.new or self.resolved) and standing[0] == standing[1]
 
     def headline(self) -> str:
-        """Return score, grade and stance as one line, such as ``score 59 -> 67, grade F -> D, Walled -> Open``."""
+        """Return score, grade and stance as one line, such as ``score 59 → 67, grade F → D, Walled → Open``."""
         sides = [labels.result(card) for card in (self.before, self.after)]
         if self.before.unreachable or self.after.unreachable:
             return _moved(*sides)
@@ -120,8 +120,11 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
         """Return the host, or both hosts."""
         return _moved(self.before.host, self.after.host)
 
-    def sections(self) -> list[Section]:
-        """Return the changes by which way they go, then the findings; parts with nothing to say are left out."""
+    def sections(self, *, times: bool = True) -> list[Section]:
+        """Return where the sites stand, the changes by which way they go, then the findings.
+
+        Parts with nothing to say are left out. ``times``: with those of the two scans.
+        """
 
         def going(way: int) -> list[str]:
             return [change.words() for change in self.changes if change.direction == way]
@@ -136,16 +139,22 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
             ("Resolved findings", "good", said(self.resolved)),
             ("New findings", "critical", said(self.new)),
         )
+        moments = (labels.moment(card.scanned_at) for card in (self.before, self.after))
+        remarks = (" → ".join(moments) if times else "", self.note, "Nothing has changed." if self.same else "")
+        first = tuple(Item(text=text) for text in remarks if text)
         return [
-            Section("changes", title, items=tuple(Item(text=line, word=word) for line in lines), word=word)
-            for title, word, lines in parts
-            if lines
+            Section("diff", self.title(), self.headline(), first),
+            *(
+                Section("changes", title, items=tuple(Item(text=line, word=word) for line in lines))
+                for title, word, lines in parts
+                if lines
+            ),
         ]
 
 
 def _moved(old: str, now: str) -> str:
     """Return two texts as one: the same once, else without the word that both begin with."""
-    return now if old == now else f"{old} -> {now.removeprefix(old.partition(' ')[0] + ' ')}"
+    return now if old == now else f"{old} → {now.removeprefix(old.partition(' ')[0] + ' ')}"
 
 
 def diff(before: ReportCard, after: ReportCard) -> Diff:
@@ -342,30 +351,14 @@ def _causes(changes: list[Change], component: str, moved: int) -> list[int]:
     return sorted(plain, key=lambda one: changes[one].direction * moved <= 0)[:1]
 
 
-def text_lines(found: Diff, *, deterministic: bool = False) -> Iterator[str]:
-    """Yield lines of plain text: what is better, what is worse, resolved and new findings apart."""
-    yield f"{found.title()}: {found.headline()}"
-    yield from _remarks(found, deterministic=deterministic)
-    for part in found.sections():
-        yield from ("", part.title, *(f"  {item.text}" for item in part.items))
-
-
-def _remarks(found: Diff, *, deterministic: bool) -> Iterator[str]:
-    if not deterministic:
-        yield f"{labels.moment(found.before.scanned_at)} -> {labels.moment(found.after.scanned_at)}"
-    if found.note:
-        yield found.note
-    if found.same:
-        yield "Nothing has changed."
-
-
 def markdown_lines(found: Diff, *, deterministic: bool = False) -> Iterator[str]:
     """Yield a comment for a pull request; its first line is a mark by which a later run finds and replaces it."""
     yield "<!-- aui-tui diff -->"
-    yield from (f"### Agent usability of {escape(found.title())}", "", f"**{escape(found.headline())}**")
-    for remark in _remarks(found, deterministic=deterministic):
-        yield from ("", escape(remark))
-    for part in found.sections():
+    first, *parts = found.sections(times=not deterministic)
+    yield from (f"### Agent usability of {escape(first.title)}", "", f"**{escape(first.text)}**")
+    for item in first.items:
+        yield from ("", escape(item.text))
+    for part in parts:
         folded = part.title == CHANGED
         yield from (
             "",
@@ -395,7 +388,6 @@ def members(found: Diff, *, deterministic: bool = False) -> dict[str, Any]:
 
 
 FORMATS: Final[Mapping[str, Callable[..., Iterable[str]]]] = {
-    "text": text_lines,
     "json": lambda found, **how: [msgspec.json.format(msgspec.json.encode(members(found, **how)), indent=2).decode()],
     "markdown": markdown_lines,
 }

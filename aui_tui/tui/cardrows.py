@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
 from shlex import quote
 from typing import Final
 
@@ -34,7 +33,6 @@ from aui_tui.tui.rows import (
     edges,
     entry,
     fitting,
-    hang,
     marked,
     paragraph,
     spread,
@@ -421,19 +419,17 @@ def visits(report: HostReport, size: int) -> list[ListEntry]:
 
 def changes(before: ReportCard | None, report: HostReport, size: int, now: float) -> list[ListEntry]:
     """Return what differs from an earlier scan."""
-    from aui_tui.report.diff import diff, text_lines
+    from aui_tui.report.diff import diff
 
     if before is None:
         again = " s scans it again." if report.observations is not None else ""
         return [paragraph(f"No earlier scan of this host is known here.{again}", size, "muted")]
     since = (day(before.scanned_at, now), "strong")
     out = [entry(("Since ", "muted"), since, (f", {ago(before.scanned_at, now)}", "muted"))]
-    found = diff(before, report.card)
-    lead = takewhile(bool, text_lines(found, deterministic=True))
-    out += [paragraph(words.replace(" -> ", " → "), size) for words in lead]
-    for part in found.sections():
-        shown = (hang("   ", item.text.replace(" -> ", " → "), size, item.tone) for item in part.items)
-        out += [blank(), title(part.title), *(entry(row, key=f"{part.title} {n}") for n, row in enumerate(shown))]
+    first, *parts = diff(before, report.card).sections(times=False)
+    out += [paragraph(words, size) for words in (first.text, *(item.text for item in first.items))]
+    for part in parts:
+        out += [blank(), title(part.title), *table(part, size)]
     return out
 
 

@@ -31,7 +31,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "--stance": STANCES,
 }
 FORMATS_OF: dict[str, tuple[str, ...]] = {
-    "diff": (*diff.FORMATS,),
+    "diff": DIFF_FORMATS,
     "visits": ("json", "csv", "markdown", "nginx", "cloudflare"),
 }
 """What ``--format`` takes where that is not every format of a card."""
@@ -86,7 +86,7 @@ def test_help_lists_the_words_that_a_choice_takes(tmp_path: Path, name: str) -> 
 
 
 def test_a_list_that_a_help_repeats_is_that_of_its_table() -> None:
-    assert tuple(diff.FORMATS) == DIFF_FORMATS
+    assert ("text", *diff.FORMATS) == DIFF_FORMATS
 
 
 def test_a_scan_has_few_options_and_so_has_the_program() -> None:

@@ -71,12 +71,12 @@ def test_a_fix_reads_as_the_sentence_that_people_say() -> None:
     before = replace(before, matrix={**before.matrix, "claude": "blocked"})
     after = card(agent_access=refusing())
     assert words(before, after) == [
-        "Access: 34 -> 40",
-        "Claude: refused -> in, +6 Access",
-        "Answer to Claude-User: 403 -> 200",
-        "Agents served: 3 -> 4",
+        "Access: 34 → 40",
+        "Claude: refused → in, +6 Access",
+        "Answer to Claude-User: 403 → 200",
+        "Agents served: 3 → 4",
     ]
-    assert diff(before, after).headline() == "score 93 -> 100, grade A, Selective -> Open"
+    assert diff(before, after).headline() == "score 93 → 100, grade A, Selective → Open"
 
 
 def test_points_that_do_not_divide_stand_on_the_count() -> None:
@@ -97,21 +97,21 @@ def test_points_that_do_not_divide_stand_on_the_count() -> None:
         live_served=4,
     )
     found = words(before, after)
-    assert "Agents served: 1 -> 4, +7 Welcome" in found
-    assert "Claude: refused -> in" in found
+    assert "Agents served: 1 → 4, +7 Welcome" in found
+    assert "Claude: refused → in" in found
 
 
 @pytest.mark.parametrize(
     ("component", "low", "fields", "sentence"),
     [
-        ("llms", 0, {"files": ()}, "llms.txt: missing -> found, +5 Surface"),
-        ("jsonld", 0, {"jsonld": 0}, "JSON-LD blocks: 0 -> 11, +5 Surface"),
-        ("signal", 0, {"content_signal": False}, "Content-Signal line: no -> yes, +10 Consent"),
-        ("ssr", 0, {"noscript_shell": True}, "Empty without scripts: yes -> no, +9 Surface"),
-        ("landmarks", 4, {"semantic": Semantic(0, 2, 40, 2)}, "main landmarks: 0 -> 1, +2 Surface"),
-        ("robots", 15, {"agents_disallowed": 1}, "Agents disallowed by robots.txt: 1 -> 0, +1 Access"),
-        ("front-door", 0, {}, "MCP card or shop manifest: 0 of 15 points -> 15 of 15 points, +15 Protocols"),
-        ("signal", 5, {}, "Content-Signal: 5 of 10 points -> 10 of 10 points, +5 Consent"),
+        ("llms", 0, {"files": ()}, "llms.txt: missing → found, +5 Surface"),
+        ("jsonld", 0, {"jsonld": 0}, "JSON-LD blocks: 0 → 11, +5 Surface"),
+        ("signal", 0, {"content_signal": False}, "Content-Signal line: no → yes, +10 Consent"),
+        ("ssr", 0, {"noscript_shell": True}, "Empty without scripts: yes → no, +9 Surface"),
+        ("landmarks", 4, {"semantic": Semantic(0, 2, 40, 2)}, "main landmarks: 0 → 1, +2 Surface"),
+        ("robots", 15, {"agents_disallowed": 1}, "Agents disallowed by robots.txt: 1 → 0, +1 Access"),
+        ("front-door", 0, {}, "MCP card or shop manifest: 0 of 15 points → 15 of 15 points, +15 Protocols"),
+        ("signal", 5, {}, "Content-Signal: 5 of 10 points → 10 of 10 points, +5 Consent"),
     ],
 )
 def test_each_component_names_its_cause(component: str, low: int, fields: dict[str, Any], sentence: str) -> None:
@@ -132,7 +132,7 @@ def test_new_and_resolved_findings_are_kept_apart() -> None:
 def test_foreign_maps_compare_by_position() -> None:
     foreign = dict(zip("abcdefgh", RICH_OPEN.matrix.values(), strict=True))
     theirs = decode_card(encode_card(replace(RICH_OPEN, matrix={**foreign, "c": "blocked"})))
-    assert words(RICH_OPEN, theirs) == ["c: in -> refused"]
+    assert words(RICH_OPEN, theirs) == ["c: in → refused"]
 
 
 def test_what_limits_the_comparison_is_said() -> None:
@@ -145,4 +145,4 @@ def test_what_limits_the_comparison_is_said() -> None:
 def test_no_answer_is_neither_better_nor_worse() -> None:
     silent = {**refusing(), "Claude-User": AgentAccess(0, False, "")}
     change = diff(card(agent_access=refusing()), card(agent_access=silent)).changes[0]
-    assert (change.words(), change.direction) == ("Answer to Claude-User: 200 -> no answer", 0)
+    assert (change.words(), change.direction) == ("Answer to Claude-User: 200 → no answer", 0)

@@ -10,6 +10,8 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from aui_tui.checks.scoring import grade_card
+from aui_tui.cli.cardview import in_order
+from aui_tui.cli.terminal import Paint
 from aui_tui.model import labels
 from aui_tui.model.card import AgentAccess, Evidence
 from aui_tui.model.methods import V02
@@ -37,8 +39,15 @@ AFTER = replace(
 MOVED = diff(WALLED, AFTER)
 
 
-def text(form: str, found: object = MOVED, **options: bool) -> str:
-    return "".join(write(found, form, **options))  # type: ignore[arg-type]
+def text(form: str, found: Diff = MOVED, *, deterministic: bool = False) -> str:
+    if form == "text":
+        return "".join(in_order(found.sections(times=not deterministic), Paint(width=100), text=False))
+    return "".join(write(found, form, deterministic=deterministic))
+
+
+def plain(text: str) -> str:
+    """Return ``text`` without the escapes of a form, another arrow among them."""
+    return text.replace("&gt;", ">").replace("\\", "").replace("->", "→")
 
 
 def lists(found: Diff) -> dict[str, list[str]]:
@@ -57,20 +66,21 @@ def test_a_finding_at_another_line_is_the_same_finding() -> None:
 
 def test_a_diff_as_text_lists_what_is_better_and_worse() -> None:
     assert text("text").splitlines() == [
-        "tickets.example: score 42 -> 72, grade F -> C, Walled -> Open",
-        "2026-11-20 09:58 UTC -> 2026-11-21 10:00 UTC",
+        "tickets.example",
+        "  score 42 -> 72, grade F -> C, Walled -> Open",
+        "  2026-11-20 09:58 UTC -> 2026-11-21 10:00 UTC",
         "",
         "Better",
-        "  Welcome: 9 -> 21",
-        "  Built: 12 -> 15",
-        "  ChatGPT: challenged -> in, +4 Welcome",
-        "  Claude: challenged -> in, +4 Welcome",
-        "  Perplexity: challenged -> in, +4 Welcome",
-        "  Answer to ChatGPT-User: 403 challenge -> 200",
-        "  Answer to Claude-User: 403 challenge -> 200",
-        "  Answer to Perplexity-User: 403 challenge -> 200",
-        "  Agents served: 0 -> 4",
-        "  llms.txt: missing -> found, +3 Built",
+        "✓ Welcome: 9 -> 21",
+        "✓ Built: 12 -> 15",
+        "✓ ChatGPT: challenged -> in, +4 Welcome",
+        "✓ Claude: challenged -> in, +4 Welcome",
+        "✓ Perplexity: challenged -> in, +4 Welcome",
+        "✓ Answer to ChatGPT-User: 403 challenge -> 200",
+        "✓ Answer to Claude-User: 403 challenge -> 200",
+        "✓ Answer to Perplexity-User: 403 challenge -> 200",
+        "✓ Agents served: 0 -> 4",
+        "✓ llms.txt: missing -> found, +3 Built",
         "",
         "Changed",
         "  Google agent: unclear -> in",
@@ -78,12 +88,12 @@ def test_a_diff_as_text_lists_what_is_better_and_worse() -> None:
         "  Served by: wall-z -> wall-z server-q",
         "",
         "Resolved findings",
-        "  critical: ChatGPT got a challenge page (403); a browser got the homepage.",
-        "  critical: Claude got a challenge page (403); a browser got the homepage.",
-        "  warn: Google agent gave no answer in 12 s: inconclusive.",
+        "✓ critical: ChatGPT got a challenge page (403); a browser got the homepage.",
+        "✓ critical: Claude got a challenge page (403); a browser got the homepage.",
+        "✓ warn: Google agent gave no answer in 12 s: inconclusive.",
         "",
         "New findings",
-        "  warn: A form has no label.",
+        "✗ warn: A form has no label.",
     ]
 
 
@@ -108,7 +118,7 @@ def test_a_diff_as_json_holds_both_cards_and_every_change() -> None:
         "direction": "better",
         "points": 3,
         "pillar": "Built",
-        "text": "llms.txt: missing -> found, +3 Built",
+        "text": "llms.txt: missing → found, +3 Built",
     }
     assert [item["text"] for item in found["new"]] == ["A form has no label."]
     assert len(found["resolved"]) == 3
@@ -118,9 +128,9 @@ def test_a_diff_as_markdown_is_one_comment_that_can_be_found_again() -> None:
     found = text("markdown")
     assert found.startswith("<!-- aui-tui diff -->\n### Agent usability of tickets.example\n")
     rendered = MarkdownIt("gfm-like").render(found)
-    assert "<strong>score 42 -&gt; 72, grade F -&gt; C, Walled -&gt; Open</strong>" in rendered
+    assert "<strong>score 42 → 72, grade F → C, Walled → Open</strong>" in rendered
     assert "<summary>Changed: 3</summary>" in rendered
-    assert "<li>llms.txt: missing -&gt; found, +3 Built</li>" in rendered
+    assert "<li>llms.txt: missing → found, +3 Built</li>" in rendered
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
@@ -130,19 +140,19 @@ def test_hostile_texts_add_no_element_to_a_comment(payload: str) -> None:
     assert tags <= {"h3", "h4", "p", "strong", "ul", "li", "details", "summary"}
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", ["text", *FORMATS])
 def test_no_change_is_said(form: str) -> None:
     found = text(form, diff(WALLED, WALLED))
     assert "Nothing has changed." in found or json.loads(found)["same"] is True
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", ["text", *FORMATS])
 def test_deterministic_output_has_no_time(form: str) -> None:
     assert "2026-11-2" in text(form)
     assert "2026-11-2" not in text(form, deterministic=True)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", ["text", *FORMATS])
 def test_what_limits_the_comparison_is_said(form: str) -> None:
     found = text(form, diff(RICH_OPEN, WALLED))
     assert "different methods" in found
@@ -151,10 +161,10 @@ def test_what_limits_the_comparison_is_said(form: str) -> None:
 
 def test_an_agent_that_is_left_without_an_answer_gets_worse() -> None:
     before, after = grade_card(situations.open_rich()), grade_card(situations.dropped())
-    assert "Claude: in -> refused" in lists(diff(before, after))["Worse"]
+    assert "Claude: in → refused" in lists(diff(before, after))["Worse"]
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", ["text", *FORMATS])
 def test_of_a_scan_that_measured_nothing_nothing_is_compared(form: str) -> None:
     """What the record of an unreachable site holds because of its shape is not said of it."""
     up, down = grade_card(situations.open_rich()), grade_card(situations.down())
@@ -163,8 +173,8 @@ def test_of_a_scan_that_measured_nothing_nothing_is_compared(form: str) -> None:
         assert [json.loads(there)["after"][name] for name in ("score", "grade", "stance")] == [None] * 3
         assert json.loads(back)["after"]["score"] == up.score
     else:
-        assert f"{labels.result(up)} -> unreachable" in there.replace("&gt;", ">").replace("\\", "")
-        assert f"unreachable -> {labels.result(up)}" in back.replace("&gt;", ">").replace("\\", "")
+        assert f"{labels.result(up)} → unreachable" in plain(there)
+        assert f"unreachable → {labels.result(up)}" in plain(back)
     for found in (diff(up, down), diff(down, up)):
         kinds = {change.field.partition(".")[0] for change in found.changes}
         assert kinds == {"agent_access", "human_status", "robots_status"}
@@ -178,7 +188,7 @@ def test_of_a_scan_that_measured_nothing_nothing_is_compared(form: str) -> None:
 def test_what_was_not_measured_is_neither_better_nor_worse() -> None:
     told, failed = grade_card(situations.robots_all()), grade_card(situations.robots_down())
     found = diff(told, failed)
-    assert "Status of robots.txt: 200 -> 503" in "\n".join(change.words() for change in found.changes)
+    assert "Status of robots.txt: 200 → 503" in "\n".join(change.words() for change in found.changes)
     fields = [change.field for change in found.changes]
     assert not [
         field for field in fields if field.startswith(("ua_policy", "crawler", "agents_", "wildcard", "content_"))
@@ -190,11 +200,11 @@ def test_a_change_of_the_record_that_cards_do_not_show_is_none() -> None:
     refused, dropped = grade_card(situations.open_rich()), grade_card(situations.dropped())
     access = {**dropped.agent_access, "Claude-User": AgentAccess(403, False, "")}
     refused = replace(dropped, agent_access=access, matrix={**dropped.matrix, "claude": "blocked"})
-    assert [change.words() for change in diff(refused, dropped).changes] == ["Answer to Claude-User: 403 -> no answer"]
+    assert [change.words() for change in diff(refused, dropped).changes] == ["Answer to Claude-User: 403 → no answer"]
 
 
 def test_tasks_settle_what_no_scan_without_a_browser_knows() -> None:
     before = grade_card(situations.open_rich())
     after = replace(before, matrix={**before.matrix, "chatgpt_agent": "allowed"})
     (change,) = diff(before, after).changes
-    assert change.words() == "ChatGPT agent: not asked; needs a browser (--tasks) -> in"
+    assert change.words() == "ChatGPT agent: not asked; needs a browser (--tasks) → in"
