@@ -27,9 +27,9 @@ async def contact(visit: Visit) -> TaskResult:
     links = contact_links(visit, visit.home)
     held = False
     if not any(CONTACT.search(node.name) for node in links):
-        begun = visit.page.fence.withheld
+        begun = len(visit.page.fence.asked)
         links = await _in_menu(visit) or links
-        held = visit.page.fence.withheld > begun
+        held = len(visit.page.fence.asked) > begun
     queue: list[tuple[str, Node | None]] = [(visit.url, None), *((node.url, node) for node in links)]
     reached: Node | None = None
     failure: Closed | Stuck | None = None

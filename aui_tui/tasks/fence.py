@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -48,10 +49,14 @@ ASKING: Final = frozenset({"xhr", "fetch"})
 """Kinds of requests that may carry a search."""
 PATIENCE: Final = 2.5
 """Seconds for which an unanswered request counts as content that may still come; longer ones are held-open polls."""
+TALK: Final = 0.5
+"""The same for the next word of a WebSocket whose server spoke last."""
 SOCKET: Final = 200_000
 """Bytes that one WebSocket may send."""
 PRESSES: Final = frozenset({"shut", "method", "acts"})
 """Reasons why a request ends here that a press, not an address, brings about."""
+_NUMBERS: Final = re.compile(rb"[0-9a-f-]{16,}|[\d.]+")
+"""What differs each time in what a page sends by the clock: times, counts and identifiers."""
 KNOWN: Final = 10.0
 """Seconds for which a request that may leave opens tunnels to its server."""
 MOST: Final = 1000
@@ -129,7 +134,8 @@ class Held(NamedTuple):
 
     ``why``: ``shut``, ``method`` or ``acts`` after a press; ``robots``, ``scheme`` or ``unknown`` (robots.txt could not
     be read) for a page that must not be opened; ``socket`` or ``limit``. ``document``: it asked for a page of a main
-    frame, in the tab ``page``, None while that is being made. ``own``: it was meant for the scanned site.
+    frame, in the tab ``page``, None while that is being made. ``own``: it was meant for the scanned site. What a page
+    is known to send by itself (``Fence.usual``) is none of them.
     """
 
     method: str
@@ -194,6 +200,12 @@ class Fence:
         self.sockets: dict[WebSocketRoute, tuple[float, bool]] = {}
         """When each WebSocket of the page last carried something, and whether that came from its server."""
         self.held: list[Held] = []
+        self.sent: set[int] = set()
+        """What pages asked for by themselves while nothing was pressed, as ``told`` numbers it."""
+        self.asked: set[int] = set()
+        """What ended here after a press, the same way."""
+        self.usual: set[int] = set()
+        """What pages ask for by themselves, again and again: no press brings it about."""
         self.failures = 0
         """Scripts that did not come, and requests of scripts without an answer, or with a status of 429 or 5xx."""
 
@@ -290,14 +302,14 @@ class Fence:
             return "unknown"
         return "" if found.allows(EVERYBODY, url) else "robots"
 
-    def pending(self, page: Page, *, within: float = PATIENCE) -> bool:
+    def pending(self, page: Page, *, within: float = PATIENCE, talk: float = TALK) -> bool:
         """Say whether ``page`` waits for content that it asked for at most ``within`` seconds ago.
 
-        A WebSocket waits once it is opened, or has sent something, for its server's word, and PATIENCE for more.
+        A WebSocket waits once it is opened, or has sent something, for its server's word, and ``talk`` for more.
         """
         now = time.monotonic()
         since = now - within
-        talks = any(at >= (now - PATIENCE if heard else since) for at, heard in self.sockets.values())
+        talks = any(at >= (now - talk if heard else since) for at, heard in self.sockets.values())
         return talks or any(
             begun >= since and _asker(request)[0] is page for request, begun in list(self._waiting.items())
         )
@@ -416,10 +428,11 @@ class Fence:
             and carries(request.post_data_buffer, request.url, self.query)
         )
         why = objection(self.phase, request.method, request.url, document=False, query=asks)
+        said = told(request.method, request.url, request.post_data_buffer)
         if why:
-            self._hold(request.method, request.url, why)
+            self._hold(request.method, request.url, why, said=said)
         else:
-            self._pass(request.method, request.url)
+            self._pass(request.method, request.url, said=said)
         return bool(why)
 
     async def _socket(self, socket: WebSocketRoute) -> None:
@@ -434,12 +447,14 @@ class Fence:
         async def said(message: str | bytes) -> None:
             nonlocal sent
             sent += len(message)
+            known = told("FRAME", socket.url, message.encode() if isinstance(message, str) else message)
             if self.phase.open and sent <= SOCKET:
                 self.loading += self.phase is NetworkPhase.READING
+                self._note(known)
                 self.sockets[socket] = time.monotonic(), False
                 server.send(message)
                 return
-            self._hold("FRAME", socket.url, "limit" if sent > SOCKET else "socket")
+            self._hold("FRAME", socket.url, "limit" if sent > SOCKET else "socket", said=known)
             if sent > SOCKET:
                 await socket.close()
 
@@ -450,14 +465,23 @@ class Fence:
         socket.on_message(lambda message: asyncio.ensure_future(said(message)))
         server.on_message(heard)
 
-    def _hold(self, method: str, url: str, why: str, page: Page | None = None, *, document: bool = False) -> None:
+    def _hold(
+        self, method: str, url: str, why: str, page: Page | None = None, *, document: bool = False, said: int = 0
+    ) -> None:
         held = Held(method, clean(url, 500), why, document, page, _host(url) == _host(self._origin))
         self.withheld += held.sends
-        if len(self.held) < MOST:
+        if len(self.held) < MOST and said not in self.usual:
             self.held.append(held)
+            self.asked.add(said)
 
-    def _pass(self, method: str, url: str) -> None:
+    def _note(self, said: int) -> None:
+        """Keep what a page asked for by itself."""
+        if self.phase is NetworkPhase.READING and len(self.sent) < MOST:
+            self.sent.add(said)
+
+    def _pass(self, method: str, url: str, said: int = 0) -> None:
         parts = urlsplit(url)
+        self._note(said)
         if self.phase is NetworkPhase.READING:
             self.loading += method not in SAFE
         else:
@@ -512,6 +536,11 @@ def carries(body: bytes | None, url: str, query: str) -> bool:
     text = f"{(body or b'').decode('utf-8', 'replace')} {urlsplit(url).query}".casefold()
     word = query.casefold()
     return word in text or word in unquote_plus(text) or json.dumps(word)[1:-1] in text
+
+
+def told(method: str, url: str, body: bytes | None) -> int:
+    """Return a number that is the same for requests that say the same, numbers in address and body aside."""
+    return hash((method, _NUMBERS.sub(b"", url.encode()), _NUMBERS.sub(b"", body or b"")))
 
 
 def _host(url: str) -> str:

@@ -13,11 +13,14 @@ MOST: Final = 6
 """Fields whose form is looked at."""
 
 
-async def search_field(visit: Visit, page: Outline) -> tuple[Outline, Node | None, Node | None]:
-    """Return the page with its search field, opened where it must be, and without one a field that has no name."""
+async def search_field(visit: Visit, page: Outline, *, opens: bool = True) -> tuple[Outline, Node | None, Node | None]:
+    """Return the page with its search field, opened where it must be, and without one a field that has no name.
+
+    Without ``opens`` nothing is pressed.
+    """
     box = field_of(page) or await _by_form(visit, page, named=True)
     nameless = await _nameless(visit, page) if box is None else None
-    if box is None and nameless is None:
+    if box is None and nameless is None and opens:
         page, box = await _opened(visit, page)
         nameless = await _nameless(visit, page) if box is None else None
     return page, box, nameless
@@ -61,20 +64,25 @@ async def _nameless(visit: Visit, outline: Outline) -> Node | None:
     return found or await _by_form(visit, outline, named=False)
 
 
+def opener(page: Outline) -> Node | None:
+    """Return the button or link that opens the search."""
+    ways = (node for node in page.of("button", "link") if SEARCH.search(node.name) and not node.disabled)
+    return next((node for node in ways if node.role == "button" or not urlsplit(node.url).query), None)
+
+
 async def _opened(visit: Visit, before: Outline) -> tuple[Outline, Node | None]:
     """Press what opens the search, where there is such a button or link, and look for the field again."""
-    ways = (node for node in before.of("button", "link") if SEARCH.search(node.name) and not node.disabled)
-    opener = next((node for node in ways if node.role == "button" or not urlsplit(node.url).query), None)
-    if opener is None:
+    way = opener(before)
+    if way is None:
         return before, None
-    if opener.role == "link" and opener.url.startswith("http") and opener.url != before.url:
-        if acts(opener.url) or not visit.same_site(opener.url) or await visit.page.fence.objection(opener.url):
+    if way.role == "link" and way.url.startswith("http") and way.url != before.url:
+        if acts(way.url) or not visit.same_site(way.url) or await visit.page.fence.objection(way.url):
             return before, None
-        outline = await visit.served(opener.url)
+        outline = await visit.served(way.url)
         return outline, field_of(outline) or next((n for n in outline.main() if _takes_text(n) and n.name), None)
-    await visit.press(opener)
+    await visit.press(way)
     outline = await visit.page.settle()
-    visit.step("pressed", opener, note="to open the search", outline=outline)
+    visit.step("pressed", way, note="to open the search", outline=outline)
     return outline, field_of(outline) or _brought(outline, before)
 
 

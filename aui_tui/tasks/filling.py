@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.contact import contact_button, contact_links
 from aui_tui.tasks.elements import Control, fill
+from aui_tui.tasks.fence import NetworkPhase
 from aui_tui.tasks.outline import ENTRIES, FIELDS, Outline
 from aui_tui.tasks.page import LOOK, Closed, Page, Stuck
 from aui_tui.tasks.visit import Visit, ended
@@ -41,7 +42,8 @@ class Form(NamedTuple):
 async def form(visit: Visit) -> TaskResult:
     """Find the largest form on the pages seen, else on the pages about contact, and fill it."""
     entries = [url for url, outline in visit.seen.items() if _has_entry(outline)][:PAGES]
-    await visit.page.leave(fresh=True)
+    if visit.page.touched or visit.page.fence.phase is not NetworkPhase.READING:
+        await visit.page.leave(fresh=True)
     best = await _largest(visit, entries)
     if best is None:
         unseen = [node.url for node in contact_links(visit, visit.home) if visit.place(node.url) not in visit.seen]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from aui_tui.model.observations import READABLE_ENOUGH
 from aui_tui.packaged import read_text
 from aui_tui.scan.exchanges import redact
-from aui_tui.tasks.fence import Fence, Held, NetworkPhase
+from aui_tui.tasks.fence import PATIENCE, Fence, Held, NetworkPhase
 from aui_tui.tasks.outline import ACTIONABLE, Node, Outline, parse
 from aui_tui.tasks.tree import OWN, Frame, by_tree, read_tree
 from aui_tui.text import clean
@@ -39,10 +39,16 @@ LONGEST: Final = 2
 LOOK: Final = 0.12
 ACT: Final = 3.0
 """Seconds for one click, key or value."""
+SCROLLED: Final = 0.6
+"""Seconds in which a page goes on that was scrolled to its end."""
+GROWN: Final = 2
+"""How many times it is scrolled."""
 LEFT: Final = 0.2
 """Seconds for what a page sends when it is closed."""
 TRIED: Final = 2.5
 """Seconds in which a press must show that it does something."""
+BY_ITSELF: Final = 3.0
+"""Seconds in which a page that was only opened shows what it sends by the clock."""
 LOCKED: Final = "it asks for a password"
 MOST: Final = 150
 """Links and controls whose reach is tested."""
@@ -157,9 +163,15 @@ class Page:
         return self._session[1]
 
     async def locate(self, node: Node) -> ElementHandle:
-        """Return the element of ``node``: by the outline, or by the tree where that alone has it. Raises Untouched."""
+        """Return the element of ``node``: by the outline, or by the tree where that alone has it.
+
+        Raises Untouched at once for one that has gone, or has no reference: no wait brings it back.
+        """
         if not node.ref.startswith(OWN):
-            return await self.tab.locator(f"aria-ref={node.ref}").element_handle(timeout=1000 * ACT)
+            handle = await self.tab.query_selector(f"aria-ref={node.ref}") if node.ref else None
+            if handle is None:
+                raise Untouched
+            return handle
         session = await self._cdp()
         resolved = await session.send("DOM.resolveNode", {"backendNodeId": int(node.ref[len(OWN) :])})
         self._kept += 1  # several are asked for at once
@@ -204,6 +216,7 @@ class Page:
         for attempt in range(3):
             try:
                 async with asyncio.timeout(wait + 1):
+                    await self.query("begun")  # Playwright tries again after a second where there is no body yet
                     state, shown = await asyncio.gather(
                         self.query("state"), self.tab.aria_snapshot(mode="ai", timeout=1000 * wait)
                     )
@@ -280,7 +293,7 @@ class Page:
 
     def waits(self) -> bool:
         """Say whether the page still waits for content that it asked for."""
-        return self.fence.pending(self.tab, within=LONGEST * self._settle + LOADING)
+        return self.fence.pending(self.tab, within=LONGEST * self._settle + LOADING, talk=PATIENCE)
 
     async def _glance(self, last: Outline | None) -> Outline:
         try:
@@ -366,7 +379,40 @@ class Page:
         """
         await self._press()
         begun = len(self.fence.held)
-        return bool(await self.query("grows")) or any(one.own and one.sends for one in self.fence.held[begun:])
+        first = height = await self.query("end") or 0.0
+        for _ in range(GROWN):
+            if height <= 1 or height > first + 0.25:
+                break
+            await self._at_rest(SCROLLED)
+            height = await self.query("end") or 0.0
+        return height > first + 0.25 or any(one.own and one.sends for one in self.fence.held[begun:])
+
+    async def _at_rest(self, longest: float) -> None:
+        """Wait for what a press or a scroll brings about: until the page tells that nothing is to come, or longest."""
+        end = time.monotonic() + longest
+        while time.monotonic() < end:
+            await asyncio.sleep(LOOK)
+            state = await self.query("state")
+            rest = state["rest"] if state else None
+            if rest is not None and rest >= 1000 * CALM and not self.fence.pending(self.tab):
+                break
+
+    async def sends_by_itself(self, url: str) -> bool:
+        """Open ``url``, touch nothing, and say whether it sends by itself some of what was held back after a press.
+
+        That is then known as usual. Raises Closed, Stuck.
+        """
+        fence = self.fence
+        asked = fence.asked - fence.usual
+        await self.open(url)
+        fence.sent.clear()  # what it sends once, as it loads, a press may ask for too
+        for _ in range(round(BY_ITSELF / LOOK)):
+            if asked <= fence.sent:
+                break
+            await asyncio.sleep(LOOK)
+        fence.usual |= asked & fence.sent
+        fence.asked.clear()
+        return bool(asked & fence.sent)
 
     async def press(self, key: str) -> None:
         """Press a key where the focus is."""

@@ -85,14 +85,12 @@ element => {
 element => element.tagName === "SUMMARY" || element.hasAttribute("aria-expanded") || element.hasAttribute("aria-controls") ||
   ![null, "false"].includes(element.getAttribute("aria-haspopup"))
 
-//: grows  Whether the page goes on where it is scrolled to its end.
+//: end  Scroll to the end of the page, and let it draw; its height before, in heights of the window.
 async () => {
   const root = document.scrollingElement || document.documentElement, was = root.scrollHeight;
-  for (let time = 0; time < 2 && root.scrollHeight <= was + innerHeight / 4; time++) {
-    root.scrollTo(0, root.scrollHeight);
-    await new Promise(done => setTimeout(done, 600));
-  }
-  return root.scrollHeight > was + innerHeight / 4;
+  root.scrollTo(0, was);
+  for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+  return was / innerHeight;
 }
 
 //: hand  Whether the mouse shows a hand over what a node of the tree alone stands for.
@@ -100,6 +98,15 @@ node => ["pointer", "grab"].includes(getComputedStyle(node.nodeType === 3 ? node
 
 //: place  Where the element lies.
 element => { const box = element.getBoundingClientRect(); return [box.left + scrollX, box.top + scrollY]; }
+
+//: begun  Wait until the document has a body, or can get none.
+() => new Promise(done => {
+  const begun = () => document.body || document.readyState !== "loading";
+  if (begun()) { done(true); return; }
+  const watch = new MutationObserver(() => { if (begun()) { watch.disconnect(); done(true); } });
+  watch.observe(document, { childList: true, subtree: true });
+  document.addEventListener("readystatechange", () => done(true), { once: true });
+})
 
 //: state  Whether the document is complete and its scripts are at rest, for how long, and its title.
 async () => {

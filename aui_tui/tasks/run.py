@@ -54,7 +54,7 @@ from aui_tui.tasks.outline import ENTRIES, Node
 from aui_tui.tasks.page import ACT, LOCKED, QUIET, Closed, Page, Stuck
 from aui_tui.tasks.proxy import Allowance, Usage
 from aui_tui.tasks.reading import hidden_facts, read
-from aui_tui.tasks.searching import search
+from aui_tui.tasks.searching import search, seeks
 from aui_tui.tasks.visit import Visit, ended, reasons
 from aui_tui.tasks.vocabulary import ADD, CONTACT, PRICE, price_key
 from aui_tui.text import clean, joined, path_of, tidy
@@ -206,7 +206,7 @@ class _Run:
     async def _in_lanes(self, tasks: Sequence[str], end: float) -> None:
         """Run the tasks: the search, which depends on none but read, beside the others where a core is left for it.
 
-        The form is filled in a context of its own in any case.
+        One without anything to type in or to press needs no page of its own.
         """
         visit = self.visit
         await self._lane(visit, [task for task in tasks if task == "read"], end)
@@ -214,7 +214,8 @@ class _Run:
         if "follow" not in rest:
             self.followed.set()
         aside = [task for task in rest if task == "search"]
-        if visit.act or CORES < LANES or not visit.reached or visit.veil or rest == aside:
+        alone = visit.act or CORES < LANES or not visit.reached or bool(visit.veil) or rest == aside
+        if alone or not (aside and await seeks(visit)):
             await self._lane(visit, rest, end)
             return
         lanes = (
@@ -270,7 +271,12 @@ class _Run:
             return self._failed(fence, task, TimeoutError(), 0)
         try:
             async with asyncio.timeout(left):
+                fence.asked.clear()
                 ending = await DOERS[task](visit)
+                # a page that sends by the clock sends after a press too: what it sends anyway, no press asked for
+                if ending.outcome == NEEDS_ACT and await visit.page.sends_by_itself(ending.url or visit.url):
+                    visit.step("compared", note="the page sends the same while nothing is pressed")
+                    ending = await DOERS[task](visit)
                 ending = ending if ending.url else replace(ending, url=clean(visit.home.url, 300))
         except Exception as error:  # whatever a page brings the browser to raise proves nothing
             return self._failed(fence, task, error, left)

@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
 from aui_tui.model.tasks import TaskResult
-from aui_tui.tasks.fields import behind, search_field
+from aui_tui.tasks.fields import behind, opener, search_field
 from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
 from aui_tui.tasks.reading import items, pictures
@@ -98,6 +98,12 @@ async def search(visit: Visit) -> TaskResult:
     return await _failed(visit, tries, named=any(in_name for _, in_name in asked_for))
 
 
+async def seeks(visit: Visit) -> bool:
+    """Say whether the homepage, which is open, has something to search with: a field, or what may open one."""
+    _, box, nameless = await search_field(visit, visit.home, opens=False)
+    return box is not None or nameless is not None or opener(visit.home) is not None
+
+
 async def _control(visit: Visit, asked: SearchResult) -> SearchResult | TaskResult:
     """Ask for a nonsense word: by the address of the results, where a form put the word there, else by typing."""
     page, url = visit.page, asked.outline.url
@@ -116,8 +122,7 @@ async def _control(visit: Visit, asked: SearchResult) -> SearchResult | TaskResu
 
 async def _without_word(visit: Visit) -> TaskResult:
     """Return the ending where the page holds no word to search for: there may be no field for one either."""
-    outline, _ = await visit.clear(await visit.page.open(visit.url))
-    _, box, nameless = await search_field(visit, outline)
+    _, box, nameless = await search_field(visit, await visit.here(visit.url))
     if nameless is not None:
         return await visit.blame("search-unnamed", nameless)
     return ended("search-no-query") if box is not None else await _no_field(visit)
@@ -170,7 +175,7 @@ async def _ask(visit: Visit, query: str) -> SearchResult | TaskResult:
 async def _typed(visit: Visit, query: str) -> SearchResult | TaskResult:
     """Open the homepage, find the search field and type into it; return the ending where that cannot be."""
     page, fence = visit.page, visit.page.fence
-    before, _ = await visit.clear(await page.open(visit.url))
+    before = await visit.here(visit.url)
     begun = len(fence.held)
     before, box, nameless = await search_field(visit, before)
     if nameless is not None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-from aui_tui.model.tasks import ABSENT, BLOCKED, DONE, INCONCLUSIVE, TaskReport
+from aui_tui.model.tasks import ABSENT, DONE, INCONCLUSIVE, OUTCOMES, TaskReport
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.run import run_tasks
 from tests.tasks.pages import PROSE, Answer, Page, Site, hosted, html
@@ -152,7 +152,7 @@ class Tally:
         """Yield the table as Markdown."""
         yield "| outcome | said | right | precision | there | found |"
         yield "|---|---|---|---|---|---|"
-        for outcome in (DONE, BLOCKED, ABSENT, INCONCLUSIVE):
+        for outcome in OUTCOMES:
             said, there = self.said[outcome], self.there[outcome]
             word = "not offered" if outcome == ABSENT else outcome
             yield (
