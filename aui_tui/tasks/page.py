@@ -7,6 +7,7 @@ import json
 import re
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -16,7 +17,7 @@ from aui_tui.packaged import read_text
 from aui_tui.scan.exchanges import redact
 from aui_tui.tasks.fence import PATIENCE, Fence, Held, NetworkPhase
 from aui_tui.tasks.outline import ACTIONABLE, Node, Outline, parse
-from aui_tui.tasks.tree import OWN, Frame, by_tree, read_tree
+from aui_tui.tasks.tree import OWN, Frame, by_tree, read_tree, unlike
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
@@ -47,8 +48,11 @@ LEFT: Final = 0.2
 """Seconds for what a page sends when it is closed."""
 TRIED: Final = 2.5
 """Seconds in which a press must show that it does something."""
+AGAIN: Final = 4
+"""How many times the outline and the tree of a page that changes are asked for."""
 BY_ITSELF: Final = 3.0
 """Seconds in which a page that was only opened shows what it sends by the clock."""
+NO_TREE: Final = "the browser did not give its accessibility tree in time"
 LOCKED: Final = "it asks for a password"
 MOST: Final = 150
 """Links and controls whose reach is tested."""
@@ -230,34 +234,60 @@ class Page:
             title = str(state["title"]) if state else ""
             self.outline = parse(*redact((shown, self.tab.url, title), self.fence.secrets))
             break
-        tree = await self.tree() if whole else None
-        if tree is not None:
-            self.outline = by_tree(self.outline, tree)
+        if whole:
+            self.outline = await self._as_the_tree_has(self.outline)
         return self.outline
 
-    async def tree(self) -> tuple[Node, ...] | None:
-        """Return the nodes of the browser's accessibility tree, those of frames too; None when it does not come."""
-        try:
-            async with asyncio.timeout(LOADING):
-                session = await self._cdp()
-                top = (await session.send("Page.getFrameTree"))["frameTree"]
-                frames: list[Frame] = []
-                waiting = [(0, top)]
-                while waiting and len(frames) <= FRAMES:
-                    owner, frame = waiting.pop(0)
-                    number = frame["frame"]["id"]
-                    if frame is not top:
-                        owner = (await session.send("DOM.getFrameOwner", {"frameId": number}))["backendNodeId"]
-                    nodes = (await session.send("Accessibility.getFullAXTree", {"frameId": number}))["nodes"]
-                    frames.append((owner, nodes))
-                    waiting += [(0, inner) for inner in frame.get("childFrames", ())]
-        except Exception:  # the page may be leaving, or too large
-            return None
-        nodes = read_tree(frames)
+    async def _as_the_tree_has(self, outline: Outline) -> Outline:
+        """Return ``outline`` with what exists, and the names, of the tree. Raises Stuck.
+
+        Where they differ, the page may have changed between the two questions: both are asked again, until it did not.
+        """
+        for _ in range(AGAIN):
+            merged = by_tree(outline, await self.tree())
+            if not any(unlike(merged)) and not any(node.text for node in merged.tree_only):
+                break
+            again = await self.look(whole=False)
+            if again.nodes == outline.nodes:
+                break
+            outline = again
+        return merged
+
+    async def tree(self) -> tuple[Node, ...]:
+        """Return the nodes of the browser's accessibility tree, those of frames too.
+
+        Raises Stuck when it does not come within the allowance of a page, or the tab has gone: the DOM cannot stand
+        for it.
+        """
+        end = time.monotonic() + self._settle
+        while True:
+            try:
+                async with asyncio.timeout(max(LOOK, end - time.monotonic())):
+                    nodes = read_tree(await self._trees())
+                break
+            except Exception:  # Playwright has no one error for a page that is being left
+                if time.monotonic() >= end or self.tab.is_closed() or self.fence.crashed or self.fence.gone:
+                    raise Stuck(NO_TREE) from None
+            await asyncio.sleep(LOOK)
         texts = redact(tuple((node.name, node.text, node.url) for node in nodes), self.fence.secrets)
         return tuple(
             replace(node, name=name, text=text, url=url) for node, (name, text, url) in zip(nodes, texts, strict=True)
         )
+
+    async def _trees(self) -> list[Frame]:
+        """Return the tree of the page and of each frame in it that is still there."""
+        session = await self._cdp()
+        top = (await session.send("Page.getFrameTree"))["frameTree"]
+        frames: list[Frame] = [(0, (await session.send("Accessibility.getFullAXTree"))["nodes"])]
+        waiting = list(top.get("childFrames", ()))
+        while waiting and len(frames) <= FRAMES:
+            frame = waiting.pop(0)
+            number = {"frameId": frame["frame"]["id"]}
+            with suppress(Exception):  # a frame may go at any time
+                owner = (await session.send("DOM.getFrameOwner", number))["backendNodeId"]
+                frames.append((owner, (await session.send("Accessibility.getFullAXTree", number))["nodes"]))
+                waiting += frame.get("childFrames", ())
+        return frames
 
     async def settle(self) -> Outline:
         """Wait until the document is complete and at rest: for CALM seconds where it tells, else for QUIET.
@@ -286,9 +316,7 @@ class Page:
                     raise Stuck("the page does not answer")
                 break
             await asyncio.sleep(LOOK)
-        tree = await self.tree()
-        if tree is not None:
-            self.outline = outline = by_tree(outline, tree)
+        self.outline = outline = await self._as_the_tree_has(outline)
         return replace(outline, jsonld=str(await self.query("jsonld") or ""))
 
     def waits(self) -> bool:

@@ -96,6 +96,12 @@ async () => {
 //: hand  Whether the mouse shows a hand over what a node of the tree alone stands for.
 node => ["pointer", "grab"].includes(getComputedStyle(node.nodeType === 3 ? node.parentElement : node).cursor)
 
+//: closed  Whether a node lies in a closed shadow root.
+node => {
+  for (let root = node.getRootNode(); root.host; root = root.host.getRootNode()) if (root.mode === "closed") return true;
+  return false;
+}
+
 //: place  Where the element lies.
 element => { const box = element.getBoundingClientRect(); return [box.left + scrollX, box.top + scrollY]; }
 

@@ -26,6 +26,8 @@ from aui_tui.tasks.vocabulary import PUZZLE
 from aui_tui.text import clean
 
 DISMISSALS: Final = 2
+ASKED: Final = 3
+"""Texts that are asked whether they stand in a closed shadow root."""
 SHOWN: Final = 1000
 """Characters of a page in which it says that it asks for a puzzle."""
 
@@ -112,9 +114,14 @@ class Visit:
         title = clean(outline.title or url, 80)
         if PUZZLE.search(outline.text()[:SHOWN]):
             self.obstacle = f"“{title}” asks for proof of a person"
-        elif any(node.text for node in outline.tree_only):
+        elif await self._closed(outline):
             self.obstacle = self.obstacle or f"“{title}” holds parts in a closed shadow root"
         return outline
+
+    async def _closed(self, outline: Outline) -> bool:
+        """Say whether what the tree alone says stands in a closed shadow root; a page that changes says more too."""
+        said = [node for node in outline.tree_only if node.text][:ASKED]
+        return any([await self.page.ask(node, "closed") for node in said])
 
     async def cleared(self, outline: Outline) -> Outline:
         """Dismiss what covers the page that is open; what stays is an obstacle."""

@@ -11,6 +11,7 @@ import pytest
 from aui_tui.demo.web import LoopbackServer
 from aui_tui.model.observations import Observations
 from aui_tui.model.tasks import TaskEvent, TaskResult
+from aui_tui.scan import robots
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.proxy import Allowance
@@ -38,6 +39,11 @@ class Ran(NamedTuple):
     @property
     def outcomes(self) -> dict[str, str]:
         return {result.task: result.outcome + ("/half" if result.half else "") for result in self.run.report.results}
+
+
+async def no_rules(origin: str) -> robots.Robots | None:
+    """What a fence reads of an origin whose robots.txt closes nothing."""
+    return robots.parse(b"")
 
 
 def seen_at(origin: str, host: str = HOST) -> Observations:

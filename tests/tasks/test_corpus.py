@@ -6,7 +6,6 @@ from collections import Counter
 
 import pytest
 
-from aui_tui.scan.robots import Robots, parse
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.fence import Fence
 from aui_tui.tasks.outline import Outline
@@ -15,7 +14,7 @@ from aui_tui.tasks.proxy import Allowance
 from aui_tui.tasks.tree import COMPARED, letters
 from tests.tasks.corpus import BROKEN, Twin, measured, site, tried, twins
 from tests.tasks.pages import hosted
-from tests.tasks.running import HOST, leading_to, others_slow
+from tests.tasks.running import HOST, leading_to, no_rules, others_slow
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(3600)]
 
@@ -47,10 +46,6 @@ async def test_done_and_blocked_are_precise_and_blocked_is_found(browser: Browse
     assert tally.found["blocked"] >= 0.9 * tally.there["blocked"], tally.wrong
 
 
-async def no_rules(origin: str) -> Robots | None:
-    return parse(b"")
-
-
 def named(outline: Outline) -> Counter[tuple[str, str]]:
     return Counter((node.role, letters(node.name)) for node in outline.nodes if node.role in COMPARED)
 
@@ -59,7 +54,6 @@ async def compared(page: Page, twin: Twin) -> None:
     """Hold the roles and names of the outline of a homepage against those of the tree."""
     settled = await page.open(f"http://{HOST}/")
     plain, tree = await page.look(whole=False), await page.tree()
-    assert tree is not None
     truth = named(Outline(tree))
     assert named(settled) == truth, twin.name
     if not any(mark in twin.bodies["/"] for mark in APART):
