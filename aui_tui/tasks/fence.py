@@ -187,6 +187,8 @@ class Fence:
         self.crashed = False
         """A page has crashed since the last one was opened."""
         self.phase = NetworkPhase.READING
+        self.pressed = False
+        """Something was pressed or typed in a page of this context."""
         self.opening = ""
         """The address that the run itself is opening."""
         self.query = ""
@@ -229,7 +231,7 @@ class Fence:
         insecure = bool(self._access.cafile) or self._access.insecure
         made = self._browser.context(self.proxy.port, insecure=insecure, user_agent=user_agent)
         _, context = await asyncio.gather(self._drop(), made)
-        self.context = context
+        self.context, self.pressed = context, False
         await asyncio.gather(
             context.route("**/*", self._route),
             context.route_web_socket("**", self._socket),
@@ -257,6 +259,7 @@ class Fence:
 
     async def press(self, *, workers: bool = False) -> None:
         """Let nothing but GET and HEAD leave from now on. ``workers``: what they hold open is cut."""
+        self.pressed = True
         if self.phase is NetworkPhase.READING:
             self.phase = NetworkPhase.PRESSED
             self._passed.clear()

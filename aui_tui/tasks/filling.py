@@ -1,6 +1,7 @@
 """The task "form": every visible control of the largest form takes a suitable value by role and keeps it.
 
-Nothing is sent: from the first input on the browser is offline, until the run closes it with all that the page kept.
+Nothing is sent: the context is one that nothing was pressed in, and from the first input on the browser is offline,
+until the run closes it with all that the page kept.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from typing import Any, Final, NamedTuple
 from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.contact import contact_button, contact_links
 from aui_tui.tasks.elements import Control, fill
-from aui_tui.tasks.fence import NetworkPhase
 from aui_tui.tasks.outline import ENTRIES, FIELDS, Outline
 from aui_tui.tasks.page import LOOK, Closed, Page, Stuck
 from aui_tui.tasks.visit import Visit, ended
@@ -42,7 +42,7 @@ class Form(NamedTuple):
 async def form(visit: Visit) -> TaskResult:
     """Find the largest form on the pages seen, else on the pages about contact, and fill it."""
     entries = [url for url, outline in visit.seen.items() if _has_entry(outline)][:PAGES]
-    if visit.page.touched or visit.page.fence.phase is not NetworkPhase.READING:
+    if visit.page.fence.pressed:
         await visit.page.leave(fresh=True)
     best = await _largest(visit, entries)
     if best is None:
