@@ -9,6 +9,8 @@ from typing import Annotated, Final
 
 import msgspec
 
+from aui_tui.text import clean
+
 
 class ScanOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of one scan, besides its address; the default is an ordinary scan.
@@ -40,6 +42,11 @@ class Acceptance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     reason: Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
     until: date
+
+    @property
+    def words(self) -> str:
+        """What is said of the finding behind its text."""
+        return f"Accepted until {self.until}: {clean(self.reason)}"
 
 
 Accepted = Mapping[str, Mapping[str, Acceptance]]

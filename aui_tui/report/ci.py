@@ -29,6 +29,7 @@ from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report.formats import ExportOptions, HostResult, Refusal
 from aui_tui.report.gates import GateOutcome
 from aui_tui.report.markdown import fenced
+from aui_tui.report.sections import findings, notes
 from aui_tui.text import clean
 
 NOTHING_ACCEPTED: Final[Mapping[str, Acceptance]] = MappingProxyType({})
@@ -67,8 +68,7 @@ def problems(
             fix = fixes.pop(found.fix, None)
             rule, result = _problem(card, options, _rule_of(found), found.text, identity, key=found.fix, fix=fix)
             if why := accepted.get(found.id):
-                justification = f"Accepted until {why.until}: {clean(why.reason)}"
-                result["suppressions"] = [{"kind": "external", "justification": justification}]
+                result["suppressions"] = [{"kind": "external", "justification": why.words}]
             yield rule, result
     for failure in outcome.failures if outcome else ():
         rule = ProblemRule(
@@ -253,18 +253,13 @@ def _suite(one: HostResult, options: ExportOptions) -> ElementTree.Element:
         case = Case("agents", ANSWERS, "error", one.found.title, one.found.detail)
         return _suite_of(one.found.host, [case], {}, "")
     card = one.found.card
-    said = "\n".join(_told(item, one.found.accepted) for item in card.findings)
-    suite = _suite_of(card.host, list(_cases(one.found, one.outcome)), _figures(card), said)
+    parts = (findings(one.found), notes(one.found))
+    told = "\n".join(f"{item.word}: {item.text}" for part in parts if part is not None for item in part.items)
+    suite = _suite_of(card.host, list(_cases(one.found, one.outcome)), _figures(card), told)
     if not options.deterministic:
         suite.set("time", f"{card.elapsed_ms / 1000:.3f}")
         suite.set("timestamp", card.scanned_at[:19])
     return suite
-
-
-def _told(finding: Finding, accepted: Mapping[str, Acceptance]) -> str:
-    if why := accepted.get(finding.id):
-        return f"accepted until {why.until} ({clean(why.reason)}): {finding.text}"
-    return f"{'note' if is_note(finding) else finding.severity}: {finding.text}"
 
 
 def _suite_of(host: str, cases: Sequence[Case], figures: dict[str, Any], said: str) -> ElementTree.Element:

@@ -347,12 +347,13 @@ def notes(report: HostReport) -> Section | None:
     return Section("notes", "Notes", items=items) if items else None
 
 
-def _finding(report: HostReport, one: Finding, word: str) -> Item:
-    why = report.accepted.get(one.id)
-    if why is None:
-        return Item(word=word, text=one.text, key=one.id, title=title(one), about=subject(one))
-    text = f"{one.text} Accepted until {why.until}: {clean(why.reason)}"
-    return Item(word="accepted", text=text, key=one.id, title=clean(f"Accepted: {title(one)}", 40), about=subject(one))
+def _finding(report: HostReport, finding: Finding, word: str) -> Item:
+    short, about = title(finding), subject(finding)
+    acceptance = report.accepted.get(finding.id)
+    if acceptance is None:
+        return Item(word=word, text=finding.text, key=finding.id, title=short, about=about)
+    text = f"{finding.text} {acceptance.words}"
+    return Item(word="accepted", text=text, key=finding.id, title=clean(f"Accepted: {short}", 40), about=about)
 
 
 def fixes(report: HostReport) -> Section | None:

@@ -9,6 +9,8 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 from xml.etree import ElementTree
 
@@ -29,6 +31,7 @@ from aui_tui.model.card import age
 from aui_tui.model.labels import ago, moment, span
 from aui_tui.model.listing import Row
 from aui_tui.model.observations import Observations
+from aui_tui.model.options import Acceptance
 from aui_tui.model.points import by_harm, gain, totals
 from aui_tui.model.query import Query
 from aui_tui.model.registry import surfaces
@@ -151,7 +154,11 @@ def truth(one: Told) -> Facts:
     """What the record says, by the rules of the specification and no words of a form."""
     card, seen = one.report.card, one.report.observations
     letter = "no grade" if card.grade == NO_GRADE else card.grade
-    bad = [found for found in card.findings if found.severity != "good" and not is_note(found)]
+    bad = [
+        found
+        for found in card.findings
+        if found.severity != "good" and not is_note(found) and found.id not in one.report.accepted
+    ]
     facts: Facts = {
         "stance": "unreachable" if card.unreachable else card.stance,
         "score": None if card.unreachable else card.score,
@@ -369,7 +376,7 @@ def spoken(one: Told) -> Facts:
     return facts | {
         "stance": stance.replace("Unreachable", "unreachable"),
         "sentence": sentence,
-        "problems": sum(match[2] != "good" for match in found),
+        "problems": sum(match[2] in ("critical", "warn") for match in found),
         "critical": sum(match[2] == "critical" for match in found),
         "notes": sum(line.startswith("Notes: ") for line in text),
         "scanned": next(line for line in text if line.startswith("Scanned: "))[9:29],
@@ -481,7 +488,8 @@ def in_junit(one: Told) -> Facts:
 def in_sarif(one: Told) -> Facts:
     (run,) = json.loads("".join(write_cards("sarif", [one.report])))["runs"]
     figures_of = run["properties"]
-    levels = [result["level"] for result in run["results"] if result["ruleId"].startswith("finding/")]
+    results = [result for result in run["results"] if result["ruleId"].startswith("finding/")]
+    levels = [result["level"] for result in results if "suppressions" not in result]
     facts: Facts = {
         "problems": len(levels) - levels.count("note"),
         "critical": levels.count("error"),
@@ -662,3 +670,46 @@ def test_the_page_says_what_the_record_says(told: dict[str, Told], running: Runn
 def test_the_tool_says_what_the_record_says(told: dict[str, Told], service: LocalService) -> None:
     wrong = [line for one in told.values() for line in differences("tool", by_tool(service, one), truth(one))]
     assert not wrong, "\n".join(wrong)
+
+
+REASON: Final = "Accepted until 2099-12-31: We know of it."
+
+
+def in_words_of(form: str, one: Told, running: Running) -> str:
+    """Return all that a form says of a host."""
+    report = one.report
+    state = CardState(report.card.host).with_report(report)
+    keys = (row.key for row in cardrows.evidence(state, report, 80))
+    texts: dict[str, Callable[[], str]] = {
+        "card": lambda: "\n".join(cardrows.finding_text(report, key) for key in keys),
+        "command": lambda: "\n".join(lines(report, Paint(width=1000), details=True, now=NOW)),
+        "text": lambda: "\n".join(sentences(report)),
+        "page": lambda: running.get(f"/site/{report.card.host}").text,
+    }
+    return texts[form]() if form in texts else "".join(write_cards(form, [report]))
+
+
+def test_an_accepted_finding_is_a_problem_in_no_form_and_has_its_reason_in_each(
+    told: dict[str, Told], tmp_path: Path
+) -> None:
+    why, accept = Acceptance(reason="We know of it.", until=date(2099, 12, 31)), {}
+    for host, one in told.items():
+        findings = one.report.card.findings
+        bad = [item.id for item in findings if item.severity in ("critical", "warn") and not is_note(item)]
+        if bad:
+            accept[host] = {bad[0]: why}
+    service = LocalService(tmp_path, accept=accept)
+    kept = {host: told[host] for host in [*accept][:12]}
+    for one in kept.values():
+        service.reports.put(one.report.card, one.report.observations)
+    with serving(service) as running:
+        for host, one in kept.items():
+            one = Told(asyncio.run(service.site(host)), one.row)
+            assert one.report.accepted
+            for form in FORMS:
+                assert not differences(form, FORMS[form](one), truth(one)), host
+            for form in ("card", "command", "text", "markdown", "html", "sarif", "junit", "page"):
+                assert REASON in " ".join(in_words_of(form, one, running).replace("\\", "").split()), (form, host)
+            for form, said in (("page", on_page(running, one)), ("tool", by_tool(service, one))):
+                assert not differences(form, said, truth(one)), host
+    service.reports.close()
