@@ -8,7 +8,7 @@ import inspect
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -23,7 +23,7 @@ from selectolax.lexbor import LexborHTMLParser
 from aui_tui.checks import BY_FIX
 from aui_tui.checks.evidence import is_note
 from aui_tui.checks.scoring import grade_card
-from aui_tui.cli.cardview import lines, sentences
+from aui_tui.cli.cardview import lines, section_lines, sentences
 from aui_tui.cli.index import list_sentences
 from aui_tui.cli.terminal import Paint
 from aui_tui.model import agents
@@ -38,13 +38,15 @@ from aui_tui.model.registry import surfaces
 from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import TaskReport, TaskResult
+from aui_tui.model.visits import HEADER, cells, visit_rows
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report.comparison import comparison
+from aui_tui.report.data import visits_csv
 from aui_tui.report.export import write_cards, write_listing
 from aui_tui.report.formats import Listing
 from aui_tui.report.gates import FAILED, PASSED, Gates, check
 from aui_tui.report.overview import overview
-from aui_tui.report.sections import Item
+from aui_tui.report.sections import Item, visits_section
 from aui_tui.service.local import LocalService
 from aui_tui.tui import cardrows
 from aui_tui.tui.columns import Column, cell, every_column
@@ -56,6 +58,7 @@ from tests.scan import situations
 from tests.scan.situations import probe, rules, silent, site
 from tests.service.serving import Running, serving
 from tests.strategies import driven
+from tests.visits import records
 
 LIVE: Final = situations.LIVE
 TASKS: Final = ("follow", "contact", "search", "offer", "read", "form")
@@ -712,4 +715,76 @@ def test_an_accepted_finding_is_a_problem_in_no_form_and_has_its_reason_in_each(
                 assert REASON in " ".join(in_words_of(form, one, running).replace("\\", "").split()), (form, host)
             for form, said in (("page", on_page(running, one)), ("tool", by_tool(service, one))):
                 assert not differences(form, said, truth(one)), host
+    service.reports.close()
+
+
+CLIENTS: Final = (
+    records.verified("Claude-User", 1202, 2),
+    records.visitor("ChatGPT-User", 10, 90, addresses="none published"),
+    records.verified("Perplexity-User", 0, 40, outside=5),
+    records.visitor("GPTBot", 7, 0),
+)
+VISITED: Final = ("Agent", "Requests", "Served", "Refused", "The probe", "Together")
+"""Columns that a form may not say otherwise."""
+
+
+def counted(one: Told) -> list[dict[str, str]]:
+    """What the record says of each client, by column."""
+    record = one.report.visits
+    assert record is not None
+    return [dict(zip(HEADER, cells(row), strict=True)) for row in visit_rows(record, one.report.card)]
+
+
+def in_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[dict[str, str]]:
+    return [dict(zip(heads, row, strict=False)) for row in rows]
+
+
+def visits_as(form: str, one: Told, running: Running) -> list[dict[str, str]]:
+    """Return the table of visits of a form, by column."""
+    record, card = one.report.visits, one.report.card
+    assert record is not None
+    if form == "csv":
+        names = {"label": "Agent", "requests": "Requests", "probe": "The probe", "together": "Together"}
+        rows = csv.DictReader(io.StringIO("".join(visits_csv(record, card))))
+        return [{names[key]: value for key, value in row.items() if key in names} for row in rows]
+    if form in ("html", "page"):
+        source = running.get(f"/site/{card.host}").text if form == "page" else in_words_of("html", one, running)
+        table = next(
+            table for table in LexborHTMLParser(source).css("table") if "Together" in table.css_first("thead").text()
+        )
+        heads = [head.text() for head in table.css("thead th")]
+        return in_table(heads, ([cell.text() for cell in row.css("th, td")] for row in table.css("tbody tr")))
+    if form == "markdown":
+        lines_of = in_words_of("markdown", one, running).replace("\\", "").partition("## Visits")[2].splitlines()
+        cells_of = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines_of if line.startswith("|")]
+        return in_table(cells_of[0], cells_of[2:])
+    if form == "command":
+        drawn = [line[2:] for line in section_lines(visits_section(record, card), Paint(width=400))]
+    else:
+        drawn = [row.content.plain.split("\n")[0][3:] for row in cardrows.visits(one.report, 200)]
+    start = next(place for place, line in enumerate(drawn) if line.startswith("Agent"))
+    heads = re.split(r" {2,}", drawn[start].strip())
+    shown = (re.split(r" {2,}", line.strip()) for line in drawn[start + 1 :])
+    return in_table(heads, (row for row in shown if len(row) >= len(heads)))
+
+
+def test_every_form_says_of_visits_what_the_record_says(told: dict[str, Told], tmp_path: Path) -> None:
+    service = LocalService(tmp_path)
+    kept = {host: told[host] for host in [*told][:8]}
+    for host, one in kept.items():
+        service.reports.put(one.report.card, one.report.observations)
+        asyncio.run(service.keep_visits(records.visits(*CLIENTS, host=host)))
+    with serving(service) as running:
+        for host, one in kept.items():
+            one = Told(asyncio.run(service.site(host)), one.row)
+            known = {row["Agent"]: row for row in counted(one)}
+            for form in ("card", "command", "markdown", "html", "page", "csv"):
+                rows = visits_as(form, one, running)
+                assert [row["Agent"] for row in rows] == [*known], (form, host)
+                for row in rows:
+                    said = {name: re.sub(r"^[✓≠=#?✗⊘·] ", "", row[name]) for name in VISITED if name in row}
+                    wanted = {name: known[row["Agent"]][name] for name in said}
+                    if form == "csv":
+                        wanted["Requests"] = wanted["Requests"].replace(",", "").replace("–", "0")
+                    assert said == wanted, (form, host)
     service.reports.close()
