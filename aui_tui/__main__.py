@@ -59,15 +59,15 @@ OPTIONS: Final = {"--data-dir": "data_dir", "--source": "source", "--config": "c
 
 def of_dashboard(arguments: Sequence[str]) -> dict[str, str] | None:
     """Return the options of a line that only opens the dashboard; None for another, which the parser reads."""
-    found = {}
+    options = {}
     words = iter(arguments)
     for word in words:
         name, equals, value = word.partition("=")
         value = value if equals else next(words, "")
         if name not in OPTIONS or not value.strip():
             return None
-        found[OPTIONS[name]] = value
-    return found
+        options[OPTIONS[name]] = value
+    return options
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ def address_of(text: str) -> Address | None:
         return ipaddress.IPv4Address(socket.inet_pton(socket.AF_INET, text))  # by far the quickest
     for candidate in (text.strip(), _without_port(text.strip())):
         with suppress(ValueError):
-            found = ipaddress.ip_address(candidate.partition("%")[0])
-            return getattr(found, "ipv4_mapped", None) or found
+            address = ipaddress.ip_address(candidate.partition("%")[0])
+            return getattr(address, "ipv4_mapped", None) or address
     return None
 
 

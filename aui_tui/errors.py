@@ -165,8 +165,8 @@ class NoBrowser(AuiError):
     title = "No browser"
 
     def __init__(self, missing: str) -> None:
-        again = f"{again_with('browser')}. Then " if "extra" in missing else ""
-        super().__init__(f"Tasks need {missing}; {again}run: python -m playwright install chromium")
+        install = f"{again_with('browser')}. Then " if "extra" in missing else ""
+        super().__init__(f"Tasks need {missing}; {install}run: python -m playwright install chromium")
 
 
 def lacking(error: BaseException) -> str:

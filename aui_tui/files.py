@@ -165,19 +165,19 @@ def _check_links(path: Path, followed: int = 0) -> None:
     for at in (*reversed(path.parents), path) if sys.platform != "win32" else ():
         if not os.path.lexists(at):
             return
-        folder, found = at.parent.stat(), at.lstat()
+        folder, status = at.parent.stat(), at.lstat()
         shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH
-        is_file = stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)
-        if shared and not is_file and found.st_uid not in (os.geteuid(), folder.st_uid):
+        is_file = stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)
+        if shared and not is_file and status.st_uid not in (os.geteuid(), folder.st_uid):
             raise PermissionError(FOREIGN, "another user's link")
-        if stat.S_ISLNK(found.st_mode) and followed < MOST_LINKS:
+        if stat.S_ISLNK(status.st_mode) and followed < MOST_LINKS:
             _check_links(at.parent / at.readlink(), followed + 1)
 
 
 def _failed(path: Path, error: OSError) -> ConfigError:
     reason = _REASONS.get(error.errno or 0) or (error.strerror or "it cannot be written").lower()
     try:
-        kept = " The old file is unchanged." if path.is_file() else ""
+        note = " The old file is unchanged." if path.is_file() else ""
     except OSError:
-        kept = ""
-    return ConfigError(f"Cannot write {clean(path, 200)}: {clean(reason, 100)}.{kept}")
+        note = ""
+    return ConfigError(f"Cannot write {clean(path, 200)}: {clean(reason, 100)}.{note}")

@@ -146,13 +146,13 @@ class Settings(Choices, frozen=True, kw_only=True):
     @property
     def options(self) -> list[str]:
         """The settings that the command line gave, as options for a process that goes on with them."""
-        found: list[str] = []
+        options: list[str] = []
         for name, option in self.origins.items():
             if option.startswith("--"):
                 value = getattr(self, name)
                 text = ",".join(value) if isinstance(value, tuple) else str(value)
-                found += ["--set", f"{name}={text}"] if name in DEFAULTS else [option, text]
-        return found
+                options += ["--set", f"{name}={text}"] if name in DEFAULTS else [option, text]
+        return options
 
 
 DEFAULTS: Final = dict(zip(Choices.__struct_fields__, Choices.__struct_defaults__, strict=True))
@@ -223,48 +223,48 @@ def load(flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | No
 
 def again(settings: Settings) -> Settings:
     """Return what is in force now, with the flags of ``settings`` and the file as it is. Raises as :func:`load`."""
-    given = (name for name, origin in settings.origins.items() if origin.startswith("--"))
-    return load({name: str(value) if isinstance(value := getattr(settings, name), Path) else value for name in given})
+    names = (name for name, origin in settings.origins.items() if origin.startswith("--"))
+    return load({name: str(value) if isinstance(value := getattr(settings, name), Path) else value for name in names})
 
 
 def ignored(environ: Mapping[str, str]) -> list[str]:
     """Return a sentence for each variable ``AUI_TUI_*`` that sets nothing, since no setting has its name."""
-    known = [HOME_VARIABLE, CONFIG_VARIABLE, DEBUG]
-    known += [PREFIX + name.upper() for name in DEFAULTS if name not in IN_FILE]
+    variables = [HOME_VARIABLE, CONFIG_VARIABLE, DEBUG]
+    variables += [PREFIX + name.upper() for name in DEFAULTS if name not in IN_FILE]
     renamed = {PREFIX + "DATA_DIR": HOME_VARIABLE, PREFIX + "CONFIG_FILE": CONFIG_VARIABLE}
     sentences = []
-    for variable in sorted(name for name in environ if name.startswith(PREFIX) and name not in known):
-        hint = nearest(renamed.get(variable, variable), known) or f"see {APP} config."
+    for variable in sorted(name for name in environ if name.startswith(PREFIX) and name not in variables):
+        hint = nearest(renamed.get(variable, variable), variables) or f"see {APP} config."
         sentences.append(f"{clean(variable, 60)} is ignored: there is no such setting; {hint}")
     return sentences
 
 
-def _read(name: str, given: Any, where: str) -> Any:
-    """Return the value of a setting from what was ``given``; ``where`` names it. Raises ConfigError."""
-    value = clean(given.strip(), 500) if isinstance(given, str) else given
+def _read(name: str, raw: Any, where: str) -> Any:
+    """Return the value of a setting from what was ``raw``; ``where`` names it. Raises ConfigError."""
+    value = clean(raw.strip(), 500) if isinstance(raw, str) else raw
     if isinstance(value, str) and isinstance(DEFAULTS[name], bool):
         value = SWITCHES.get(value.lower(), value)
     if isinstance(value, str) and isinstance(DEFAULTS[name], tuple):
         value = [part.strip() for part in value.split(",") if part.strip()]
     try:
-        found = getattr(msgspec.convert({name: value}, Choices, strict=False), name)
-        if name in WORDS and found != DEFAULTS[name]:
-            return choose(name, found, WORDS[name])
+        setting = getattr(msgspec.convert({name: value}, Choices, strict=False), name)
+        if name in WORDS and setting != DEFAULTS[name]:
+            return choose(name, setting, WORDS[name])
     except (msgspec.ValidationError, BadValue) as error:
-        said = str(error).rstrip(".") if isinstance(error, BadValue) else sentence(error).removeprefix(f"{name}: ")
-        raise ConfigError(f"{where}: {said}. It is: {meanings()[name]}.") from None
-    if name == "base_url" or (name == "source" and "://" in found):
-        return _address(where, found)
+        message = str(error).rstrip(".") if isinstance(error, BadValue) else sentence(error).removeprefix(f"{name}: ")
+        raise ConfigError(f"{where}: {message}. It is: {meanings()[name]}.") from None
+    if name == "base_url" or (name == "source" and "://" in setting):
+        return _address(where, setting)
     if name in ("accept", "sites"):
-        return {host.casefold(): site for host, site in found.items()}
-    return found
+        return {host.casefold(): site for host, site in setting.items()}
+    return setting
 
 
 def _address(where: str, value: str) -> str:
-    found = web_address(value)
-    if found is None:
+    address = web_address(value)
+    if address is None:
         raise ConfigError(f"{where} must be an address such as https://index.example.")
-    return found
+    return address
 
 
 def _place(
@@ -294,9 +294,9 @@ def _place(
     origins[name] = "default"
     with suppress(RuntimeError):  # newer releases raise it, older ones leave the ~ in the path
         usual = platformdirs.PlatformDirs(APP, appauthor=False)
-        found = usual.user_data_path if name == "data_dir" else usual.user_config_path / "config.toml"
-        if found.is_absolute():
-            return found
+        path = usual.user_data_path if name == "data_dir" else usual.user_config_path / "config.toml"
+        if path.is_absolute():
+            return path
     raise ConfigError(
         "No home folder is known for this user; set HOME, or name the data folder and the settings file by "
         f"{HOME_VARIABLE} and {CONFIG_VARIABLE}."

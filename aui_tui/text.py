@@ -124,13 +124,13 @@ class BreakMarks:
         """Return what can be written of ``data`` and of what was held back of earlier pieces."""
         self._form = self._form or data.lstrip()[:1]
         start = b"" if self._line_began else b"-"
-        whole = _MARKS.sub(self._broken, start + self._held + data)[len(start) :]
-        end = max(len(whole) - _LONGEST, whole.rfind(b"\n") + 1)
-        self._held = whole[end:]
+        pending = _MARKS.sub(self._broken, start + self._held + data)[len(start) :]
+        end = max(len(pending) - _LONGEST, pending.rfind(b"\n") + 1)
+        self._held = pending[end:]
         if end:
-            last = re.split(rb"[\r\n]", whole[:end])
+            last = re.split(rb"[\r\n]", pending[:end])
             self._line_began = (self._line_began or len(last) > 1) and not last[-1].strip(b" \t")
-        return whole[:end]
+        return pending[:end]
 
     def rest(self) -> bytes:
         """Return what is still held back."""
@@ -203,14 +203,14 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
     """Return cleaned ``text`` cut or padded to exactly ``width`` cells; a cut ends with an ellipsis."""
     size = cells(text)
     if size > width:
-        kept: list[str] = []
+        chars: list[str] = []
         room = width - 1
         for char in text:
             room -= cells(char)
             if room < 0:
                 break
-            kept.append(char)
-        text = "".join(kept) + ELLIPSIS if width > 0 else ""
+            chars.append(char)
+        text = "".join(chars) + ELLIPSIS if width > 0 else ""
         size = cells(text)
     pad = " " * (width - size)
     return pad + text if right else text + pad
@@ -255,9 +255,9 @@ def _head(word: str, size: int) -> str:
     return word
 
 
-def count(number: int, one: str, many: str = "") -> str:
+def count(number: int, singular: str, plural: str = "") -> str:
     """Return the number with its noun: ``1 scan``, ``7 scans``, ``1,248 hosts``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
 def joined(items: Iterable[str], limit: int = 0) -> str:

@@ -51,8 +51,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 @cache
 def schema(kind: str) -> dict[str, Any]:
     """Return the packaged JSON Schema of one of KINDS."""
-    found: dict[str, Any] = json.loads(read_text(f"model/schemas/{kind}.schema.json"))
-    return found
+    rules: dict[str, Any] = json.loads(read_text(f"model/schemas/{kind}.schema.json"))
+    return rules
 
 
 def validate(data: bytes) -> Verdict:
@@ -74,14 +74,14 @@ def validate(data: bytes) -> Verdict:
 def _records(data: bytes) -> Iterator[tuple[str, Any]]:
     """Yield each record of ``data`` with its place, a Problem for what cannot be read."""
     data = data.removeprefix(b"\xef\xbb\xbf")
-    whole = _decoded(data, "")
+    document = _decoded(data, "")
     lines = [(number, line) for number, line in enumerate(data.splitlines(), 1) if line.strip()]
-    if isinstance(whole, Problem) and len(lines) > 1 and lines[0][1].rstrip().endswith(b"}"):
+    if isinstance(document, Problem) and len(lines) > 1 and lines[0][1].rstrip().endswith(b"}"):
         yield from ((f"line {number}", _decoded(line, f"line {number}")) for number, line in lines)
-    elif isinstance(whole, list):
-        yield from ((f"[{number}]", value) for number, value in enumerate(whole))
+    elif isinstance(document, list):
+        yield from ((f"[{number}]", value) for number, value in enumerate(document))
     else:
-        yield "", whole
+        yield "", document
 
 
 def _decoded(data: bytes, place: str) -> Any:
@@ -120,8 +120,10 @@ def _problems(value: Any, kind: str, place: str) -> Iterator[Problem]:
         method = value.get("method") if isinstance(value, dict) else None
         rules = branches[method] if isinstance(method, str) and method in branches else METHOD_RULES
     errors = (best_match([error]) or error for error in _validator(json.dumps(rules)).iter_errors(value))
-    found = [(error.json_path.removeprefix("$").removeprefix("."), f"{clean(error.message, 160)}.") for error in errors]
-    for path, why in dict.fromkeys((*found, *_times(value))):
+    problems = [
+        (error.json_path.removeprefix("$").removeprefix("."), f"{clean(error.message, 160)}.") for error in errors
+    ]
+    for path, why in dict.fromkeys((*problems, *_times(value))):
         yield Problem(": ".join(filter(None, (place, clean(path, 200)))), why)
 
 

@@ -97,16 +97,16 @@ def _settings_lines(rows: Mapping[str, Mapping[str, object]]) -> Iterator[str]:
 
 def places(settings: Settings) -> dict[str, str]:
     """Return every place by name; none of them needs to exist."""
-    found = msgspec.structs.asdict(store_places(settings.data_dir))
-    found |= {"key": settings.data_dir / "signing-key.json"}
-    found |= {"settings": settings.config_file, "themes": settings.theme_dir}
-    return {name: str(place) for name, place in found.items()}
+    paths = msgspec.structs.asdict(store_places(settings.data_dir))
+    paths |= {"key": settings.data_dir / "signing-key.json"}
+    paths |= {"settings": settings.config_file, "themes": settings.theme_dir}
+    return {name: str(place) for name, place in paths.items()}
 
 
 @app.command("paths", epilog="Example: aui-tui paths --json")
 def paths(context: typer.Context, as_json: options.Json = False) -> None:
     """Print every place where the program keeps or looks for something."""
     run = run_for(context)
-    found = places(run.settings)
-    width = max(map(len, found))
-    report(as_json, found, (f"{name:<{width}}  {place}" for name, place in found.items()))
+    listed = places(run.settings)
+    width = max(map(len, listed))
+    report(as_json, listed, (f"{name:<{width}}  {place}" for name, place in listed.items()))

@@ -110,8 +110,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         print_version()
         raise typer.Exit
 
@@ -140,8 +140,10 @@ def _root(
     from aui_tui.cli.site_options import policy_of
 
     run = run_for(context)
-    here = not run.settings.source or allow_private or connect_to  # settings on scans of this machine stop no reader
-    access = policy_of(run, allow_private=allow_private, connect_to=connect_to) if here else None
+    scans_here = (
+        not run.settings.source or allow_private or connect_to
+    )  # settings on scans of this machine stop no reader
+    access = policy_of(run, allow_private=allow_private, connect_to=connect_to) if scans_here else None
     return show(run, access=access, host=host)
 
 

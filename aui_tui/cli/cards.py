@@ -36,14 +36,16 @@ def exchanges(report: HostReport, *, as_json: bool) -> Iterator[str]:
     """Yield the exchanges of a scan: as one line of JSON, else side by side; nothing where they are not kept."""
     from aui_tui.model.exchanges import as_text, compared, encode_exchanges, names
 
-    seen = report.observations
-    if seen is None:
+    observations = report.observations
+    if observations is None:
         streams.say(f"This source keeps no exchanges of {report.card.host}; scan it here to record them.")
     elif as_json:
-        yield encode_exchanges(seen).decode() + "\n"
+        yield encode_exchanges(observations).decode() + "\n"
     else:
-        live = {exchange.name for exchange in seen.live}
-        yield from ("\n" + as_text(compared(report.card, seen, name)) for name in names(seen) if name in live)
+        live = {exchange.name for exchange in observations.live}
+        yield from (
+            "\n" + as_text(compared(report.card, observations, name)) for name in names(observations) if name in live
+        )
 
 
 @app.command("site", epilog="Example: aui-tui site example.com --text")
@@ -89,8 +91,8 @@ def site(
         result = HostResult(report, note=note, outcome=outcome if gating.gates else None)
         form.write([result])
     if details:
-        found, paint = exchanges(report, as_json=form.record), Paint(ascii=run.settings.ascii)
-        emit(found if form.record else map(paint.plain, found), form.path if form.record else None)
+        lines, paint = exchanges(report, as_json=form.record), Paint(ascii=run.settings.ascii)
+        emit(lines if form.record else map(paint.plain, lines), form.path if form.record else None)
     return outcome.exit_code
 
 
@@ -99,10 +101,10 @@ USAGE = "diff takes HOST, or HOST TIME TIME, or two names: a host or a file each
 
 def _card_in(name: str) -> ReportCard:
     """Return the one card in the file ``name``. Raises BadValue for several."""
-    found = sources.read(name)
-    if len(found) != 1:
-        raise BadValue(f"{name} holds {len(found)} cards; diff takes files with one card each.")
-    return found[0]
+    cards = sources.read(name)
+    if len(cards) != 1:
+        raise BadValue(f"{name} holds {len(cards)} cards; diff takes files with one card each.")
+    return cards[0]
 
 
 @app.command("diff", epilog="Example: aui-tui diff example.com 2026-11-01 last --format markdown")
@@ -143,10 +145,10 @@ def diff(
     async def work() -> list[ReportCard]:
         async with opened(run) as service:
             if not times:
-                found, advice = of_last_scans(await report_of(service, names[0], method=method))
+                last, advice = of_last_scans(await report_of(service, names[0], method=method))
                 if advice:
                     streams.say(advice)
-                return [found.before, found.after]
+                return [last.before, last.after]
             return [
                 files.get(name) or (await sources.at(service, name, when, method=method)).card
                 for name, when in zip(names, times, strict=True)
@@ -216,18 +218,18 @@ def plan(
 
     run = run_for(context)
     score = int(grade) if re.fullmatch(r"\d{1,3}", grade) and int(grade) <= 100 else None
-    wanted = choose("goal", grade, (*GRADES, "a score from 0 to 100")) if grade and score is None else ""
-    kept = _report(run, host, method)
-    found, site = plan_for(kept, grade=wanted, score=score, with_claims=run.settings.with_claims, **_advice(run, host))
-    written = write_files(found, user_path(folder), site, force=replace) if folder else []
+    goal = choose("goal", grade, (*GRADES, "a score from 0 to 100")) if grade and score is None else ""
+    stored = _report(run, host, method)
+    plan, site = plan_for(stored, grade=goal, score=score, with_claims=run.settings.with_claims, **_advice(run, host))
+    written = write_files(plan, user_path(folder), site, force=replace) if folder else []
     if as_json:
-        emit([plan_json(found, site)], None)
+        emit([plan_json(plan, site)], None)
     else:
         paint = Paint.for_output(ascii_only=run.settings.ascii)
-        emit(in_order(sections(found, written=bool(folder)), paint, text=run.settings.text), None)
+        emit(in_order(sections(plan, written=bool(folder)), paint, text=run.settings.text), None)
     for path in () if run.quiet else written:
         streams.say(f"wrote {path}")
-    return 0 if found.reached else PARTLY
+    return 0 if plan.reached else PARTLY
 
 
 BadgeFile = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")]
@@ -269,15 +271,15 @@ def regrade_cards(
     run = run_for(context)
     form = CardForm.of(run, context.params)
     method = method or run.settings.method
-    found: list[HostResult] = []
+    results: list[HostResult] = []
     codes: list[int] = []
 
     def of_file(name: str) -> None:
-        for card, seen in sources.read_scans(name):
+        for card, observations in sources.read_scans(name):
             try:
                 base = run.settings.base_url.rstrip("/")
-                card = only_under(card, method) if seen is None else _again(card, seen, method, base)
-                found.append(HostResult(HostReport(card=card, observations=seen)))
+                card = only_under(card, method) if observations is None else _again(card, observations, method, base)
+                results.append(HostResult(HostReport(card=card, observations=observations)))
             except AuiError as error:
                 codes.append(fail(error))
 
@@ -285,7 +287,7 @@ def regrade_cards(
         async with opened(run) as service:
             for name in names:
                 try:
-                    found.append(HostResult(await report_of(service, name, method=method)))
+                    results.append(HostResult(await report_of(service, name, method=method)))
                 except AuiError as error:
                     codes.append(fail(error))
 
@@ -295,6 +297,6 @@ def regrade_cards(
             of_file(name)
     if hosts:
         run.wait(of_hosts(hosts))
-    if found:
-        form.write(found, many=len(found) > 1)
+    if results:
+        form.write(results, many=len(results) > 1)
     return worst(codes)

@@ -41,7 +41,9 @@ def lines(
         closing = [*paint.hanging("", _more(report)), *closing]
         answer += _worst(parts.get("findings"), paint, HEIGHT - len(answer) - len(closing) - 1)
     yield from (*answer, "", *closing)
-    for part in [one for one in parts.values() if details or one.name in ("declared", "pages", "open-agents")]:
+    for part in [
+        section for section in parts.values() if details or section.name in ("declared", "pages", "open-agents")
+    ]:
         yield ""
         yield from section_lines(part, paint)
 
@@ -92,15 +94,15 @@ def _bars(points: Section, paint: Paint) -> Iterator[str]:
     yield from ["   ".join(parts)] if together else parts
 
 
-def _worst(found: Section | None, paint: Paint, room: int) -> list[str]:
+def _worst(section: Section | None, paint: Paint, room: int) -> list[str]:
     """Return the problems in one line each, as many as there is ``room`` for, and how many more; one alone whole."""
-    bad = [item for item in found.items if item.word != "good"] if found is not None else []
-    if len(bad) == 1 and len(whole := list(_line(bad[0], paint))) < room:
-        return ["", *whole]
+    bad = [item for item in section.items if item.word != "good"] if section is not None else []
+    if len(bad) == 1 and len(full := list(_line(bad[0], paint))) < room:
+        return ["", *full]
     shown = bad if len(bad) < room else bad[: max(room - 2, 0)]
     rows = [_headed(item, paint) for item in shown]
-    more = [f"  {count(len(bad) - len(shown), 'more problem')}"] if len(bad) > len(shown) else []
-    return ["", *rows, *more] if rows else []
+    rest = [f"  {count(len(bad) - len(shown), 'more problem')}"] if len(bad) > len(shown) else []
+    return ["", *rows, *rest] if rows else []
 
 
 def _headed(item: Item, paint: Paint) -> str:
@@ -154,8 +156,8 @@ def _table(part: Section, paint: Paint, *, limit: int = 0) -> Iterator[str]:
     form = layout(shown, paint.width - 2, heads=not limit)
     if not limit:
         heads = [fit(part.columns[n], width, right=n in part.numbers) for n, width in form.columns]
-        more = part.columns[len(form.columns) :][:1] if form.beside else ()
-        yield paint.style(f"  {'  '.join((*heads, *more))}".rstrip(), "dim")
+        extra = part.columns[len(form.columns) :][:1] if form.beside else ()
+        yield paint.style(f"  {'  '.join((*heads, *extra))}".rstrip(), "dim")
     for item in shown.items:
         yield from _row(item, form, shown.numbers, paint, limit)
 
@@ -189,8 +191,8 @@ def sentences(report: HostReport, *, note: str = "") -> Iterator[str]:
     yield f"Report card of {head.title}."
     yield f"{head.word[:1].upper()}{head.word[1:]}. {head.text}"
     for item in head.items:
-        more = f", {note}" if note and item.key == "scanned" else ""
-        yield _spoken(f"{item.label}: {item.text.rstrip('.')}{more}.")
+        suffix = f", {note}" if note and item.key == "scanned" else ""
+        yield _spoken(f"{item.label}: {item.text.rstrip('.')}{suffix}.")
     for part in rest:
         yield from section_sentences(part)
 
@@ -230,10 +232,10 @@ def _told(name: str, cell: str, *, figure: bool) -> str:
     """Return a cell as a part of a sentence: ``18/25 points``, ``14 %``, ``the site answers 200``, ``not asked``."""
     if name == "Share" or cell.startswith("not "):
         return f"tasks {cell}" if name == "Points" else cell
-    said = name if name in STANCES else name[:1].lower() + name[1:]
+    label = name if name in STANCES else name[:1].lower() + name[1:]
     if not figure or " " in name:
-        return f"{said} {cell}"
-    return f"{cell} {said.removesuffix('s') if cell == '1' else said}"
+        return f"{label} {cell}"
+    return f"{cell} {label.removesuffix('s') if cell == '1' else label}"
 
 
 def _ended(text: str) -> str:

@@ -22,8 +22,8 @@ def of(allowed: Sequence[str]) -> Completer:
 
     def complete(incomplete: str) -> list[str]:
         earlier, comma, last = incomplete.rpartition(",")
-        found = [earlier + comma + word for word in allowed if word.casefold().startswith(last.casefold())]
-        return [shell_word(word) for word in dict.fromkeys(found)]
+        words = [earlier + comma + word for word in allowed if word.casefold().startswith(last.casefold())]
+        return [shell_word(word) for word in dict.fromkeys(words)]
 
     return complete
 
@@ -66,13 +66,13 @@ def terms(incomplete: str) -> list[str]:
 
     before, space, last = incomplete.rpartition(" ")
     name, colon, _ = last.casefold().partition(":")
-    found = [*(f"{field}:" for field in FIELDS), *(field.example for field in FIELDS.values())]
+    words = [*(f"{field}:" for field in FIELDS), *(field.example for field in FIELDS.values())]
     if colon:
         field = FIELDS.get(name)
         values = [] if field is None else [value for value, _ in field.values] or [field.example.partition(":")[2]]
         then = [f"={word}" for word in field.then] if field is not None and field.then else [""]
-        found = [f"{name}:{value}{word}" for value in values for word in then]
-    return [shell_word(before + space + word) for word in found if word.casefold().startswith(last.casefold())]
+        words = [f"{name}:{value}{word}" for value in values for word in then]
+    return [shell_word(before + space + word) for word in words if word.casefold().startswith(last.casefold())]
 
 
 def agents(incomplete: str) -> list[str]:
@@ -96,7 +96,7 @@ def hosts(incomplete: str) -> list[str]:
             return []
         with closing(Store(index)) as reports:
             view = reports.index(Query.of(line=f'"{incomplete}"' if incomplete else "", sort="host"))
-            found = [row.summary.host for window in (view.ranked, view.unreachable) for row in window[0:MOST_HOSTS]]
+            names = [row.summary.host for window in (view.ranked, view.unreachable) for row in window[0:MOST_HOSTS]]
     except AuiError:
         return []
-    return [shell_word(host) for host in dict.fromkeys(found) if host.startswith(incomplete.lower())]
+    return [shell_word(host) for host in dict.fromkeys(names) if host.startswith(incomplete.lower())]

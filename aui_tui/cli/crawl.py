@@ -78,8 +78,8 @@ class Narration:
         assert self.crawl is not None
         counts = self.crawl.counts
         rate = counts.worked / max(time.monotonic() - self._began, 0.001)
-        whole = f" of {self._total:,}" if self._total is not None else ""
-        parts = [f"{counts.total:,}{whole} rows", f"{rate:.1f} hosts/s"]
+        of = f" of {self._total:,}" if self._total is not None else ""
+        parts = [f"{counts.total:,}{of} rows", f"{rate:.1f} hosts/s"]
         if self._total is not None and rate > 0 and counts.total < self._total:
             parts.append(f"about {labels.span((self._total - counts.total) / rate)} left")
         parts.append(f"{self.crawl.in_flight} in flight")
@@ -106,8 +106,8 @@ class Narration:
         """Show the progress of ``crawl`` while the block runs, and its summary at the end, interrupted or not."""
         self.crawl = crawl
         try:
-            with drawn_live(self.line, quiet=quiet, per_second=4) as seen:
-                self._lines = not (seen or quiet)
+            with drawn_live(self.line, quiet=quiet, per_second=4) as is_drawn:
+                self._lines = not (is_drawn or quiet)
                 yield
         except ConfigError:
             quiet = quiet or not crawl.counts.total  # nothing to sum up
@@ -262,7 +262,7 @@ async def _workers(run: Run, scan: CrawlSettings, processes: int) -> AsyncIterat
     else:
         from aui_tui.service.crawl.work import Here
 
-        async with Here(scan) as here:
-            if here.capacity < settings.concurrency:
-                streams.say(f"At most {count(here.capacity, 'host')} in flight: the system allows no more open files.")
-            yield here, min(settings.concurrency, here.capacity)
+        async with Here(scan) as local:
+            if local.capacity < settings.concurrency:
+                streams.say(f"At most {count(local.capacity, 'host')} in flight: the system allows no more open files.")
+            yield local, min(settings.concurrency, local.capacity)

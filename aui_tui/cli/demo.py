@@ -51,8 +51,8 @@ def demo(
 
     async def print_index() -> None:
         try:
-            said = (lambda card: None, None) if run.quiet else (_say_score, _say_step)
-            await fill(service, web, *said)
+            callbacks = (lambda card: None, None) if run.quiet else (_say_score, _say_step)
+            await fill(service, web, *callbacks)
             for part in encode_index(await service.index(Query())):
                 streams.write(part)
             streams.flush()

@@ -46,8 +46,8 @@ class Gating:
 
         Raises BadValue, and ConfigError and RecordError for a bad file.
         """
-        asked = {name: params[name] for name in OPTIONS}
-        gates = Gates.of(**asked, no_regress=params["no_regress"] is not None)
+        requested = {name: params[name] for name in OPTIONS}
+        gates = Gates.of(**requested, no_regress=params["no_regress"] is not None)
         baseline, first_run = params["no_regress"] or "", run.settings.first_run
         missing = first_run == PASS and baseline != STDIN and not user_path(baseline).exists()
         cards = () if missing or baseline in ("", LAST) else sources.read(baseline)
@@ -79,12 +79,12 @@ class Gating:
 
 def _same(cards: Sequence[ReportCard], card: ReportCard) -> ReportCard | None:
     """Return the card of the same host among ``cards``. Raises BadValue when every one is of another host."""
-    found = [one for one in cards if one.host == card.host]
-    if cards and not found:
-        held = ", ".join(dict.fromkeys(one.host for one in cards[:5]))
+    matching = [candidate for candidate in cards if candidate.host == card.host]
+    if cards and not matching:
+        held = ", ".join(dict.fromkeys(candidate.host for candidate in cards[:5]))
         raise BadValue(f"--no-regress names cards of {clean(held, 200)}, not of {clean(card.host, 253)}.")
-    found = [one for one in found if one.method == card.method] or found
-    return found[-1] if found else None
+    matching = [candidate for candidate in matching if candidate.method == card.method] or matching
+    return matching[-1] if matching else None
 
 
 def tell(outcome: GateOutcome) -> None:
@@ -125,30 +125,32 @@ def _tokens_of(name: str) -> tuple[str, ...]:
     client = clients().get(name.lower())
     if client is not None:
         return (client.token,)
-    known, found = registry(), dict[str, None]()
-    for entry in known.named(name):
+    clients_known, tokens = registry(), dict[str, None]()
+    for entry in clients_known.named(name):
         keys = (entry.key,) if isinstance(entry, Agent) else entry.agents
-        found |= {clients()[agent.token.lower()].token: None for agent in known.agents if agent.key in keys}
-    if not found:
-        allowed = tuple(dict.fromkeys(one.token for one in clients().values() if not one.is_silent))
+        tokens |= {clients()[agent.token.lower()].token: None for agent in clients_known.agents if agent.key in keys}
+    if not tokens:
+        allowed = tuple(
+            dict.fromkeys(client_listed.token for client_listed in clients().values() if not client_listed.is_silent)
+        )
         raise BadValue(f"There is no client {clean(name, 60)!r}; known are {', '.join(allowed)}.", allowed=allowed)
-    return tuple(found)
+    return tuple(tokens)
 
 
-def refused_too_often(record: Visits, asked: Iterable[Limit]) -> GateOutcome:
+def refused_too_often(record: Visits, limits: Iterable[Limit]) -> GateOutcome:
     """Return which limits ``record`` breaks. No visits, or a log that cannot tell, is inconclusive, never a pass."""
-    failures = (failure for limit in asked for failure in _judged(record, limit))
+    failures = (failure for limit in limits for failure in _judged(record, limit))
     return GateOutcome(host=record.host or record.log, failures=tuple(failures))
 
 
 def _judged(record: Visits, limit: Limit) -> Iterator[Failure]:
-    found = [one for token in limit.tokens if (one := record.visitor(token)) is not None]
-    requests, refused, basis = _counted(found)
+    visitors = [visitor for token in limit.tokens if (visitor := record.visitor(token)) is not None]
+    requests, refused, basis = _counted(visitors)
 
     def unclear(message: str) -> Failure:
         return Failure(gate=GATE, message=f"{limit.name}: {message}", inconclusive=True)
 
-    if not found:
+    if not visitors:
         yield unclear(f"no visits in the log ({record.period or 'no times'}).")
     elif not requests:
         yield unclear("none of its requests came from the published ranges, so nothing is known of the real agent.")
@@ -160,14 +162,18 @@ def _judged(record: Visits, limit: Limit) -> Iterator[Failure]:
         yield unclear("this is an origin's log, and what the edge refuses never reaches it: read the edge's log.")
 
 
-def _counted(found: Iterable[Visitor]) -> tuple[int, int, str]:
+def _counted(visitors: Iterable[Visitor]) -> tuple[int, int, str]:
     """Return requests, refused ones, and what they are: verified requests where addresses were checked."""
-    rows = list(found)
-    checked = [one for one in rows if one.addresses == "checked"]
+    rows = list(visitors)
+    checked = [visitor for visitor in rows if visitor.addresses == "checked"]
     if checked:
         return (
-            sum(one.verified for one in checked),
-            sum(one.verified_refused for one in checked),
+            sum(visitor.verified for visitor in checked),
+            sum(visitor.verified_refused for visitor in checked),
             "requests from the published ranges",
         )
-    return sum(one.requests for one in rows), sum(one.refused for one in rows), "requests under its name"
+    return (
+        sum(visitor.requests for visitor in rows),
+        sum(visitor.refused for visitor in rows),
+        "requests under its name",
+    )

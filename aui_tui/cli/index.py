@@ -54,21 +54,21 @@ def table(view: IndexView, paint: Paint, *, limit: int = 0) -> Iterator[str]:
         for row in rows(view.unreachable, limit):
             yield paint.plain(fit(f"  {fit(row.summary.host, widths['Host'])} {row.reason}", paint.width)).rstrip()
     yield from [""] if total else []
-    asked = view.query.words()
+    filters = view.query.words()
     yield from paint.hanging(
         "",
-        f"Ranked {len(view.ranked):,}, unreachable {len(view.unreachable):,}{' (' + asked + ')' if asked else ''}; "
+        f"Ranked {len(view.ranked):,}, unreachable {len(view.unreachable):,}{' (' + filters + ')' if filters else ''}; "
         f"newest card {labels.moment(view.scanned_at)}"
         if total
-        else "No cards" + (f" {asked}." if asked else " yet; begin with: aui-tui scan HOST"),
+        else "No cards" + (f" {filters}." if filters else " yet; begin with: aui-tui scan HOST"),
     )
 
 
 def list_sentences(view: IndexView, *, limit: int = 0) -> Iterator[str]:
     """Yield the lists as plain sentences, one host each, for a screen reader."""
-    ranked, gone = len(view.ranked), len(view.unreachable)
-    asked = view.query.words()
-    yield f"{count(ranked, 'ranked host')} and {gone:,} unreachable{', ' + asked if asked else ''}."
+    ranked, unreachable = len(view.ranked), len(view.unreachable)
+    filters = view.query.words()
+    yield f"{count(ranked, 'ranked host')} and {unreachable:,} unreachable{', ' + filters if filters else ''}."
     for row in rows(view.ranked, limit):
         summary = row.summary
         moved = f", {abs(row.change)} {'up' if row.change > 0 else 'down'} since the scan before" if row.change else ""
@@ -85,13 +85,13 @@ def list_sentences(view: IndexView, *, limit: int = 0) -> Iterator[str]:
 
 def widths_for(width: int) -> dict[str, int]:
     """Return the columns that fit into ``width`` cells, and their widths."""
-    kept = dict(WIDTHS)
+    widths = dict(WIDTHS)
     for name in (*DROPPED, ""):
-        host = width - sum(kept.values()) - len(kept) + 1
+        host = width - sum(widths.values()) - len(widths) + 1
         if host >= LEAST_HOST or not name:
             break
-        del kept[name]
-    return kept | {"Host": max(host, 8)}
+        del widths[name]
+    return widths | {"Host": max(host, 8)}
 
 
 def _line(texts: Mapping[str, str], widths: Mapping[str, int]) -> str:
@@ -165,15 +165,15 @@ def index(
 
 
 async def _overview(run: Run, service: Service, query: Query, *, as_json: bool, linear: bool) -> None:
-    found = await service.overview(query)
+    figures = await service.overview(query)
     if as_json:
-        streams.write_line(msgspec.json.encode(found))
+        streams.write_line(msgspec.json.encode(figures))
         return
     from aui_tui.cli.cardview import in_order
     from aui_tui.report.overview import overview
 
     paint = Paint.for_output(ascii_only=run.settings.ascii)
-    for line in in_order(overview(found), paint, text=linear):
+    for line in in_order(overview(figures), paint, text=linear):
         streams.write(line)
 
 
@@ -239,15 +239,15 @@ def export(
             view = runner.run(service.index(query))
             if view.notice:
                 streams.say(view.notice)
-            whole = Cards(runner, service, view, limit)
+            entries = Cards(runner, service, view, limit)
             if chosen == PARQUET and path is not None:
-                write_parquet(whole, path)
+                write_parquet(entries, path)
             elif cards:
-                emit(write_cards(chosen, whole, many=True, **form), path)
+                emit(write_cards(chosen, entries, many=True, **form), path)
             else:
                 emit(write_listing(chosen, Listing.of_view(view, limit), **form), path)
-            if whole.missing:
-                streams.say(f"{count(whole.missing, 'host')} left out: only their summaries are known.")
+            if entries.missing:
+                streams.say(f"{count(entries.missing, 'host')} left out: only their summaries are known.")
                 return NeverScanned.exit_code
             return 0
         finally:

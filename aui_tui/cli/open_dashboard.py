@@ -145,9 +145,9 @@ async def export(run: Run, service: Service, job: ExportJob) -> str:
     path, hosts, written = _file_of(job.path), set(job.hosts), 0
     form: dict[str, Any] = {"keys": keys_of(run), "deterministic": run.settings.deterministic}
 
-    def chosen(found: Iterator[Row]) -> Iterator[Row]:
+    def chosen(listed: Iterator[Row]) -> Iterator[Row]:
         nonlocal written
-        for row in found:
+        for row in listed:
             if not hosts or row.summary.host in hosts:
                 written += 1
                 yield row
@@ -236,8 +236,8 @@ async def read_log(run: Run, service: LocalService, host: str, path: str) -> str
     from aui_tui.visits import logs
 
     options, ranges = reading_of(run, host), places(run.settings.data_dir).ranges
-    kept = await service.keep_visits(await asyncio.to_thread(logs.read, [path], options, ranges))
-    return f"Read {count(kept.lines, 'line')} of {clean(path, 200)}; {kept.agent_lines:,} by known agents."
+    visits = await service.keep_visits(await asyncio.to_thread(logs.read, [path], options, ranges))
+    return f"Read {count(visits.lines, 'line')} of {clean(path, 200)}; {visits.agent_lines:,} by known agents."
 
 
 async def network_problem() -> str:

@@ -161,9 +161,9 @@ Fields = Annotated[
 ]
 
 
-def one_of(**wanted: object) -> str:
+def one_of(**options: object) -> str:
     """Return the name of the one option that is given, such as ``--json``; empty for none. Raises BadValue for two."""
-    named = [f"--{name.rstrip('_').replace('_', '-')}" for name, value in wanted.items() if value]
+    named = [f"--{name.rstrip('_').replace('_', '-')}" for name, value in options.items() if value]
     if len(named) > 1:
         raise BadValue(f"Choose one of {' and '.join(named)}.")
     return named[0] if named else ""

@@ -46,7 +46,7 @@ def located(path: str) -> str:
     name = path.strip("/") or "index.html"
     candidates = [f"{folder}/{name}".lstrip("/") for folder in FOLDERS]
     candidates += [f"{folder}/index.html".lstrip("/") for folder in FOLDERS]
-    return next((one for one in (*candidates, *ANY_FILE) if Path(one).is_file()), "")
+    return next((candidate for candidate in (*candidates, *ANY_FILE) if Path(candidate).is_file()), "")
 
 
 def keys_of(run: Run) -> Keys:
@@ -106,7 +106,7 @@ class CardForm:
         as_json, text, fields = params["as_json"], params.get("text", False), params.get("fields", "")
         format_name = params.get("format_name", "")
         one_of(json=as_json, text=text, format=format_name)
-        first, *others = params["output"] or [""]
+        first, *further = params["output"] or [""]
         path = path_of(first)
         plain = TEXT if text or run.settings.text else READABLE
         name = RECORD if as_json else plain if text else format_for(path, format_name, CARD_FORMATS) or plain
@@ -114,7 +114,7 @@ class CardForm:
             write_cards(name, (), fields=fields)
         elif fields:
             raise BadValue("--fields needs --format, for example --format json.")
-        also = tuple(cls.of(run, {**params, "output": [other]}) for other in others)
+        also = tuple(cls.of(run, {**params, "output": [name_of_file]}) for name_of_file in further)
         return cls(run=run, name=name, fields=fields, details=params.get("details", False), path=path, others=also)
 
     def write(self, results: Sequence[HostResult], *, many: bool = False) -> None:
@@ -135,9 +135,9 @@ class CardForm:
     def chunks(self, results: Sequence[HostResult], *, many: bool = False, below: bool = False) -> Iterator[str]:
         """Yield ``results`` in this form; ``many``: as a list even of one, ``below``: others stand above."""
         if self.name in PRINTED:
-            for number, one in enumerate(results):
+            for number, result in enumerate(results):
                 yield "\n" if (number or below) and not self.record else ""
-                yield from (line + "\n" for line in self._lines(one))
+                yield from (line + "\n" for line in self._lines(result))
             return
         yield from write_cards(
             self.name,
@@ -149,22 +149,22 @@ class CardForm:
             locate=located,
         )
 
-    def _lines(self, one: HostResult) -> Iterable[str]:
+    def _lines(self, result: HostResult) -> Iterable[str]:
         from aui_tui.cli.cardview import lines, sentences
 
         paint = Paint.for_output(ascii_only=self.run.settings.ascii) if self.path is None else Paint()
-        found = one.found
-        if isinstance(found, Refusal):
+        answer = result.found
+        if isinstance(answer, Refusal):
             if self.record:
-                return [json.dumps({"found": False, **found._asdict()}, ensure_ascii=False, separators=(",", ":"))]
+                return [json.dumps({"found": False, **answer._asdict()}, ensure_ascii=False, separators=(",", ":"))]
             if self.name == TEXT:
-                return [f"{found.host} was not scanned. {found.detail}"]
+                return [f"{answer.host} was not scanned. {answer.detail}"]
             return [
-                found.host,
-                *paint.hanging(f"{paint.glyph('critical')} Not scanned: ", found.detail, style="critical"),
+                answer.host,
+                *paint.hanging(f"{paint.glyph('critical')} Not scanned: ", answer.detail, style="critical"),
             ]
         if self.record:
-            return [encode_card(found.card, keys_of(self.run)).decode()]
+            return [encode_card(answer.card, keys_of(self.run)).decode()]
         if self.name == TEXT:
-            return sentences(found, note=one.note)
-        return lines(found, paint, note=one.note, details=self.details, now=time.time())
+            return sentences(answer, note=result.note)
+        return lines(answer, paint, note=result.note, details=self.details, now=time.time())

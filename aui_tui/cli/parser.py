@@ -44,7 +44,10 @@ def _keep_settings(context: Any, _: Any, values: Sequence[str] | None) -> None:
         name, equals, value = text.partition("=")
         name = name.strip().replace("-", "_")
         if not equals or name not in DEFAULTS or name in IN_FILE:
-            hint = nearest(name, [known for known in DEFAULTS if known not in IN_FILE]) or "aui-tui config lists them."
+            hint = (
+                nearest(name, [setting for setting in DEFAULTS if setting not in IN_FILE])
+                or "aui-tui config lists them."
+            )
             raise BadValue(f"--set takes NAME=VALUE with the name of a setting, not {clean(text, 60)!r}; {hint}")
         context.meta.setdefault(KEPT, {})[name] = value
 
@@ -73,7 +76,7 @@ def _common(*, hidden: bool) -> Iterator[TyperOption]:
 @cache
 def _settings(taken: tuple[str, ...]) -> tuple[TyperOption, ...]:
     """Return ``--set``, and a hidden option for each of OPTIONS that no option in ``taken`` is called."""
-    found = [
+    options = [
         _option(param_decls=["set", "--set"], multiple=True, hidden=True, metavar="NAME=VALUE", callback=_keep_settings)
     ]
     for name in OPTIONS:
@@ -81,8 +84,8 @@ def _settings(taken: tuple[str, ...]) -> tuple[TyperOption, ...]:
         if option not in taken:
             switch = isinstance(DEFAULTS[name], bool)
             names = f"{option}/--no{option[1:]}" if switch else option
-            found.append(_option(param_decls=[name, names], is_flag=switch, hidden=True, help="A setting."))
-    return tuple(found)
+            options.append(_option(param_decls=[name, names], is_flag=switch, hidden=True, help="A setting."))
+    return tuple(options)
 
 
 class Parser:
@@ -159,19 +162,19 @@ def refuse_empty(words: Sequence[str], valued: Container[str]) -> None:
 
 def _usage(error: Any, command: Any, context: Any) -> Usage:
     """Return what the parser found wrong, what the option or argument is for, and where to read on."""
-    said = " ".join(clean(error.format_message(), 400).split()).rstrip(".")
-    said = re.sub("a valid int(eger)?( range)?", "a whole number", said)
+    message = " ".join(clean(error.format_message(), 400).split()).rstrip(".")
+    message = re.sub("a valid int(eger)?( range)?", "a whole number", message)
     name = getattr(error, "option_name", "")
-    found = getattr(error, "param", None)
-    found = found or next(
+    parameter = getattr(error, "param", None)
+    parameter = parameter or next(
         (param for param in command.get_params(context) if name in (*param.opts, *param.secondary_opts)), None
     )
     about = ""
-    if found is not None:
-        record = found.get_help_record(context) or (found.opts[0], found.help)
+    if parameter is not None:
+        record = parameter.get_help_record(context) or (parameter.opts[0], parameter.help)
         about = " " + " ".join(": ".join(record).split())
     elif name.removeprefix("--").replace("-", "_") in (*SITE_KEYS, "header"):
         about = ' It is a setting of [sites."HOST"] in the settings file.'
-    elif said.startswith("Got unexpected extra") and any("--query" in param.opts for param in command.params):
+    elif message.startswith("Got unexpected extra") and any("--query" in param.opts for param in command.params):
         about = " Words and terms go into --query, in quotes."
-    return Usage(f"{said}.{about} See {context.command_path} --help.")
+    return Usage(f"{message}.{about} See {context.command_path} --help.")

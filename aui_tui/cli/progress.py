@@ -73,8 +73,8 @@ def drawn_live(text: Callable[[], Text | str], *, quiet: bool, per_second: int =
 def probes(host: str, *, quiet: bool) -> Iterator[Progress]:
     """Yield the callback that reports the probes of a scan of ``host``; nothing when ``quiet``."""
     checklist = _Checklist(clean(host, 253))
-    with drawn_live(checklist.text, quiet=quiet) as seen:
-        yield checklist.tell if seen else probe_lines(host, quiet=quiet)
+    with drawn_live(checklist.text, quiet=quiet) as is_drawn:
+        yield checklist.tell if is_drawn else probe_lines(host, quiet=quiet)
 
 
 def probe_lines(host: str, *, quiet: bool) -> Progress:
@@ -86,8 +86,8 @@ def probe_lines(host: str, *, quiet: bool) -> Progress:
     def tell(event: ProbeEvent) -> None:
         name = labels.name(event.name)
         if event.name == "cache":
-            said = "asking the site" if event.outcome == "miss" else "kept from an earlier scan; --force asks again"
-            streams.say(f"{host}: {said}")
+            words = "asking the site" if event.outcome == "miss" else "kept from an earlier scan; --force asks again"
+            streams.say(f"{host}: {words}")
         elif event.state == "done":
             streams.say(f"{host}: {name}: {_outcome(event)}")
         elif event.state == "retrying" and not event.note.startswith("at "):
@@ -133,8 +133,8 @@ class _Checklist:
                 shown, style = _outcome(event), ""
             else:
                 text.append("  … ", "cyan")
-                again = "once more, " if event.state == "retrying" else ""
-                shown, style = f"{again}{waited:.1f}/{LIMIT} s", "dim"
+                prefix = "once more, " if event.state == "retrying" else ""
+                shown, style = f"{prefix}{waited:.1f}/{LIMIT} s", "dim"
                 if waited < 0:
                     shown = f"once more in {-waited:.0f} s: {event.note}"
             text.append(f"{labels.name(name):<14} ").append(f"{shown}\n", style)

@@ -72,17 +72,22 @@ def reads(
     async def work() -> int:
         async with _reader(run, host, client) as read:
             if facts:
-                found = [await read(one) for one in KINDS]
-                _check(host, found[-1])
-                report(as_json, {"host": host, "facts": [_members(one) for one in found]}, _table(found))
+                readings = [await read(reading) for reading in KINDS]
+                _check(host, readings[-1])
+                report(as_json, {"host": host, "facts": [_members(reading) for reading in readings]}, _table(readings))
                 return 0
-            one = await read(name)
-            _check(host, one)
-            shown = one.text[: tool.cut] if tool is not None and tool.cut else one.text
+            reading = await read(name)
+            _check(host, reading)
+            shown = reading.text[: tool.cut] if tool is not None and tool.cut else reading.text
             if not run.quiet:
-                streams.say(_about(one, shown, tool))
-            record = {"host": host, "kind": name, "as": tool.key if tool else name, "cut": len(shown) < len(one.text)}
-            report(as_json, record | {"text": shown, "facts": _members(one).get("facts", [])}, [shown])
+                streams.say(_about(reading, shown, tool))
+            record = {
+                "host": host,
+                "kind": name,
+                "as": tool.key if tool else name,
+                "cut": len(shown) < len(reading.text),
+            }
+            report(as_json, record | {"text": shown, "facts": _members(reading).get("facts", [])}, [shown])
             return 0
 
     return asyncio.run(work())
@@ -98,10 +103,10 @@ def _require(kind: str) -> None:
         raise MissingExtra(f"The reading “{kind}”, which {LIBRARIES[kind]} makes,", "reads")
 
 
-def _check(host: str, found: Reading) -> None:
+def _check(host: str, reading: Reading) -> None:
     """Raise an error where the page could not be read."""
-    if found.problem and not found.text:
-        raise Unavailable(f"{clean(host, 200)} has nothing to read as {found.kind}: {found.problem}.")
+    if reading.problem and not reading.text:
+        raise Unavailable(f"{clean(host, 200)} has nothing to read as {reading.kind}: {reading.problem}.")
 
 
 def _reader(run: Run, host: str, client: str) -> AbstractAsyncContextManager[Read]:
@@ -137,9 +142,9 @@ async def _of_file(name: str, path: Path | None) -> Any:
     if len(body) > LARGEST:
         raise BadValue(f"{shown} is larger than {LARGEST >> 20} MiB, so it is not read as a page.")
     async with ParserProcess() as parser:
-        found = await parser.reads(body)
-        if found.problem.startswith("it is "):
-            raise BadValue(f"{shown} is not a page: {found.problem}; give a file of HTML.")
+        problem = await parser.reads(body)
+        if problem.problem.startswith("it is "):
+            raise BadValue(f"{shown} is not a page: {problem.problem}; give a file of HTML.")
 
         async def read(kind: str) -> Reading:
             return await parser.reading(kind, body)
@@ -147,27 +152,27 @@ async def _of_file(name: str, path: Path | None) -> Any:
         yield read
 
 
-def _about(found: Reading, shown: str, tool: OpenAgent | None) -> str:
+def _about(reading: Reading, shown: str, tool: OpenAgent | None) -> str:
     """Return whose reading it is and how long, in one sentence."""
-    made = f"{tool.key} {tool.version} reads {found.kind}" if tool is not None else found.kind
-    by = f", by {LIBRARIES[found.kind]}" if found.kind in LIBRARIES else ""
-    cut = f", cut from {count(len(found.text), 'letter')}" if len(shown) < len(found.text) else ""
+    made = f"{tool.key} {tool.version} reads {reading.kind}" if tool is not None else reading.kind
+    by = f", by {LIBRARIES[reading.kind]}" if reading.kind in LIBRARIES else ""
+    cut = f", cut from {count(len(reading.text), 'letter')}" if len(shown) < len(reading.text) else ""
     return f"{made}{by}: {count(len(shown.split()), 'word')}, {count(len(shown), 'letter')}{cut}."
 
 
-def _table(found: list[Reading]) -> Iterator[str]:
+def _table(readings: list[Reading]) -> Iterator[str]:
     """Yield the facts as a table, and why a reading is missing."""
-    rows = [wording.HEADER, *wording.fact_rows(found)]
+    rows = [wording.HEADER, *wording.fact_rows(readings)]
     widths = [min(max(len(row[at]) for row in rows), 40) for at in range(len(wording.HEADER))]
     for row in rows:
         yield "  ".join(fit(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
     if len(rows) == 1:
         yield "No facts were found: no name, price, availability, phone, mail, address, hours or date."
-    for one in found:
-        if one.problem:
-            yield f"{one.kind}: {one.problem}."
+    for reading in readings:
+        if reading.problem:
+            yield f"{reading.kind}: {reading.problem}."
 
 
-def _members(found: Reading) -> dict[str, Any]:
-    members: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(found, text=""))
+def _members(reading: Reading) -> dict[str, Any]:
+    members: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(reading, text=""))
     return members

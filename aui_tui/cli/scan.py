@@ -46,17 +46,17 @@ def note_of(answer: HostReport) -> str:
     return "shared with another caller's scan" if answer.source == "shared" else ""
 
 
-async def scan_one(run: Run, service: Service, url: str, asked: ScanOptions) -> HostReport:
+async def scan_one(run: Run, service: Service, url: str, options: ScanOptions) -> HostReport:
     """Scan ``url`` with progress and report its warnings. Raises AuiError."""
     if run.settings.declared and run.settings.source:
         raise ConfigError("The setting declared cannot be used with --source; leave out --source to scan from here.")
     try:
-        if asked.tasks and service.is_local:
+        if options.tasks and service.is_local:
             lines, steps = progress.probe_lines(url, quiet=run.quiet), progress.task_steps(url, quiet=run.quiet)
-            report = await service.scan(url, asked, progress=lines, live=steps)
+            report = await service.scan(url, options, progress=lines, live=steps)
         else:
             with progress.probes(url, quiet=run.quiet) as probes:
-                report = await service.scan(url, asked, progress=probes)
+                report = await service.scan(url, options, progress=probes)
     except PrivateHost as error:
         if run.settings.source:
             raise
@@ -178,14 +178,14 @@ def scan(
         raise BadValue("--cached takes a kept answer and --force does not: leave one out.")
     if act and not tasks:
         raise BadValue("--act is for the tasks: add --tasks.")
-    named = {one: pages_of(one, page or ()) for one in url}
+    named = {address: pages_of(address, page or ()) for address in url}
     gating = Gating.of(run, context.params)
     recording = next((name for name in output or () if name.endswith(RECORDING)), "")
     if recording and len(url) > 1:
         raise BadValue("A recording holds one scan; name one host.")
     recorded = path_of(recording) if recording else None
     form = CardForm.of(run, context.params | {"output": [name for name in output or () if name != recording]})
-    asked = ScanOptions(
+    scan_options = ScanOptions(
         force=force or bool(gating.gates),
         afresh=not cached,
         method=method,
@@ -196,23 +196,23 @@ def scan(
     batch = Batch(form, many=len(url) > 1)
 
     async def work() -> None:
-        for one in url:
+        for address in url:
             try:
-                access = policy_of(run, allow_private=allow_private, connect_to=connect_to, pages=named[one])
+                access = policy_of(run, allow_private=allow_private, connect_to=connect_to, pages=named[address])
                 async with opened(run, access) as service:
-                    found = await scan_one(run, service, one, asked)
+                    report = await scan_one(run, service, address, scan_options)
                     if recorded is not None:
-                        emit([recording_of(found).decode()], recorded)
-                    outcome = await gating.judge(service, found)
+                        emit([recording_of(report).decode()], recorded)
+                    outcome = await gating.judge(service, report)
             except AuiError as error:
-                batch.refuse(one, error)
+                batch.refuse(address, error)
             else:
                 batch.codes.append(outcome.exit_code)
-                batch.add(HostResult(found, note=note_of(found), outcome=outcome if gating.gates else None))
+                batch.add(HostResult(report, note=note_of(report), outcome=outcome if gating.gates else None))
 
     run.wait(work())
     code = batch.end()
-    for one in batch.results if open_ else ():
-        if isinstance(one.found, HostReport):
-            show_in_browser(run, one.found, form.path)
+    for address in batch.results if open_ else ():
+        if isinstance(address.found, HostReport):
+            show_in_browser(run, address.found, form.path)
     return code

@@ -27,8 +27,8 @@ def policy_of(
     ``pages``: paths of :func:`pages_of`. Raises BadValue, InvalidHost or ConfigError.
     """
     settings = run.settings
-    asked = {name: value for name in OF_SCANS if (value := getattr(settings, name)) != DEFAULTS[name]}
-    if not (allow_private or connect_to or pages or asked):
+    changed = {name: value for name in OF_SCANS if (value := getattr(settings, name)) != DEFAULTS[name]}
+    if not (allow_private or connect_to or pages or changed):
         return None
     if settings.control == "chromium":
         from aui_tui.tasks.browser import available
@@ -49,16 +49,16 @@ def policy_of(
         "sign": ("signer", signer),
         "pages": ("sample", int),
     }
-    given: dict[str, Any] = {}
-    for name, value in asked.items():
+    values: dict[str, Any] = {}
+    for name, value in changed.items():
         field, read = fields.get(name, (name, lambda value: value))
-        given[field] = read(value)
+        values[field] = read(value)
     return ScanPolicy(
         allow_private=allow_private,
         keyboard=True,
         connect_to=tuple(ConnectTo.parse(rule) for rule in connect_to or ()),
         pages=tuple(pages),
-        **given,
+        **values,
     )
 
 

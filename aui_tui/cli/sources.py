@@ -99,10 +99,10 @@ async def report_of(service: Service, host: str, *, method: str = "", at: str = 
 
     Raises as ``Service.site``.
     """
-    found = await service.site(host, method=method, at=at)
-    if found.notice:
-        streams.say(found.notice)
-    return found
+    report = await service.site(host, method=method, at=at)
+    if report.notice:
+        streams.say(report.notice)
+    return report
 
 
 def only_local(run: Run, what: str) -> None:
@@ -158,30 +158,32 @@ def read_scans(name: str) -> tuple[tuple[ReportCard, Observations | None], ...]:
     data, shown = read_bytes(name), clean(name, 200)
     if scan := _recorded(data):
         return (scan,)
-    found = []
-    for one in records(io.BytesIO(data)):
-        if one.card is None:
-            raise RecordError(f"{shown}, {one.place}: {one.error or 'This is a row of an index, not a report card.'}")
-        found.append((one.card, one.observations))
-    if not found:
+    scans = []
+    for record in records(io.BytesIO(data)):
+        if record.card is None:
+            raise RecordError(
+                f"{shown}, {record.place}: {record.error or 'This is a row of an index, not a report card.'}"
+            )
+        scans.append((record.card, record.observations))
+    if not scans:
         raise RecordError(f"{shown} holds no report card.")
-    return tuple(found)
+    return tuple(scans)
 
 
 def _recorded(data: bytes) -> tuple[ReportCard, Observations] | None:
     """Return the scan in a recording, graded; None where ``data`` is something else. Raises RecordError."""
     try:
-        whole = json.loads(data)
+        document = json.loads(data)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(whole, dict) or "recording" not in whole:
+    if not isinstance(document, dict) or "recording" not in document:
         return None
     from aui_tui.checks.scoring import Labels, grade_card
     from aui_tui.model.observations import decode_recording
 
-    kept = decode_recording(data)
-    labels = Labels(name=kept.name, category=kept.category, seed=kept.seed)
-    return grade_card(kept.observations, DEFAULT_METHOD, labels=labels), kept.observations
+    recording = decode_recording(data)
+    labels = Labels(name=recording.name, category=recording.category, seed=recording.seed)
+    return grade_card(recording.observations, DEFAULT_METHOD, labels=labels), recording.observations
 
 
 FIRST, LAST = "first", "last"
@@ -201,11 +203,11 @@ async def at(service: Service, host: str, when: str, *, method: str = "") -> Hos
     if when.casefold() == FIRST:
         chosen = times[0]
     else:
-        wanted = when.strip().upper().replace(" ", "T")
-        fitting = [time for time in times if wanted and time.startswith(wanted)]
+        beginning = when.strip().upper().replace(" ", "T")
+        fitting = [time for time in times if beginning and time.startswith(beginning)]
         if not fitting:
             named = ", ".join(reversed(times[-SHOWN:]))
-            more = f" and {len(times) - SHOWN} more" if len(times) > SHOWN else ""
-            raise BadValue(f"No kept scan of {clean(host, 80)} begins with {clean(when, 40)!r}; kept: {named}{more}.")
+            rest = f" and {len(times) - SHOWN} more" if len(times) > SHOWN else ""
+            raise BadValue(f"No kept scan of {clean(host, 80)} begins with {clean(when, 40)!r}; kept: {named}{rest}.")
         chosen = fitting[-1]
     return latest if chosen == latest.card.scanned_at else await report_of(service, host, method=method, at=chosen)

@@ -109,9 +109,9 @@ _form: ContextVar[bool] = ContextVar("json lines on standard error", default=Fal
 
 
 @contextlib.contextmanager
-def narrating_in_json(wanted: bool) -> Iterator[None]:
-    """While the block runs, write each line on standard error as one JSON object where that is ``wanted``."""
-    token = _form.set(wanted)
+def narrating_in_json(as_json: bool) -> Iterator[None]:
+    """While the block runs, write each line on standard error as one JSON object where that is ``as_json``."""
+    token = _form.set(as_json)
     try:
         yield
     finally:
@@ -125,8 +125,8 @@ def say(text: str) -> None:
 
 def fail(text: str, title: str, exit_code: int) -> None:
     """Write an error on standard error: its sentence, or with ``--json`` an object with title and exit code."""
-    said = clean(text)
-    _narrate({"error": said, "title": title, "exit_code": exit_code} if _form.get() else f"{NAME}: {said}")
+    message = clean(text)
+    _narrate({"error": message, "title": title, "exit_code": exit_code} if _form.get() else f"{NAME}: {message}")
 
 
 def _narrate(line: str | dict[str, object]) -> None:

@@ -76,8 +76,8 @@ class Paint(NamedTuple):
 
     def glyph(self, word: str) -> str:
         """Return the sign of a word, the neutral one for an unknown word."""
-        found = sign(word)
-        return found.ascii if self.ascii else found.sign
+        word_sign = sign(word)
+        return word_sign.ascii if self.ascii else word_sign.sign
 
     def marked(self, word: str) -> str:
         """Return ``word`` after its sign, in its colour."""

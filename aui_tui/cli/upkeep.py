@@ -57,9 +57,9 @@ def validate(
         if not verdict.valid:
             code = WRONG
         problems = [{"path": problem.path, "why": problem.why} for problem in verdict.problems]
-        found = {"file": shown, "valid": verdict.valid, "kind": verdict.kind, "records": verdict.records}
-        said = verdict.problems or (f"valid, {verdict.records:,} {verdict.kind}",)
-        report(as_json, found | {"problems": problems}, (f"{shown}: {sentence}" for sentence in said))
+        record = {"file": shown, "valid": verdict.valid, "kind": verdict.kind, "records": verdict.records}
+        sentences = verdict.problems or (f"valid, {verdict.records:,} {verdict.kind}",)
+        report(as_json, record | {"problems": problems}, (f"{shown}: {sentence}" for sentence in sentences))
     return code
 
 
@@ -86,8 +86,8 @@ def import_records(
                 streams.say(f"{shown}: {clean(problem, 300)}")
                 code = WRONG
             problems = [clean(problem, 300) for problem in done.problems]
-            found = {"file": shown, "read": done.read, "new": done.new, "problems": problems}
-            report(as_json, found, [f"{shown}: {count(done.read, 'record')} read, {done.new:,} new or newer"])
+            record = {"file": shown, "read": done.read, "new": done.new, "problems": problems}
+            report(as_json, record, [f"{shown}: {count(done.read, 'record')} read, {done.new:,} new or newer"])
     return code
 
 
@@ -132,8 +132,8 @@ def doctor(context: typer.Context, as_json: options.Json = False) -> int:
         *(f"problem   {problem}" for problem in problems),
         "sound" if not problems else "damaged; put a backup in the place of index.db, or scan the hosts again",
     ]
-    found = {"index": str(reports.path), "bytes": health.bytes, "hosts": health.hosts, "scans": health.scans}
-    report(as_json, found | {"set_aside": aside, "problems": problems, "sound": not problems}, lines)
+    record = {"index": str(reports.path), "bytes": health.bytes, "hosts": health.hosts, "scans": health.scans}
+    report(as_json, record | {"set_aside": aside, "problems": problems, "sound": not problems}, lines)
     return WRONG if problems else 0
 
 
@@ -219,8 +219,8 @@ def key(
         streams.say(f"Made a key in {folder / signing.NAME}; only you can read it.")
         streams.write_line(made.thumbprint)
         return
-    found = signing.read_key(folder)
+    signing_key = signing.read_key(folder)
     if chosen == "show":
-        streams.write_line(json.dumps(found.public, indent=2))
+        streams.write_line(json.dumps(signing_key.public, indent=2))
     else:
-        streams.write_line(signing.directory(found))
+        streams.write_line(signing.directory(signing_key))

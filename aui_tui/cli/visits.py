@@ -108,7 +108,7 @@ def visits(
     only_local(run, "Reading logs")
     from aui_tui.visits.ranges import RangeBook, allow_list
 
-    asked = gating.limits(fail_refused or ())
+    limits = gating.limits(fail_refused or ())
     options.one_of(json=as_json, format=form_name, ranges=ranges)
     path = path_of(output)
     form = "json" if as_json else format_for(path, ranges or form_name, (*FORMS, *SERVERS))
@@ -131,15 +131,15 @@ def visits(
     if follow:
         record = _follow(run, logs or [], reading, book, printed, path, form)
     else:
-        found = _read(run, logs, reading, book) if logs else None
-        found, card = _beside_card(run, host, found) if host else (found, None)
-        if found is None:
+        figures = _read(run, logs, reading, book) if logs else None
+        figures, card = _beside_card(run, host, figures) if host else (figures, None)
+        if figures is None:
             raise NoVisits(clean(host, 253))
-        record = found
+        record = figures
         emit(printed(record, card), path)
-    if not asked:
+    if not limits:
         return 0
-    outcome = gating.refused_too_often(record, asked)
+    outcome = gating.refused_too_often(record, limits)
     gating.tell(outcome)
     return outcome.exit_code
 
@@ -181,16 +181,16 @@ def _beside_card(run: Run, host: str, record: Visits | None) -> tuple[Visits | N
     async def work() -> tuple[Visits | None, ReportCard | None]:
         async with local(run) as service:
             try:
-                kept = await service.visits(host) if record is None else await service.keep_visits(record)
+                visits = await service.visits(host) if record is None else await service.keep_visits(record)
             except Unavailable as error:
                 if record is None:
                     raise
                 streams.say(f"These figures are not saved. {error}")
-                kept = record
+                visits = record
             try:
-                return kept, (await service.site(host)).card
+                return visits, (await service.site(host)).card
             except NeverScanned:
-                return kept, None
+                return visits, None
 
     return run.wait(work())
 
@@ -203,13 +203,13 @@ def _read(run: Run, names: list[str], options: LogOptions, book: RangeBook) -> V
     files = files_of(names)
     ranges, fetched = book.ranges()
     with bar("Reading, MiB", quiet=run.quiet) as tell:
-        whole = logs.count(files, options, ranges, progress=lambda done, of: tell(done // MIB, of // MIB))
+        figures = logs.count(files, options, ranges, progress=lambda done, of: tell(done // MIB, of // MIB))
     if book.broken:
         lists = joined(book.broken, 3)
         streams.say(f"The kept ranges of {lists} cannot be read and count as not fetched: --update-ranges.")
-    for line in whole.quotes if not run.quiet else ():
+    for line in figures.quotes if not run.quiet else ():
         streams.say(f"not understood: {line}")
-    return logs.record(whole, files, options, fetched)
+    return logs.record(figures, files, options, fetched)
 
 
 def _follow(
@@ -235,16 +235,16 @@ def _follow(
     saved, drawn = -SAVE_EVERY, 0
 
     def keep(record: Visits) -> tuple[Visits, ReportCard | None]:
-        kept, card = _beside_card(run, options.host, record) if options.host else (None, None)
-        return kept or record, card
+        visits, card = _beside_card(run, options.host, record) if options.host else (None, None)
+        return visits or record, card
 
     def wait() -> bool:
         time.sleep(logs.POLL)
         return True
 
     try:
-        for whole in logs.follow(files, options, ranges, wait=wait):
-            record = logs.record(whole, files, options, fetched)
+        for figures in logs.follow(files, options, ranges, wait=wait):
+            record = logs.record(figures, files, options, fetched)
             if time.monotonic() - saved >= SAVE_EVERY:
                 (record, card), saved = keep(record), time.monotonic()
             chunks = list(printed(record, card))

@@ -86,7 +86,7 @@ def watch(
     """
     run = run_for(context)
     access = policy_of(run, allow_private=allow_private, connect_to=connect_to)
-    asked = ScanOptions(force=True, method=method)
+    scan_options = ScanOptions(force=True, method=method)
     paint = Paint.for_output(ascii_only=run.settings.ascii)
     seconds = interval(every) if every else 0.0
     path = user_path(folder) if folder else None
@@ -105,17 +105,17 @@ def watch(
                 while why:
                     began = time.monotonic()
                     try:
-                        found = (await scan_one(run, service, url, asked)).card
+                        new_card = (await scan_one(run, service, url, scan_options)).card
                     except AuiError as error:
                         if card is None:
                             raise
                         code = fail(error)
                     else:
-                        record = [encode_card(found, keys_of(run)).decode()]
-                        for line in record if as_json else lines(why, card, found, paint):
+                        record = [encode_card(new_card, keys_of(run)).decode()]
+                        for line in record if as_json else lines(why, card, new_card, paint):
                             streams.write_line(line)
                         streams.flush()
-                        card, code = found, 3 if found.unreachable else 0
+                        card, code = new_card, 3 if new_card.unreachable else 0
                     why, before = await reason(keys, began, seconds, path, before)
         return code
 
@@ -147,10 +147,10 @@ async def reason(
             return "" if any(key in QUIT_KEYS for key in pressed) else "asked for", before
         now = time.monotonic()
         if path and now - looked >= LOOK:
-            seen, looked = await asyncio.to_thread(snapshot, path), now
-            if seen == latest and seen != before:
-                return f"{describe(changed(before, seen))} changed", seen
-            latest = seen
+            files, looked = await asyncio.to_thread(snapshot, path), now
+            if files == latest and files != before:
+                return f"{describe(changed(before, files))} changed", files
+            latest = files
         if every and now - began >= every:
             return f"every {words(every)}", before
 
@@ -193,9 +193,9 @@ def too_often(seconds: float, limit: int) -> str:
 
 def words(seconds: float) -> str:
     """Return a duration such as ``90s``, ``6m`` or ``2h``."""
-    whole = round(seconds)
-    unit = next((unit for unit in "hm" if whole and whole % UNITS[unit] == 0), "s")
-    return f"{whole // UNITS[unit]}{unit}"
+    rounded = round(seconds)
+    unit = next((unit for unit in "hm" if rounded and rounded % UNITS[unit] == 0), "s")
+    return f"{rounded // UNITS[unit]}{unit}"
 
 
 def snapshot(folder: Path) -> Snapshot:
@@ -204,20 +204,20 @@ def snapshot(folder: Path) -> Snapshot:
     Raises ConfigError when it is not there, cannot be read, or holds more than MAX_FILES files.
     """
     shown = clean(folder, 200)
-    found: Snapshot = {}
+    entries: Snapshot = {}
     try:
         if not folder.exists():
             raise ConfigError(f"There is no folder or file {shown} to watch.")
         below, files = (folder.parent, iter([folder])) if folder.is_file() else (folder, _files(folder))
         for path in files:
             with suppress(FileNotFoundError):  # it has gone meanwhile
-                seen = path.lstat()
-                found[path.relative_to(below).as_posix()] = seen.st_mtime_ns, seen.st_size
-            if len(found) > MAX_FILES:
+                status = path.lstat()
+                entries[path.relative_to(below).as_posix()] = status.st_mtime_ns, status.st_size
+            if len(entries) > MAX_FILES:
                 raise ConfigError(f"{shown} holds more than {MAX_FILES} files; watch a smaller folder.")
     except OSError as error:
         raise ConfigError(f"Cannot watch {clean(str(error.filename), 200)}: {error.strerror}.") from None
-    return found
+    return entries
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -44,7 +44,7 @@ def template(name: str) -> str:
     return read_text(f"demo/templates/{name}")
 
 
-class Asked(NamedTuple):
+class Request(NamedTuple):
     """One request."""
 
     method: str
@@ -79,22 +79,22 @@ class Shop:
     name: str
     faults: frozenset[str]
 
-    def answer(self, asked: Asked) -> Response:
-        """Return the answer to ``asked``."""
-        if asked.method not in ("GET", "HEAD"):
+    def answer(self, request: Request) -> Response:
+        """Return the answer to ``request``."""
+        if request.method not in ("GET", "HEAD"):
             return reply(303, "text/plain", "", "/cart")
-        if asked.path == "/robots.txt":
+        if request.path == "/robots.txt":
             return reply(200, "text/plain", "User-agent: *\nDisallow: /private/\n")
-        if asked.path.endswith(".svg"):
+        if request.path.endswith(".svg"):
             return reply(200, "image/svg+xml", '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="30"/>')
-        folder, _, slug = asked.path.rpartition("/")
-        if asked.path == "/":
+        folder, _, slug = request.path.rpartition("/")
+        if request.path == "/":
             return self._home()
-        if asked.path == "/search":
-            return self._results(parse_qs(urlsplit(asked.target).query).get("q", [""])[0])
-        if asked.path == "/contact":
+        if request.path == "/search":
+            return self._results(parse_qs(urlsplit(request.target).query).get("q", [""])[0])
+        if request.path == "/contact":
             return self._contact()
-        if asked.path == "/cart":
+        if request.path == "/cart":
             return self._page("Your cart", "<h1>Your cart</h1>")
         if folder == "/items" and slug in STOCK:
             return self._item(*STOCK[slug])
@@ -142,9 +142,9 @@ class Shop:
         return ""
 
     def _results(self, query: str) -> Response:
-        found = [(slug, name) for slug, (name, _) in STOCK.items() if query and query.casefold() in name.casefold()]
-        rows = "".join(f"<li><a href='/items/{slug}'>{name}</a> in the shop</li>" for slug, name in found)
-        main = f"<h1>Search for “{escape(query)}”</h1><p>{len(found)} found.</p><ol>{rows}</ol>"
+        items = [(slug, name) for slug, (name, _) in STOCK.items() if query and query.casefold() in name.casefold()]
+        rows = "".join(f"<li><a href='/items/{slug}'>{name}</a> in the shop</li>" for slug, name in items)
+        main = f"<h1>Search for “{escape(query)}”</h1><p>{len(items)} found.</p><ol>{rows}</ol>"
         return self._page("Search", main)
 
     def _item(self, name: str, price: str) -> Response:

@@ -26,7 +26,7 @@ from typing import Final, Self
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from aui_tui.demo.shop import HTML, Asked, Response, Shop, template
+from aui_tui.demo.shop import HTML, Request, Response, Shop, template
 from aui_tui.errors import Unavailable
 from aui_tui.model.card import ReportCard
 from aui_tui.model.options import ScanOptions
@@ -141,7 +141,7 @@ def answers() -> dict[str, CannedAnswer]:
     return read_table("demo/answers.toml", dict[str, CannedAnswer])
 
 
-Respond = Callable[[Asked], Response | None]
+Respond = Callable[[Request], Response | None]
 """Returns the answer to a request; None: nothing comes, and the connection is closed in the end."""
 
 
@@ -177,18 +177,18 @@ class _Handler(BaseHTTPRequestHandler):
     def _exchange(self) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
         length = min(int(headers.get("content-length", "0") or 0), BODY_LIMIT)
-        asked = Asked(self.command, self.path, headers, self.rfile.read(length) if length else b"")
-        response = self.server.respond(asked)
+        request = Request(self.command, self.path, headers, self.rfile.read(length) if length else b"")
+        response = self.server.respond(request)
         if response is None:
             self.close_connection = True
             self.connection.settimeout(self.server.held)
             self.rfile.read(1)
         else:
-            self._send(response, asked)
+            self._send(response, request)
 
-    def _send(self, response: Response, asked: Asked) -> None:
+    def _send(self, response: Response, request: Request) -> None:
         body, headers = response.body, dict(response.headers)
-        if len(body) > 256 and "gzip" in asked.headers.get("accept-encoding", ""):
+        if len(body) > 256 and "gzip" in request.headers.get("accept-encoding", ""):
             body = gzip.compress(body, 6)
             headers |= {"content-encoding": "gzip", "vary": "accept-encoding"}
         headers |= {"date": self.date_time_string(), "content-length": str(len(body))}
@@ -197,7 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
-        if asked.method != "HEAD":
+        if request.method != "HEAD":
             self.wfile.write(body)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _exchange  # noqa: N815 - http.server's
@@ -219,17 +219,17 @@ class Behaviour:
         self._recent: dict[DemoRule, list[float]] = {}
         self._lock = threading.Lock()
 
-    def respond(self, asked: Asked) -> Response | None:
-        """Return the answer of the wall that ``asked`` meets, else of the site."""
-        rule = self._matching(asked)
+    def respond(self, request: Request) -> Response | None:
+        """Return the answer of the wall that ``request`` meets, else of the site."""
+        rule = self._matching(request)
         if rule is None:
-            return self.answer(asked)
+            return self.answer(request)
         return None if rule.action == "hang" else _canned(rule.answer)
 
-    def _matching(self, asked: Asked) -> DemoRule | None:
+    def _matching(self, request: Request) -> DemoRule | None:
         for rule in self.site.rule:
-            plain = asked.path not in WELL_KNOWN and asked.path != "/robots.txt"
-            if (rule.everywhere or plain) and _concerns(rule, _agent_of(asked)) and not self._passes(rule):
+            plain = request.path not in WELL_KNOWN and request.path != "/robots.txt"
+            if (rule.everywhere or plain) and _concerns(rule, _agent_of(request)) and not self._passes(rule):
                 return rule
         return None
 
@@ -243,24 +243,24 @@ class Behaviour:
                 return True
             return False
 
-    def answer(self, asked: Asked) -> Response:
+    def answer(self, request: Request) -> Response:
         """Return what the site itself answers, walls apart."""
         site = self.site
-        if asked.method not in ("GET", "HEAD"):
+        if request.method not in ("GET", "HEAD"):
             return self._page(HTTPStatus.METHOD_NOT_ALLOWED, "missing")
-        host = asked.headers.get("host", "").partition(":")[0]
+        host = request.headers.get("host", "").partition(":")[0]
         if site.canonical and host != site.canonical:
-            return Response(301, {**site.headers, "location": f"http://{site.canonical}{asked.path}"}, b"")
-        if asked.path in site.moved:
-            return Response(301, {**site.headers, "location": site.moved[asked.path]}, b"")
-        if asked.path == "/robots.txt" and site.robots != "page":
+            return Response(301, {**site.headers, "location": f"http://{site.canonical}{request.path}"}, b"")
+        if request.path in site.moved:
+            return Response(301, {**site.headers, "location": site.moved[request.path]}, b"")
+        if request.path == "/robots.txt" and site.robots != "page":
             if site.robots.isdigit():
                 return self._page(int(site.robots), "missing")
             return Response(200, {**site.headers, "content-type": "text/plain"}, site.robots.lstrip().encode())
-        name, source, kind = WELL_KNOWN.get(asked.path, ("", "", ""))
+        name, source, kind = WELL_KNOWN.get(request.path, ("", "", ""))
         if name in site.files:
             return Response(200, {**site.headers, "content-type": kind}, self._filled(source).encode())
-        if asked.path == "/" or site.catch_all:
+        if request.path == "/" or site.catch_all:
             return self._page(HTTPStatus.OK, site.page)
         return self._page(HTTPStatus.NOT_FOUND, "missing")
 
@@ -288,9 +288,9 @@ def _concerns(rule: DemoRule, agent: str) -> bool:
     return bool(agent) if rule.to == AGENTS else rule.to == agent
 
 
-def _agent_of(asked: Asked) -> str:
+def _agent_of(request: Request) -> str:
     """Return the token of the live-probed agent that the User-Agent names, empty for anybody else."""
-    named = asked.headers.get("user-agent", "")
+    named = request.headers.get("user-agent", "")
     return next((agent.token for agent in registry().live if agent.token in named), "")
 
 
@@ -331,11 +331,11 @@ class DemoWeb:
     def __exit__(self, *_: object) -> None:
         self._opened.close()
 
-    def _respond(self, asked: Asked) -> Response | None:
-        host = asked.headers.get("host", "").partition(":")[0].lower()
+    def _respond(self, request: Request) -> Response | None:
+        host = request.headers.get("host", "").partition(":")[0].lower()
         if host not in self._answers:
             return Response(HTTPStatus.MISDIRECTED_REQUEST, {"content-type": "text/plain"}, b"No such site.")
-        return self._answers[host](asked)
+        return self._answers[host](request)
 
     @property
     def connect_to(self) -> tuple[str, ...]:

@@ -102,15 +102,15 @@ def _declarations() -> Iterator[str]:
     """Yield the table of declarations as Markdown, one part each."""
     table = read_table("scan/declared.toml", dict[str, Any])
     for row in table["declaration"]:
-        asked = [f"`{place}`" for place in row.get("places", ())]
-        asked += [f"`{row['robots'].capitalize()}:` in robots.txt"] if "robots" in row else []
-        asked += [f"the field {row['header'].title()} of the homepage"] if "header" in row else []
-        asked += [f"a link of the homepage with rel={' or '.join(row['link'])}"] if "link" in row else []
-        asked += [f"the homepage with Accept: {row['accept']}"] if "accept" in row else []
-        asked += ["the HTML of the homepage"] if "markup" in row else []
-        asked += ["the A2A agent card"] if "within" in row else []
+        places = [f"`{place}`" for place in row.get("places", ())]
+        places += [f"`{row['robots'].capitalize()}:` in robots.txt"] if "robots" in row else []
+        places += [f"the field {row['header'].title()} of the homepage"] if "header" in row else []
+        places += [f"a link of the homepage with rel={' or '.join(row['link'])}"] if "link" in row else []
+        places += [f"the homepage with Accept: {row['accept']}"] if "accept" in row else []
+        places += ["the HTML of the homepage"] if "markup" in row else []
+        places += ["the A2A agent card"] if "within" in row else []
         yield from (f"## {row['name']}", "", row["what"], "")
-        yield from (f"- Asked for: {'; '.join(asked)}.", f"- Recognised by: {row['recognised']}.")
+        yield from (f"- Asked for: {'; '.join(places)}.", f"- Recognised by: {row['recognised']}.")
         yield from (f"- Source: [{row['source']}]({row['source']})", "")
 
 
@@ -177,10 +177,10 @@ def query_sections() -> tuple[MethodSection, ...]:
 
 def name_sections() -> tuple[MethodSection, ...]:
     """Return the clients that are known, by what they are for."""
-    known = registry()
+    catalogue = registry()
     rows: dict[str, list[tuple[str, str]]] = {purpose: [] for purpose in PURPOSES.values()}
-    for client in known.clients:
-        rows[client.purpose].append((client.token, " · ".join(_about(client, known.version))))
+    for client in catalogue.clients:
+        rows[client.purpose].append((client.token, " · ".join(_about(client, catalogue.version))))
     return (
         MethodSection(
             "Names of agents and crawlers",
@@ -189,7 +189,7 @@ def name_sections() -> tuple[MethodSection, ...]:
                 "published, and the source. Operators change this; the date says when it was looked at.",
             ),
         ),
-        *(MethodSection(PURPOSE_TITLES[purpose], rows=tuple(found)) for purpose, found in rows.items()),
+        *(MethodSection(PURPOSE_TITLES[purpose], rows=tuple(group)) for purpose, group in rows.items()),
     )
 
 

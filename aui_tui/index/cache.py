@@ -273,10 +273,10 @@ class QuotaStore:
 
     def left(self, client: str) -> Quota:
         """Return what is left for ``client``, spending nothing."""
-        kept = None
+        saved = None
         with suppress(Unavailable), self._file.opened() as cache:
-            kept = cache.get(_quota(client))
-        times = self._times(client, kept)
+            saved = cache.get(_quota(client))
+        times = self._times(client, saved)
         return Quota(left=max(LIMIT - len(times), 0), limit=LIMIT, next_slot=times[0] + WINDOW if times else 0.0)
 
     def _change(self, client: str, change: Callable[[list[float]], list[float]]) -> tuple[list[float], bool]:
@@ -298,10 +298,10 @@ class QuotaStore:
                 del self._unsaved[next(iter(self._unsaved))]
             return before, False
 
-    def _times(self, client: str, kept: Any) -> list[float]:
+    def _times(self, client: str, saved: Any) -> list[float]:
         """Return the times still in the window, in the file and in memory, oldest first, none in the future."""
         now = time.time()
-        spent = [*(kept if isinstance(kept, list) else ()), *self._unsaved.get(client, ())]
+        spent = [*(saved if isinstance(saved, list) else ()), *self._unsaved.get(client, ())]
         times = [min(float(t), now) for t in spent if isinstance(t, int | float)]
         return sorted(t for t in times if now - t < WINDOW)
 

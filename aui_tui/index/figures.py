@@ -133,16 +133,18 @@ def weeks(db: sqlite3.Connection, query: Query, now: float) -> dict[str, tuple[i
             weeks_of[scan].append(week)
     if len(weeks_of) > COMPARED:
         return {}
-    known = {slug: [0] * WEEKS for slug in AGENTS}
+    measured = {slug: [0] * WEEKS for slug in AGENTS}
     inside = {slug: [0] * WEEKS for slug in AGENTS}
     for scan, words in _words(db, weeks_of):
         for surface, word in zip(surfaces(), words, strict=False):
-            slug, got = surface.slug, gets_in(word, surface.source)
+            slug, inside_now = surface.slug, gets_in(word, surface.source)
             for week in weeks_of[scan]:
-                known[slug][week] += got is not None
-                inside[slug][week] += got is True
+                measured[slug][week] += inside_now is not None
+                inside[slug][week] += inside_now is True
     return {
-        slug: tuple(percent(got, of) if of else -1 for got, of in zip(inside[slug], known[slug], strict=True))
+        slug: tuple(
+            percent(inside_now, of) if of else -1 for inside_now, of in zip(inside[slug], measured[slug], strict=True)
+        )
         for slug in AGENTS
     }
 
@@ -244,7 +246,7 @@ def _turned(db: sqlite3.Connection, now: Mapping[int, str]) -> dict[str, tuple[i
     for scan, then in _words(db, now):
         for surface, before, letter in zip(surfaces(), then, now[scan], strict=False):
             was = gets_in(before, surface.source)
-            got = gets_in(WORD_OF.get(letter, UNCLEAR), surface.source)
-            let[surface.slug] += was is False and got is True
-            shut[surface.slug] += was is True and got is False
+            is_in = gets_in(WORD_OF.get(letter, UNCLEAR), surface.source)
+            let[surface.slug] += was is False and is_in is True
+            shut[surface.slug] += was is True and is_in is False
     return {slug: (let[slug], shut[slug]) for slug in AGENTS}

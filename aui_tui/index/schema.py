@@ -57,9 +57,9 @@ def ours() -> dict[str, str]:
 
 def is_ours(name: str, made: str) -> bool:
     """Say whether a part of a file may be there: tables, indexes and views of the user's own are never read."""
-    kind, _, known = name.partition(" ")
+    kind, _, table = name.partition(" ")
     if kind == "view":
-        return known not in TABLES
-    if kind == "index" or (kind == "table" and known not in TABLES):
+        return table not in TABLES
+    if kind == "index" or (kind == "table" and table not in TABLES):
         return True
     return ours().get(name) == made

@@ -128,9 +128,9 @@ class Store:
         a card, or a summary as new.
         """
         with self.database.writing() as db:
-            kept = sum(self._put(db, scan) for scan in scans)
+            latest = sum(self._put(db, scan) for scan in scans)
             db.execute(COUNT)
-            return kept
+            return latest
 
     def _put(self, db: sqlite3.Connection, scan: Packed) -> bool:
         at = scan.columns["at"]
@@ -207,13 +207,17 @@ class Store:
             sql = f"SELECT id, {BLOBS}, aside FROM scan WHERE id < ? AND card IS NOT NULL ORDER BY id DESC LIMIT ?"
             rows = self._read(sql, (below, REGRADED))
             scans = []
-            for _, card, seen, aside in rows:
+            for _, card, packed, aside in rows:
                 with suppress(RecordError):
-                    kept, observations = (
+                    unpacked_card, observations = (
                         compression.unpack_card(card),
-                        compression.unpack_observations(seen) if seen else None,
+                        compression.unpack_observations(packed) if packed else None,
                     )
-                    scans.append(Packed.of(grade(kept, observations) if observations else kept, observations, aside))
+                    scans.append(
+                        Packed.of(
+                            grade(unpacked_card, observations) if observations else unpacked_card, observations, aside
+                        )
+                    )
             below, done = rows[-1][0] if rows else 0, done + len(scans)
             with self.database.writing() as db:
                 for scan in scans:

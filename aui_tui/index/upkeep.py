@@ -123,12 +123,12 @@ def _broken(db: sqlite3.Connection, progress: OnProgress) -> Iterator[str]:
     total, done, last = db.execute("SELECT count(*) FROM scan").fetchone()[0], 0, 0
     sql = "SELECT id, CAST(card AS BLOB), CAST(observations AS BLOB) FROM scan WHERE id > ? ORDER BY id LIMIT ?"
     while rows := db.execute(sql, (last, STEP)).fetchall():
-        for _, card, seen in rows:
+        for _, card, observations in rows:
             try:
                 if card is not None:
                     compression.unpack_card(card)
-                if seen is not None:
-                    compression.unpack_observations(seen)
+                if observations is not None:
+                    compression.unpack_observations(observations)
             except RecordError:
                 yield "Scans that cannot be read"
         done, last = done + len(rows), rows[-1][0]

@@ -62,25 +62,25 @@ _AVAILABLE: Final = {
 
 def facts(page: PageText, text: str) -> tuple[Fact, ...]:
     """Return the facts of ``page``, whose whole text is ``text``; structured ones first, each value once per kind."""
-    found: dict[tuple[str, str], list[str]] = {}
+    places_of: dict[tuple[str, str], list[str]] = {}
     for kind, value, place in _stated(page, text):
         value = _value(kind, value)
         if value:
-            places = found.setdefault((kind, value), [])
+            places = places_of.setdefault((kind, value), [])
             if place not in places:
                 places.append(place)
     shares = {place: _joined(page, place) for place in (TEXT, HIDDEN, NOSCRIPT)}
     shares |= {place: "\n".join(label for where, label in page.labels if where == place) for place in (ALT, LABEL)}
-    kept: list[Fact] = []
-    for (kind, value), places in found.items():
-        if len(kept) == MOST or sum(fact.kind == kind for fact in kept) == EACH:
+    out: list[Fact] = []
+    for (kind, value), places in places_of.items():
+        if len(out) == MOST or sum(fact.kind == kind for fact in out) == EACH:
             continue
-        if places == [TEXT] and any(fact.kind == kind and find(kind, fact.value, value) >= 0 for fact in kept):
+        if places == [TEXT] and any(fact.kind == kind and find(kind, fact.value, value) >= 0 for fact in out):
             continue  # the same in other signs
         spoken = [place for place, share in shares.items() if share and find(kind, value, share) >= 0]
         where = (*(place for place in places if place != TEXT), *spoken)
-        kept.append(Fact(kind=kind, value=value, where=where, at=find(kind, value, text)))
-    return tuple(kept)
+        out.append(Fact(kind=kind, value=value, where=where, at=find(kind, value, text)))
+    return tuple(out)
 
 
 def _joined(page: PageText, place: str) -> str:
@@ -208,9 +208,9 @@ def _stated(page: PageText, text: str) -> Iterator[tuple[str, str, str]]:
 def _in_text(text: str, mark: re.Pattern[str], pattern: re.Pattern[str]) -> Iterator[str]:
     """Yield what matches ``pattern`` in the lines that have a ``mark``; to look for it everywhere takes much longer."""
     end = 0
-    while (found := mark.search(text, end)) is not None:
-        start = text.rfind("\n", end, found.start()) + 1 or end
-        line_end = text.find("\n", found.end())
+    while (mark_match := mark.search(text, end)) is not None:
+        start = text.rfind("\n", end, mark_match.start()) + 1 or end
+        line_end = text.find("\n", mark_match.end())
         end = len(text) if line_end < 0 else line_end
         for match in pattern.finditer(text, start, end):
             yield match[0]
@@ -227,7 +227,7 @@ def _in_json(data: Any) -> Iterator[tuple[str, str]]:
         value, key, named = waiting.pop()
         if isinstance(value, dict):
             types = value.get("@type", "")
-            kinds = {str(one).lower() for one in (types if isinstance(types, list) else [types])}
+            kinds = {str(schema_type).lower() for schema_type in (types if isinstance(types, list) else [types])}
             waiting += [(value[name], name.lower(), _UNNAMED.isdisjoint(kinds)) for name in reversed(value)]
         elif isinstance(value, list):
             waiting += [(item, key, named) for item in reversed(value)]

@@ -75,16 +75,18 @@ def read(body: bytes, content_type: str = "") -> Reads:
 
 def twin(page: bytes, content_type: str, markdown: bytes, markdown_type: str) -> Twin:
     """Return how the firm facts of a page and of its version in Markdown differ. Never raises."""
-    known = page_text(page, content_type)
-    if isinstance(known, str):
-        return Twin(url="", by="", problem=known)
+    parsed = page_text(page, content_type)
+    if isinstance(parsed, str):
+        return Twin(url="", by="", problem=parsed)
     text = clean(_ESCAPED.sub(r"\1", charset.decode(markdown, markdown_type)[:TOO_LONG]), block=True)
-    other = PageText()
-    other.pieces.append((TEXT, text))
-    stated = known.text()
-    firm = [fact for fact in facts(known, stated) if fact.kind in FIRM]
+    markdown_page = PageText()
+    markdown_page.pieces.append((TEXT, text))
+    stated = parsed.text()
+    firm = [fact for fact in facts(parsed, stated) if fact.kind in FIRM]
     named = {(fact.kind, fact.value) for fact in firm}
-    added = (fact for fact in facts(other, text) if fact.kind in FIRM and find(fact.kind, fact.value, stated) < 0)
+    added = (
+        fact for fact in facts(markdown_page, text) if fact.kind in FIRM and find(fact.kind, fact.value, stated) < 0
+    )
     return Twin(
         url="",
         by="",
@@ -96,14 +98,14 @@ def twin(page: bytes, content_type: str, markdown: bytes, markdown_type: str) ->
 
 def _hidden(page: PageText) -> list[str]:
     """Return the hidden text in pieces, one for each run of it."""
-    found, run = [], ""
+    pieces, run = [], ""
     for place, piece in (*page.pieces, (TEXT, "")):
         if place == HIDDEN:
             run += piece
         elif run:
-            found.append(run.strip())
+            pieces.append(run.strip())
             run = ""
-    return [piece for piece in found if piece]
+    return [piece for piece in pieces if piece]
 
 
 def reading(kind: str, body: bytes, content_type: str = "") -> Reading:
@@ -127,9 +129,9 @@ def reading(kind: str, body: bytes, content_type: str = "") -> Reading:
     except Exception as error:  # a library's fault is not the page's
         return Reading(kind=kind, problem=f"{library} failed: {type(error).__name__}")
     text = clean(text[:TOO_LONG], block=True).strip()
-    found = tuple(replace(fact, at=find(fact.kind, fact.value, text)) for fact in _facts(body, content_type))
+    page_facts = tuple(replace(fact, at=find(fact.kind, fact.value, text)) for fact in _facts(body, content_type))
     lacking = f"{library} finds no {kind} in it" if library else "there is no text in it"
-    return Reading(kind=kind, text=text, problem="" if text else lacking, facts=found)
+    return Reading(kind=kind, text=text, problem="" if text else lacking, facts=page_facts)
 
 
 @lru_cache(maxsize=1)

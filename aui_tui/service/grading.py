@@ -18,13 +18,13 @@ from aui_tui.model.visits import with_log_evidence
 from aui_tui.model.vocabulary import UNCATEGORIZED
 
 
-def known_as(host: str, name: str, category: str, kept: str) -> Known:
-    """Return name, category and seed of a new scan of ``host``: the user's words, then what is ``kept``, then the
+def known_as(host: str, name: str, category: str, earlier: str) -> Known:
+    """Return name, category and seed of a new scan of ``host``: the user's words, then what is ``earlier``, then the
     starter list's.
     """
     listed = starter().get(host, Known())
-    chosen = category or (kept if kept != UNCATEGORIZED else "")
-    return Known(name or listed.name, chosen or listed.category or kept or UNCATEGORIZED, listed.seed)
+    chosen = category or (earlier if earlier != UNCATEGORIZED else "")
+    return Known(name or listed.name, chosen or listed.category or earlier or UNCATEGORIZED, listed.seed)
 
 
 class Grading(NamedTuple):
@@ -60,13 +60,13 @@ class Grading(NamedTuple):
         Raises NeverScanned, or BadValue for a method it was not kept for.
         """
         scan = reports.get(host, at)
-        wanted = method or (self.method if scan.observations is not None else scan.card.method)
-        card = self.under(scan.card, scan.observations, wanted)
+        usual = method or (self.method if scan.observations is not None else scan.card.method)
+        card = self.under(scan.card, scan.observations, usual)
         before = reports.previous(host, card.scanned_at)
         previous = None
         if before is not None:
-            comparable = before.observations is not None or before.card.method == wanted
-            previous = self.under(before.card, before.observations, wanted) if comparable else before.card
+            comparable = before.observations is not None or before.card.method == usual
+            previous = self.under(before.card, before.observations, usual) if comparable else before.card
         history = tuple(point for point in reports.history(host) if point.scanned_at <= card.scanned_at)
         visits = reports.visits(host) if self.with_visits and not at else None
         card = card if visits is None else with_log_evidence(card, visits)

@@ -88,8 +88,8 @@ def _filled(raw: Any, defaults: Mapping[str, Any]) -> Any:
     """Return a record with the ``defaults`` of what it lacks, and its host where it does not name the site."""
     if not isinstance(raw, dict):
         return raw
-    given = {key: value for key, value in raw.items() if value is not None or key not in defaults}
-    return {**defaults, **{name: raw["host"] for name in ("name", "input_host") if "host" in raw}, **given}
+    values = {key: value for key, value in raw.items() if value is not None or key not in defaults}
+    return {**defaults, **{name: raw["host"] for name in ("name", "input_host") if "host" in raw}, **values}
 
 
 def page_of(base_url: str, url: str, host: str) -> str:

@@ -319,7 +319,7 @@ class Scans:
         try:
             async with self._places:
                 access = self._access.toward(target)
-                seen = await self._scanner.observe(target, access=access, progress=tell, keep=pages_seen.extend)
+                fresh = await self._scanner.observe(target, access=access, progress=tell, keep=pages_seen.extend)
         except (InvalidHost, Unavailable):
             if payer is not None:
                 await self._count(self.quota.refund, payer)
@@ -333,7 +333,7 @@ class Scans:
                     self._call(lambda: self._save(key._replace(name=""), self._grade(half, options), half))
                 )
             raise
-        observations = await self._call(lambda: seen.with_last_tasks(self._kept(seen.host)))
+        observations = await self._call(lambda: fresh.with_last_tasks(self._kept(fresh.host)))
         if observations.tasks is not None and not options.tasks:
             when = dated(age(observations.tasks.ran_at, time.time()))
             warnings.append(f"The tasks were not tried again; their results are {when} (--tasks tries them now).")
@@ -344,7 +344,7 @@ class Scans:
         warnings += await asyncio.shield(saving)
         if key.aside < 2:
             with suppress(AuiError, OSError):
-                await asyncio.shield(self._call(lambda: pages.keep(self._pages, seen.host, pages_seen)))
+                await asyncio.shield(self._call(lambda: pages.keep(self._pages, fresh.host, pages_seen)))
         return HostReport(
             card=card,
             observations=observations,
@@ -361,8 +361,8 @@ class Scans:
         from aui_tui.checks.scoring import Labels, grade_card
 
         host = observations.host
-        known = known_as(host, options.name, options.category, self._kept_category(host))
-        labels = Labels(name=known.name, category=known.category, seed=known.seed, base_url=self._grading.base_url)
+        names = known_as(host, options.name, options.category, self._kept_category(host))
+        labels = Labels(name=names.name, category=names.category, seed=names.seed, base_url=self._grading.base_url)
         return grade_card(observations, self._grading.method, labels=labels)
 
     def _kept(self, host: str) -> Observations | None:

@@ -93,15 +93,15 @@ def needs(table: Iterable[BindingType], action: str) -> tuple[str, ...]:
     return _NEEDS.get((place, _name_of(action)), ())
 
 
-def _moves(step: str, one: str) -> tuple[Key, ...]:
-    """Return the keys that move through a list; ``one``: what its lines are called."""
+def _moves(step: str, noun: str) -> tuple[Key, ...]:
+    """Return the keys that move through a list; ``noun``: what its lines are called."""
     return (
-        _key("up,k", f"{step}(-1)", "up", f"One {one} up", needs="answer"),
-        _key("down,j", f"{step}(1)", "down", f"One {one} down", needs="answer"),
+        _key("up,k", f"{step}(-1)", "up", f"One {noun} up", needs="answer"),
+        _key("down,j", f"{step}(1)", "down", f"One {noun} down", needs="answer"),
         _key("pageup", "page(-1)", "page-up", "One page up", needs="answer"),
         _key("pagedown", "page(1)", "page-down", "One page down", needs="answer"),
-        _key("home,g", "jump(0)", "top", f"First {one}", needs="answer"),
-        _key("end,G", "jump(-1)", "bottom", f"Last {one}", needs="answer"),
+        _key("home,g", "jump(0)", "top", f"First {noun}", needs="answer"),
+        _key("end,G", "jump(-1)", "bottom", f"Last {noun}", needs="answer"),
     )
 
 
@@ -361,17 +361,17 @@ class Live(NamedTuple):
 
 def live(screen: Screen[Any]) -> list[Live]:
     """Return the actions that work on ``screen``, in the order of TABLES: for its foot, its help and the palette."""
-    found: dict[tuple[str, str], Live] = {}
+    actions: dict[tuple[str, str], Live] = {}
     for active in screen.active_bindings.values():
         binding = active.binding
         if active.enabled and binding.group is not None and binding.id is not None:
             place = binding.group.description
             name = getattr(active.node, "opens", "") if binding.id == "figure" else ""  # a list names enter by its rows
             named = replace(binding, description=name) if name else binding
-            known = found.setdefault((place, binding.id), Live(place, named, [], active.node))
-            known.keys.append(written(binding.key))
+            action = actions.setdefault((place, binding.id), Live(place, named, [], active.node))
+            action.keys.append(written(binding.key))
     order = [(place, binding.id) for place, table in TABLES.items() for binding in table]
-    return [found[name] for name in dict.fromkeys(order) if name in found]
+    return [actions[name] for name in dict.fromkeys(order) if name in actions]
 
 
 MODAL: Final = frozenset({"window", "search", "find", "address", "columns", "settings", "saved lists"})
@@ -385,16 +385,16 @@ def checked(keymap: Mapping[str, str]) -> dict[str, str]:
     Raises ConfigError with one sentence for every problem: an unknown id or key with the nearest name, and two
     actions on one key in one place.
     """
-    known = {binding.id: binding for table in TABLES.values() for binding in table}
+    bindings = {binding.id: binding for table in TABLES.values() for binding in table}
     problems: list[str] = []
     out: dict[str, str] = {}
     for name, keys in keymap.items():
-        if name not in known:
-            problems.append(f"unknown action {clean(name, 40)!r}{_near(name, filter(None, known))}")
+        if name not in bindings:
+            problems.append(f"unknown action {clean(name, 40)!r}{_near(name, filter(None, bindings))}")
             continue
         spelled = [_spell(key.strip()) for key in keys.split(",")]
-        for key, found in zip(keys.split(","), spelled, strict=True):
-            if not found:
+        for key, spelling in zip(keys.split(","), spelled, strict=True):
+            if not spelling:
                 problems.append(f"{name}: unknown key {clean(key.strip(), 40)!r}{_near(key.strip(), _names())}")
         if all(spelled):
             out[name] = ",".join(spelled)
@@ -441,11 +441,11 @@ def _clashes(changes: Mapping[str, str]) -> list[str]:
     for place, table in TABLES.items():
         if place == "everywhere":
             continue
-        seen: dict[str, str] = {}
+        owners: dict[str, str] = {}
         for binding in (*table, *(() if place in MODAL else TABLES["everywhere"])):
             name = binding.id or ""
             for key in changes.get(name, binding.key).split(","):
-                other = seen.setdefault(key, name)
-                if other != name and (name in changes or other in changes):
-                    problems.append(f"{key} is both {other} and {name} in the {place}")
+                owner = owners.setdefault(key, name)
+                if owner != name and (name in changes or owner in changes):
+                    problems.append(f"{key} is both {owner} and {name} in the {place}")
     return list(dict.fromkeys(problems))

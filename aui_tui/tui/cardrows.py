@@ -91,10 +91,10 @@ def basis(report: HostReport | None) -> str:
     """Return what a score is made of, below it: points earned of those measured."""
     if report is None or report.card.unreachable:
         return "no score"
-    got, possible = totals(report.card)
+    earned, possible = totals(report.card)
     if report.card.grade == NO_GRADE:
-        return f"no grade: {got}/{possible}"
-    return f"{got} of {possible}{'*' * bool(unmeasured(report.card))}"
+        return f"no grade: {earned}/{possible}"
+    return f"{earned} of {possible}{'*' * bool(unmeasured(report.card))}"
 
 
 def answer(state: CardState, size: int, margin: str = " ", *, brief: bool = False) -> list[ListEntry]:
@@ -198,8 +198,8 @@ def opening(number: int, state: CardState) -> str:
     report = state.report
     if report is None or number not in (0, AGENTS):
         return ""
-    found = sections.chips(report) if number == 0 else sections.every_agent(report)
-    shut = [item for item in found.items if item.word in agents.SHUT] if found is not None else []
+    section = sections.chips(report) if number == 0 else sections.every_agent(report)
+    shut = [item for item in section.items if item.word in agents.SHUT] if section is not None else []
     return min(shut, key=lambda item: agents.WORST_FIRST.index(item.word)).key if shut else ""
 
 
@@ -240,15 +240,15 @@ def absent(host: str, problem: str, size: int, can_scan: bool) -> list[ListEntry
 
 def facts(report: HostReport, size: int, now: float) -> list[ListEntry]:
     """Return what the scan saw of the site."""
-    found = sections.facts(report)
-    found_so = (sections.declared(report), sections.pages(report), sections.open_agents(report))
-    asked = [part for part in found_so if part is not None]
-    items = (*found.items, Item(("History",), text=history(report.history, now)))
-    out = table(found._replace(items=items, columns=()), size)
+    section = sections.facts(report)
+    candidates = (sections.declared(report), sections.pages(report), sections.open_agents(report))
+    parts = [part for part in candidates if part is not None]
+    items = (*section.items, Item(("History",), text=history(report.history, now)))
+    out = table(section._replace(items=items, columns=()), size)
     if report.card.unreachable:
         out = [paragraph(report.card.top_evidence or "The host could not be reached.", size, "warn"), blank(), *out]
     return out + [
-        line for part in asked for line in (blank(), title(part.title), *_lead(part, size), *table(part, size))
+        line for part in parts for line in (blank(), title(part.title), *_lead(part, size), *table(part, size))
     ]
 
 
@@ -259,11 +259,11 @@ def _lead(part: sections.Section, size: int) -> list[ListEntry]:
 def reads(report: HostReport, size: int, now: float) -> list[ListEntry]:
     """Return what readers of text get from the page, then what the scan saw of the site."""
     section = sections.reads(report)
-    seen = facts(report, size, now)
+    site_facts = facts(report, size, now)
     if section is None:
-        return seen
+        return site_facts
     lead = [paragraph(section.text, size), blank()] if section.text else []
-    return [*lead, *table(section, size), blank(), title("The site"), *seen]
+    return [*lead, *table(section, size), blank(), title("The site"), *site_facts]
 
 
 def history(points: tuple[HistoryPoint, ...], now: float, room: int = 12) -> str:
@@ -315,17 +315,17 @@ def _with_sign(item: Item) -> Item:
 
 def evidence(state: CardState, report: HostReport, size: int) -> list[ListEntry]:
     """Return the findings in one row each, worst first, the good ones folded into one; then the notes."""
-    found, apart = sections.findings(report), sections.notes(report)
-    items = list(found.items) if found is not None else []
+    section, notes = sections.findings(report), sections.notes(report)
+    items = list(section.items) if section is not None else []
     good = [item for item in items if item.word == "good"]
     fold = len(good) > 1 and GOOD not in state.unfolded
     out = [_finding(item, place, size) for place, item in enumerate(items) if not (fold and item.word == "good")]
     if fold:
         sign, tone = marked("good")
         out.append(entry(" ", (sign, tone), f" {len(good)} things are right", key=GOOD))
-    if apart is not None:
+    if notes is not None:
         out += [blank(), title("Notes", "no problems")]
-        out += [_finding(item, place, size) for place, item in enumerate(apart.items, len(items))]
+        out += [_finding(item, place, size) for place, item in enumerate(notes.items, len(items))]
     return out or [paragraph("The card carries no evidence.", size, "muted")]
 
 
@@ -385,8 +385,8 @@ def tasks(state: CardState, report: HostReport, size: int, now: float) -> list[L
     section = sections.tasks(report, now=now)
     if section is None:
         words = f"Not run. {TRY_TASKS if state.tasks else NO_TASKS}"
-        known = [entry("  ", fit(task.label, 26), (f"{task.weight:2} points", "muted")) for task in TASKS]
-        return [paragraph(words, size, "muted"), blank(), *known]
+        rows = [entry("  ", fit(task.label, 26), (f"{task.weight:2} points", "muted")) for task in TASKS]
+        return [paragraph(words, size, "muted"), blank(), *rows]
     run = report.observations.tasks if report.observations is not None else None
     out = table(section, size)
     for result in run.results if run is not None else ():
@@ -422,8 +422,8 @@ def changes(before: ReportCard | None, report: HostReport, size: int, now: float
     from aui_tui.report.diff import diff
 
     if before is None:
-        again = " s scans it again." if report.observations is not None else ""
-        return [paragraph(f"No earlier scan of this host is known here.{again}", size, "muted")]
+        hint = " s scans it again." if report.observations is not None else ""
+        return [paragraph(f"No earlier scan of this host is known here.{hint}", size, "muted")]
     since = (day(before.scanned_at, now), "strong")
     out = [entry(("Since ", "muted"), since, (f", {ago(before.scanned_at, now)}", "muted"))]
     first, *parts = diff(before, report.card).sections(times=False)
@@ -438,8 +438,8 @@ def changes(before: ReportCard | None, report: HostReport, size: int, now: float
 
 def every_agent(report: HostReport) -> tuple[agents.AgentRow, ...]:
     """Return the rows of the agents and of the crawlers."""
-    given = report.card, report.observations
-    return (*agents.agent_rows(*given), *agents.crawler_rows(*given))
+    card, observations = report.card, report.observations
+    return (*agents.agent_rows(card, observations), *agents.crawler_rows(card, observations))
 
 
 def why(report: HostReport, key: str) -> str:
@@ -453,7 +453,7 @@ def why(report: HostReport, key: str) -> str:
 def unasked(report: HostReport, key: str, size: int) -> list[ListEntry]:
     """Return what is known of an assistant, agent or crawler without an exchange: its lines of robots.txt."""
     surface = surface_called(key)
-    wanted = surface.agents if surface is not None else (key,)
+    keys = surface.agents if surface is not None else (key,)
     words = "It was not asked: four agents are asked under their names, the others by robots.txt."
     if report.observations is None:
         words = unseen(report.card.host)
@@ -461,7 +461,7 @@ def unasked(report: HostReport, key: str, size: int) -> list[ListEntry]:
         words = "It drives a browser like a person's, so only a task run can tell what it gets."
     out = [paragraph(words, size)]
     for row in every_agent(report):
-        if row.key in wanted:
+        if row.key in keys:
             out += [blank(), title(row.label, row.token), paragraph(" ".join(_sentences(row)), size)]
     return out
 
@@ -480,8 +480,8 @@ def _sentences(row: agents.AgentRow) -> Iterator[str]:
     elif not row.status:
         yield "The site leaves this name without an answer, while it serves a browser."
     else:
-        other = row.exchange is not None and row.exchange.another_page
-        kind = "another page" if other else "a challenge page" if row.outcome == "challenged" else "an error"
+        another_page = row.exchange is not None and row.exchange.another_page
+        kind = "another page" if another_page else "a challenge page" if row.outcome == "challenged" else "an error"
         yield f"The site answers this name with {kind} ({row.status})."
         if row.disagree:
             yield "The two contradict: robots.txt lets in what the site turns away."
@@ -516,21 +516,21 @@ def pane_title(number: int, state: CardState, now: float) -> str:
     if report is None:
         return name
     if shown == "Evidence":
-        found = _by_severity(report)
-        return "   ".join((name, *(f"{n} {marked(kind)[0]}" for kind in SEVERITIES if (n := found[kind]))))
+        counts = _by_severity(report)
+        return "   ".join((name, *(f"{n} {marked(kind)[0]}" for kind in SEVERITIES if (n := counts[kind]))))
     if number == FIXES and state.fixes:
         return f"{name}  worst harm first"
-    more = log_words(report) if number == SCAN_LOG else ""
+    detail = log_words(report) if number == SCAN_LOG else ""
     if number in (AGENTS, TASK_RUN):
         section = sections.every_agent(report) if number == AGENTS else sections.tasks(report, now=now)
-        more = section.text.rstrip(".") if section is not None else ""
-    return f"{name} – {more}" if more else name
+        detail = section.text.rstrip(".") if section is not None else ""
+    return f"{name} – {detail}" if detail else name
 
 
 def _by_severity(report: HostReport) -> Counter[str]:
     """Return how many findings there are of each severity; notes are none."""
-    found = sections.findings(report)
-    return Counter(item.word for item in found.items) if found is not None else Counter()
+    section = sections.findings(report)
+    return Counter(item.word for item in section.items) if section is not None else Counter()
 
 
 SEVERITIES: Final = ("critical", "warn", "good")
@@ -553,19 +553,19 @@ def pane_foot(number: int, state: CardState, size: int) -> str:
 
 def log_words(report: HostReport) -> str:
     """Return the log in one line: ``10 questions in 1.66 s: 5 served, 4 not found``."""
-    seen = report.observations
-    if seen is None:
+    observations = report.observations
+    if observations is None:
         return "not kept by this source"
-    found = Counter(
+    outcomes = Counter(
         "not found"
         if exchange.status in (404, 410)
         else "no answer"
         if exchange.outcome == INCONCLUSIVE
         else exchange.outcome
-        for exchange in seen.exchanges
+        for exchange in observations.exchanges
     )
-    parts = ", ".join(f"{number} {word}" for word, number in found.most_common())
-    return f"{count(len(seen.exchanges), 'question')} in {labels.seconds(report.card.elapsed_ms)}: {parts}"
+    parts = ", ".join(f"{number} {word}" for word, number in outcomes.most_common())
+    return f"{count(len(observations.exchanges), 'question')} in {labels.seconds(report.card.elapsed_ms)}: {parts}"
 
 
 WIDE: Final = 110
@@ -591,10 +591,10 @@ def headline(state: CardState, place: str, quota: Quota | None, now: float, size
     if state.method:
         rest = text(rest, "  ", (card.method, "muted"))
     name = text(" ", (card.host, "title"))
-    more = " · ".join(("", *([card.name] if card.name != card.host else []), card.category))
+    suffix = " · ".join(("", *([card.name] if card.name != card.host else []), card.category))
     shown = " · ".join(fact for fact in facts if fact)
-    if name.cell_length + rest.cell_length + cells(more) + cells(shown) + 4 <= size:
-        name = text(name, more)
+    if name.cell_length + rest.cell_length + cells(suffix) + cells(shown) + 4 <= size:
+        name = text(name, suffix)
     return edges(name, rest, facts, size)
 
 

@@ -97,27 +97,27 @@ def columns(
     ``chosen``: keys of the columns that the user wants, empty for those as delivered, without the ``unused`` ones.
     Columns leave in the order Category, Age, by, ≠, Δ, #; score, stance and host stay.
     """
-    wanted = [*MATRIX] if mode == "matrix" else [*UNREACHABLE] if mode == "unreachable" else _ranked(width, chosen)
+    shown = [*MATRIX] if mode == "matrix" else [*UNREACHABLE] if mode == "unreachable" else _ranked(width, chosen)
     if mode == "ranked" and not chosen:
-        wanted = [column for column in wanted if column.key not in unused]
-    if wanted[0].key == "rank":
-        wanted[0] = replace(wanted[0], width=max(wanted[0].width, len(format(rows, ","))))
+        shown = [column for column in shown if column.key not in unused]
+    if shown[0].key == "rank":
+        shown[0] = replace(shown[0], width=max(shown[0].width, len(format(rows, ","))))
     count = len(surfaces()) if mode == "matrix" else 0
-    while _need(wanted) + 2 * count > width:
-        leaving = min((c for c in wanted if c.drop), key=lambda c: c.drop, default=None)
-        if leaving is None and chosen and mode == "ranked" and len(wanted) > 1:
-            leaving = [column for column in wanted if column.key != "host"][-1]
+    while _need(shown) + 2 * count > width:
+        leaving = min((c for c in shown if c.drop), key=lambda c: c.drop, default=None)
+        if leaving is None and chosen and mode == "ranked" and len(shown) > 1:
+            leaving = [column for column in shown if column.key != "host"][-1]
         if leaving is None:
             break
-        wanted.remove(leaving)
+        shown.remove(leaving)
     if not count:
-        return _grown(wanted, width)
-    each = min(max((width - _need(wanted)) // count - 1, 1), WORD_WIDTH + 2)
+        return _grown(shown, width)
+    each = min(max((width - _need(shown)) // count - 1, 1), WORD_WIDTH + 2)
     numbered = (
         replace(column, label=str(number) if each < 8 else f"{number} {column.label}")
         for number, column in enumerate(_surfaces(each), 1)
     )
-    return (*_grown(wanted, width - count * (each + 1)), *numbered)
+    return (*_grown(shown, width - count * (each + 1)), *numbered)
 
 
 def every_column() -> tuple[Column, ...]:
@@ -127,8 +127,8 @@ def every_column() -> tuple[Column, ...]:
 
 def _ranked(width: int, chosen: Sequence[str]) -> list[Column]:
     if chosen:
-        known = {column.key: column for column in every_column()}
-        return [known[key] for key in chosen if key in known] or list(RANKED)
+        by_key = {column.key: column for column in every_column()}
+        return [by_key[key] for key in chosen if key in by_key] or list(RANKED)
     if width < EVERYBODY:
         host = HOST_WIDTH if width >= ROOMY else 18
         return [replace(column, width=host) if column.key == "host" else column for column in RANKED]
@@ -142,20 +142,20 @@ def _surfaces(each: int) -> list[Column]:
     return [Column(key, short, each, sort=key) for key, short in keys]
 
 
-def _need(wanted: Sequence[Column]) -> int:
+def _need(shown: Sequence[Column]) -> int:
     """Return the cells of the cursor and of the columns with a gap between them."""
-    return sum(column.width + 1 for column in wanted)
+    return sum(column.width + 1 for column in shown)
 
 
-def _grown(wanted: Sequence[Column], width: int) -> tuple[Column, ...]:
+def _grown(shown: Sequence[Column], width: int) -> tuple[Column, ...]:
     """Give the room that is left to the host, then to other columns that may grow; the host yields when it is short."""
-    room = width - _need(wanted)
+    room = width - _need(shown)
     grown: dict[str, Column] = {}
-    for column in sorted(wanted, key=lambda column: column.key != "host"):
+    for column in sorted(shown, key=lambda column: column.key != "host"):
         extra = max(min(room, column.most - column.width), 4 - column.width) if column.most else 0
         grown[column.key] = replace(column, width=column.width + extra)
         room -= extra
-    return tuple(grown[column.key] for column in wanted)
+    return tuple(grown[column.key] for column in shown)
 
 
 def cell(column: Column, row: Row, now: float) -> Cell:
@@ -167,14 +167,14 @@ def cell(column: Column, row: Row, now: float) -> Cell:
         return maker(row, now)
     slug = column.key.removeprefix("matrix.")
     word = verdict_of(row, slug)
-    found = sign(word)
-    return Cell(f"{found.sign} {word}" if column.width >= WORD_WIDTH else found.sign, found.tone)
+    word_sign = sign(word)
+    return Cell(f"{word_sign.sign} {word}" if column.width >= WORD_WIDTH else word_sign.sign, word_sign.tone)
 
 
 def verdict_of(row: Row, slug: str) -> str:
     """Return the word for the verdict of one of our surfaces; a foreign matrix is read by position."""
-    found = zip(surfaces(), row.verdicts, strict=False)
-    return next((word for surface, word in found if surface.slug == slug), UNCLEAR)
+    pairs = zip(surfaces(), row.verdicts, strict=False)
+    return next((word for surface, word in pairs if surface.slug == slug), UNCLEAR)
 
 
 def _score(row: Row, _now: float) -> Cell:
@@ -199,8 +199,8 @@ def _out(row: Row, _now: float) -> Cell:
         return Cell(f"{mark} {names[0] if names else 'all'}", role)
     if word == "unclear":
         return Cell(f"{mark} {len(names)} {word}", role)
-    asked = sum(surface.source != "none" for surface in surfaces())
-    return Cell(f"{mark} nobody" if len(names) >= asked else f"{mark} {len(names)} out", role)
+    total = sum(surface.source != "none" for surface in surfaces())
+    return Cell(f"{mark} nobody" if len(names) >= total else f"{mark} {len(names)} out", role)
 
 
 def _by(row: Row, _now: float) -> Cell:

@@ -53,11 +53,11 @@ class Palette(Provider):
     def commands(self) -> Iterator[PaletteCommand]:
         """Yield everything that is shown while nothing is typed."""
         app, screen = cast("Dashboard", self.app), self.screen
-        for one in live(screen):
-            if one.binding.id not in SKIPPED:
-                words = f"{app.get_key_display(one.binding)}   {one.binding.tooltip}"
+        for action in live(screen):
+            if action.binding.id not in SKIPPED:
+                words = f"{app.get_key_display(action.binding)}   {action.binding.tooltip}"
                 yield PaletteCommand(
-                    one.binding.description, words, partial(app.run_action, one.binding.action, one.node)
+                    action.binding.description, words, partial(app.run_action, action.binding.action, action.node)
                 )
         for name, setting in self._settings.items():
             yield PaletteCommand(f"Setting {name}", setting.meaning, partial(change_setting, app, name))
@@ -96,25 +96,25 @@ class Palette(Provider):
         """Return the hosts whose name has what is typed, best first."""
         app, words = cast("Dashboard", self.app), query.replace('"', " ").strip()
         try:
-            asked = Query.of(line=f'"{words}"')
+            parsed = Query.of(line=f'"{words}"')
         except BadValue:
             return []
-        view, _ = await attempt(app.context.service.index(asked)) if words else (None, "")
-        found = [*view.ranked[:HOSTS], *view.unreachable[:HOSTS]][:HOSTS] if view is not None else []
+        view, _ = await attempt(app.context.service.index(parsed)) if words else (None, "")
+        rows = [*view.ranked[:HOSTS], *view.unreachable[:HOSTS]][:HOSTS] if view is not None else []
         return [
             PaletteCommand(
                 row.summary.host,
                 _standing(row),
                 partial(open_card, self.screen, row.summary.host),
             )
-            for row in found
+            for row in rows
         ]
 
 
 def _standing(row: Row) -> str:
     """Return score, grade and stance of a host."""
-    seen = row.summary
-    return f"{labels.score(seen.score, seen.grade)} {seen.stance}" if not row.unreachable else "unreachable"
+    summary = row.summary
+    return f"{labels.score(summary.score, summary.grade)} {summary.stance}" if not row.unreachable else "unreachable"
 
 
 def _shown(title: str, words: str) -> Content:

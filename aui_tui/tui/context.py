@@ -84,7 +84,7 @@ class Context(msgspec.Struct, frozen=True):
 
     def shell(self, command: str) -> str:
         """Return a command line, or several, as it is typed to ask the same index and to reach a site the same way."""
-        command = COMMAND.sub(lambda found: found[0] + self.options, command)
+        command = COMMAND.sub(lambda match: match[0] + self.options, command)
         return command.replace(f"aui-tui {self.options}scan ", f"aui-tui {self.options}scan {self.reach}")
 
     def curl(self, command: str) -> str:

@@ -153,19 +153,19 @@ class Dashboard(App[Any]):
 
     def remember(self, *name: str, value: Any, what: str) -> None:
         """Write one setting and say where; ``what`` begins the sentence."""
-        kept = self.context.preferences
-        if kept.write is None:
+        preferences = self.context.preferences
+        if preferences.write is None:
             self.notice(f"{what} Nothing is remembered here.")
             return
         try:
-            kept.write(name, value)
-            now = kept.settings().get(name[0])
+            preferences.write(name, value)
+            now = preferences.settings().get(name[0])
         except (AuiError, OSError) as error:
             self.notice(sentence(error), "error")
             return
-        over = now is not None and now.origin not in ("default", kept.path)
+        over = now is not None and now.origin not in ("default", preferences.path)
         but = f" {now.origin} overrides it at the start." if now is not None and over else ""
-        self.notice(f"{what} Remembered in {kept.path}.{but}")
+        self.notice(f"{what} Remembered in {preferences.path}.{but}")
 
     # Themes
 
@@ -317,20 +317,20 @@ class Dashboard(App[Any]):
             self.call_later(self._progressed, scan, event)
 
         try:
-            asked = await self.address_of(scan.url) if scan.listed else scan.url
-            answer = await service.scan(asked, ScanOptions(force=scan.force, afresh=True), progress=progress)
-            kept, _ = await attempt(service.site(answer.card.host))
-            scan.before, scan.answer = kept.previous if kept is not None else None, answer
+            address = await self.address_of(scan.url) if scan.listed else scan.url
+            answer = await service.scan(address, ScanOptions(force=scan.force, afresh=True), progress=progress)
+            report, _ = await attempt(service.site(answer.card.host))
+            scan.before, scan.answer = report.previous if report is not None else None, answer
         except Exception as error:  # a source may fail in any way: the screen says so and stays
             scan.problem = error
         finally:
             self.call_later(self._ended, scan)
 
     async def _scan_many(self, hosts: tuple[str, ...], *, force: bool) -> None:
-        asked = 0
-        while asked < len(hosts):
-            group = hosts[asked : asked + AT_ONCE]
-            asked += len(group)
+        started = 0
+        while started < len(hosts):
+            group = hosts[started : started + AT_ONCE]
+            started += len(group)
             scans = [Scan(host, force=force, listed=True, quiet=True) for host in group]
             ends = (self._begin(scan).wait() for scan in scans)
             done = await asyncio.gather(*ends, return_exceptions=True)
@@ -338,7 +338,7 @@ class Dashboard(App[Any]):
                 isinstance(end, WorkerCancelled) for end in done
             ):
                 break
-        self.notice(f"{asked} of {len(hosts)} marked hosts were asked for.")
+        self.notice(f"{started} of {len(hosts)} marked hosts were asked for.")
 
     def stop_scan(self, scan: Scan) -> None:
         """Cancel a running scan."""
@@ -374,9 +374,9 @@ class Dashboard(App[Any]):
 
     async def _tell_cancelled(self, scan: Scan) -> None:
         """Say what a cancelled scan left: what was kept, and where it is listed, or that nothing was."""
-        kept, _ = await attempt(self.context.service.site(scan.url))
-        if kept is not None and any(finding.id == "incomplete" for finding in kept.card.findings):
-            host, where = kept.card.host, "unreachable hosts (u)" if kept.card.unreachable else "list"
+        report, _ = await attempt(self.context.service.site(scan.url))
+        if report is not None and any(finding.id == "incomplete" for finding in report.card.findings):
+            host, where = report.card.host, "unreachable hosts (u)" if report.card.unreachable else "list"
             words = f"Scan of {host} cancelled; what was seen is kept in the {where}, marked incomplete."
         else:
             words = f"Scan of {scan.url} cancelled; nothing was kept, and it used no scan."
@@ -436,12 +436,12 @@ class Dashboard(App[Any]):
 
         def write(path: str) -> None:
             if self.context.exporter is not None:
-                wanted = replace(job, path=path, replace=bool(already_there(path)))
+                named_job = replace(job, path=path, replace=bool(already_there(path)))
                 if path.lower().endswith(PICTURE):
-                    wanted = replace(wanted, kind="picture", text=drawn)
+                    named_job = replace(named_job, kind="picture", text=drawn)
                 else:
-                    self.did(wanted.command())
-                run_concurrently(self, "export", self._report, self.context.exporter(wanted))
+                    self.did(named_job.command())
+                run_concurrently(self, "export", self._report, self.context.exporter(named_job))
 
         self.ask(f"Write the {job.kind}", hint(job.kind), write, value=job.path, doubt=already_there)
 
@@ -505,14 +505,14 @@ class DashboardScreen(Screen[ScreenResultType]):
             bar.refresh()
 
     @property
-    def here(self) -> RowList:
+    def focused_list(self) -> RowList:
         """The list with the focus, else the first one."""
-        found = self.focused
-        return found if isinstance(found, RowList) else self.query(RowList).first()
+        focused = self.focused
+        return focused if isinstance(focused, RowList) else self.query(RowList).first()
 
     def action_copy(self, what: str) -> None:
         """Copy the ``row`` under the cursor; a screen may have more to copy."""
-        self.app.copy(self.here.row_text, f"the {what}")
+        self.app.copy(self.focused_list.row_text, f"the {what}")
 
     def on_row_list_moved(self) -> None:
         self.query_one("#foot", Bar).refresh()
@@ -562,9 +562,9 @@ def _points_of(answer: HostReport) -> str:
     runs = card.task_runs or ()
     if not runs:
         return answer.warnings[-1] if answer.warnings else f"{card.host}: no task was run."
-    got, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
+    earned, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
     unscored = ", too few to be scored" if card.provisional is True else ""
-    return f"{card.host}: {got} of {possible} points for tasks{unscored}; score {card.score}."
+    return f"{card.host}: {earned} of {possible} points for tasks{unscored}; score {card.score}."
 
 
 def has_browser(environ: Mapping[str, str]) -> bool:

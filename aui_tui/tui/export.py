@@ -52,8 +52,8 @@ class ExportJob(msgspec.Struct, frozen=True):
 
 def query_options(query: Query) -> list[str]:
     """Return the options with which ``aui-tui index`` asks ``query``."""
-    found = {"category": query.category, "stance": query.stance, "query": query.line}
-    options = [f"--{name} {quote(text)}" for name, text in found.items() if text]
+    values = {"category": query.category, "stance": query.stance, "query": query.line}
+    options = [f"--{name} {quote(text)}" for name, text in values.items() if text]
     if query.sort != "rank" or query.descending:
         options.append(f"--sort {'-' if query.descending else ''}{quote(query.sort)}")
     return options
@@ -75,8 +75,8 @@ Exporter = Callable[[ExportJob], Awaitable[str]]
 
 def file_name(words: str, ending: str) -> str:
     """Return a name for a file made from ``words``: lower-case letters, digits, dots and hyphens only."""
-    kept = "".join(char if char.isascii() and (char.isalnum() or char in ".-") else "-" for char in words.lower())
-    stem = "-".join(part for part in kept.split("-") if part).strip(".-")[:MAX_NAME].rstrip(".-")
+    cleaned = "".join(char if char.isascii() and (char.isalnum() or char in ".-") else "-" for char in words.lower())
+    stem = "-".join(part for part in cleaned.split("-") if part).strip(".-")[:MAX_NAME].rstrip(".-")
     return f"{stem or 'aui'}.{ending}"
 
 
@@ -101,7 +101,7 @@ def hint(kind: Kind) -> str:
 def already_there(path: str) -> str:
     """Return that there is a file of this name, empty when there is none."""
     try:
-        there = Path(path).expanduser().exists()
+        exists = Path(path).expanduser().exists()
     except (OSError, RuntimeError, ValueError):
         return ""
-    return f"{Path(path).name} is there already: enter replaces it, esc leaves it." if there else ""
+    return f"{Path(path).name} is there already: enter replaces it, esc leaves it." if exists else ""

@@ -93,10 +93,10 @@ def edges(name: Content, rest: Content, facts: Sequence[str], size: int) -> Cont
 
     What has still no room takes it from the end of the name.
     """
-    kept = [fact for fact in facts if fact]
-    while len(kept) > 1 and cells(" · ".join(kept)) + 3 > size - name.cell_length - rest.cell_length:
-        kept.pop(-2)
-    right = text((f"  {' · '.join(kept)} ", "muted"))
+    shown = [fact for fact in facts if fact]
+    while len(shown) > 1 and cells(" · ".join(shown)) + 3 > size - name.cell_length - rest.cell_length:
+        shown.pop(-2)
+    right = text((f"  {' · '.join(shown)} ", "muted"))
     room = size - rest.cell_length - right.cell_length
     if room < min(name.cell_length, 17):
         right, room = Content(""), size - rest.cell_length
@@ -144,8 +144,8 @@ def in_full(values: Iterable[tuple[str, str]], size: int) -> list[ListEntry]:
 
 def marked(word: str) -> tuple[str, str]:
     """Return the sign of a word with its tone."""
-    found = sign(word)
-    return found.sign, found.tone
+    word_sign = sign(word)
+    return word_sign.sign, word_sign.tone
 
 
 def bar(value: float, most: float, size: int) -> Content:

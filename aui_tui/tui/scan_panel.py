@@ -44,16 +44,16 @@ class Probe(ProbeEvent, frozen=True, kw_only=True):
         waited = max(now - self.since, 0.0)
         words = f"in {self.wait - waited:.0f} s: {self.note}"
         if waited >= self.wait:
-            again = "asked again " if self.state == "retrying" else ""
-            words = f"{again}{min(waited - self.wait, PROBE_LIMIT):.1f}/{PROBE_LIMIT:.0f} s"
+            prefix = "asked again " if self.state == "retrying" else ""
+            words = f"{prefix}{min(waited - self.wait, PROBE_LIMIT):.1f}/{PROBE_LIMIT:.0f} s"
         return text(("…", "accent"), f" {label} ", (words, "muted"))
 
 
-def _answer(word: str, one: Probe | Exchange, note: str) -> Content:
+def _answer(word: str, probe: Probe | Exchange, note: str) -> Content:
     """Return a probe that has ended as a row, with the sign of ``word``."""
     sign, tone = marked(word)
-    figures = (f"{one.status or 'none':>4}", tone), (f"{seconds(one.elapsed_ms):>9}  {note}", "muted")
-    return text((sign, tone), f" {fit(labels.name(one.name), NAME)} ", *figures)
+    figures = (f"{probe.status or 'none':>4}", tone), (f"{seconds(probe.elapsed_ms):>9}  {note}", "muted")
+    return text((sign, tone), f" {fit(labels.name(probe.name), NAME)} ", *figures)
 
 
 class Scan(msgspec.Struct, eq=False):
@@ -93,8 +93,8 @@ class Scan(msgspec.Struct, eq=False):
         """Take in what has happened; a probe of another name joins the list."""
         old = self.probes.get(event.name, Probe(name=clean(event.name, 40)))
         since = now if event.state in ("started", "retrying") else old.since
-        told = asdict(event) | {"name": old.name, "note": clean(event.note, 120)}
-        self.probes[old.name] = Probe(**told, since=since)
+        fields = asdict(event) | {"name": old.name, "note": clean(event.note, 120)}
+        self.probes[old.name] = Probe(**fields, since=since)
 
     def concerns(self, host: str) -> bool:
         """Whether this is a scan of ``host``."""
@@ -187,14 +187,16 @@ def unseen(host: str) -> str:
 
 def scan_log(report: HostReport, size: int) -> list[ListEntry]:
     """Return the kept exchanges of a scan, chosen by the name of their probe."""
-    card, seen = report.card, report.observations
+    card, observations = report.card, report.observations
     made = f"{card.scanned_at[:10]} {clock(card.scanned_at)}  {seconds(card.elapsed_ms)} in all, from {card.vantage}"
     out = [entry((made, "muted"))]
-    if seen is None:
+    if observations is None:
         return [*out, blank(), paragraph(unseen(card.host), size)]
-    for exchange in seen.exchanges:
+    for exchange in observations.exchanges:
         out += _exchange(exchange, size)
-    return out + [paragraph(words, size, head=("! ", "warn")) for words in (*seen.warnings, *seen.files.notes)]
+    return out + [
+        paragraph(words, size, head=("! ", "warn")) for words in (*observations.warnings, *observations.files.notes)
+    ]
 
 
 def scan_rows(scan: Scan, size: int, now: float) -> list[ListEntry]:
@@ -212,11 +214,11 @@ def _exchange(exchange: Exchange, size: int) -> list[ListEntry]:
     if exchange.detail:
         out.append(paragraph(exchange.detail, size, "muted", "    "))
     if exchange.challenge is not None:
-        found = exchange.challenge
-        words = [labels.vendor(found.vendor).name, "challenge:", found.signal]
+        challenge = exchange.challenge
+        words = [labels.vendor(challenge.vendor).name, "challenge:", challenge.signal]
         if exchange.another_page:
-            words = ["another page than the browser’s:", found.signal]
-        words += ["reference", found.reference] if found.reference else []
+            words = ["another page than the browser’s:", challenge.signal]
+        words += ["reference", challenge.reference] if challenge.reference else []
         out.append(paragraph(" ".join(words), size, "warn", "    "))
     return out
 

@@ -56,8 +56,8 @@ class ListState(msgspec.Struct, frozen=True):
 
     def only(self, field: str, values: Iterable[str]) -> str:
         """Return which of ``values`` of a field the list is narrowed to, by a key or by what is typed; else nothing."""
-        kept, typed = getattr(self.query, field), self.query.terms
-        return kept or next((value for value in values if typed and _term(field, value) in typed), "")
+        chosen, typed = getattr(self.query, field), self.query.terms
+        return chosen or next((value for value in values if typed and _term(field, value) in typed), "")
 
     def asking(self, **changes: Any) -> ListState:
         """Return the state with fields of its query changed."""
@@ -91,7 +91,7 @@ class ListState(msgspec.Struct, frozen=True):
     def saved(self) -> dict[str, str]:
         """Return the list as it is remembered: a query line, and what differs from the usual list."""
         query = self.query
-        found = {
+        values = {
             "query": query.line,
             "stance": query.stance,
             "category": query.category,
@@ -99,7 +99,7 @@ class ListState(msgspec.Struct, frozen=True):
             "order": "reverse" if query.descending else "",
             "show": self.mode if self.mode != "ranked" else "",
         }
-        return {name: text for name, text in found.items() if text}
+        return {name: text for name, text in values.items() if text}
 
     def command(self) -> str:
         """Return the shell command that prints this list."""
@@ -166,25 +166,25 @@ class CardState(msgspec.Struct, frozen=True):
 
     def to_host(self, host: str) -> CardState:
         """Return the state for another host; panes and method stay."""
-        kept = CardState(
+        state = CardState(
             host, method=self.method, pane=self.pane, turn=self.turn, ledger=self.ledger, changes=self.changes
         )
-        return replace(kept, tasks=self.tasks)
+        return replace(state, tasks=self.tasks)
 
     def with_report(self, report: HostReport) -> CardState:
         """Return the state with what was read; marks of fixes that are no longer there go."""
         fixes = report.card.recommendations
-        known = frozenset(fix.k for fix in fixes)
+        keys = frozenset(fix.k for fix in fixes)
         chosen = min(self.chosen, max(len(fixes) - 1, 0))
-        whole = not self.at or len(report.history) > len(self.history)
-        history = report.history if whole else self.history
+        complete = not self.at or len(report.history) > len(self.history)
+        history = report.history if complete else self.history
         return replace(
             self,
             report=report,
             history=history,
             problem="",
             chosen=chosen,
-            done=self.done & known,
+            done=self.done & keys,
             reached=None,
         )
 

@@ -33,9 +33,9 @@ def table(section: Section, size: int) -> list[ListEntry]:
     out: list[ListEntry] = []
     if section.columns:
         heads = [fit(section.columns[n], width, right=n in section.numbers) for n, width in form.columns]
-        more = section.columns[len(heads) :][:1] if form.beside else ()
+        extra = section.columns[len(heads) :][:1] if form.beside else ()
         heads = [heads[0], " " * bar, *heads[1:]] if bar else heads
-        out.append(entry((" " * margin + "  ".join((*heads, *more)), "header")))
+        out.append(entry((" " * margin + "  ".join((*heads, *extra)), "header")))
     for place, item in enumerate(section.items):
         row = _row(item, section, form, size, margin, bar)
         out.append(row if opening else row._replace(key=item.key or f"{section.name} {place}"))

@@ -85,13 +85,13 @@ def load(folders: Iterable[Path], only: str = "") -> LoadedThemes:
     themes: dict[str, Theme] = {}
     problems: list[str] = []
     for folder in folders:
-        here: dict[str, str] = {}
+        sources: dict[str, str] = {}
         for path in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
             if only not in ("", path.stem):
                 continue
             theme, wrong = _read(path)
-            if theme is not None and here.setdefault(theme.name, path.name) != path.name:
-                wrong = [f"name: {here[theme.name]} has the name {theme.name} already."]
+            if theme is not None and sources.setdefault(theme.name, path.name) != path.name:
+                wrong = [f"name: {sources[theme.name]} has the name {theme.name} already."]
             elif theme is not None:
                 themes[theme.name] = theme
             problems += [clean(f"{path.name}: {words}", 300) for words in wrong]
@@ -137,13 +137,13 @@ def hard_to_read(theme: Theme) -> str:
     pairs = {(name, place): (text, ground) for name, text in texts.items() for place, ground in grounds.items()}
     cursor = ("cursor", "cursor-background")
     pairs[cursor] = (theme.variables["role-cursor"], theme.variables["role-cursor-background"])
-    found = [(contrast(Color.parse(text), Color.parse(ground)), *names) for names, (text, ground) in pairs.items()]
-    poor = sorted(each for each in found if each[0] < READABLE)
+    contrasts = [(contrast(Color.parse(text), Color.parse(ground)), *names) for names, (text, ground) in pairs.items()]
+    poor = sorted(each for each in contrasts if each[0] < READABLE)
     if not poor:
         return ""
     ratio, name, place = poor[0]
-    more = f" (and {len(poor) - 1} more pairs)" if len(poor) > 1 else ""
-    words = f"{theme.name}: {name} on {place} has a contrast of {ratio:.1f}{more};"
+    rest = f" (and {len(poor) - 1} more pairs)" if len(poor) > 1 else ""
+    words = f"{theme.name}: {name} on {place} has a contrast of {ratio:.1f}{rest};"
     return f"{words} text is easy to read from {READABLE}."
 
 
@@ -154,15 +154,15 @@ def first(folders: Iterable[Path], name: str, *, no_color: bool) -> tuple[Loaded
     Raises ConfigError naming the nearest theme when there is none of that name, and what is wrong with the files that
     could not be used.
     """
-    wanted = name or default(os.environ, no_color=no_color)
+    chosen = name or default(os.environ, no_color=no_color)
     loaded = load(folders)
-    themes = {**load((packaged(),), only=wanted).themes, **loaded.themes}
-    if wanted in themes:
-        return LoadedThemes(themes, loaded.problems), wanted
+    themes = {**load((packaged(),), only=chosen).themes, **loaded.themes}
+    if chosen in themes:
+        return LoadedThemes(themes, loaded.problems), chosen
     names = sorted({*load((packaged(),)).themes, *themes})
-    hint = nearest(wanted, names) or f"there are: {', '.join(names)}."
+    hint = nearest(chosen, names) or f"there are: {', '.join(names)}."
     faults = [UNUSABLE, *loaded.problems] if loaded.problems else []
-    raise ConfigError(" ".join((f"Unknown theme {clean(wanted, 60)!r};", hint, *faults)))
+    raise ConfigError(" ".join((f"Unknown theme {clean(chosen, 60)!r};", hint, *faults)))
 
 
 def _read(path: Path) -> tuple[Theme | None, list[str]]:
@@ -209,22 +209,22 @@ def _made(data: dict[str, object]) -> tuple[Theme | None, list[str]]:
 
 
 def _colors(
-    given: dict[str, object], table: str, allowed: tuple[str, ...], ansi: bool, wrong: list[str]
+    values: dict[str, object], table: str, allowed: tuple[str, ...], ansi: bool, wrong: list[str]
 ) -> dict[str, str]:
     """Return the colours of a table; what is wrong with them joins ``wrong``."""
     out: dict[str, str] = {}
-    for key, value in given.items():
+    for key, value in values.items():
         if key not in allowed:
             near = nearest(str(key), allowed)
             wrong.append(f"{table}.{key}: unknown{f'; {near}' if near else '.'}")
             continue
-        found = _color(value, ansi)
-        if found is None:
+        color = _color(value, ansi)
+        if color is None:
             kind = "a terminal colour such as ansi_green." if ansi else "a colour such as #7aa2f7."
             wrong.append(f"{table}.{key}: {value!r} is not {kind}")
         else:
-            out[key] = found
-    missing = [key for key in allowed if key not in given]
+            out[key] = color
+    missing = [key for key in allowed if key not in values]
     if missing:
         wrong.append(f"{table}: missing {', '.join(missing)}.")
     return out

@@ -34,11 +34,11 @@ def table() -> Mapping[str, Any]:
 @cache
 def clients() -> Mapping[str, Client]:
     """Return every client by its token in lower case, in the order of the registry; aliases lead to the same one."""
-    found: dict[str, Client] = {}
+    by_name: dict[str, Client] = {}
     for client in registry().clients:
         for name in (client.token, *client.aliases):
-            found.setdefault(name.lower(), client)
-    return found
+            by_name.setdefault(name.lower(), client)
+    return by_name
 
 
 def label_of(client: Client) -> str:
@@ -48,11 +48,11 @@ def label_of(client: Client) -> str:
 
 def range_lists() -> Mapping[str, tuple[Client, ...]]:
     """Return the clients by the address of the list that verifies them."""
-    found: dict[str, tuple[Client, ...]] = {}
+    users: dict[str, tuple[Client, ...]] = {}
     for client in dict.fromkeys(clients().values()):
         if client.ip_ranges and not client.is_silent:
-            found[client.ip_ranges] = (*found.get(client.ip_ranges, ()), client)
-    return found
+            users[client.ip_ranges] = (*users.get(client.ip_ranges, ()), client)
+    return users
 
 
 class Answers(dict[K, V]):
@@ -141,14 +141,14 @@ def without_addresses(text: str, mark: str) -> str:
     if text.count(".") > 2:
         text = _IPV4.sub(mark, text)
     if text.count(":") > 1:
-        text = _IPV6.sub(lambda found: found[0] if address_of(found[0]) is None else mark, text)
+        text = _IPV6.sub(lambda match: match[0] if address_of(match[0]) is None else mark, text)
     return text
 
 
 @cache
 def _known_networks() -> tuple[tuple[str, Ranges], ...]:
-    known = {"private": PRIVATE} | table()["cdn"]
-    return tuple((name, Ranges(prefixes)) for name, prefixes in known.items())
+    prefixes_of = {"private": PRIVATE} | table()["cdn"]
+    return tuple((name, Ranges(prefixes)) for name, prefixes in prefixes_of.items())
 
 
 @lru_cache(maxsize=1 << 14)

@@ -120,10 +120,10 @@ class Count:
 
     def of_place(self, which: int) -> Counter[str]:
         """Return the agents' lines by the place of the peer (0) or of the client (1)."""
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for places, number in self.places.items():
-            found[places[which]] += number
-        return found
+            counts[places[which]] += number
+        return counts
 
 
 class LineCounter:

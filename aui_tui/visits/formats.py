@@ -128,10 +128,10 @@ class LogFormat:
 
 def _seconds(record: Mapping[str, Any]) -> float | None:
     """Return the time to answer; None where it is not logged."""
-    for known in names()["seconds"]:
-        value = record.get(known["name"])
-        if value not in (None, "") and known.get("beside", known["name"]) in record:
-            return duration(value, known["unit"])
+    for field in names()["seconds"]:
+        value = record.get(field["name"])
+        if value not in (None, "") and field.get("beside", field["name"]) in record:
+            return duration(value, field["unit"])
     return None
 
 
@@ -171,10 +171,10 @@ class Clf(LogFormat):
 
     def learn(self, lines: Sequence[bytes]) -> None:
         """Notice the common format, which has no User-Agent, and which further field is X-Forwarded-For."""
-        found = [m for m in (_CLF.fullmatch(line.rstrip(b"\r\n")) for line in lines) if m]
-        self.nameless = bool(found) and all(m[9] is None for m in found)
-        self._bare = bool(found) and all(m[10] == b"" for m in found)
-        self._forwarded = address_column(_further(m[10] or b"") for m in found)
+        matches = [match for match in (_CLF.fullmatch(line.rstrip(b"\r\n")) for line in lines) if match]
+        self.nameless = bool(matches) and all(match[9] is None for match in matches)
+        self._bare = bool(matches) and all(match[10] == b"" for match in matches)
+        self._forwarded = address_column(_further(match[10] or b"") for match in matches)
 
     def parse(self, line: bytes) -> LogLine | None:
         """Return what ``line`` says."""
@@ -269,8 +269,8 @@ class JsonLines(LogFormat):
 
 def _marker(keys: Sequence[str], lines: Sequence[bytes]) -> bytes:
     """Return how the first of ``keys`` that a line has is written, up to its text; empty when none is there."""
-    wanted = b"|".join(re.escape(key.encode()) for key in keys)
-    pattern = re.compile(rb'"(?:' + wanted + rb')"\s*:\s*\[?\s*"', re.IGNORECASE)
+    names = b"|".join(re.escape(key.encode()) for key in keys)
+    pattern = re.compile(rb'"(?:' + names + rb')"\s*:\s*\[?\s*"', re.IGNORECASE)
     return next((match[0] for line in lines if (match := pattern.search(line))), b"")
 
 
@@ -452,9 +452,9 @@ def _check_template(template: str, fields: Sequence[str]) -> None:
     if twice is not None:
         raise BadValue(f"--log-format names the field {{{twice}}} twice: a field to be skipped is {{-}}.")
     if missing or not {"request", "path"} & set(named):
-        wanted = ", ".join(f"{{{field}}}" for field in missing) or "{request} or {path}"
+        lacking = ", ".join(f"{{{field}}}" for field in missing) or "{request} or {path}"
         raise BadValue(
-            f"--log-format lacks {wanted}: it needs {{client}}, {{time}}, {{status}}, {{agent}}, and {{request}} or "
+            f"--log-format lacks {lacking}: it needs {{client}}, {{time}}, {{status}}, {{agent}}, and {{request}} or "
             "{path}."
         )
 
@@ -513,8 +513,8 @@ def _prefixes() -> tuple[tuple[str, Callable[[bytes], bytes | None]], ...]:
     def behind(pattern: re.Pattern[bytes]) -> Callable[[bytes], bytes | None]:
         return lambda line: line[match.end() :] if (match := pattern.match(line)) else None
 
-    known = ((row["name"], behind(re.compile(row["pattern"].encode()))) for row in names()["prefix"])
-    return (("docker", _of_docker), *known)
+    listed = ((row["name"], behind(re.compile(row["pattern"].encode()))) for row in names()["prefix"])
+    return (("docker", _of_docker), *listed)
 
 
 def _of_docker(line: bytes) -> bytes | None:

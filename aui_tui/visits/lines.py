@@ -146,5 +146,5 @@ def address_list(text: bytes) -> str:
 
 def address_column(rows: Iterable[Sequence[bytes]]) -> int | None:
     """Return the place at which most of ``rows`` have a list of addresses; None when none has one."""
-    seen = Counter(at for row in rows for at, text in enumerate(row) if address_list(text))
-    return seen.most_common(1)[0][0] if seen else None
+    places = Counter(at for row in rows for at, text in enumerate(row) if address_list(text))
+    return places.most_common(1)[0][0] if places else None

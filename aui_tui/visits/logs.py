@@ -44,10 +44,10 @@ def count(
 
     Raises RecordError when a file is not a log of a known format, ConfigError when one cannot be read.
     """
-    whole, done = Count(), 0
+    figures, done = Count(), 0
     sizes = {name: 0 if name == STDIN else Path(name).stat().st_size for name in files}
     for name in files:
-        log, reading, at = Log(name), LineCounter(name, whole, options, ranges), 0
+        log, reading, at = Log(name), LineCounter(name, figures, options, ranges), 0
         try:
             while block := log.read():
                 reading.read(block)
@@ -59,9 +59,9 @@ def count(
             log.close()
         if log.cut_off:
             shown = clean(Path(name).name, 100)
-            whole.notes[f"{shown} is cut off in its packed data: what comes before that was counted."] = None
+            figures.notes[f"{shown} is cut off in its packed data: what comes before that was counted."] = None
         done += sizes[name]
-    return whole
+    return figures
 
 
 def follow(
@@ -71,13 +71,13 @@ def follow(
 
     All of each file is counted first. ``wait`` pauses between two looks and returns False to end. Raises as ``count``.
     """
-    whole = Count()
+    figures = Count()
     open_logs: dict[tuple[int, int] | str, tuple[Log, LineCounter]] = {}
     while True:
         named = {identity(name): name for name in files}
         for key in named.keys() - open_logs.keys() if open_logs else named:
             with suppress(*(ConfigError,) if open_logs else ()):  # a name that rotation has not filled again yet
-                open_logs[key] = Log(named[key], growing=True), LineCounter(named[key], whole, options, ranges)
+                open_logs[key] = Log(named[key], growing=True), LineCounter(named[key], figures, options, ranges)
         changed = False
         for key, (log, reading) in list(open_logs.items()):
             while block := log.read():
@@ -89,62 +89,62 @@ def follow(
                     reading.read(block)
                     changed = True
         if changed:
-            yield whole
+            yield figures
         if all(log.ended for log, _ in open_logs.values()) or not wait():
             return
 
 
-def record(whole: Count, files: Sequence[str], options: LogOptions, fetched: Mapping[str, RangeList]) -> Visits:
+def record(figures: Count, files: Sequence[str], options: LogOptions, fetched: Mapping[str, RangeList]) -> Visits:
     """Return the record of what was counted. ``fetched``: the lists of ranges that visits were compared with.
 
     Raises RecordError when more than half of the examined lines could not be parsed, or when the log names other
     sites alone.
     """
-    _check(whole, options)
-    kind, reason = _kind(whole, options)
-    off = _off(whole, options)
-    first, last = _period(whole)
-    visitors = (_visitor(token, row, off, fetched) for token, row in whole.rows.items())
-    used = {clients()[token.lower()].ip_ranges for token in whole.rows}
+    _check(figures, options)
+    kind, reason = _kind(figures, options)
+    off = _off(figures, options)
+    first, last = _period(figures)
+    visitors = (_visitor(token, row, off, fetched) for token, row in figures.rows.items())
+    used = {clients()[token.lower()].ip_ranges for token in figures.rows}
     return Visits(
         host=options.host,
         read_at=stamp(time.time()),
         log=clean(Path(files[0]).name, 100) if files[0] != STDIN else "standard input",
         files=len(files),
-        formats=tuple(whole.formats),
+        formats=tuple(figures.formats),
         kind=kind,
         kind_reason=reason,
         first=first,
         last=last,
-        lines=whole.lines,
-        examined=whole.examined,
-        unparsable=whole.unparsable,
-        agent_lines=whole.agent_lines,
+        lines=figures.lines,
+        examined=figures.examined,
+        unparsable=figures.unparsable,
+        agent_lines=figures.agent_lines,
         verification=off,
-        ranges=tuple(found for url, found in fetched.items() if url in used),
-        gaps=tuple(whole.spans.gaps()),
-        silent=tuple(dict.fromkeys(c.token for c in clients().values() if c.is_silent and c.token not in whole.rows)),
-        notes=tuple(whole.notes),
-        visitors=tuple(sorted(visitors, key=lambda one: (-one.requests, one.token))),
+        ranges=tuple(range_list for url, range_list in fetched.items() if url in used),
+        gaps=tuple(figures.spans.gaps()),
+        silent=tuple(dict.fromkeys(c.token for c in clients().values() if c.is_silent and c.token not in figures.rows)),
+        notes=tuple(figures.notes),
+        visitors=tuple(sorted(visitors, key=lambda visitor: (-visitor.requests, visitor.token))),
     )
 
 
-def _check(whole: Count, options: LogOptions) -> None:
+def _check(figures: Count, options: LogOptions) -> None:
     """Raise RecordError where most lines could not be parsed, BadValue where the log is of other sites."""
-    if 2 * whole.unparsable > whole.examined:
+    if 2 * figures.unparsable > figures.examined:
         raise RecordError(
-            f"{whole.unparsable:,} of {whole.examined:,} examined lines could not be understood; expected are "
+            f"{figures.unparsable:,} of {figures.examined:,} examined lines could not be understood; expected are "
             "combined, JSON or W3C lines."
         )
-    if whole.hosts and not whole.agent_lines:
-        named = ", ".join(host for host, _ in whole.hosts.most_common(3))
+    if figures.hosts and not figures.agent_lines:
+        named = ", ".join(host for host, _ in figures.hosts.most_common(3))
         raise BadValue(f"No line of an agent is of {clean(options.host, 100)}: the log names {named}.")
 
 
-def _period(whole: Count) -> tuple[str, str]:
+def _period(figures: Count) -> tuple[str, str]:
     """Return the times of the first and the last line; empty where no line has one."""
-    rows = whole.rows.values()
-    moments = [*whole.spans.ends, *(row.first for row in rows), *(row.last for row in rows)]
+    rows = figures.rows.values()
+    moments = [*figures.spans.ends, *(row.first for row in rows), *(row.last for row in rows)]
     return (stamp(min(moments)), stamp(max(moments))) if moments else ("", "")
 
 
@@ -156,40 +156,40 @@ def _visitor(token: str, row: ClientFigures, off: str, fetched: Mapping[str, Ran
     elif off:
         state = "off"
     same = range_lists().get(client.ip_ranges, ())
-    return row.visitor(client, state, [other.token for other in same if other != client])
+    return row.visitor(client, state, [user.token for user in same if user != client])
 
 
-def _kind(whole: Count, options: LogOptions) -> tuple[Kind, str]:
+def _kind(figures: Count, options: LogOptions) -> tuple[Kind, str]:
     """Return where the log was written, and why that is assumed."""
     if options.kind is not None:
         return options.kind, "as you said"
-    peers = whole.of_place(0)
+    peers = figures.of_place(0)
     cdn, share = _most(_cdns(peers), peers)
     if share >= MOST:
         return "origin", f"its requests come from addresses of {cdn}"
-    kinds = set(whole.formats.values())
+    kinds = set(figures.formats.values())
     if kinds == {"edge"}:
-        return "edge", f"such logs ({', '.join(whole.formats)}) are written at the edge"
+        return "edge", f"such logs ({', '.join(figures.formats)}) are written at the edge"
     if options.trusted:
         return "origin", "proxies stand before the server that wrote it"
     return "unknown", "the log does not tell; the setting log_kind says it"
 
 
-def _cdns(seen: Iterable[str]) -> set[str]:
-    return {place for place in seen if place not in ("", "private", "masked")}
+def _cdns(names: Iterable[str]) -> set[str]:
+    return {place for place in names if place not in ("", "private", "masked")}
 
 
-def _most(places: set[str], seen: Mapping[str, int]) -> tuple[str, float]:
+def _most(places: set[str], counts: Mapping[str, int]) -> tuple[str, float]:
     """Return the most frequent of ``places``, and the share of all of them in the agents' lines."""
-    total = sum(seen.values())
+    total = sum(counts.values())
     if not total or not places:
         return "", 0.0
-    return max(places, key=lambda name: seen.get(name, 0)), sum(seen.get(name, 0) for name in places) / total
+    return max(places, key=lambda name: counts.get(name, 0)), sum(counts.get(name, 0) for name in places) / total
 
 
-def _off(whole: Count, options: LogOptions) -> str:
+def _off(figures: Count, options: LogOptions) -> str:
     """Return why addresses cannot be compared with published ranges; empty when they can."""
-    sources = whole.of_place(1)
+    sources = figures.of_place(1)
     name, share = _most({"private", *_cdns(sources)}, sources)
     if share > MOST:
         whose = "private addresses" if name == "private" else f"addresses of {name}"

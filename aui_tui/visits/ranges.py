@@ -118,29 +118,29 @@ class RangeBook:
 
     def ranges(self) -> tuple[dict[str, Ranges], dict[str, RangeList]]:
         """Return the networks of every list that was fetched, and what to say of each, by the list's address."""
-        found: dict[str, Ranges] = {}
+        networks: dict[str, Ranges] = {}
         described: dict[str, RangeList] = {}
         for url in range_lists():
-            kept = self.kept(url)
-            if kept is not None:
-                found[url] = Ranges(kept.prefixes)
-                described[url] = RangeList(url=url, fetched_at=kept.fetched_at)
-        return found, described
+            list_kept = self.kept(url)
+            if list_kept is not None:
+                networks[url] = Ranges(list_kept.prefixes)
+                described[url] = RangeList(url=url, fetched_at=list_kept.fetched_at)
+        return networks, described
 
     def kept(self, url: str) -> Kept | None:
         """Return the list at ``url`` as it was fetched last; None when it was not, or its file is broken."""
         path = self._path(url)
         try:
-            kept = from_json(path.read_bytes(), Kept)
-            published(msgspec.json.encode(kept.prefixes))
+            fetched = from_json(path.read_bytes(), Kept)
+            published(msgspec.json.encode(fetched.prefixes))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, RecordError):
-            kept = None
-        if kept is None or kept.url != url:
+            fetched = None
+        if fetched is None or fetched.url != url:
             self.broken.append(url)
             return None
-        return kept
+        return fetched
 
     async def update(
         self, access: ScanPolicy | None, *, tell: Callable[[Updated], None] = lambda _done: None
@@ -158,19 +158,19 @@ class RangeBook:
         async with Network(access) as network:
 
             async def fetch(url: str) -> Updated:
-                known = self.kept(url)
+                fetched = self.kept(url)
                 async with network.client() as client:
-                    answer = await probe(client, _plan(url, known, access), access)
-                done = self._take(url, known, answer, stamp(time.time()))
+                    answer = await probe(client, _plan(url, fetched, access), access)
+                done = self._take(url, fetched, answer, stamp(time.time()))
                 tell(done)
                 return done
 
             return list(await asyncio.gather(*(fetch(url) for url in range_lists())))
 
-    def _take(self, url: str, known: Kept | None, answer: Answer, now: str) -> Updated:
-        if answer.status == 304 and known is not None:
-            self._keep(msgspec.structs.replace(known, fetched_at=now))
-            return Updated(url, "unchanged", f"{len(known.prefixes):,} ranges")
+    def _take(self, url: str, fetched: Kept | None, answer: Answer, now: str) -> Updated:
+        if answer.status == 304 and fetched is not None:
+            self._keep(msgspec.structs.replace(fetched, fetched_at=now))
+            return Updated(url, "unchanged", f"{len(fetched.prefixes):,} ranges")
         if answer.status != 200:
             reason = f"status {answer.status}" if answer.status else answer.detail or "no answer"
             return Updated(url, "failed", clean(reason, 160))
@@ -184,22 +184,22 @@ class RangeBook:
         self._keep(Kept(url=url, fetched_at=now, etag=etag, prefixes=prefixes))
         return Updated(url, "fetched", f"{len(prefixes):,} ranges")
 
-    def _keep(self, kept: Kept) -> None:
-        data = msgspec.json.format(msgspec.json.encode(kept), indent=1)
-        create(self._path(kept.url), [data], force=True, private=True)
+    def _keep(self, fetched: Kept) -> None:
+        data = msgspec.json.format(msgspec.json.encode(fetched), indent=1)
+        create(self._path(fetched.url), [data], force=True, private=True)
 
     def _path(self, url: str) -> Path:
         return self._folder / f"{hashlib.sha256(url.encode()).hexdigest()[:24]}.json"
 
 
-def _plan(url: str, known: Kept | None, access: ScanPolicy) -> ProbePlan:
+def _plan(url: str, fetched: Kept | None, access: ScanPolicy) -> ProbePlan:
     from aui_tui.scan.probes import ProbePlan, Url
     from aui_tui.scan.target import parse
 
     origin = parse(url, allow_private=access.allow_private).origin
     fields = list(FIELDS)
-    if known is not None and known.etag.isascii() and known.etag:
-        fields.append(("If-None-Match", known.etag))
+    if fetched is not None and fetched.etag.isascii() and fetched.etag:
+        fields.append(("If-None-Match", fetched.etag))
     return ProbePlan("ranges", Url(origin, path_of(urlsplit(url))), tuple(fields), LARGEST)
 
 
@@ -218,12 +218,12 @@ def allow_list(book: RangeBook, form: str) -> str:
     about: list[str] = []
     for url, users in range_lists().items():
         agents = [user.token for user in users if user.group == "agent"]
-        kept = book.kept(url) if agents else None
-        if kept is None:
+        fetched = book.kept(url) if agents else None
+        if fetched is None:
             continue
-        old = ", over 30 days old" if age(kept.fetched_at, time.time()) > RANGES_OLD else ""
-        about.append(f"# {', '.join(agents)}: {url}, fetched {kept.fetched_at[:10]}{old}")
-        for text in kept.prefixes:
+        old = ", over 30 days old" if age(fetched.fetched_at, time.time()) > RANGES_OLD else ""
+        about.append(f"# {', '.join(agents)}: {url}, fetched {fetched.fetched_at[:10]}{old}")
+        for text in fetched.prefixes:
             lines.setdefault(ALLOW_LISTS[form].format(network=text))
     if not lines:
         raise ConfigError("No address ranges were fetched yet: add --update-ranges.")

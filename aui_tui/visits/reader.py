@@ -56,10 +56,10 @@ class _Xz:
             if self._stream.eof:
                 packed = self._stream.unused_data.lstrip(b"\0")
                 while not packed:
-                    more = self._raw.read1(BLOCK)
-                    if not more:
+                    block = self._raw.read1(BLOCK)
+                    if not block:
                         return b""
-                    packed = more.lstrip(b"\0")
+                    packed = block.lstrip(b"\0")
                 self._stream = lzma.LZMADecompressor(memlimit=2 * WINDOW)
             elif self._stream.needs_input:
                 packed = self._raw.read1(BLOCK)
@@ -197,7 +197,7 @@ def files_of(logs: Sequence[str]) -> list[str]:
 
     Raises BadValue when one names none, ConfigError when one cannot be read.
     """
-    found: list[str] = []
+    files: list[str] = []
     for log in logs:
         if not log.strip() or "\0" in log:
             raise BadValue("A log must be the name of a file, a pattern such as access.log*, or - for standard input.")
@@ -212,9 +212,9 @@ def files_of(logs: Sequence[str]) -> list[str]:
                 )
             if match != STDIN and not Path(match).is_file():
                 raise ConfigError(f"{clean(match, 200)} is not a file: send what it gives to aui-tui visits -.")
-        found += matches
+        files += matches
     each: dict[tuple[int, int] | str, str] = {}
-    for name in found:
+    for name in files:
         each.setdefault(identity(name), name)
     return list(each.values())
 

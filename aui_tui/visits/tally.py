@@ -79,7 +79,7 @@ def _masked(part: str) -> str:
     part = without_addresses(part, "{address}")
     for pattern, mark in _MASKS:
         part = pattern.sub(mark, part)
-    part = _RUN.sub(lambda found: "{token}" if _is_token(found[0]) else found[0], part)
+    part = _RUN.sub(lambda match: "{token}" if _is_token(match[0]) else match[0], part)
     return _NUMBER.sub("{number}", part)
 
 
@@ -227,10 +227,10 @@ class ClientFigures:
 
 def _by_class(status: Counter[int]) -> dict[str, int]:
     """Return the requests by class of status (``2xx``); what HTTP does not know is ``other``."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for group, number in sorted(status.items()):
-        found[f"{group}xx" if 1 <= group <= 5 else "other"] += number
-    return dict(found)
+        counts[f"{group}xx" if 1 <= group <= 5 else "other"] += number
+    return dict(counts)
 
 
 _SUMS: Final = ("requests", "served", "refused", "bytes", "robots_txt", "llms_txt", "markdown")
@@ -275,9 +275,9 @@ class Spans:
             self.read(lines[: middle + 1], moment)
             self.read(lines[middle:], moment)
             return
-        for found in (first, last):
-            if found is not None:
-                self.add(found)
+        for time in (first, last):
+            if time is not None:
+                self.add(time)
 
     @property
     def ends(self) -> tuple[int, ...]:
@@ -286,7 +286,7 @@ class Spans:
 
     def gaps(self) -> Iterator[Gap]:
         """Yield the pauses of over an hour, the longest MOST_GAPS of them, in order."""
-        pairs = pairwise(found for _, found in sorted(self._hours.items()))
+        pairs = pairwise(span for _, span in sorted(self._hours.items()))
         pauses = [(before[1], after[0]) for before, after in pairs if after[0] - before[1] > HOUR]
         for first, last in sorted(sorted(pauses, key=lambda pause: pause[0] - pause[1])[:MOST_GAPS]):
             yield Gap(first=stamp(first), last=stamp(last))

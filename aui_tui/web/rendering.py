@@ -70,8 +70,8 @@ def environment(config: ApiConfig, *, scans: bool) -> jinja2.Environment:
 
     def section_html(part: Section) -> Markup:
         def address(terms: str) -> str:
-            asked = Query().narrowed(terms) if terms else None
-            return listed_at(root, query_fields(asked)) if asked else ""
+            query = Query().narrowed(terms) if terms else None
+            return listed_at(root, query_fields(query)) if query else ""
 
         return Markup("".join(pictures.section_html(part, part.name, address=address)))  # noqa: S704 - escaped
 
@@ -121,8 +121,8 @@ def query_fields(query: Query) -> dict[str, str]:
 
 def listed_at(root: str, fields: Mapping[str, object]) -> str:
     """Return the address of the first page with ``fields``, those without a value left out."""
-    given = {name: str(value) for name, value in fields.items() if value}
-    return f"{root}/?{urlencode(given)}" if given else f"{root}/"
+    values = {name: str(value) for name, value in fields.items() if value}
+    return f"{root}/?{urlencode(values)}" if values else f"{root}/"
 
 
 def markdown_html(text: str, root: str) -> str:

@@ -179,8 +179,8 @@ class Endpoints:
 
     def _page(self, query: Query, limit: int, offset: int) -> str:
         fields = {"limit": limit, "offset": offset, "category": query.category, "stance": query.stance}
-        given = {name: value for name, value in fields.items() if value}
-        return f"{self.config.base_url}/api/index.json?{urlencode(given)}"
+        values = {name: value for name, value in fields.items() if value}
+        return f"{self.config.base_url}/api/index.json?{urlencode(values)}"
 
     def _stream(self, request: Request, chunks: AsyncIterator[bytes], etag: str, modified: datetime | None) -> Response:
         fields = validators(etag, modified)

@@ -216,8 +216,8 @@ def build(service: Service, config: ApiConfig) -> ASGIApp:
 
     async def scan(url: Name, ctx: Context[Any, Any], force: bool = False) -> CallToolResult:
         request: Any = ctx.request_context.request
-        asked = ScanOptions(force=force, afresh=True, client=request.scope["client_id"])
-        return card_result(await service.scan(url, asked), base)
+        options = ScanOptions(force=force, afresh=True, client=request.scope["client_id"])
+        return card_result(await service.scan(url, options), base)
 
     scan.__doc__ = Tools.scan.__doc__
     scans = ((scan, SCANNING),) if service.can_scan else ()
@@ -258,10 +258,10 @@ class _Server(MCPServer):
 
     async def list_tools(self) -> list[Tool]:
         """Return the tools; their schemas say that there are no further arguments."""
-        found = await super().list_tools()
+        tools = await super().list_tools()
         return [
             tool.model_copy(update={"input_schema": tool.input_schema | {"additionalProperties": False}})
-            for tool in found
+            for tool in tools
         ]
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None) -> Any:

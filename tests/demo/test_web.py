@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from aui_tui.demo.shop import FAULTS, Asked
+from aui_tui.demo.shop import FAULTS, Request
 from aui_tui.demo.web import Behaviour, DemoWeb, answers, shops, sites
 from aui_tui.model.registry import registry
 from aui_tui.model.vocabulary import CATEGORIES
@@ -85,7 +85,7 @@ def test_limiter_lets_two_a_second_through() -> None:
     crates = Behaviour(next(site for site in sites() if site.host == "packages.demo.test"), lambda: now)
 
     def status(agent: str) -> int:
-        answer = crates.respond(Asked("GET", "/", {"host": "packages.demo.test", "user-agent": agent}, b""))
+        answer = crates.respond(Request("GET", "/", {"host": "packages.demo.test", "user-agent": agent}, b""))
         return answer.status if answer else 0
 
     assert [status(agent) for agent in AGENT.values()] == [200, 200, 429, 429]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
-from aui_tui.demo.shop import HTML, Asked, Response, reply, template
+from aui_tui.demo.shop import HTML, Request, Response, reply, template
 
 STOCK: Final = (
     ("pier-lantern", "Pier lantern", "49.00"),
@@ -85,7 +85,7 @@ class Shop:
 
     name: str = "Quay Goods"
     faults: frozenset[str] = frozenset()
-    log: list[Asked] = field(default_factory=list)
+    log: list[Request] = field(default_factory=list)
     cart: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -97,7 +97,7 @@ class Shop:
         """Say whether the shop has one of ``faults``."""
         return bool(self.faults & set(faults))
 
-    def answer(self, asked: Asked) -> Response:
+    def answer(self, asked: Request) -> Response:
         """Return the answer to ``asked`` and note it in the log."""
         self.log.append(asked)
         path, query = asked.path, parse_qs(urlsplit(asked.target).query)
@@ -266,7 +266,7 @@ class Shop:
         data = f'<script type="application/ld+json">{json.dumps(product)}</script>'
         return reply(200, HTML, self._page(name, f"{head}<p>{PROSE}</p><p>{cost}</p>{add}", extra=data))
 
-    def _added(self, asked: Asked) -> Response:
+    def _added(self, asked: Request) -> Response:
         if asked.method == "POST":
             self.cart += parse_qs(asked.body.decode()).get("item", [])
             return reply(303, "text/plain", "", "/cart")

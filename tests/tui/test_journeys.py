@@ -646,13 +646,13 @@ async def test_arrows_choose_in_the_drop_down_and_the_first_esc_closes_it() -> N
         await press(pilot, "slash")
         await type_line(pilot, "grade:")
         drop_down = index_of(pilot).query_one(DropDown)
-        assert len(drop_down.found) == 5
+        assert len(drop_down.completions) == 5
         await press(pilot, "down", "down")
         assert drop_down.chosen is not None
         assert drop_down.chosen.text == "b"
         await press(pilot, "escape")
         assert index_of(pilot).line.has_focus
-        assert not drop_down.found
+        assert not drop_down.completions
         await press(pilot, "escape")
         assert not index_of(pilot).line.has_focus
 

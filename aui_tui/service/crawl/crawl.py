@@ -219,9 +219,9 @@ class Crawl:
 
     async def _scan(self, row: ListedHost, claim: Claim) -> Done:
         category = claim.recent.category if claim.recent is not None else ""
-        known = known_as(row.site, row.name, row.category, category)
-        options = ScanOptions(method=self._method, name=known.name, category=known.category)
-        job = Job(row.url, options, known.seed, claim.before)
+        labels = known_as(row.site, row.name, row.category, category)
+        options = ScanOptions(method=self._method, name=labels.name, category=labels.category)
+        job = Job(row.url, options, labels.seed, claim.before)
         await self._pace()
         self.in_flight += 1
         try:

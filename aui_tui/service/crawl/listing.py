@@ -61,8 +61,8 @@ class _Columns(NamedTuple):
 
 def starter_rows() -> Iterator[ListedHost | BadRow]:
     """Yield the packaged starter list."""
-    for line, (host, known) in enumerate(starter().items(), 1):
-        yield ListedHost(line, host, host, known.name, known.category)
+    for line, (host, labels) in enumerate(starter().items(), 1):
+        yield ListedHost(line, host, host, labels.name, labels.category)
 
 
 def read(file: IO[bytes], target: Callable[[str], Target]) -> Iterator[ListedHost | BadRow]:
@@ -72,7 +72,7 @@ def read(file: IO[bytes], target: Callable[[str], Target]) -> Iterator[ListedHos
     is a header. A leading column of numbers (a rank) is passed over too. Raises ConfigError for an endless list.
     """
     columns = _Columns()
-    seen: dict[str, int] = {}
+    line_of: dict[str, int] = {}
     first = True
     for number, line in enumerate(lines(file), 1):
         if line is None:
@@ -96,7 +96,7 @@ def read(file: IO[bytes], target: Callable[[str], Target]) -> Iterator[ListedHos
             continue
         row = _row(number, text, cells, columns, target)
         if isinstance(row, ListedHost):
-            earlier = seen.setdefault(row.site, number)
+            earlier = line_of.setdefault(row.site, number)
             if earlier != number:
                 row = BadRow(number, _shown(row.site), f"The same host as in line {earlier}.")
         yield row
@@ -109,10 +109,10 @@ def lines(file: IO[bytes]) -> Iterator[str | None]:
     """
     pieces = _pieces(io.TextIOWrapper(file, "utf-8-sig", "surrogateescape"))
     for line in pieces:
-        whole = line.endswith("\n") or len(line) <= MAX_LINE
+        complete = line.endswith("\n") or len(line) <= MAX_LINE
         while not line.endswith("\n") and (rest := next(pieces, "")):
             line = rest
-        yield line.removesuffix("\n") if whole else None
+        yield line.removesuffix("\n") if complete else None
 
 
 def _pieces(text: io.TextIOWrapper) -> Iterator[str]:

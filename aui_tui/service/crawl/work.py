@@ -52,10 +52,10 @@ class CrawlSettings:
             retry_after=BUDGET / 4,
             causes=0,
         )
-        kept = replace(
+        crawl_policy = replace(
             policy, headers=(), basic_auth=None, signer=None, open_agents=False, sample=0, limits=limits, reads=reads
         )
-        return cls(policy=kept, base_url=base_url, keys=keys)
+        return cls(policy=crawl_policy, base_url=base_url, keys=keys)
 
 
 class Job(msgspec.Struct, frozen=True, array_like=True):

@@ -47,14 +47,14 @@ class TemporaryIndex:
     def __init__(self) -> None:
         _remove_left()
         folder = tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-", ignore_cleanup_errors=True)
-        self.here = LocalService(Path(folder.name), base_url="")
-        weakref.finalize(self.here.reports.database, folder.cleanup)
+        self.local = LocalService(Path(folder.name), base_url="")
+        weakref.finalize(self.local.reports.database, folder.cleanup)
         self.is_listed = self.has_cards = False
         self.scanned_at = self.notice = ""
 
     def take(self, records: Iterable[ImportedRecord], *, scanned_at: str = "") -> None:
         """Import the ``records`` of the other index. Raises RecordError when most are broken."""
-        done = take_records(_mostly_sound(records), self.here.reports, limit=sys.maxsize)
+        done = take_records(_mostly_sound(records), self.local.reports, limit=sys.maxsize)
         self.scanned_at = scanned_at
         self.has_cards = done.cards > 0
         broken = len(done.problems)
@@ -131,30 +131,30 @@ class ImportedService(Service):
     async def index(self, query: Query) -> IndexView:
         """Return the lists of ``query``, answered from the whole list."""
         index = await self._asked(query)
-        view = await index.here.index(query)
+        view = await index.local.index(query)
         notice = index.notice or view.notice
         return msgspec.structs.replace(view, scanned_at=index.scanned_at or view.scanned_at, notice=notice)
 
     async def overview(self, query: Query) -> Overview:
         """Return figures over the ranked rows of ``query``; what only cards hold is empty where none are known."""
         index = await self._asked(query)
-        figures = await index.here.overview(query)
+        figures = await index.local.overview(query)
         if index.has_cards:
             return figures
         return msgspec.structs.replace(figures, failing={}, edges={}, contradictions=0, disagree={}, refusing={})
 
     async def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in its list of ``query``, -1 when it is absent."""
-        return await (await self._asked(query)).here.position(host, query)
+        return await (await self._asked(query)).local.position(host, query)
 
     async def moves(self, query: Query, since: str, most: int) -> Moves | None:
         """Return how the ranked hosts of ``query`` changed; None where the source lists summaries only."""
         index = await self._asked(query)
-        return await index.here.moves(query, since, most) if index.has_cards else None
+        return await index.local.moves(query, since, most) if index.has_cards else None
 
     async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return the card of ``host``. Raises NeverScanned; Unavailable when the source lists the host without one."""
-        local = (await self.temporary()).here
+        local = (await self.temporary()).local
         try:
             return await local.site(host, method=method, at=at)
         except NoCard:
@@ -169,12 +169,12 @@ class ImportedService(Service):
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
         """Return where ``host`` would stand with ``fixes`` carried out."""
         await self.site(host, method=method, at=at)
-        return await (await self.temporary(listed=False)).here.what_if(host, fixes, method=method, at=at)
+        return await (await self.temporary(listed=False)).local.what_if(host, fixes, method=method, at=at)
 
     async def aclose(self) -> None:
         """Close the temporary index."""
         if self._index is not None:
-            await self._index.here.aclose()
+            await self._index.local.aclose()
 
 
 class IndexFile(ImportedService):

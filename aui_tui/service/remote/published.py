@@ -53,14 +53,14 @@ class PublishedIndex(ImportedService):
         """Return the latest card of ``host``, asked for when it is not known here. Raises NeverScanned."""
         index = await self.temporary(listed=False)
         with suppress(NeverScanned):
-            return await index.here.site(host, method=method, at=at)
+            return await index.local.site(host, method=method, at=at)
         reply = await self._get(self._address("site", host), LARGEST_CARD)
         self._check(reply, SITE, host.strip())
         card = await self._read(lambda: self._carded(reply.body, host.strip()))
         await self._take(index, card)
         if at and at != card.scanned_at:
             raise BadValue(f"{self.label} publishes the latest card alone.", allowed=(card.scanned_at,))
-        return await index.here.site(card.host, method=method)
+        return await index.local.site(card.host, method=method)
 
     async def visits(self, host: str) -> Visits | None:
         """Return the published visits of ``host``; None when there are none, or the service publishes no visits."""
@@ -102,12 +102,12 @@ class PublishedIndex(ImportedService):
         card = await self._read(lambda: self._carded(reply.body, url))
         await self._take(await self.temporary(listed=False), card)
         seconds = age(card.scanned_at, time.time())
-        other = options.method not in ("", card.method)
+        another_method = options.method not in ("", card.method)
         return HostReport(
             card=card,
             source=source_of(reply, seconds),
             age=seconds,
-            warnings=(f"{self.label} grades under {card.method} alone.",) if other else (),
+            warnings=(f"{self.label} grades under {card.method} alone.",) if another_method else (),
         )
 
     async def quota(self, client: str = "") -> Quota | None:
@@ -129,10 +129,10 @@ class PublishedIndex(ImportedService):
     async def _get(self, url: str, largest: int) -> HttpReply:
         return await self._transport.get(url, seconds=READ_SECONDS, largest=largest)
 
-    def _check(self, reply: HttpReply, operation: str, asked: str) -> None:
+    def _check(self, reply: HttpReply, operation: str, requested: str) -> None:
         """Raise what ``reply`` means when it brings no record."""
         if reply.status != 200:
-            raise complaint(reply, operation, self.label, asked)
+            raise complaint(reply, operation, self.label, requested)
         if reply.is_page:
             raise RecordError(f"{self.label} sends a web page instead of a record; it may not be a published index.")
 
@@ -156,7 +156,7 @@ class PublishedIndex(ImportedService):
 
     async def _take(self, index: TemporaryIndex, card: ReportCard) -> None:
         """Import a card."""
-        done = await asyncio.to_thread(take_records, [ImportedRecord(place="the card", card=card)], index.here.reports)
+        done = await asyncio.to_thread(take_records, [ImportedRecord(place="the card", card=card)], index.local.reports)
         for problem in done.problems:
             raise RecordError(f"{self.label}: {problem}")
 

@@ -122,10 +122,10 @@ def _reason(error: Exception) -> str:
     return text or "the connection broke off"
 
 
-def complaint(reply: HttpReply, operation: str, label: str, asked: str) -> AuiError:
+def complaint(reply: HttpReply, operation: str, label: str, requested: str) -> AuiError:
     """Return the error that ``reply`` means.
 
-    ``operation``: INDEX, SITE or SCAN. ``label``: name of the source. ``asked``: the host or URL that was asked for.
+    ``operation``: INDEX, SITE or SCAN. ``label``: name of the source. ``requested``: the host or URL.
     """
     members = _members(reply)
     detail, status = _detail(members), reply.status
@@ -135,9 +135,9 @@ def complaint(reply: HttpReply, operation: str, label: str, asked: str) -> AuiEr
         words = tuple(clean(str(word), 60) for word in members["allowed"][:50])
         return BadValue(detail or f"{label} refuses a value.", allowed=words)
     if status == 400 and operation == SCAN:
-        return InvalidHost(detail or f"{label} calls {clean(asked, 80)!r} an invalid host.")
+        return InvalidHost(detail or f"{label} calls {clean(requested, 80)!r} an invalid host.")
     if status == 404 and operation == SITE:
-        return NeverScanned(asked)
+        return NeverScanned(requested)
     if status == 404:
         path = "index.json" if operation == INDEX else "scan"
         return Unavailable(f"{label} publishes no index: there is nothing at /api/{path} (404).")

@@ -263,7 +263,7 @@ class CardScreen(DashboardScreen[str]):
 
     def _follow_focus(self) -> None:
         """Take the pane with the focus, as a click gives it, for the one that keys act on."""
-        place = (self.here.id or "").removeprefix("pane-")
+        place = (self.focused_list.id or "").removeprefix("pane-")
         number = int(place) if place.isdigit() else SUMMARY
         ledger = place == str(SUMMARY)
         if number != self.state.pane or ledger != self.state.ledger:
@@ -283,7 +283,7 @@ class CardScreen(DashboardScreen[str]):
             fix = self.state.fix
             self.app.push_screen(ReadScreen(fix.title, lambda size: cardrows.steps(fix, size)))
         elif report is not None:
-            words = cardrows.finding_text(report, key) or self.here.row_text
+            words = cardrows.finding_text(report, key) or self.focused_list.row_text
             self.app.push_screen(ReadScreen("", lambda size: [paragraph(words, size)]))
 
     def window_name(self) -> str:
@@ -296,13 +296,13 @@ class CardScreen(DashboardScreen[str]):
         return cardrows.headline(self.state, place, self.app.quota, self.context.clock(), size)
 
     def foot_line(self, size: int) -> Content:
-        return cardrows.foot(self.state, self.here.key, size)
+        return cardrows.foot(self.state, self.focused_list.key, size)
 
     @property
     def scan(self) -> Scan | None:
         """The newest scan of this host in this session."""
-        found = [scan for scan in self.app.scans if scan.concerns(self.state.host)]
-        return found[-1] if found else None
+        scans = [scan for scan in self.app.scans if scan.concerns(self.state.host)]
+        return scans[-1] if scans else None
 
     # What if
 
@@ -354,7 +354,7 @@ class CardScreen(DashboardScreen[str]):
         self.action_pane((self.state.pane - 1 + step) % len(NUMBERS) + 1)
 
     def action_find(self) -> None:
-        self.query_one(FindBar).open(self.here)
+        self.query_one(FindBar).open(self.focused_list)
 
     def action_zoom(self) -> None:
         self._zoomed = not self._zoomed
@@ -452,8 +452,8 @@ class CardScreen(DashboardScreen[str]):
         self.read()
 
     def action_reads(self) -> None:
-        seen = self.state.report.observations if self.state.report is not None else None
-        commands = seen.reads.commands if seen is not None and seen.reads is not None else ()
+        observations = self.state.report.observations if self.state.report is not None else None
+        commands = observations.reads.commands if observations is not None and observations.reads is not None else ()
         self.app.push_screen(ReadsScreen(self.state.host, commands))
 
     def action_reload(self) -> None:

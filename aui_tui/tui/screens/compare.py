@@ -59,7 +59,7 @@ class CompareScreen(DashboardScreen[None]):
 
     def _draw(self, *, top: bool = False) -> None:
         parts = self._parts = comparison(self.reports, now=self.context.clock())
-        block, every = self.here, self._every
+        block, every = self.focused_list, self._every
         block.border_title = Content(joined(report.card.host for report in self.reports))
         block.border_subtitle = Content(LEGEND)
         block.show(lambda size: compare(*parts, size, every=every), top=top)
@@ -71,7 +71,7 @@ class CompareScreen(DashboardScreen[None]):
 
     def _here(self) -> tuple[Item | None, int]:
         """Return the line under the cursor, and the place of the site there."""
-        place, _, name = self.here.key.partition(" ")
+        place, _, name = self.focused_list.key.partition(" ")
         items = (item for part in self._parts for item in part.items)
         return next((item for item in items if item.label == name), None), int(place or 0)
 
@@ -88,15 +88,15 @@ class CompareScreen(DashboardScreen[None]):
     def on_row_list_chosen(self) -> None:
         """Show what is behind the verdict of a site, of any other line what each site says in full."""
         item, place = self._here()
-        surface = next((one.slug for one in surfaces() if item is not None and one.label == item.label), "")
-        if surface:
-            self.app.push_screen(opened(self.reports[place], surface))
+        slug = next((surface.slug for surface in surfaces() if item is not None and surface.label == item.label), "")
+        if slug:
+            self.app.push_screen(opened(self.reports[place], slug))
         elif item is not None:
             values = zip(self._parts[0].columns[1:], item.cells[1:], strict=True)
             self.app.push_screen(ReadScreen(item.label, partial(in_full, [*values])))
 
     def action_site(self, step: int) -> None:
-        self.here.action_side(step)
+        self.focused_list.action_side(step)
 
     def action_export(self) -> None:
         self.app.export(ExportJob("list", "compared.json", hosts=self._hosts))
@@ -110,8 +110,8 @@ class CompareScreen(DashboardScreen[None]):
         self._draw()
 
     def command(self) -> str:
-        first, *others = map(quote, self._hosts)
-        return "; ".join(f"aui-tui diff {first} {other}" for other in others)
+        first, *hosts = map(quote, self._hosts)
+        return "; ".join(f"aui-tui diff {first} {host}" for host in hosts)
 
 
 LEGEND: Final = f"{glyphs.DISAGREE} differs  = alike"

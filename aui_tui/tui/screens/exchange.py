@@ -65,11 +65,11 @@ class ExchangeScreen(DashboardScreen[None]):
     def __init__(self, report: HostReport, observations: Observations, name: str) -> None:
         super().__init__()
         self._report = report
-        self._seen = observations
-        self._known = names(observations)
-        self._side = 0 if self._known else 1
-        self._exchange = name if name in self._known else self._known[0] if self._known else BROWSER
-        self.found = compared(report.card, observations, self._exchange)
+        self._observations = observations
+        self._names = names(observations)
+        self._side = 0 if self._names else 1
+        self._exchange = name if name in self._names else self._names[0] if self._names else BROWSER
+        self.comparison = compared(report.card, observations, self._exchange)
 
     def inside(self) -> ComposeResult:
         yield Bar(self._tabs, id="tabs-of-sides")
@@ -82,39 +82,41 @@ class ExchangeScreen(DashboardScreen[None]):
     @property
     def _sides(self) -> tuple[Side, ...]:
         """Both sides, each alone, and their text."""
-        found, left, right = self.found, self.found.left_label, self.found.right_label
-        both = f"{left} · {right}"
-        asks = self.context.curl(curl(found.right))
+        comparison, left, right = self.comparison, self.comparison.left_label, self.comparison.right_label
+        both_labels = f"{left} · {right}"
+        asks = self.context.curl(curl(comparison.right))
         return (
             Side(
                 "Compared",
-                f"the answer: {both}",
+                f"the answer: {both_labels}",
                 ALIKE_LEGEND,
-                partial(side_by_side, found, asks),
+                partial(side_by_side, comparison, asks),
             ),
-            Side(f"{left.replace('browser', 'Browser')} raw", left, RAW_LEGEND, partial(raw, found.left)),
-            Side(f"{right} raw", right, RAW_LEGEND, partial(raw, found.right)),
-            Side("Text", both, "- on the left alone  + on the right alone", partial(page_text, found)),
+            Side(f"{left.replace('browser', 'Browser')} raw", left, RAW_LEGEND, partial(raw, comparison.left)),
+            Side(f"{right} raw", right, RAW_LEGEND, partial(raw, comparison.right)),
+            Side("Text", both_labels, "- on the left alone  + on the right alone", partial(page_text, comparison)),
         )
 
     def _draw(self) -> None:
-        side, block = self._sides[self._side], self.here
+        side, block = self._sides[self._side], self.focused_list
         block.show(side.rows, top=True)
         block.border_title = Content(side.title)
         block.border_subtitle = Content(side.legend)
         self.draw_lines()
 
     def title_line(self, size: int) -> Content:
-        place = self._known.index(self._exchange) + 1 if self._exchange in self._known else 0
+        place = self._names.index(self._exchange) + 1 if self._exchange in self._names else 0
         left = text((f" {self._report.card.host}", "title"), " › ", (labels.name(self._exchange), "strong"))
-        return spread(left, text((f"{place} of {len(self._known)} · n/p agent or file ", "muted")), size)
+        return spread(left, text((f"{place} of {len(self._names)} · n/p agent or file ", "muted")), size)
 
     def _tabs(self, size: int) -> Content:
-        found = self.found
+        comparison = self.comparison
         tabs = (side.tab for side in self._sides)
         shown = [(f" [{tab}]", "title") if n == self._side else (f"  {tab} ", "") for n, tab in enumerate(tabs)]
         parts = [acting(text(part), f"screen.side({number})") for number, part in enumerate(shown)]
-        return spread(text(*parts), text((f"{found.differing} differ, {found.alike} are alike ", "muted")), size)
+        return spread(
+            text(*parts), text((f"{comparison.differing} differ, {comparison.alike} are alike ", "muted")), size
+        )
 
     def foot_line(self, size: int) -> Content:
         row = self._row()
@@ -123,17 +125,19 @@ class ExchangeScreen(DashboardScreen[None]):
         return term(row.name, EXPLAINED.get(row.name, row.note or "enter shows both values in full."))
 
     def _row(self) -> FieldRow | None:
-        key = self.here.key
-        return next((row for row in self.found.rows if _key(row) == key), None)
+        key = self.focused_list.key
+        return next((row for row in self.comparison.rows if _key(row) == key), None)
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        found, row = self.found, self._row()
+        comparison, row = self.comparison, self._row()
         if message.key in MORE:
-            rows = [one for one in found.rows if _place(one) == message.key]
-            window = ReadScreen(f"Fields {MORE[message.key]}", lambda size: [_field(one, size, 24) for one in rows])
+            rows = [field_row for field_row in comparison.rows if _place(field_row) == message.key]
+            window = ReadScreen(
+                f"Fields {MORE[message.key]}", lambda size: [_field(field_row, size, 24) for field_row in rows]
+            )
             self.app.push_screen(window)
         elif row is not None:
-            self.app.push_screen(ReadScreen(row.name, lambda size: whole(row, found, size)))
+            self.app.push_screen(ReadScreen(row.name, lambda size: whole(row, comparison, size)))
 
     # Keys
 
@@ -146,24 +150,24 @@ class ExchangeScreen(DashboardScreen[None]):
         self._draw()
 
     def action_walk(self, step: int) -> None:
-        if self._known:
-            self._exchange = self._known[(self._known.index(self._exchange) + step) % len(self._known)]
-            self.found = compared(self._report.card, self._seen, self._exchange)
+        if self._names:
+            self._exchange = self._names[(self._names.index(self._exchange) + step) % len(self._names)]
+            self.comparison = compared(self._report.card, self._observations, self._exchange)
             self._draw()
 
     def action_copy(self, what: str) -> None:
         if what == "curl":
-            self.app.copy(self.context.curl(curl(self.found.right)), "the request as curl")
+            self.app.copy(self.context.curl(curl(self.comparison.right)), "the request as curl")
         else:
-            self.app.copy(as_text(self.found), "both sides")
+            self.app.copy(as_text(self.comparison), "both sides")
 
     def action_export(self) -> None:
         path = file_name(f"{self._report.card.host}-{labels.name(self._exchange)}", "txt")
-        job = ExportJob("snippet", path, host=self._report.card.host, text=as_text(self.found))
+        job = ExportJob("snippet", path, host=self._report.card.host, text=as_text(self.comparison))
         self.app.export(job)
 
     def action_find(self) -> None:
-        self.query_one(FindBar).open(self.here)
+        self.query_one(FindBar).open(self.focused_list)
 
     def command(self) -> str:
         return f"aui-tui site {quote(self._report.card.host)} --details"
@@ -185,13 +189,13 @@ MORE: Final = {"more answered": "of the answer", "more asked": "sent by one side
 """Rows that are only counted, by the key of the row that lists them."""
 
 
-def side_by_side(found: ComparedExchanges, asks: str, size: int) -> list[ListEntry]:
+def side_by_side(comparison: ComparedExchanges, asks: str, size: int) -> list[ListEntry]:
     """Return the answer, its cause, the request, and a command that asks the same; what differs first in each."""
     parts: dict[str, list[FieldRow]] = {"answer": [], "why": [], "asked": [], **{key: [] for key in MORE}}
-    for row in found.rows:
+    for row in comparison.rows:
         parts[_place(row)].append(row)
-    told = (*TOLD, *(row.name for row in found.rows if row.note == QUOTED), SERVER)
-    parts["answer"].sort(key=lambda row: told.index(row.name))
+    order = (*TOLD, *(row.name for row in comparison.rows if row.note == QUOTED), SERVER)
+    parts["answer"].sort(key=lambda row: order.index(row.name))
     parts["asked"].sort(key=lambda row: row.differs is False)
     shown = (*parts["answer"], *parts["why"], *parts["asked"])
     longest = max((cells(row.name) + 1 for row in shown), default=NAME)
@@ -199,12 +203,12 @@ def side_by_side(found: ComparedExchanges, asks: str, size: int) -> list[ListEnt
     fields = {part: [_field(row, size, name) for row in rows] for part, rows in parts.items()}
     for key in MORE:
         if fields[key]:
-            words = f"  {count(len(fields[key]), 'more field')} {_of(key, found, parts[key])}"
+            words = f"  {count(len(fields[key]), 'more field')} {_of(key, comparison, parts[key])}"
             fields[key] = [entry(words, ("   enter lists them", "muted"), key=key)]
     return [
         *fields["answer"],
         *fields["more answered"],
-        rule(f"why: it goes by {found.goes_by}" if found.goes_by else "why", "", size),
+        rule(f"why: it goes by {comparison.goes_by}" if comparison.goes_by else "why", "", size),
         *fields["why"],
         rule("asked", "", size),
         *fields["asked"],
@@ -214,12 +218,12 @@ def side_by_side(found: ComparedExchanges, asks: str, size: int) -> list[ListEnt
     ]
 
 
-def _of(key: str, found: ComparedExchanges, rows: Sequence[FieldRow]) -> str:
+def _of(key: str, comparison: ComparedExchanges, rows: Sequence[FieldRow]) -> str:
     """Return whose fields are only counted: those of the answer, or of the side that alone sent them."""
     silent = {(row.left in NOT_SENT, row.right in NOT_SENT) for row in rows}
     if key == "more answered" or len(silent) > 1:
         return MORE[key]
-    return f"sent by {found.right_label if silent == {(True, False)} else f'the {found.left_label}'} only"
+    return f"sent by {comparison.right_label if silent == {(True, False)} else f'the {comparison.left_label}'} only"
 
 
 def _place(row: FieldRow) -> str:
@@ -228,8 +232,8 @@ def _place(row: FieldRow) -> str:
         return "why"
     if row.part == "asked":
         return "more asked" if _one_sided(row) else "asked"
-    told = row.part == "page" or row.note == QUOTED or row.name in (*TOLD, SERVER)
-    return "answer" if told and (row.name != "hops" or row.differs) else "more answered"
+    shown = row.part == "page" or row.note == QUOTED or row.name in (*TOLD, SERVER)
+    return "answer" if shown and (row.name != "hops" or row.differs) else "more answered"
 
 
 def _one_sided(row: FieldRow) -> bool:
@@ -241,12 +245,12 @@ def _key(row: FieldRow) -> str:
 
 
 def _field(row: FieldRow, size: int, name: int) -> ListEntry:
-    both = size >= ONE_SIDE
+    two_sided = size >= ONE_SIDE
     room = max((size - name - 8) // 2, 8)
     left, right = around_difference(row.left, row.right, room) if row.name == "User-Agent" else (row.left, row.right)
     role = "code" if row.note == QUOTED else "muted" if row.differs is False else ""
     sign = (f"{SIGNS[row.differs]} ", "accent" if row.differs else "muted")
-    shown = (fit(left, room) + "  ", role) if both else ""
+    shown = (fit(left, room) + "  ", role) if two_sided else ""
     note = (f"   {row.note}" if row.note else "", "muted")
     return entry(f"  {fit(row.name, name)} ", shown, sign, (right, role), note, key=_key(row))
 
@@ -259,41 +263,45 @@ def around_difference(left: str, right: str, room: int) -> tuple[str, str]:
 
 
 def _own_part(text: str, other: str) -> str:
-    known = set(WORD.findall(other))
-    start = next((word.start() for word in WORD.finditer(text) if word[0] not in known), 0)
+    words = set(WORD.findall(other))
+    start = next((word.start() for word in WORD.finditer(text) if word[0] not in words), 0)
     return f"…{text[start:]}" if start else text
 
 
-def raw(one: Exchange, size: int) -> list[ListEntry]:
+def raw(exchange: Exchange, size: int) -> list[ListEntry]:
     """Return one side as it went over the line, as far as it is kept."""
     sent, came = ("> ", "muted"), ("< ", "muted")
-    out = [paragraph(f"GET {one.url}", size, "strong", sent)]
-    out += [paragraph(f"{name}: {value}", size, head=sent) for name, value in one.request]
-    if not one.request:
+    out = [paragraph(f"GET {exchange.url}", size, "strong", sent)]
+    out += [paragraph(f"{name}: {value}", size, head=sent) for name, value in exchange.request]
+    if not exchange.request:
         out.append(paragraph("The fields of this request were not kept; the next scan keeps them.", size, "muted"))
     out.append(blank())
-    out += [paragraph(f"{hop.status} → {hop.location}", size, head=came) for hop in one.hops]
-    out.append(paragraph(f"{one.http_version} {status_line(one)}".strip(), size, "strong", came))
-    return out + [paragraph(f"{name}: {value}", size, head=came) for name, value in one.headers]
+    out += [paragraph(f"{hop.status} → {hop.location}", size, head=came) for hop in exchange.hops]
+    out.append(paragraph(f"{exchange.http_version} {status_line(exchange)}".strip(), size, "strong", came))
+    return out + [paragraph(f"{name}: {value}", size, head=came) for name, value in exchange.headers]
 
 
-def page_text(found: ComparedExchanges, size: int) -> list[ListEntry]:
+def page_text(comparison: ComparedExchanges, size: int) -> list[ListEntry]:
     """Return the readable text of both sides: what both have, what only one has."""
-    if not found.text:
+    if not comparison.text:
         return [paragraph("No text is kept of this answer; the next scan keeps it.", size, "muted")]
     signs = {"=": "  ", "-": "- ", "+": "+ "}
-    return [paragraph(one.text, size, TEXT_ROLES[one.side], (signs[one.side], "accent")) for one in found.text]
+    return [paragraph(line.text, size, TEXT_ROLES[line.side], (signs[line.side], "accent")) for line in comparison.text]
 
 
-def whole(row: FieldRow, found: ComparedExchanges, size: int) -> list[ListEntry]:
+def whole(row: FieldRow, comparison: ComparedExchanges, size: int) -> list[ListEntry]:
     """Return both values of a row in full."""
-    both = in_full(((found.left_label, row.left), (found.right_label, row.right)), size)
-    return [*both, blank(), paragraph(row.note, size, "muted")] if row.note else both
+    entries = in_full(((comparison.left_label, row.left), (comparison.right_label, row.right)), size)
+    return [*entries, blank(), paragraph(row.note, size, "muted")] if row.note else entries
 
 
 def opened(report: HostReport, name: str) -> Screen[None]:
     """Return what the browser and the probe or assistant ``name`` asked and got, or why that is not known."""
-    seen, probe = report.observations, probe_of(name)
-    if seen is None or not probe or seen.exchange(probe).name not in {exchange.name for exchange in seen.exchanges}:
+    observations, probe = report.observations, probe_of(name)
+    if (
+        observations is None
+        or not probe
+        or observations.exchange(probe).name not in {exchange.name for exchange in observations.exchanges}
+    ):
         return ReadScreen(labels.name(name), lambda size: unasked(report, name, size))
-    return ExchangeScreen(report, seen, probe)
+    return ExchangeScreen(report, observations, probe)

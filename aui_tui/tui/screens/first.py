@@ -73,10 +73,10 @@ class FirstScreen(DashboardScreen[None]):
         starter = self.context.starter
         if starter is None:
             return []
-        demo, known = "32 small sites on this machine, 15 s, no network", "6 minutes, in the background"
+        demo, sites = "32 small sites on this machine, 15 s, no network", "6 minutes, in the background"
         return [
             ("The demo", demo, partial(self.app.exit, DEMO)),
-            ("Known sites", f"{starter.total} public sites, {known}", partial(self.app.fill_from, starter)),
+            ("Known sites", f"{starter.total} public sites, {sites}", partial(self.app.fill_from, starter)),
             ("Another index", "one that somebody publishes: its address", self._ask_source),
         ]
 
@@ -160,8 +160,8 @@ class FirstScreen(DashboardScreen[None]):
         self.app.ask("Another index", hint, self._open_source, value=address, example=example, problem=problem)
 
     def _open_source(self, address: str) -> None:
-        there = web_address(address) if "://" in address else os.path.exists(address)  # noqa: PTH110  # a Path raises
-        if there:
+        exists = web_address(address) if "://" in address else os.path.exists(address)  # noqa: PTH110  # a Path raises
+        if exists:
             self.app.exit(address)
         else:
             self._ask_source(address, "This is neither a file nor an address such as https://index.example.")

@@ -114,12 +114,12 @@ class MethodScreen(ReadScreen):
 
 def help_sections(screen: Screen[Any]) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the keys that work on a screen, by the place where they do, and the terms of a query."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for one in live(screen):
-        keys = " ".join(dict.fromkeys(one.keys))
-        found.setdefault(one.place, []).append((keys, one.binding.tooltip))
-    terms = [(query.TITLE, [*query.TERMS, *query.JOINING])] if "index" in found else []
-    return [*((place.capitalize(), keys) for place, keys in found.items()), *terms]
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for action in live(screen):
+        keys = " ".join(dict.fromkeys(action.keys))
+        groups.setdefault(action.place, []).append((keys, action.binding.tooltip))
+    terms = [(query.TITLE, [*query.TERMS, *query.JOINING])] if "index" in groups else []
+    return [*((place.capitalize(), keys) for place, keys in groups.items()), *terms]
 
 
 NOTES: Final = {

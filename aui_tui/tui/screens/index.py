@@ -180,9 +180,9 @@ class IndexScreen(DashboardScreen[None]):
     def reload(self, *, keep: bool, host: str = "") -> None:
         """Ask the service for the list again, the cursor on ``host``; ``keep`` leaves it on its own host."""
         row = self.table.row if keep else None
-        wanted = host or (row.summary.host if row is not None else "")
-        self._placing = bool(wanted)
-        start(self, "list", self._read, self.state.query, wanted, self._one_frame())
+        cursor_host = host or (row.summary.host if row is not None else "")
+        self._placing = bool(cursor_host)
+        start(self, "list", self._read, self.state.query, cursor_host, self._one_frame())
 
     def _one_frame(self) -> ExitStack:
         """Draw nothing until the result is closed, a moment long at most: a key and its rows are one frame.
@@ -201,15 +201,15 @@ class IndexScreen(DashboardScreen[None]):
         service = self.context.service
         view, problem = (None, "") if host else await attempt(service.first_page(query))
         await self._ready.wait()
-        whole = view is not None and not view.counting
-        paged = view is not None and not whole and bool(len(replace(self.state, view=view).window or ()))
+        complete = view is not None and not view.counting
+        paged = view is not None and not complete and bool(len(replace(self.state, view=view).window or ()))
         if view is not None and paged:
             drawn = asyncio.Event()
             self._listed(view, 0)
             self.table.call_later(frame.close)
             self.call_after_refresh(drawn.set)
             await drawn.wait()
-        if not whole:
+        if not complete:
             view, problem = await attempt(service.index(query))
         self.table.call_later(frame.close)
         if view is None:
@@ -340,10 +340,10 @@ class IndexScreen(DashboardScreen[None]):
         """Say how many hosts each choice of the drop-down would leave."""
         drop_down = self.query_one(DropDown)
         await asyncio.sleep(PAUSE)
-        for choice in drop_down.found[:SHOWN]:
-            asked = read_line(choice.line)
-            if not asked.problem and asked.good and not choice.line.endswith((":", "=")):
-                narrowed = replace(query, line=asked.good, terms=parse(asked.good))
+        for choice in drop_down.completions[:SHOWN]:
+            reading = read_line(choice.line)
+            if not reading.problem and reading.good and not choice.line.endswith((":", "=")):
+                narrowed = replace(query, line=reading.good, terms=parse(reading.good))
                 view, _ = await attempt(self.context.service.index(narrowed))
                 if view is not None:
                     drop_down.counts[choice.line] = format(len(view.ranked) + len(view.unreachable), ",")
@@ -377,9 +377,9 @@ class IndexScreen(DashboardScreen[None]):
     def action_category(self) -> None:
         view = self.state.view
         if view is not None:
-            found = view.facets.category
-            every = {"": ("All categories", format(sum(found.values()), ","))}
-            named = {name: (name, format(found.get(name, 0), ",")) for name in CATEGORIES}
+            counts = view.facets.category
+            every = {"": ("All categories", format(sum(counts.values()), ","))}
+            named = {name: (name, format(counts.get(name, 0), ",")) for name in CATEGORIES}
             self.app.choose("Category", every | named, self._categorise, self.state.query.category)
 
     def _categorise(self, chosen: str) -> None:
@@ -430,8 +430,8 @@ class IndexScreen(DashboardScreen[None]):
 
     def action_turn(self) -> None:
         column = self.table.column
-        other = column is not None and column.sort not in ("", self.state.query.sort)
-        self.become(self.state.sorted_by(column.sort) if column is not None and other else self.state.turned())
+        unsorted = column is not None and column.sort not in ("", self.state.query.sort)
+        self.become(self.state.sorted_by(column.sort) if column is not None and unsorted else self.state.turned())
 
     def action_count(self) -> None:
         column = self.table.column or self.table.sorted_column
@@ -466,9 +466,9 @@ class IndexScreen(DashboardScreen[None]):
             self._narrow(query)
             self._open_overview(opened)
         elif state is not None or self.line.value:
-            found = state or self.state
-            self.line.value = found.query.line
-            self.become(found)
+            restored = state or self.state
+            self.line.value = restored.query.line
+            self.become(restored)
         elif self._is_empty and self.context.service.can_scan:
             self._offer_first()
         else:
@@ -530,9 +530,9 @@ class IndexScreen(DashboardScreen[None]):
 
     def action_export(self) -> None:
         state = self.state
-        hosts, gone = tuple(sorted(state.marks)), state.mode == "unreachable"
-        path = list_name(state.query, unreachable=gone, marked=bool(hosts))
-        job = ExportJob("list", path, query=state.query, unreachable=gone, hosts=hosts)
+        hosts, unreachable = tuple(sorted(state.marks)), state.mode == "unreachable"
+        path = list_name(state.query, unreachable=unreachable, marked=bool(hosts))
+        job = ExportJob("list", path, query=state.query, unreachable=unreachable, hosts=hosts)
         self.app.export(job)
 
     def action_browse(self) -> None:

@@ -29,7 +29,7 @@ def title_line(state: ListState, label: str, quota: Quota | None, size: int) -> 
     view = state.view
     if view is None:
         return spread(text((" AUI", "title"), "  reading the index …"), text((f"{label} ", "muted")), size)
-    ranked, gone = ("…" if view.counting else format(len(rows), ",") for rows in (view.ranked, view.unreachable))
+    ranked, unreachable = ("…" if view.counting else format(len(rows), ",") for rows in (view.ranked, view.unreachable))
     of = f" of {state.total:,}" if state.filtered and state.total else ""
     sites = "site" if (of or ranked) in (" of 1", "1") else "sites"
     wide, roles = size >= 110, ("", "strong") if state.mode == "unreachable" else ("strong", "")
@@ -38,7 +38,7 @@ def title_line(state: ListState, label: str, quota: Quota | None, size: int) -> 
         "  ",
         acting(text((f"{ranked}{of} {sites}", roles[0])), "screen.list('ranked')"),
         (" · ", "muted"),
-        acting(text((f"{gone} unreachable", roles[1])), "screen.list('unreachable')"),
+        acting(text((f"{unreachable} unreachable", roles[1])), "screen.list('unreachable')"),
     )
     at = f"{view.scanned_at[:10]} {clock(view.scanned_at)}" if wide else clock(view.scanned_at)
     newest = f"newest {at}" if len(view.ranked) or len(view.unreachable) else ""
@@ -49,8 +49,8 @@ def title_line(state: ListState, label: str, quota: Quota | None, size: int) -> 
 def feed_line(name: str, done: int, total: int, size: int) -> Content:
     """Return how far the scans are that fill the index."""
     left = text((" AUI", "title"), "  ", (f"{name}: {done} of {total} scans", "strong"), "  ")
-    kept = " and keeps the results" if size >= 72 else ""
-    right = text((f"  esc stops{kept} ", "muted"))
+    note = " and keeps the results" if size >= 72 else ""
+    right = text((f"  esc stops{note} ", "muted"))
     return spread(
         text(left, bar(done, total, max(min(size - left.cell_length - right.cell_length, 30), 4))), right, size
     )
@@ -70,11 +70,11 @@ def _chips(state: ListState, view: IndexView, names: Sequence[str], lead: str, g
     chosen, narrowed = state.only("category", CATEGORIES), state.only("stance", STANCES)
     parts: list[Content] = []
     for number, (stance, name) in enumerate(zip(STANCES, names, strict=True), 1):
-        found = view.facets.stance.get(stance, 0)
-        hosts = "…" if view.counting else format(found, ",")
-        said = " ".join(word for word in (sign(stance).sign, name, hosts) if word)
-        role = "found" if narrowed == stance else sign(stance).tone if found else "muted"
-        parts.append(acting(text((str(number), "key"), (f" {said}", role)), f"screen.stance('{stance}')"))
+        total = view.facets.stance.get(stance, 0)
+        hosts = "…" if view.counting else format(total, ",")
+        label = " ".join(word for word in (sign(stance).sign, name, hosts) if word)
+        role = "found" if narrowed == stance else sign(stance).tone if total else "muted"
+        parts.append(acting(text((str(number), "key"), (f" {label}", role)), f"screen.stance('{stance}')"))
         parts.append(Content(gap))
     words = text(("c", "key"), (f" {lead}{chosen or 'all'}", "found" if chosen else ""))
     return text(*parts, acting(words, "screen.category"), " ")
@@ -95,9 +95,9 @@ def legend_lines(size: int) -> list[Content]:
         acting(text((str(number), "key"), f" {surface.label}  "), f"screen.surface({number})")
         for number, surface in enumerate(surfaces(), 1)
     ]
-    whole = text(" ", *named)
-    if whole.cell_length <= size:
-        return [whole]
+    line = text(" ", *named)
+    if line.cell_length <= size:
+        return [line]
     half = max(len(named) // 2, 1)
     return [text(" ", *part) for part in (named[:half], named[half:])]
 
@@ -150,9 +150,9 @@ def empty_text(state: ListState, can_scan: bool, *, feeding: bool) -> Content:
     if feeding:
         return text(("The first sites are being asked …", "muted"))
     if state.view is not None and len(state.view.unreachable):
-        gone = count(len(state.view.unreachable), "host was", "hosts were")
+        unreachable = count(len(state.view.unreachable), "host was", "hosts were")
         keys = (("u", "key"), " shows why.  ", ("S", "key"), " scans another address.")
-        return text((f"{gone} scanned, and none could be reached.\n\n", "strong"), *keys)
+        return text((f"{unreachable} scanned, and none could be reached.\n\n", "strong"), *keys)
     if not can_scan:
         return text(("This index has no hosts.", "strong"))
     doors = (("S", "key"), " scans an address.  ", ("In the shell: ", "muted"), ("aui-tui scan example.com", "code"))

@@ -87,7 +87,7 @@ class OverviewScreen(DashboardScreen[Query | None]):
     def __init__(self, query: Query, opened: str = "", pane: int = 1) -> None:
         """``opened``: the query of the count under the cursor, empty for the first one in ``pane``."""
         super().__init__()
-        self._asked = query
+        self._query = query
         self.opened = opened
         self._pane = pane
         self._figures: Overview | None = None
@@ -105,13 +105,13 @@ class OverviewScreen(DashboardScreen[Query | None]):
 
     async def _read(self, since: str) -> None:
         service = self.context.service
-        figures, problem = await attempt(service.overview(self._asked))
+        figures, problem = await attempt(service.overview(self._query))
         moves: Moves | None = None
         if figures is None:
             self.app.notice(problem, "error")
             return
         if since or figures.hosts <= UNASKED:
-            moves, problem = await attempt(service.moves(self._asked, since, MOVERS))
+            moves, problem = await attempt(service.moves(self._query, since, MOVERS))
         if since and moves is None and not problem:
             problem = "This source keeps no earlier scans; it has the change since each scan before."
         if problem:
@@ -120,15 +120,15 @@ class OverviewScreen(DashboardScreen[Query | None]):
             moves, since = await self._last_moves(figures), ""
         self._show(figures, Changes(since, moves))
         if self.size.width >= WEEKS_FROM:
-            weeks, _ = await attempt(service.weeks(self._asked))
+            weeks, _ = await attempt(service.weeks(self._query))
             if weeks:
                 self._show(figures, Changes(since, with_fields(moves, weeks=weeks)))
 
     async def _last_moves(self, figures: Overview) -> Moves:
         """Return the changes since each scan before, which every list has."""
-        asked = with_fields(self._asked, sort="change", descending=False)
-        rising, _ = await attempt(self.context.service.index(asked))
-        falling, _ = await attempt(self.context.service.index(with_fields(asked, descending=True)))
+        query = with_fields(self._query, sort="change", descending=False)
+        rising, _ = await attempt(self.context.service.index(query))
+        falling, _ = await attempt(self.context.service.index(with_fields(query, descending=True)))
         up = [move_of(row) for row in (rising.ranked[:MOVERS] if rising else ()) if (row.change or 0) > 0]
         down = [move_of(row) for row in (falling.ranked[:MOVERS] if falling else ()) if (row.change or 0) < 0]
         same = figures.hosts - figures.risen - figures.fallen
@@ -157,7 +157,7 @@ class OverviewScreen(DashboardScreen[Query | None]):
                 return
 
     def title_line(self, size: int) -> Content:
-        words = self._asked.words()
+        words = self._query.words()
         left = text((" Overview", "title"), "  ")
         if self._figures is None:
             return text(left, "reading …")
@@ -173,7 +173,7 @@ class OverviewScreen(DashboardScreen[Query | None]):
         return day(self._changes.since, self.context.clock()) if self._changes.since else "each scan before"
 
     def foot_line(self, size: int) -> Content:
-        field, _, value = self.here.key.partition(":")
+        field, _, value = self.focused_list.key.partition(":")
         if field == "agent":
             word = value.partition("=")[2].replace("-", " ")
             return term("gets in" if word == "in" else word)
@@ -191,7 +191,7 @@ class OverviewScreen(DashboardScreen[Query | None]):
 
     def _open(self, terms: str) -> None:
         self.opened = terms
-        self.dismiss(self._asked.narrowed(terms))
+        self.dismiss(self._query.narrowed(terms))
 
     def action_pane(self, number: int) -> None:
         block = self.query_one(f"#figures-{number}", RowList)
@@ -200,12 +200,12 @@ class OverviewScreen(DashboardScreen[Query | None]):
             self._show_only(number)
 
     def action_turn(self, step: int) -> None:
-        number = int((self.here.id or "figures-1")[-1])
+        number = int((self.focused_list.id or "figures-1")[-1])
         self.action_pane((number - 1 + step) % len(PANES) + 1)
 
     def action_zoom(self) -> None:
         self.toggle_class("-zoomed")
-        self._show_only(int((self.here.id or "figures-1")[-1]))
+        self._show_only(int((self.focused_list.id or "figures-1")[-1]))
 
     def _show_only(self, number: int) -> None:
         for place in range(1, len(PANES) + 1):
@@ -226,7 +226,7 @@ class OverviewScreen(DashboardScreen[Query | None]):
             start(self, "overview", self._read, since)
 
     def command(self) -> str:
-        plain = with_fields(self._asked, sort="rank", descending=False)
+        plain = with_fields(self._query, sort="rank", descending=False)
         return ListState(query=plain).command() + " --overview"
 
 

@@ -58,10 +58,10 @@ class ReadsScreen(DashboardScreen[None]):
     async def _read(self) -> None:
         """Ask for each reading, all words first: they need no library."""
         for kind in ("words", "article", "page"):
-            found, self._problem = await attempt(self.context.service.reading(self._host, kind))
-            if found is None:
+            reading, self._problem = await attempt(self.context.service.reading(self._host, kind))
+            if reading is None:
                 break
-            self._readings[kind] = found
+            self._readings[kind] = reading
             self._draw()
         browser, _ = await attempt(self.context.service.reading(self._host, "words", client=BROWSER))
         if browser is not None and browser.text != self._readings["words"].text:
@@ -74,10 +74,10 @@ class ReadsScreen(DashboardScreen[None]):
     def _pairs(self) -> list[tuple[str, str]]:
         """The pairs that can be compared: what the browser got and agents, then kinds."""
         pairs = ((BROWSER, "words"), ("words", "article"), ("page", "article"))
-        return [pair for pair in pairs if all(self._readings.get(one, Reading(kind="")).text for one in pair)]
+        return [pair for pair in pairs if all(self._readings.get(kind, Reading(kind="")).text for kind in pair)]
 
     def _draw(self) -> None:
-        block, pair = self.here, self._pair()
+        block, pair = self.focused_list, self._pair()
         block.show(partial(self._rows, pair), top=True)
         block.border_title = Content(f"{pair[0]} → {pair[1]}" if pair else TABS[self._tab])
         self.draw_lines()
@@ -92,12 +92,12 @@ class ReadsScreen(DashboardScreen[None]):
             return list(difference(self._readings[pair[0]], self._readings[pair[1]], size))
         if TABS[self._tab] == "facts":
             return list(facts([self._readings[kind] for kind in KINDS if kind in self._readings], size))
-        found = self._readings.get(TABS[self._tab])
-        return [entry(("Reading …", "muted"))] if found is None else list(lines(found, size, self._commands))
+        reading = self._readings.get(TABS[self._tab])
+        return [entry(("Reading …", "muted"))] if reading is None else list(lines(reading, size, self._commands))
 
     def title_line(self, size: int) -> Content:
-        found = self._readings.get(TABS[self._tab])
-        amount = count(len(found.text.split()), "word") if found is not None and found.text else ""
+        reading = self._readings.get(TABS[self._tab])
+        amount = count(len(reading.text.split()), "word") if reading is not None and reading.text else ""
         left = text((f" {self._host}", "title"), " › ", ("Reads", "strong"))
         return spread(left, text((f"{amount} ", "muted")), size)
 
@@ -127,30 +127,30 @@ class ReadsScreen(DashboardScreen[None]):
         self._draw()
 
     def action_copy(self, _what: str) -> None:
-        found = self._readings.get(TABS[self._tab]) or self._readings.get("words")
-        if found is not None:
-            self.app.copy(found.text, f"the page as {found.kind}")
+        reading = self._readings.get(TABS[self._tab]) or self._readings.get("words")
+        if reading is not None:
+            self.app.copy(reading.text, f"the page as {reading.kind}")
 
     def action_find(self) -> None:
-        self.query_one(FindBar).open(self.here)
+        self.query_one(FindBar).open(self.focused_list)
 
     def command(self) -> str:
         kind = TABS[self._tab]
         return f"aui-tui reads {quote(self._host)} {'--facts' if kind == 'facts' else f'--as {kind}'}"
 
 
-def lines(found: Reading, size: int, commands: Sequence[str] = ()) -> Iterator[ListEntry]:
+def lines(reading: Reading, size: int, commands: Sequence[str] = ()) -> Iterator[ListEntry]:
     """Yield a reading line by line, each fact marked where it begins, and a rule where readers cut.
 
     A line of hidden text that speaks to agents is marked.
     """
-    if not found.text:
-        yield paragraph(f"No {found.kind}: {found.problem}.", size)
+    if not reading.text:
+        yield paragraph(f"No {reading.kind}: {reading.problem}.", size)
         return
-    cuts = [place for place in cut_places() if place < len(found.text)]
-    places = {fact.at: fact.value for fact in found.facts if fact.at >= 0}
+    cuts = [place for place in cut_places() if place < len(reading.text)]
+    places = {fact.at: fact.value for fact in reading.facts if fact.at >= 0}
     at = 0
-    for number, line in enumerate(found.text.split("\n")):
+    for number, line in enumerate(reading.text.split("\n")):
         if number == LINES:
             yield paragraph("The rest is printed by the command at the right of the foot.", size, "muted")
             return
@@ -174,8 +174,12 @@ def _cut(place: int, size: int) -> ListEntry:
 
 def difference(left: Reading, right: Reading, size: int) -> Iterator[ListEntry]:
     """Yield the lines that two readings do not share."""
-    one, other = (found.text.split("\n")[:LINES] for found in (left, right))
-    changed = [line for line in unified_diff(one, other, lineterm="", n=0) if not line.startswith(("---", "+++", "@@"))]
+    left_lines, right_lines = (reading.text.split("\n")[:LINES] for reading in (left, right))
+    changed = [
+        line
+        for line in unified_diff(left_lines, right_lines, lineterm="", n=0)
+        if not line.startswith(("---", "+++", "@@"))
+    ]
     yield entry((f"- in {left.kind} alone   + in {right.kind} alone", "muted"))
     if not changed:
         yield paragraph("Both say the same.", size)
@@ -185,10 +189,10 @@ def difference(left: Reading, right: Reading, size: int) -> Iterator[ListEntry]:
 
 def facts(readings: Sequence[Reading], size: int) -> Iterator[ListEntry]:
     """Yield each fact and the letter at which each reading has it."""
-    known = next((reading.facts for reading in readings if reading.facts), ())
-    if not known:
+    all_facts = next((reading.facts for reading in readings if reading.facts), ())
+    if not all_facts:
         yield paragraph("No facts were found: no name, price, availability, phone, mail, address, hours or date.", size)
-    for number, fact in enumerate(known):
+    for number, fact in enumerate(all_facts):
         yield entry((f"{fact.kind} ", "muted"), (fact.value, "strong"), (f"  in {', '.join(fact.where)}", "muted"))
         for reading in readings:
             at = reading.facts[number].at if reading.text else -1

@@ -77,26 +77,30 @@ def change_setting(app: Dashboard, name: str) -> None:
 
 def edit_settings(app: Dashboard) -> None:
     """Open the settings file in the user's editor, and say when it is not right afterwards."""
-    kept, editor = app.context.preferences, os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
-    if not kept.path or not editor:
-        words = f"The variable EDITOR names no editor; the settings are in {kept.path}." if kept.path else NOWHERE
+    preferences, editor = app.context.preferences, os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    if not preferences.path or not editor:
+        words = (
+            f"The variable EDITOR names no editor; the settings are in {preferences.path}."
+            if preferences.path
+            else NOWHERE
+        )
         app.notice(words, "warning")
         return
     try:
-        Path(kept.path).parent.mkdir(parents=True, exist_ok=True)
+        Path(preferences.path).parent.mkdir(parents=True, exist_ok=True)
         with app.suspend():
-            subprocess.run([*shlex.split(editor), kept.path], check=False)  # noqa: S603 (the user's own editor)
+            subprocess.run([*shlex.split(editor), preferences.path], check=False)  # noqa: S603 (the user's own editor)
     except SuspendNotSupported:
-        app.notice(f"An editor needs a terminal; the settings are in {kept.path}.", "warning")
+        app.notice(f"An editor needs a terminal; the settings are in {preferences.path}.", "warning")
     except (OSError, ValueError) as error:
         app.notice(f"The editor {editor} cannot be started: {error}.", "error")
     else:
         try:
-            kept.settings()
+            preferences.settings()
         except AuiError as error:
             app.notice(sentence(error), "error")
         else:
-            app.notice(f"What {kept.path} says holds from the next start.")
+            app.notice(f"What {preferences.path} says holds from the next start.")
 
 
 def show_themes(app: Dashboard) -> None:
@@ -145,11 +149,11 @@ class ColumnsScreen(Dialog[tuple[str, ...] | None]):
 
     def action_mark(self) -> None:
         listed = self.query_one(OptionList)
-        here = listed.highlighted
-        if here is not None:
-            self._marked ^= {self._columns[here].key}
-            listed.replace_option_prompt_at_index(here, self._prompt(here))
-            listed.highlighted = min(here + 1, len(self._columns) - 1)
+        index = listed.highlighted
+        if index is not None:
+            self._marked ^= {self._columns[index].key}
+            listed.replace_option_prompt_at_index(index, self._prompt(index))
+            listed.highlighted = min(index + 1, len(self._columns) - 1)
 
     def action_accept(self) -> None:
         self.dismiss(tuple(column.key for column in self._columns if column.key in self._marked))
@@ -185,8 +189,10 @@ def show_views(app: Dashboard) -> None:
     if not views:
         choose_view(app, "+")
         return
-    kept = {name: " · ".join(filter(None, map(view.get, ("query", "sort", "show")))) for name, view in views.items()}
-    choices = {name: f"{fit(name, 24)}  {what}" for name, what in kept.items()}
+    descriptions = {
+        name: " · ".join(filter(None, map(view.get, ("query", "sort", "show")))) for name, view in views.items()
+    }
+    choices = {name: f"{fit(name, 24)}  {what}" for name, what in descriptions.items()}
     choices["+"] = "Save this list under a name …"
     window = ViewsScreen("Saved lists", choices, hint="enter shows it · del forgets it", wide=True)
     app.push_screen(window, lambda name: choose_view(app, name))
@@ -202,11 +208,11 @@ def choose_view(app: Dashboard, name: str | None) -> None:
         app.remember("views", name[1:], value=None, what=f"List {name[1:]} forgotten.")
     elif name in views:
         try:
-            found = list_of(views[name])
+            state = list_of(views[name])
         except AuiError as error:
             app.notice(sentence(error), "error")
         else:
-            app.show_list(found)
+            app.show_list(state)
     elif isinstance(getattr(app.screen, "state", None), ListState):
         words = "A name keeps the list on show; V and enter bring it back."
         app.ask("Saved lists", words, partial(save_view, app), example="a name")

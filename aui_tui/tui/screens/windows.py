@@ -136,8 +136,8 @@ class ChooseScreen(Dialog[str | None]):
             yield Static(self._hint, markup=False, classes="hint")
 
     def on_mount(self) -> None:
-        here = self.values.index(self._current) if self._current in self.values else 0
-        self.query_one(OptionList).highlighted = here
+        index = self.values.index(self._current) if self._current in self.values else 0
+        self.query_one(OptionList).highlighted = index
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         if self._try_out is not None:
@@ -147,8 +147,8 @@ class ChooseScreen(Dialog[str | None]):
         self.dismiss(self.values[event.option_index])
 
 
-def _option(said: str | tuple[str, str]) -> Option:
-    words, note = said if isinstance(said, tuple) else (said, "")
+def _option(choice: str | tuple[str, str]) -> Option:
+    words, note = choice if isinstance(choice, tuple) else (choice, "")
     return Option(Content(fit(words, 28) + note.rjust(10) if note else words), disabled=note == "0")
 
 

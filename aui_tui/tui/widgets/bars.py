@@ -56,30 +56,30 @@ class KeyBar(Bar):
         """Return what has a place here, enter first; while a line is typed into, only its own keys."""
         typing = isinstance(self.screen.focused, Input)
         far = (self.screen, self.app) if typing else ()
-        found = (one for one in live(self.screen) if one.binding.show and one.node not in far)
-        return sorted(found, key=lambda one: "enter" not in one.keys)
+        actions = (action for action in live(self.screen) if action.binding.show and action.node not in far)
+        return sorted(actions, key=lambda action: "enter" not in action.keys)
 
     def _keys(self, size: int) -> Content:
         """Return as many keys as fit, the key of help last; where it alone has no room, it leaves."""
-        found = [(one, self._words(one)) for one in self._live()]
-        end = [found.pop()] if found and found[-1][0].binding.id == "help" else []
+        keys = [(action, self._words(action)) for action in self._live()]
+        end = [keys.pop()] if keys and keys[-1][0].binding.id == "help" else []
         room, last = size + 1, sum(name.cell_length + 2 for _, name in end)
-        ends = list(accumulate(name.cell_length + 2 for _, name in found))
+        ends = list(accumulate(name.cell_length + 2 for _, name in keys))
         if ends and ends[-1] <= room < ends[-1] + last:
             end, last = [], 0
-        shown = [*(one for one, place in zip(found, ends, strict=True) if place <= room - last), *end]
+        shown = [*(action for action, place in zip(keys, ends, strict=True) if place <= room - last), *end]
         ends = list(accumulate(name.cell_length + 2 for _, name in shown))
-        self._shown = [(place, one) for place, (one, _) in zip(ends, shown, strict=True)]
+        self._shown = [(place, action) for place, (action, _) in zip(ends, shown, strict=True)]
         return text(" ", Content("  ").join(name for _, name in shown))
 
-    def _words(self, one: Live) -> Content:
-        return text((self.app.get_key_display(one.binding), "key"), f" {one.binding.description}")
+    def _words(self, action: Live) -> Content:
+        return text((self.app.get_key_display(action.binding), "key"), f" {action.binding.description}")
 
     async def on_click(self, event: events.Click) -> None:
         """Do what the key under the mouse does."""
-        one = next((one for end, one in self._shown if event.x < end), None)
-        if one is not None:
-            await self.app.run_action(one.binding.action, one.node)
+        action = next((action for end, action in self._shown if event.x < end), None)
+        if action is not None:
+            await self.app.run_action(action.binding.action, action.node)
 
 
 TICK: Final = 0.2

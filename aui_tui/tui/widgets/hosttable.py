@@ -136,15 +136,15 @@ class HostTable(ScrollView, can_focus=True):
 
     def sort_beside(self, key: str, step: int) -> str:
         """Return the sort key that is ``step`` columns on show beside ``key``."""
-        found = [column.sort for column in self._columns if column.sort] or [key]
-        place = found.index(key) if key in found else 0
-        return found[(place + step) % len(found)]
+        keys = [column.sort for column in self._columns if column.sort] or [key]
+        place = keys.index(key) if key in keys else 0
+        return keys[(place + step) % len(keys)]
 
     def action_column(self, step: int) -> None:
         columns = self._columns
         if columns:
-            here = self.column or self.sorted_column
-            place = columns.index(here) if here in columns else 0
+            current = self.column or self.sorted_column
+            place = columns.index(current) if current in columns else 0
             self._place = max(0, min(place + step, len(columns) - 1))
             self.refresh()
             self.post_message(self.Moved())
@@ -221,16 +221,16 @@ class HostTable(ScrollView, can_focus=True):
         row = self.row_at(index) if index < len(self) else None
         if row is None:
             return Strip.blank(width, self._ground.rich_style)
-        return self._paint(self._cells(row, index, width), width, here=index == self.cursor)
+        return self._paint(self._cells(row, index, width), width, highlighted=index == self.cursor)
 
-    def _paint(self, cells: Sequence[Cell], width: int, *, here: bool = False) -> Strip:
-        """Return cells as one strip of ``width`` cells; ``here``: under the cursor, whose row keeps its tones."""
+    def _paint(self, cells: Sequence[Cell], width: int, *, highlighted: bool = False) -> Strip:
+        """Return cells as one strip of ``width`` cells; ``highlighted``: under the cursor, its tones kept."""
         style = self.app.stylesheet.parse_style
         cursor = self._ground + style(STYLES["found"]) + Style(reverse=True if self.app.no_color else None)
-        ground = cursor if here else self._ground
+        ground = cursor if highlighted else self._ground
         segments = []
         for words, role in cells:
-            plain = role == "chip" or (here and role in PLAIN_HERE)
+            plain = role == "chip" or (highlighted and role in PLAIN_HERE)
             segments.append(Segment(words, (cursor if plain else ground + style(STYLES[role])).rich_style))
         return Strip(segments).adjust_cell_length(width, ground.rich_style)
 
@@ -239,7 +239,7 @@ class HostTable(ScrollView, can_focus=True):
         key, turned = self._state.query.sort, self._state.query.descending
         if key == "rank" and not any(column.sort == "rank" for column in self._shown):
             key = "score"
-        here = self.column
+        current = self.column
         for column in self._shown:
             label = column.label
             if column.sort == key and key:
@@ -248,7 +248,7 @@ class HostTable(ScrollView, can_focus=True):
             room = max(column.width, min(len(label), column.width + 1))  # the sign may take the gap
             words = fit(label, room, right=column.right)
             out += [
-                Cell(words, "chip" if column == here else "header"),
+                Cell(words, "chip" if column == current else "header"),
                 Cell(" " * (column.width + 1 - room), "header"),
             ]
         return out
@@ -259,8 +259,8 @@ class HostTable(ScrollView, can_focus=True):
         lead = glyphs.MARK if marked else glyphs.CURSOR if index == self.cursor else " "
         out = [Cell(lead, "accent")]
         for column in self._shown:
-            found = cell(column, row, self._now)
-            out.append(Cell(fit(found.text, column.width, right=column.right) + " ", found.role))
+            piece = cell(column, row, self._now)
+            out.append(Cell(fit(piece.text, column.width, right=column.right) + " ", piece.role))
         return out
 
 

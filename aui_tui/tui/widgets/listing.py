@@ -138,14 +138,14 @@ class RowList(OptionList):
         rows = tuple(self._build_rows(size))
         if rows == self.rows:
             return
-        here, top = self.key, self.scroll_offset.y
+        key, top = self.key, self.scroll_offset.y
         self.rows = rows
         self.set_reactive(OptionList.highlighted, None)  # or the row in its place would be drawn with the cursor
         self.set_options([Option(self._prompt(place), disabled=not row.key) for place, row in enumerate(rows)])
         if not rows:
             self.clear_options()  # Textual draws nothing over what was there
         places = [place for place, row in enumerate(rows) if row.key]
-        if not (here and (self.go_to(here) or self.go_to(here.removeprefix("+")))):
+        if not (key and (self.go_to(key) or self.go_to(key.removeprefix("+")))):
             self.highlighted = places[0] if places else None
         self.scroll_to(0, top, animate=False, immediate=True)
         self._begin()
@@ -251,8 +251,8 @@ class RowList(OptionList):
 
     def action_step(self, step: int) -> None:
         places = [place for place, row in enumerate(self.rows) if row.key]
-        here = self.highlighted
-        way = [place for place in places if here is None or (place - here) * step > 0]
+        current = self.highlighted
+        way = [place for place in places if current is None or (place - current) * step > 0]
         if way:
             self.highlighted = min(way) if step > 0 else max(way)
         else:
@@ -272,10 +272,10 @@ class RowList(OptionList):
 
     def find(self, words: str) -> list[int]:
         """Mark ``words`` and return the rows that have them."""
-        self._words, wanted = words, words.lower()
+        self._words, needle = words, words.lower()
         for place in range(len(self.rows)):
             self._draw_row(place)
-        return [number for number, row in enumerate(self.texts) if wanted and wanted in row.lower()]
+        return [number for number, row in enumerate(self.texts) if needle and needle in row.lower()]
 
     def scroll_to_row(self, number: int) -> None:
         """Bring a row into sight."""

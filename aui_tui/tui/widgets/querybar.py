@@ -47,17 +47,17 @@ class Completion(NamedTuple):
 
 def read_line(text: str) -> QueryReading:
     """Return what of ``text`` can be searched for."""
-    whole = _problem(text)
-    if not whole:
+    fault = _problem(text)
+    if not fault:
         return QueryReading(text)
     words = list(WORD.finditer(text))
-    problems = {found.span(): _problem(found[0]) for found in words if found[0].upper() not in OPERATORS}
+    problems = {match.span(): _problem(match[0]) for match in words if match[0].upper() not in OPERATORS}
     bad = tuple(span for span, problem in problems.items() if problem)
-    good = [found[0] for found in words if found.span() not in bad]
+    good = [match[0] for match in words if match.span() not in bad]
     line = " ".join(good)
     if _problem(line):
         line = " ".join(word for word in good if word.upper() not in OPERATORS)
-    return QueryReading(line, bad, problems[bad[0]] if bad else whole, _unfinished(text, bad))
+    return QueryReading(line, bad, problems[bad[0]] if bad else fault, _unfinished(text, bad))
 
 
 def _unfinished(text: str, bad: Sequence[tuple[int, int]]) -> bool:
@@ -85,19 +85,23 @@ def choices(text: str) -> tuple[Completion, ...]:
     name, colon, value = body.lower().partition(":")
     field = FIELDS.get(name)
     if not colon:
-        offered = [(f"{one}:", f"{one}:", known.about) for one, known in FIELDS.items() if one.startswith(name)]
+        offered = [
+            (f"{option}:", f"{option}:", term.about) for option, term in FIELDS.items() if option.startswith(name)
+        ]
     elif field is None:
         offered = []
     else:
         tail = "=" if field.then else ""
         who, equals, fate = value.partition("=")
-        named = equals or value == "any" or any(value == one.lower() for one, _ in field.values)
+        named = equals or value == "any" or any(value == option.lower() for option, _ in field.values)
         fates = field.then if named else ()
-        offered = [(f"{name}:{who}={one}", one, "") for one in fates if one.startswith(fate) and one != fate]
+        offered = [
+            (f"{name}:{who}={option}", option, "") for option in fates if option.startswith(fate) and option != fate
+        ]
         offered += [
-            (f"{name}:{one}{tail}", one, meaning)
-            for one, meaning in ((value.lower(), meaning) for value, meaning in field.values)
-            if one.strip('"').startswith(value.strip('"')) and one != value
+            (f"{name}:{option}{tail}", option, meaning)
+            for option, meaning in ((value.lower(), meaning) for value, meaning in field.values)
+            if option.strip('"').startswith(value.strip('"')) and option != value
         ]
     return tuple(Completion(head + sign + line, words, meaning) for line, words, meaning in offered)
 
@@ -113,9 +117,9 @@ class Wrong(Highlighter):
 
     def highlight(self, text: Text) -> None:
         """Mark what is wrong, unless it is still being typed."""
-        found = read_line(text.plain)
-        if not found.open_end:
-            for start, end in found.spans:
+        reading = read_line(text.plain)
+        if not reading.open_end:
+            for start, end in reading.spans:
                 text.stylize("underline bold", start, end)
 
 
@@ -126,23 +130,23 @@ class DropDown(OptionList):
 
     def __init__(self) -> None:
         super().__init__(id="choices", markup=False)
-        self.found: tuple[Completion, ...] = ()
+        self.completions: tuple[Completion, ...] = ()
         self.counts: dict[str, str] = {}
         """By line, how many hosts a choice would leave."""
         self.entered = False
         """Whether the user has moved into it."""
         self._place = 0
 
-    def offer(self, found: Sequence[Completion]) -> None:
+    def offer(self, completions: Sequence[Completion]) -> None:
         """Take other choices, the first of them under the cursor; what is counted of others goes."""
-        self.found, self.counts, self.entered, self._place = tuple(found), {}, False, 0
+        self.completions, self.counts, self.entered, self._place = tuple(completions), {}, False, 0
 
     def draw(self) -> None:
         """Draw the choices with what is counted of them."""
-        if self.found or self.visible:
-            self.visible = bool(self.found)
-            self.set_options([Option(self._row(choice)) for choice in self.found])
-            self.highlighted = self._place if self.found else None
+        if self.completions or self.visible:
+            self.visible = bool(self.completions)
+            self.set_options([Option(self._row(choice)) for choice in self.completions])
+            self.highlighted = self._place if self.completions else None
 
     def _row(self, choice: Completion) -> Content:
         count = self.counts.get(choice.line, "")
@@ -151,14 +155,14 @@ class DropDown(OptionList):
 
     def step(self, step: int) -> None:
         """Go to another choice."""
-        if self.found:
-            self._place = (self._place + step) % len(self.found) if self.entered or step < 0 else self._place
+        if self.completions:
+            self._place = (self._place + step) % len(self.completions) if self.entered or step < 0 else self._place
             self.highlighted, self.entered = self._place, True
 
     @property
     def chosen(self) -> Completion | None:
         """The choice under the cursor."""
-        return self.found[self._place] if self.found else None
+        return self.completions[self._place] if self.completions else None
 
 
 NO_CHOICE: Final = "No term goes on like this: there is no choice to take."
@@ -201,8 +205,8 @@ class QueryLine(Input):
         self.screen.remove_class("-searching")
         self._offer(())
 
-    def _offer(self, found: Sequence[Completion]) -> None:
-        self.drop_down.offer(found)
+    def _offer(self, completions: Sequence[Completion]) -> None:
+        self.drop_down.offer(completions)
         self.drop_down.draw()
 
     @property
@@ -217,15 +221,15 @@ class QueryLine(Input):
             self.post_message(self.Left(keep))
 
     def action_step(self, step: int) -> None:
-        if self.drop_down.found:
+        if self.drop_down.completions:
             self.drop_down.step(step)
         else:
             self.notify(NO_CHOICE, markup=False)
 
     def action_complete(self) -> None:
-        found = self.drop_down.chosen
-        if found is None:
+        completion = self.drop_down.chosen
+        if completion is None:
             self.notify(NO_CHOICE, markup=False)
         else:
-            self.value = found.line
-            self.cursor_position = len(found.line)
+            self.value = completion.line
+            self.cursor_position = len(completion.line)
