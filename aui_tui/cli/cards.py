@@ -34,7 +34,7 @@ DIFF_FORMATS: Final = ("text", "json", "markdown")
 
 def exchanges(report: HostReport, *, as_json: bool) -> Iterator[str]:
     """Yield the exchanges of a scan: as one line of JSON, else side by side; nothing where they are not kept."""
-    from aui_tui.model.exchanges import as_text, compared, encode_exchanges, names
+    from aui_tui.report.exchanges import as_text, compared, encode_exchanges, names
 
     observations = report.observations
     if observations is None:

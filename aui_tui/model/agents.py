@@ -5,7 +5,6 @@ The verdicts are those of the card's matrix; this module only says them in one s
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
@@ -15,7 +14,6 @@ import msgspec
 
 from aui_tui.model import labels
 from aui_tui.model.card import AgentAccess, ReportCard, of_surfaces
-from aui_tui.model.methods import MOST_AGENTS
 from aui_tui.model.observations import (
     BROWSER,
     CHALLENGED,
@@ -33,7 +31,6 @@ from aui_tui.model.points import conclusive, task_points
 from aui_tui.model.registry import Agent, Client, Surface, registry, surface_called, surfaces
 from aui_tui.model.verdicts import AWAY, LESS
 from aui_tui.model.vocabulary import FATES, LIVE_TOTAL
-from aui_tui.text import joined
 
 IN, PART, TOLD_NO, UNCLEAR, NOT_ASKED = "in", "part", "told no", "unclear", "not asked"
 """The words that the outcomes of the record do not have."""
@@ -119,7 +116,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         """The reason, and that robots.txt says otherwise."""
         if not self.disagree or self.verdict == TOLD_NO:
             return self.reason
-        whom = _them(self.names)
+        whom = "it" if len(self.names) == 1 else "them"
         return (
             f"{self.reason}, though {f'{self.file} lets {whom} in' if self.file else f'no {ROBOTS} keeps {whom} out'}"
         )
@@ -287,7 +284,7 @@ def _of_others(card: ReportCard) -> str:
     return "partial" if any(unnamed.issuperset(one.agents or (one.live,)) for one in closed) else "open"
 
 
-def _robots_file(card: ReportCard, seen: Observations | None) -> str:
+def robots_file(card: ReportCard, seen: Observations | None) -> str:
     """Return what the robots.txt of the site is called: with its host, where that is not the card's."""
     host = urlsplit(seen.site_origin).netloc if seen is not None and seen.served_from else card.host
     return ROBOTS if host == card.host else f"{host}/{ROBOTS}"
@@ -329,7 +326,7 @@ def outcomes(card: ReportCard, seen: Observations | None = None) -> tuple[Outcom
 def each(card: ReportCard, seen: Observations | None = None) -> Iterator[Outcome]:
     """Yield what every assistant of the matrix gets, one by one in the order of the matrix."""
     rows = {row.key: row for row in agent_rows(card, seen)}
-    file = _robots_file(card, seen)
+    file = robots_file(card, seen)
     rules = seen.robots.kind == "rules" if seen is not None else card.robots_status <= 299
     for surface, (key, verdict) in zip(surfaces(), card.matrix.items(), strict=False):
         if surface.source == "live" and surface.live in rows:
@@ -428,10 +425,6 @@ def _unasked(rows: Sequence[AgentRow], file: str, *, told: bool) -> tuple[str, s
     return NOT_ASKED, f"{file} closes {_paths(rows) or 'some pages'}" if "part" in says else f"{file} says yes"
 
 
-def _number(count: int) -> str:
-    return {2: "two", 3: "three", 4: "four"}.get(count, str(count))
-
-
 def _at(row: AgentRow) -> str:
     return f" (line {row.line})" if row.line else ""
 
@@ -443,106 +436,6 @@ def _paths(rows: Iterable[AgentRow]) -> str:
         if name.strip().lower() == "disallow" and path.strip():
             return path.strip()
     return ""
-
-
-# In one sentence
-
-
-def sentence(card: ReportCard, seen: Observations | None = None) -> str:
-    """Return who gets in and who does not, in one sentence for somebody who has never seen the product.
-
-    It is made of the outcomes alone, and says of nobody that they get in who was not asked.
-    """
-    if card.unreachable:
-        return _nobody_answered(card)
-    file = _robots_file(card, seen)
-    found = [one for one in outcomes(card, seen) if one.verdict != NOT_ASKED]
-    asked = [one for one in found if one.asked]
-    clauses = [*_turned_away(found, card), *_told_no(found, card, file), *_unclear_or_in(asked)]
-    if worse := _names(found, PART):
-        clauses.append(f"{file} closes some pages to {joined(worse)} alone")
-    words = "; ".join(clauses) or "nothing is known of any assistant"
-    return (words if words.startswith(file) else words[:1].upper() + words[1:]) + "."
-
-
-def _nobody_answered(card: ReportCard) -> str:
-    codes = {card.human_status, *(access.status for access in card.agent_access.values())}
-    if len(codes) == 1 and card.human_status >= 400:
-        return f"A browser and every agent that was asked get {card.human_status}. Not graded."
-    return "No usable answer, to a browser or to anyone. Not graded."
-
-
-def _names(found: Iterable[Outcome], *words: str) -> tuple[str, ...]:
-    return tuple(name for one in found if not words or one.verdict in words for name in one.names)
-
-
-def _turned_away(found: Sequence[Outcome], card: ReportCard) -> Iterator[str]:
-    """Yield whom the site turns away, and what a browser gets where nobody who was asked gets in."""
-    asked = [one for one in found if one.asked and one.reason != DROPPED]
-    away = {
-        word: _names((one for one in found if one.source != "robots" and one.reason != DROPPED), word)
-        for word in (REFUSED, CHALLENGED)
-    }
-    if asked and all(one.verdict in AWAY for one in asked):
-        words = " or ".join(word for word in away if away[word])
-        yield f"all {_number(len(_names(asked)))} assistants that were asked are {words}{_browser_fate(card)}"
-    elif any(away.values()):
-        yield ", ".join(f"{joined(names)} {_are(names)} {word}" for word, names in away.items() if names)
-
-
-def _browser_fate(card: ReportCard) -> str:
-    if card.human_status == 0:
-        return "; a browser gets no answer"
-    return "; a browser gets in" if card.human.outcome == SERVED else ", as a browser is"
-
-
-def _told_no(found: Sequence[Outcome], card: ReportCard, file: str) -> Iterator[str]:
-    """Yield whom robots.txt tells to stay out, and whom the site serves all the same."""
-    names, served = _names(found, TOLD_NO), _names((one for one in found if one.disagree), TOLD_NO)
-    anyway = f"the site serves {_them(served) if served == names else joined(served)} anyway" if served else ""
-    number, total = card.agents_disallowed, card.agents_total
-    if number == total:
-        yield f"{file} tells all {total} agents to stay out"
-        yield from ["the site serves those that were asked anyway"] if served else []
-    elif number >= MOST_AGENTS or (number and not names):
-        among = f", among them {joined(names)}" if names else ""
-        yield f"{file} tells {number} of {total} agents to stay out{among}"
-        yield from [anyway] if served else []
-    elif names:
-        yield f"{file} tells {joined(names)} to stay out" + (f", {anyway}" if served else "")
-
-
-def _them(names: Sequence[str]) -> str:
-    return "it" if len(names) == 1 else "them"
-
-
-def _unclear_or_in(asked: Sequence[Outcome]) -> Iterator[str]:
-    unclear, inside = _names(asked, UNCLEAR), _names(asked, IN, PART)
-    silent = _names(one for one in asked if one.reason == DROPPED)
-    if silent and silent == _names(asked):
-        yield "no assistant that was asked gets an answer; a browser gets in"
-    elif silent:
-        yield f"{joined(silent)} get{'s' if len(silent) == 1 else ''} no answer, a browser does"
-    if unclear:
-        yield f"{joined(unclear)} {_are(unclear)} unclear"
-    if inside and len(inside) == len(_names(asked)):
-        yield "every assistant that was asked gets in"
-    elif inside:
-        yield f"{joined(inside)} get{'s' if len(inside) == 1 else ''} in"
-
-
-def _are(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
-
-
-def counts(rows: Iterable[AgentRow]) -> str:
-    """Return how many agents there are of each verdict: of those asked, then of the others."""
-    agents = [row for row in rows if row.key != BROWSER]
-    parts = []
-    for asked in (True, False):
-        found = Counter(row.verdict for row in agents if row.asked is asked)
-        parts.append(", ".join(f"{found[word]} {word}" for word in WORST_FIRST if found[word]))
-    return " · ".join(filter(None, parts))
 
 
 def turned_away(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:

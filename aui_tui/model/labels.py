@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Final
 
 import msgspec
 
-from aui_tui.model.card import AgentAccess, PageAccess, ReportCard, age
+from aui_tui.model.card import AgentAccess, ReportCard, age
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import (
-    ABSENT,
     CHALLENGED,
-    DECLARED,
-    DISALLOWED,
     INCONCLUSIVE,
-    PAYMENT,
     REFUSED,
     SERVED,
-    Declaration,
-    Declared,
     Observations,
 )
 from aui_tui.model.points import of_pillar
 from aui_tui.model.registry import registry, surface_called
-from aui_tui.model.verdicts import AWAY
 from aui_tui.model.vocabulary import NO_GRADE, UNITS
 from aui_tui.packaged import read_table
 
@@ -220,55 +213,7 @@ def percent(part: int, whole: int) -> str:
     return "<1 %" if 0 < share < 1 else f"{share:.0f} %"
 
 
-def declared(found: Declared) -> Iterator[tuple[str, str]]:
-    """Yield what a site declares for agents as a severity (empty for a neutral line) and a clause without full stop."""
-    agent = name(found.agent)
-    for entry in sorted(found.of(DECLARED), key=lambda entry: not entry.contradicted):
-        yield "critical" if entry.contradicted else "good", _declaration(entry, agent)
-    for one in found.tried:
-        yield "critical" if one.broken else "good", f"tried: {one.where}: {one.said}"
-    reasons: dict[str, list[str]] = {}
-    for entry in found.of(INCONCLUSIVE):
-        reasons.setdefault(entry.why, []).append(entry.name)
-    for why, names in reasons.items():
-        yield "", f"inconclusive: {', '.join(names)} ({why})"
-    absent = ", ".join(entry.name for entry in found.of(ABSENT))
-    if absent:
-        yield "", f"not found: {absent}"
-
-
 def part_of_site(path: str) -> str:
     """Return the section that a path belongs to: its first segment, where something follows it; else ``/``."""
     first, _, rest = path.partition("?")[0].lstrip("/").partition("/")
     return f"/{first}" if rest else "/"
-
-
-def page(found: PageAccess) -> tuple[str, str]:
-    """Return who gets another page than the homepage: a word of the table of signs, and a clause without full stop."""
-    got = f"gets {found.status or 'no answer'}" if found.outcome != SERVED else "gets it"
-    outcomes: dict[tuple[str, int], list[str]] = {}
-    for token, answer in found.agents.items():
-        outcomes.setdefault((answer.outcome, answer.status), []).append(name(token))
-    if found.outcome == SERVED and all(outcome == SERVED for outcome, _ in outcomes):
-        return "in", "a browser and every probed agent get it"
-    parts = [
-        f"{', '.join(names)}: {OF_OUTCOME[outcome]} ({status or 'no answer'})"
-        for (outcome, status), names in outcomes.items()
-    ]
-    away = found.outcome == SERVED and any(outcome in AWAY for outcome, _ in outcomes)
-    return "refused" if away else "unclear", f"a browser {got}; {'; '.join(parts)}"
-
-
-def _declaration(entry: Declaration, agent: str) -> str:
-    """Return what is declared, where, and whether the agent called ``agent`` gets it."""
-    status = str(entry.status) if entry.status else "no answer"
-    gets = {
-        SERVED: f"{agent} gets it",
-        REFUSED: f"declared, but {agent} is turned away there ({status}) while the browser gets it",
-        CHALLENGED: f"declared, but {agent} meets a challenge there ({status}) while the browser gets it",
-        DISALLOWED: f"robots.txt disallows it for {agent}, but {agent} gets it",
-        PAYMENT: f"{agent} is asked to pay ({status})",
-        INCONCLUSIVE: f"whether {agent} gets it is inconclusive: {entry.why}",
-    }.get(entry.agent, entry.why)
-    detail = f" ({entry.detail})" if entry.detail else ""
-    return f"{entry.name}: {entry.where}{detail}" + (f"; {gets}" if gets else "")

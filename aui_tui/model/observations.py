@@ -33,6 +33,8 @@ from aui_tui.model.vocabulary import CATEGORIES, CRAWLER_POLICIES, Count, one_of
 from aui_tui.text import clean
 
 BROWSER = "browser"
+HIDDEN: Final = "…"
+"""What stands for the value of a private field, which is never recorded."""
 FILE_PATHS: Final = {
     "robots": "/robots.txt",
     "llms": "/llms.txt",

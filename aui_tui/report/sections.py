@@ -25,6 +25,7 @@ from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import reads as readers
 from aui_tui.report.formats import ExportOptions, HostResult, Refusal
 from aui_tui.report.gates import GateOutcome, robots_says
+from aui_tui.report.words import agent_counts, declarations, page_access, who_gets_in
 from aui_tui.text import cells, clean, count
 
 
@@ -248,7 +249,7 @@ def verdict(report: HostReport, *, now: float | None = None) -> Section:
     asked += ", stopped before its end" if any(one.id == "incomplete" for one in card.findings) else ""
     items += [Item(("Scanned",), text=asked, key="scanned"), Item(("Site",), text=" · ".join(place), key="site")]
     word = "unreachable" if card.unreachable else card.stance
-    words = agents.sentence(card, report.observations)
+    words = who_gets_in(card, report.observations)
     against = visits.headline(report.visits, card) if report.visits is not None else ""
     return Section("verdict", card.host, f"{words} {against}".rstrip(), tuple(items), word=word)
 
@@ -438,7 +439,7 @@ def every_agent(report: HostReport) -> Section | None:
     rows = agents.agent_rows(report.card, report.observations)
     items = tuple(_agent(row) for row in rows)
     columns = ("Agent", "robots.txt says", "The site answers", "Verdict")
-    return Section("agents", "Agents by name", agents.counts(rows), items, columns)
+    return Section("agents", "Agents by name", agent_counts(rows), items, columns)
 
 
 def _agent(row: agents.AgentRow) -> Item:
@@ -568,7 +569,7 @@ def declared(report: HostReport) -> Section | None:
     found = report.card.declared
     if not found:
         return None
-    items = tuple(Item(word=word, text=text) for word, text in labels.declared(found))
+    items = tuple(Item(word=word, text=text) for word, text in declarations(found))
     return Section("declared", "Declared for agents, not scored", items=items)
 
 
@@ -577,7 +578,7 @@ def pages(report: HostReport) -> Section | None:
     found = report.card.pages
     if not found:
         return None
-    items = tuple(Item((page.path,), word, text, key=page.path) for page in found for word, text in [labels.page(page)])
+    items = tuple(Item((page.path,), word, text, key=page.path) for page in found for word, text in [page_access(page)])
     parts: dict[str, list[str]] = {}
     for item in items:
         parts.setdefault(labels.part_of_site(item.key), []).append(item.word)

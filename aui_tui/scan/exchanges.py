@@ -12,9 +12,9 @@ from urllib.parse import quote
 import msgspec
 from msgspec.structs import replace
 
-from aui_tui.model.exchanges import HIDDEN
 from aui_tui.model.observations import (
     FILE_PROBES,
+    HIDDEN,
     Attempt,
     Challenge,
     Declaration,

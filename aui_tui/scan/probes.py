@@ -24,8 +24,7 @@ from urllib.parse import unquote
 import msgspec
 
 from aui_tui.errors import BadValue, InvalidHost
-from aui_tui.model.exchanges import HIDDEN
-from aui_tui.model.observations import FILE_PROBES, REDIRECTS, Hop, joined_fields
+from aui_tui.model.observations import FILE_PROBES, HIDDEN, REDIRECTS, Hop, joined_fields
 from aui_tui.scan import decode, markup, target, walls
 from aui_tui.scan.charset import to_utf8
 from aui_tui.scan.network import BodyLimiter, HttpClient, NetworkError, Reply

@@ -9,12 +9,13 @@ from msgspec.structs import replace
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model import agents
-from aui_tui.model.agents import Outcome, agent_rows, outcomes, sentence
+from aui_tui.model.agents import Outcome, agent_rows, outcomes
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import ANOTHER_PAGE, REFUSED, Challenge, Observations, RobotsFacts
 from aui_tui.model.points import by_harm
 from aui_tui.model.registry import registry, surfaces
 from aui_tui.model.tasks import TaskReport, TaskResult
+from aui_tui.report.words import who_gets_in
 from tests.scan import situations
 
 ALIKE = (situations.open_rich, situations.wall_for_agents, situations.half_open, situations.dead)
@@ -26,7 +27,7 @@ def graded(seen: Observations) -> tuple[Outcome, ...]:
 
 
 def says(seen: Observations) -> str:
-    return sentence(grade_card(seen, DEFAULT_METHOD), seen)
+    return who_gets_in(grade_card(seen, DEFAULT_METHOD), seen)
 
 
 def one_refused(status: int = 403, **changes: object) -> Observations:
@@ -72,7 +73,7 @@ def test_outcomes_and_rows_say_what_the_card_says(make: Callable[[], Observation
             assert rows[surface.live] == agents.word_of(verdict)
     if make in ALIKE:
         assert [one.verdict for one in outcomes(card)] == [one.verdict for one in found]
-        assert sentence(card) == sentence(card, seen)
+        assert who_gets_in(card) == who_gets_in(card, seen)
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,7 @@ from aui_tui.report.formats import Listing
 from aui_tui.report.gates import FAILED, PASSED, Gates, check
 from aui_tui.report.overview import overview
 from aui_tui.report.sections import Item, visits_section
+from aui_tui.report.words import who_gets_in
 from aui_tui.service.local import LocalService
 from aui_tui.tui import cardrows
 from aui_tui.tui.columns import Column, cell, every_column
@@ -169,7 +170,7 @@ def truth(one: Told) -> Facts:
         "problems": len(bad),
         "critical": sum(found.severity == "critical" for found in bad),
         "notes": sum(is_note(found) for found in card.findings),
-        "sentence": agents.sentence(card, seen),
+        "sentence": who_gets_in(card, seen),
         "scanned": moment(card.scanned_at),
         "ago": ago(card.scanned_at, NOW),
         "age": span(age(card.scanned_at, NOW)),

@@ -17,6 +17,7 @@ from aui_tui.model.registry import surfaces
 from aui_tui.model.report import HostReport
 from aui_tui.model.signs import SIGNS, sign
 from aui_tui.report.sections import NAMES, Section, sections
+from aui_tui.report.words import agent_counts
 from tests.scan import situations
 from tests.strategies import driven
 
@@ -59,7 +60,7 @@ def check(report: HostReport) -> None:
     if card.stance == "Selective":
         assert not everybody or "stay out" in sentence, sentence
     rows = agents.agent_rows(card, report.observations)
-    assert sum(map(int, re.findall(r"\d+", agents.counts(rows)))) == card.agents_total
+    assert sum(map(int, re.findall(r"\d+", agent_counts(rows)))) == card.agents_total
     assert {row.verdict for row in rows} <= SIGNS.keys()
     for surface, (key, verdict) in zip(surfaces(), card.matrix.items(), strict=True):
         one = names[surface.label]

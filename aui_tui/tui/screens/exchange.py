@@ -14,9 +14,9 @@ from textual.screen import Screen
 
 from aui_tui.model import labels
 from aui_tui.model.agents import probe_of
-from aui_tui.model.exchanges import QUOTED, ComparedExchanges, FieldRow, as_text, compared, curl, names, status_line
 from aui_tui.model.observations import BROWSER, Exchange, Observations
 from aui_tui.model.report import HostReport
+from aui_tui.report.exchanges import QUOTED, ComparedExchanges, FieldRow, as_text, compared, curl, names, status_line
 from aui_tui.text import cells, count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import EXCHANGE

@@ -14,12 +14,10 @@ import msgspec
 from aui_tui.errors import BadValue
 from aui_tui.model import agents, labels
 from aui_tui.model.card import ReportCard
-from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED, Cause, Exchange, Observations
+from aui_tui.model.observations import BROWSER, FILE_PROBES, HIDDEN, SERVED, Cause, Exchange, Observations
 from aui_tui.model.registry import registry
 from aui_tui.text import count, path_of
 
-HIDDEN: Final = "…"
-"""What stands for the value of a private field, which is never recorded."""
 NOT_SENT: Final = "not sent"
 NONE: Final = "–"
 REFERENCES: Final = frozenset(

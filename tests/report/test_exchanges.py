@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import BadValue
-from aui_tui.model.exchanges import as_text, compared, curl, encode_exchanges, names
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import Attempt, Cause, CauseKind, Challenge, Exchange
+from aui_tui.report.exchanges import as_text, compared, curl, encode_exchanges, names
 from tests.scan.situations import open_rich, plain, probe
 
 BROWSER = Exchange(
