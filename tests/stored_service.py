@@ -56,8 +56,8 @@ class StoredService(Publication):
     def __init__(self, cards: Iterable[ReportCard] = (*SAMPLES, DEAD)) -> None:
         self._temporary = TemporaryDirectory(ignore_cleanup_errors=True)
         super().__init__(Path(self._temporary.name))
-        self.reports.regrade(lambda card, _seen: card, seconds=1)  # what is put from now on is up to date
-        self.reports.put_many((card, None) for card in cards)
+        self.store.regrade(lambda card, _seen: card, seconds=1)  # what is put from now on is up to date
+        self.store.put_many((card, None) for card in cards)
         self.faults: dict[str, Exception] = {}
         self.calls: list[tuple[str, object]] = []
         self.spent: defaultdict[str, int] = defaultdict(int)
@@ -105,16 +105,16 @@ class StoredService(Publication):
         self.spent[client] += 1
         self.recent.add(url)
         try:
-            card = self.reports.get(url).card
+            card = self.store.get(url).card
         except NeverScanned:
             card = msgspec.structs.replace(WALLED, host=url, input_host=url, scanned_at=stamp(time.time()))
-            self.reports.put(card)
+            self.store.put(card)
         return HostReport(card=card, source="scan")
 
     async def cached(self, url: str) -> HostReport | None:
         if "." not in url or " " in url:
             raise InvalidHost(f"{url!r} is not a host name.")
-        return HostReport(card=self.reports.get(url).card, source="cache", age=60) if url in self.recent else None
+        return HostReport(card=self.store.get(url).card, source="cache", age=60) if url in self.recent else None
 
     async def quota(self, client: str = "") -> Quota:
         used = self.spent[client or "local"]

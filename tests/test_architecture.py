@@ -269,8 +269,8 @@ print(json.dumps(sorted(asyncio.run(show()))))
 
 def test_the_first_frame_of_the_dashboard_loads_neither_engine_nor_cache(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    with closing(Store(places(prepare(data)).index)) as reports:
-        reports.put_many([(RICH_OPEN, None)])
+    with closing(Store(places(prepare(data)).index)) as store:
+        store.put_many([(RICH_OPEN, None)])
     done = python(tmp_path, FIRST_FRAME, str(data))
     assert done.code == 0, done.err
     loaded = json.loads(done.out)

@@ -94,8 +94,8 @@ def hosts(incomplete: str) -> list[str]:
         index = places(load({}, os.environ).data_dir).index
         if not index.is_file():
             return []
-        with closing(Store(index)) as reports:
-            view = reports.index(Query.of(line=f'"{incomplete}"' if incomplete else "", sort="host"))
+        with closing(Store(index)) as store:
+            view = store.index(Query.of(line=f'"{incomplete}"' if incomplete else "", sort="host"))
             names = [row.summary.host for window in (view.ranked, view.unreachable) for row in window[0:MOST_HOSTS]]
     except AuiError:
         return []

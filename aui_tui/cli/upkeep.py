@@ -33,7 +33,7 @@ def _opened_index(run: Run) -> Iterator[Store]:
     """Open the index of this machine while the block runs. Raises ConfigError, Unavailable."""
     service = local_of(run)
     try:
-        yield service.reports
+        yield service.store
     finally:
         run.wait(service.aclose())
 
@@ -77,10 +77,10 @@ def import_records(
     code = 0
     with ExitStack() as stack:
         sources = [(name, stack.enter_context(reading(name))) for name in file]
-        reports = stack.enter_context(_opened_index(run))
+        store = stack.enter_context(_opened_index(run))
         for name, stream in sources:
             with bar("Reading records", quiet=run.quiet) as progress:
-                done = take_records(read(stream), reports, progress=progress)
+                done = take_records(read(stream), store, progress=progress)
             shown = clean(name, 200)
             for problem in done.problems:
                 streams.say(f"{shown}: {clean(problem, 300)}")
@@ -103,9 +103,9 @@ def backup(
     only_local(run, "A backup")
     from aui_tui.index.upkeep import backup as copied
 
-    with _opened_index(run) as reports:
+    with _opened_index(run) as store:
         with bar("Copying", quiet=run.quiet) as progress:
-            size = copied(reports, user_path(file), overwrite=replace, progress=progress)
+            size = copied(store, user_path(file), overwrite=replace, progress=progress)
         if as_json:
             report(as_json, {"file": clean(file, 4096), "bytes": size}, ())
         else:
@@ -119,12 +119,12 @@ def doctor(context: typer.Context, as_json: options.Json = False) -> int:
     only_local(run, "The doctor")
     from aui_tui.index.upkeep import examine
 
-    with _opened_index(run) as reports, bar("Reading every card", quiet=run.quiet) as progress:
-        health = examine(reports, progress=progress)
-    aside = [str(path) for path in damaged(reports.path.parent)]
+    with _opened_index(run) as store, bar("Reading every card", quiet=run.quiet) as progress:
+        health = examine(store, progress=progress)
+    aside = [str(path) for path in damaged(store.path.parent)]
     problems = [clean(problem, 300) for problem in health.problems]
     lines = [
-        f"index     {reports.path}",
+        f"index     {store.path}",
         f"size      {health.bytes / 1e6:.1f} MB",
         f"hosts     {health.hosts:,}",
         f"scans     {health.scans:,}",
@@ -132,7 +132,7 @@ def doctor(context: typer.Context, as_json: options.Json = False) -> int:
         *(f"problem   {problem}" for problem in problems),
         "sound" if not problems else "damaged; put a backup in the place of index.db, or scan the hosts again",
     ]
-    record = {"index": str(reports.path), "bytes": health.bytes, "hosts": health.hosts, "scans": health.scans}
+    record = {"index": str(store.path), "bytes": health.bytes, "hosts": health.hosts, "scans": health.scans}
     report(as_json, record | {"set_aside": aside, "problems": problems, "sound": not problems}, lines)
     return WRONG if problems else 0
 

@@ -28,7 +28,7 @@ def unseen(done: int, of: int) -> None:
     """Show no progress."""
 
 
-def backup(reports: Store, target: Path, *, overwrite: bool = False, progress: OnProgress = unseen) -> int:
+def backup(store: Store, target: Path, *, overwrite: bool = False, progress: OnProgress = unseen) -> int:
     """Copy the whole index to the file ``target`` and return its size in bytes.
 
     ``target`` appears when it is complete: an interrupted copy leaves nothing behind. Raises BadValue when it exists
@@ -37,18 +37,18 @@ def backup(reports: Store, target: Path, *, overwrite: bool = False, progress: O
     check_place(target)
     if not overwrite:
         check_new(target)
-    elif target.exists() and target.samefile(reports.path):
+    elif target.exists() and target.samefile(store.path):
         raise ConfigError(f"{clean(target, 200)} cannot be the backup of this index.")
     with whole(target, new=not overwrite) as partial:
-        _copy(reports, partial, progress)
+        _copy(store, partial, progress)
         return partial.stat().st_size
 
 
-def _copy(reports: Store, partial: Path, progress: OnProgress) -> None:
+def _copy(store: Store, partial: Path, progress: OnProgress) -> None:
     def step(status: int, remaining: int, total: int) -> None:
         progress(total - remaining, total)
 
-    source = reports.database.reader()
+    source = store.database.reader()
     partial.touch(mode=0o600, exist_ok=False)
     copy = sqlite3.connect(partial)
     try:
@@ -98,12 +98,12 @@ COUNTS: Final = (
 """What must be zero."""
 
 
-def examine(reports: Store, *, progress: OnProgress = unseen) -> Health:
+def examine(store: Store, *, progress: OnProgress = unseen) -> Health:
     """Return the health of the index. Reads every kept card, which takes about a second for 2,000 of them.
 
     Raises Unavailable when the file is locked, or so damaged that it was set aside.
     """
-    with reports.database.reading(seconds=float("inf")) as db:
+    with store.database.reading(seconds=float("inf")) as db:
         problems = [
             f"SQLite finds: {clean(str(text), 200)}."
             for (text,) in db.execute(f"PRAGMA integrity_check({MAX_PROBLEMS})")
@@ -113,8 +113,8 @@ def examine(reports: Store, *, progress: OnProgress = unseen) -> Health:
         counted.update(_broken(db, progress))
         problems += [f"{what}: {count}." for what, count in counted.items() if count]
         hosts, scans = (db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("site", "scan"))
-    log = reports.path.with_name(reports.path.name + "-wal")
-    size = reports.path.stat().st_size + (log.stat().st_size if log.exists() else 0)
+    log = store.path.with_name(store.path.name + "-wal")
+    size = store.path.stat().st_size + (log.stat().st_size if log.exists() else 0)
     return Health(problems=tuple(problems[:MAX_PROBLEMS]), hosts=hosts, scans=scans, bytes=size)
 
 

@@ -54,21 +54,21 @@ class Grading(NamedTuple):
         labels = Labels(name=card.name, category=card.category, seed=card.seed, base_url=self.base_url)
         return grade_card(observations, method or self.method, labels=labels)
 
-    def report(self, reports: Store, host: str, *, method: str = "", at: str = "") -> HostReport:
+    def report(self, store: Store, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return what is stored of ``host``; without ``method`` under the usual one, as far as that is possible.
 
         Raises NeverScanned, or BadValue for a method it was not kept for.
         """
-        scan = reports.get(host, at)
+        scan = store.get(host, at)
         usual = method or (self.method if scan.observations is not None else scan.card.method)
         card = self.under(scan.card, scan.observations, usual)
-        before = reports.previous(host, card.scanned_at)
+        before = store.previous(host, card.scanned_at)
         previous = None
         if before is not None:
             comparable = before.observations is not None or before.card.method == usual
             previous = self.under(before.card, before.observations, usual) if comparable else before.card
-        history = tuple(point for point in reports.history(host) if point.scanned_at <= card.scanned_at)
-        visits = reports.visits(host) if self.with_visits and not at else None
+        history = tuple(point for point in store.history(host) if point.scanned_at <= card.scanned_at)
+        visits = store.visits(host) if self.with_visits and not at else None
         card = card if visits is None else with_log_evidence(card, visits)
         return replace(scan, card=card, previous=previous, history=history, visits=visits)
 

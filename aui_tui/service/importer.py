@@ -291,12 +291,12 @@ class ImportResult(msgspec.Struct, frozen=True, kw_only=True):
 
 def take_records(
     records: Iterable[ImportedRecord],
-    reports: Store,
+    store: Store,
     *,
     progress: OnProgress = lambda done: None,
     limit: int = 1000,
 ) -> ImportResult:
-    """Put ``records`` into ``reports``; at most ``limit`` problems are kept as sentences.
+    """Put ``records`` into ``store``; at most ``limit`` problems are kept as sentences.
 
     A record that is older than what is known goes to the history; a summary never replaces a card. Raises Unavailable
     when the index cannot be written: what was taken before stays.
@@ -313,7 +313,7 @@ def take_records(
             except (InvalidHost, RecordError) as error:
                 if len(problems) < limit:
                     problems.append(f"{record.place}: {error}")
-        new += reports.put_packed(packed)
+        new += store.put_packed(packed)
         done += len(batch)
         progress(done)
     return ImportResult(read=done, cards=cards, new=new, problems=tuple(problems))

@@ -85,7 +85,7 @@ class LocalService(Service):
         self._access = access
         self._at_once = at_once
         self.places = places(prepare(folder))
-        self.reports = Store(self.places.index)
+        self.store = Store(self.places.index)
         self._made: Scans | None = None
         self._task_runs: TaskRuns | None = None
         self._reader: ParserProcess | None = None
@@ -104,7 +104,7 @@ class LocalService(Service):
     @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences about the files, such as that a damaged one was set aside."""
-        return (*self.reports.warnings, *(self._made.warnings if self._made is not None else ()))
+        return (*self.store.warnings, *(self._made.warnings if self._made is not None else ()))
 
     @property
     def scans(self) -> Scans:
@@ -115,7 +115,7 @@ class LocalService(Service):
 
                 self._made = Scans(
                     self.places,
-                    self.reports,
+                    self.store,
                     access=self.access,
                     grading=self._grading,
                     call=self._call,
@@ -136,7 +136,7 @@ class LocalService(Service):
     async def index(self, query: Query) -> IndexView:
         """Return the lists of ``query``; their slices may be read on the event loop."""
         done, left = await self._call(self._regrade)
-        view = await self._stoppable(lambda stop: self.reports.index(query, stop))
+        view = await self._stoppable(lambda stop: self.store.index(query, stop))
         if not (done or left):
             return view
         notice = (
@@ -154,28 +154,28 @@ class LocalService(Service):
             return self._grading.under(card, observations, card.method)
 
         with suppress(Unavailable):
-            return self.reports.regrade(again, seconds=REGRADING)
+            return self.store.regrade(again, seconds=REGRADING)
         return 0, 0
 
     async def first_page(self, query: Query) -> IndexView | None:
         """Return the first rows of ``query``, or the whole answer where that comes as soon."""
-        return await self._stoppable(lambda stop: self.reports.first_page(query, stop))
+        return await self._stoppable(lambda stop: self.store.first_page(query, stop))
 
     async def overview(self, query: Query) -> Overview:
         """Return figures over the ranked rows of ``query``."""
-        return await self._call(lambda: self.reports.overview(query))
+        return await self._call(lambda: self.store.overview(query))
 
     async def moves(self, query: Query, since: str, most: int) -> Moves:
         """Return how the ranked hosts of ``query`` changed since a day, or since each scan before. Raises BadValue."""
-        return await self._call(lambda: self.reports.moves(query, since, most))
+        return await self._call(lambda: self.store.moves(query, since, most))
 
     async def weeks(self, query: Query) -> dict[str, tuple[int, ...]]:
         """Return by surface the percentage of hosts that let it in at the end of each of the last 12 weeks."""
-        return await self._call(lambda: self.reports.weeks(query))
+        return await self._call(lambda: self.store.weeks(query))
 
     async def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in its list of ``query``, -1 when absent."""
-        return await self._call(lambda: self.reports.position(_key(host), query))
+        return await self._call(lambda: self.store.position(_key(host), query))
 
     async def quota(self, client: str = "") -> Quota:
         """Return the scans that ``client`` has left this hour; without one, whoever uses this machine."""
@@ -184,7 +184,7 @@ class LocalService(Service):
     async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         """Return what is stored of ``host``. Raises NeverScanned, or BadValue for a method it was not kept for."""
         method_name = method_called(method).name if method else ""
-        report = await self._call(lambda: self._grading.report(self.reports, _key(host), method=method_name, at=at))
+        report = await self._call(lambda: self._grading.report(self.store, _key(host), method=method_name, at=at))
         return self._accepting(report)
 
     def _accepting(self, report: HostReport) -> HostReport:
@@ -198,12 +198,12 @@ class LocalService(Service):
         """Return what the access logs of ``host`` said when they were last read."""
         if not self._grading.with_visits:
             return None
-        return await self._call(lambda: self.reports.visits(_key(host)))
+        return await self._call(lambda: self.store.visits(_key(host)))
 
     async def keep_visits(self, record: Visits) -> Visits:
         """Keep ``record`` as what the access logs of its host say now; return it under the key of that host."""
         visits = msgspec.structs.replace(record, host=_key(record.host))
-        await self._call(lambda: self.reports.put_visits(visits))
+        await self._call(lambda: self.store.put_visits(visits))
         return visits
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
@@ -221,7 +221,7 @@ class LocalService(Service):
         key = _key(host)
 
         def remove() -> int:
-            removed = self.reports.forget(key)
+            removed = self.store.forget(key)
             pages.drop(self.places.pages, key)
             if self.places.pictures.is_dir():
                 from aui_tui.service.tasks import drop_pictures
@@ -347,11 +347,11 @@ class LocalService(Service):
 
     async def stamp(self) -> str:
         """Return a word that changes whenever an answer of ``index`` or ``site`` may change."""
-        return self.reports.stamp()
+        return self.store.stamp()
 
     async def changed(self) -> float | None:
         """Return the epoch seconds of the last change of the index, deletions included; None: just now."""
-        return self.reports.changed()
+        return self.store.changed()
 
     async def cached(self, url: str) -> HostReport | None:
         """Return the answer of the cache for ``url``, None when only a scan would answer. Raises InvalidHost."""
@@ -366,7 +366,7 @@ class LocalService(Service):
         if self._reader is not None:
             await self._reader.aclose()
         self._threads.shutdown(wait=True, cancel_futures=True)
-        self.reports.close()
+        self.store.close()
 
     async def _stoppable(self, work: Callable[[Callable[[], bool]], T]) -> T:
         """Run ``work`` on a thread; cancelling the call makes its argument true."""

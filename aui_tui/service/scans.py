@@ -139,7 +139,7 @@ class Call(Protocol):
 
 
 class Scans:
-    """Scans what ``access`` allows and keeps it in ``reports`` and in the cache at ``places``.
+    """Scans what ``access`` allows and keeps it in ``store`` and in the cache at ``places``.
 
     ``at_once``: scans that run side by side, and as many that wait; one more is refused. 0: no such limit.
     """
@@ -147,14 +147,14 @@ class Scans:
     def __init__(
         self,
         places: Places,
-        reports: Store,
+        store: Store,
         *,
         access: ScanPolicy,
         grading: Grading,
         call: Call,
         at_once: int = 0,
     ) -> None:
-        self._reports = reports
+        self._store = store
         self._pages = places.pages
         self._access = access
         self._grading = grading
@@ -240,7 +240,7 @@ class Scans:
         """Return the kept scan that is an answer for ``target``; None without one."""
         at = self.recent.get(key.name) if key.name else ""
         with suppress(AuiError):
-            report = self._reports.get(target.site, at) if at else None
+            report = self._store.get(target.site, at) if at else None
             if report is not None and report.observations is not None:
                 old = time.time() - epoch_ms(report.card.scanned_at) / 1000
                 return report if -FUTURE <= old < life_of(report.card) else None
@@ -368,27 +368,27 @@ class Scans:
     def _kept(self, host: str) -> Observations | None:
         """Return what the last kept scan of ``host`` saw, as far as there is one."""
         try:
-            return self._reports.get(host).observations
+            return self._store.get(host).observations
         except AuiError:
             return None
 
     def _kept_category(self, host: str) -> str:
         """Return the category of the stored card: the user's word outlives a scan without one."""
         try:
-            return self._reports.row(host).summary.category
+            return self._store.row(host).summary.category
         except AuiError:
             return ""
 
     def _save(self, key: ScanKey, card: ReportCard, observations: Observations) -> list[str]:
         """Keep a scan; return sentences about what could not be kept."""
         warnings: list[str] = []
-        if self._access.remote and not self._reports.history(observations.host):
+        if self._access.remote and not self._store.history(observations.host):
             if observations.unresolved:
                 return [f"The name {observations.host} does not resolve, so no card is kept."]
             if key.aside > 1:  # a visitor shows no others a page beside the one that people get
                 return [f"No card is kept of this way to {observations.host}; name it without http:// to get its card."]
         try:
-            latest = self._reports.put(card, observations, aside=key.aside)
+            latest = self._store.put(card, observations, aside=key.aside)
             if not latest and card.probe_dead and not key.aside:
                 warnings.append(
                     "No probe got any answer; the earlier card stays in the index until this has gone on for a day."

@@ -136,7 +136,7 @@ async def crawl(
             took, used = time.perf_counter() - began, cpu_seconds() - spent
         found = Measured(len(names) / took, used / len(names) * 1000)
         assert counts.scanned == len(names), counts
-        cards = [service.reports.get(name) for name in names[:20]]
+        cards = [service.store.get(name) for name in names[:20]]
         assert all(scan.card.live_served == 4 for scan in cards)
         assert all((scan.observations.reads is not None) is reads for scan in cards)
         await service.aclose()

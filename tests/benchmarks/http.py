@@ -152,7 +152,7 @@ async def fill(folder: Path) -> str:
     """Put HOSTS cards into the index in ``folder`` and return one of their hosts."""
     publication = Publication(folder)
     cards = many(HOSTS)
-    publication.reports.put_many((card, None) for card in cards)
+    publication.store.put_many((card, None) for card in cards)
     await publication.aclose()
     return cards[0].host
 

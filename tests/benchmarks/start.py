@@ -32,8 +32,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         service = LocalService(Path(folder))
         cards = (msgspec.structs.replace((RICH_OPEN, WALLED)[n % 2], host=f"h{n}.example") for n in range(HOSTS))
-        service.reports.put_many((card, None) for card in cards)
-        service.reports.close()
+        service.store.put_many((card, None) for card in cards)
+        service.store.close()
         aui = [sys.executable, "-m", "aui_tui", "--data-dir", folder]
         sides = {
             "python -c 'import httpx'": [sys.executable, "-c", "import httpx"],

@@ -44,6 +44,6 @@ def fill(
 ) -> None:
     """Store ``cards``, and ``scans`` with what was seen, in the data folder of ``home``."""
     service = LocalService(home / "data")
-    service.reports.put_many((card, None) for card in cards)
-    service.reports.put_many(scans)
-    service.reports.close()
+    service.store.put_many((card, None) for card in cards)
+    service.store.put_many(scans)
+    service.store.close()

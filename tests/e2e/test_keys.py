@@ -32,7 +32,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for host, scan in zip(HOSTS, scans, strict=True):
         seen = replace(scan, host=host, input_host=host)
         card = replace(grade_card(seen, DEFAULT_METHOD), category="Retail")
-        service.reports.put(card, seen)
+        service.store.put(card, seen)
     asyncio.run(service.aclose())
     return folder
 

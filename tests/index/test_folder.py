@@ -31,8 +31,8 @@ def test_a_shared_folder_stays_as_it_is_and_ours_in_it_is_private(tmp_path: Path
     tmp_path.chmod(mode)
     found = places(prepare(tmp_path))
     assert stat.S_IMODE(tmp_path.stat().st_mode) == mode
-    with closing(Store(found.index)) as reports:
-        reports.history("a.example")
+    with closing(Store(found.index)) as store:
+        store.history("a.example")
     prepare(tmp_path)
     assert {stat.S_IMODE(path.stat().st_mode) & 0o077 for path in tmp_path.iterdir()} == {0}
     assert found.index in tmp_path.iterdir()

@@ -30,9 +30,9 @@ def file(tmp_path: Path) -> Path:
     """An index with three hosts, in the data folder of a home."""
     (tmp_path / "data").mkdir(mode=0o700)
     path = tmp_path / "data" / "index.db"
-    reports = Store(path)
-    reports.put_many([scan(f"{name}.example") for name in ("a", "b", "c")])
-    reports.close()
+    store = Store(path)
+    store.put_many([scan(f"{name}.example") for name in ("a", "b", "c")])
+    store.close()
     return path
 
 
@@ -78,9 +78,9 @@ def test_what_the_user_added_stays_and_is_not_read(file: Path) -> None:
     change(
         file, "CREATE TABLE mine (x)", "CREATE INDEX my_index ON site (category)", f"CREATE VIEW endless AS {ENDLESS}"
     )
-    reports = Store(file)
-    assert len(reports.index(Query()).ranked) == 3
-    reports.close()
+    store = Store(file)
+    assert len(store.index(Query()).ranked) == 3
+    store.close()
 
 
 @pytest.mark.parametrize("value", ["'abc'", "x'ff00ff'", "0.5"])
@@ -93,23 +93,23 @@ def test_values_of_another_kind_are_left_out_and_break_nothing(file: Path, value
         with closing(sqlite3.connect(file)) as db, suppress(sqlite3.IntegrityError):
             db.execute(f"UPDATE {table} SET {column} = {value} WHERE id = 1")
             db.commit()
-        reports = Store(file)
-        for row in (found := reports.index(Query())).ranked[0 : len(found.ranked)]:
+        store = Store(file)
+        for row in (found := store.index(Query())).ranked[0 : len(found.ranked)]:
             assert type(row.summary.score) is type(row.scans) is type(row.best_points) is int
             assert row.change is None or type(row.change) is int
-        for ask in (reports.overview, reports.weeks, partial(reports.moves, since="", most=5)):
+        for ask in (store.overview, store.weeks, partial(store.moves, since="", most=5)):
             with suppress(Unavailable):
                 ask(Query())
-        assert all(type(point.score) is int for point in reports.history("a.example"))
+        assert all(type(point.score) is int for point in store.history("a.example"))
         shown = [found.scanned_at, *(row.summary.scanned_at for row in found.ranked[0:3])]
-        shown += [point.scanned_at for point in reports.history("a.example")]
+        shown += [point.scanned_at for point in store.history("a.example")]
         assert {at[:4] for at in shown} == {stamp(NOW)[:4]}, (table, column)
         for days, dead in ((-2, False), (2, True), (1, True)):
             with suppress(Unavailable):
-                reports.put(*scan("a.example", NOW + days * DAY, dead=dead))
+                store.put(*scan("a.example", NOW + days * DAY, dead=dead))
         with suppress(Unavailable, NeverScanned):
-            reports.forget("a.example")
-        reports.close()
+            store.forget("a.example")
+        store.close()
 
 
 def test_a_database_of_another_program_is_left_as_it_is(tmp_path: Path) -> None:
@@ -129,14 +129,14 @@ def test_a_row_of_many_megabytes_is_refused_before_it_is_read(file: Path, monkey
         f"UPDATE site SET top_evidence = CAST(zeroblob({database.LARGEST + 1}) AS TEXT) WHERE id = 2",
     )
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    reports = Store(file)
+    store = Store(file)
     with pytest.raises(Unavailable, match="too big"):
-        reports.get("a.example")
+        store.get("a.example")
     with pytest.raises(Unavailable, match="too big"):
-        list(reports.index(Query()).ranked[0:50])
-    assert reports.get("c.example")
+        list(store.index(Query()).ranked[0:50])
+    assert store.get("c.example")
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < database.LARGEST
-    reports.close()
+    store.close()
 
 
 LARGE_KEY = """
@@ -148,9 +148,9 @@ from aui_tui.index.store import Store
 from aui_tui.model.query import Query
 database.MEMORY = 32 << 20
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-reports = Store(Path(sys.argv[1]))
+store = Store(Path(sys.argv[1]))
 try:
-    print(len(reports.index(Query()).ranked[0:50]))
+    print(len(store.index(Query()).ranked[0:50]))
 except Unavailable as error:
     print(error)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
@@ -171,11 +171,11 @@ def test_a_key_of_many_megabytes_is_never_loaded(file: Path) -> None:
 
 def test_a_question_without_an_end_is_given_up(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "STEPS", 1000)
-    reports = Store(file)
-    with pytest.raises(Unavailable, match="interrupted"), reports.database.reading(seconds=0.2) as db:
+    store = Store(file)
+    with pytest.raises(Unavailable, match="interrupted"), store.database.reading(seconds=0.2) as db:
         db.execute(ENDLESS + " WHERE x < 0").fetchall()
-    assert len(reports.index(Query()).ranked) == 3
-    reports.close()
+    assert len(store.index(Query()).ranked) == 3
+    store.close()
 
 
 FULL = """
@@ -187,10 +187,10 @@ from aui_tui.index.store import Store
 from aui_tui.errors import Unavailable
 from aui_tui.model.query import Query
 from tests.index.test_store import scan
-reports = Store(Path(sys.argv[1]))
-print(len(reports.index(Query.of(line="example")).ranked), reports.get("b.example").card.host)
+store = Store(Path(sys.argv[1]))
+print(len(store.index(Query.of(line="example")).ranked), store.get("b.example").card.host)
 try:
-    reports.put(*scan("d.example"))
+    store.put(*scan("d.example"))
 except Unavailable as error:
     print(error)
 """
@@ -206,10 +206,10 @@ def test_while_the_disk_is_full_the_index_is_read(file: Path) -> None:
     assert lines[:1] == ["3 b.example"], done.stderr
     assert "Nothing can be saved" in lines[1]
     assert done.returncode == 0
-    reports = Store(file)
-    assert reports.put(*scan("d.example"))
-    assert len(reports.index(Query()).ranked) == 4
-    reports.close()
+    store = Store(file)
+    assert store.put(*scan("d.example"))
+    assert len(store.index(Query()).ranked) == 4
+    store.close()
 
 
 BEGUN = """
@@ -236,6 +236,6 @@ def test_an_index_that_a_full_disk_cut_off_at_its_beginning_is_begun_again(tmp_p
     done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 2
-    with closing(Store(path)) as reports:
-        assert reports.put(*scan("d.example"))
-        assert reports.warnings == ()
+    with closing(Store(path)) as store:
+        assert store.put(*scan("d.example"))
+        assert store.warnings == ()

@@ -43,13 +43,13 @@ def aui_tui(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_reading_works_and_writing_says_why_not(tmp_path: Path, log: str) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
-    reports = Store(folder / "index.db")
-    reports.put_many((card, None) for card in SAMPLES)
+    store = Store(folder / "index.db")
+    store.put_many((card, None) for card in SAMPLES)
     if log == "none":
-        reports.close()
+        store.close()
     else:
-        reports.database.reader().execute("PRAGMA wal_checkpoint")
-        reports.put(RICH_OPEN)
+        store.database.reader().execute("PRAGMA wal_checkpoint")
+        store.put(RICH_OPEN)
         if log == "cut":
             os.truncate(folder / "index.db-wal", 5000)
         (folder / "index.db-shm").unlink()

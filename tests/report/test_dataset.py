@@ -23,15 +23,15 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("home")
     local = LocalService(folder / "data")
     card, seen = scan("shop.example", at=NOW - HOUR)
-    local.reports.put(card, seen)
-    local.reports.put(*scan("shop.example", llms=True))
-    local.reports.put(*scan("blog.example"))
+    local.store.put(card, seen)
+    local.store.put(*scan("shop.example", llms=True))
+    local.store.put(*scan("blog.example"))
     card, seen = scan("evil.example")
     named = Labels(name="=HYPERLINK(1)", category=card.category, base_url=card.url.partition("/site/")[0])
-    local.reports.put(grade_card(seen, labels=named), seen)
+    local.store.put(grade_card(seen, labels=named), seen)
     record: Visits = visits(verified("Claude-User", 40, 2), host="shop.example")
-    local.reports.put_visits(record)
-    local.reports.close()
+    local.store.put_visits(record)
+    local.store.close()
     return folder
 
 

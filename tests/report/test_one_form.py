@@ -128,14 +128,14 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalService]:
     for number, make in enumerate((*SITUATIONS.values(), *MORE.values())):
         host = f"s{number:02}.example"
         seen = replace(make(), host=host, input_host=host)
-        made.reports.put(grade_card(seen), seen)
+        made.store.put(grade_card(seen), seen)
     known = [*SITUATIONS, *MORE]
     for number, name in enumerate(FOREIGN):
         seen = replace((SITUATIONS | MORE)[name](), host=f"f{number:02}.example")
-        made.reports.put(grade_card(seen), None)
+        made.store.put(grade_card(seen), None)
         assert name in known
     yield made
-    made.reports.close()
+    made.store.close()
 
 
 @pytest.fixture(scope="module")
@@ -705,7 +705,7 @@ def test_an_accepted_finding_is_a_problem_in_no_form_and_has_its_reason_in_each(
     service = LocalService(tmp_path, accept=accept)
     kept = {host: told[host] for host in [*accept][:12]}
     for one in kept.values():
-        service.reports.put(one.report.card, one.report.observations)
+        service.store.put(one.report.card, one.report.observations)
     with serving(service) as running:
         for host, one in kept.items():
             one = Told(asyncio.run(service.site(host)), one.row)
@@ -716,7 +716,7 @@ def test_an_accepted_finding_is_a_problem_in_no_form_and_has_its_reason_in_each(
                 assert REASON in " ".join(in_words_of(form, one, running).replace("\\", "").split()), (form, host)
             for form, said in (("page", on_page(running, one)), ("tool", by_tool(service, one))):
                 assert not differences(form, said, truth(one)), host
-    service.reports.close()
+    service.store.close()
 
 
 CLIENTS: Final = (
@@ -773,7 +773,7 @@ def test_every_form_says_of_visits_what_the_record_says(told: dict[str, Told], t
     service = LocalService(tmp_path)
     kept = {host: told[host] for host in [*told][:8]}
     for host, one in kept.items():
-        service.reports.put(one.report.card, one.report.observations)
+        service.store.put(one.report.card, one.report.observations)
         asyncio.run(service.keep_visits(records.visits(*CLIENTS, host=host)))
     with serving(service) as running:
         for host, one in kept.items():
@@ -788,4 +788,4 @@ def test_every_form_says_of_visits_what_the_record_says(told: dict[str, Told], t
                     if form == "csv":
                         wanted["Requests"] = wanted["Requests"].replace(",", "").replace("–", "0")
                     assert said == wanted, (form, host)
-    service.reports.close()
+    service.store.close()

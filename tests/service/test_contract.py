@@ -39,7 +39,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     async def fill() -> None:
         publication = Publication(folder)
-        publication.reports.put_many((card, None) for card in CARDS)
+        publication.store.put_many((card, None) for card in CARDS)
         await publication.aclose()
 
     asyncio.run(fill())

@@ -194,5 +194,5 @@ async def test_scan_on_a_full_disk_is_answered_with_warnings(tmp_path: Path) -> 
     assert len(second) == 2  # the cache holds a pointer to the index, and there is nothing to point to
     assert "not saved" in second[1]
     async with service(tmp_path) as local:
-        assert examine(local.reports).problems == ()
+        assert examine(local.store).problems == ()
         assert len((await local.index(Query())).ranked) == 1

@@ -290,7 +290,7 @@ async def test_a_scan_that_is_cancelled_half_way_is_kept_and_marked_and_never_re
             found = await local.site(site.host)
             if whole_first:
                 assert found.card.scanned_at == before.scanned_at
-                kept = await asyncio.to_thread(local.reports.history, site.host)
+                kept = await asyncio.to_thread(local.store.history, site.host)
                 assert [point.incomplete for point in kept] == [True, False, True]
             else:
                 assert found.observations is not None
@@ -311,7 +311,7 @@ async def test_an_ordinary_scan_keeps_the_tasks_of_the_one_before_with_their_age
         assert first.observations is not None
         with_tasks = first.observations.with_tasks(ran, rendered)
         earlier = grade_card(with_tasks, first.card.method)
-        local.reports.put(earlier, with_tasks)
+        local.store.put(earlier, with_tasks)
         again = await local.scan(site.url, ScanOptions(force=True))
         assert again.observations is not None
         assert (again.observations.tasks, again.observations.page.rendered) == (ran, rendered)
@@ -329,7 +329,7 @@ async def test_an_ordinary_scan_keeps_the_tasks_of_the_one_before_with_their_age
 
 async def test_what_was_graded_again_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with service(tmp_path) as local:
-        local.reports.put(WALLED)
+        local.store.put(WALLED)
         monkeypatch.setattr(store_module, "REVISION", REVISION + 1)
         said = (await local.index(Query())).notice
         assert said == "1 scan of an earlier revision of the method graded again, 0 left for next time."

@@ -33,7 +33,7 @@ PRIVATE = ("127.0.0.1", "http://10.0.0.1/", "localhost", "example.com:8080", "[:
 @pytest.fixture
 def published(tmp_path: Path) -> Iterator[Running]:
     publication = Publication(tmp_path / "served")
-    publication.reports.put_many((card, None) for card in SAMPLES)
+    publication.store.put_many((card, None) for card in SAMPLES)
     with serving(publication) as running:
         yield running
 
@@ -121,7 +121,7 @@ async def test_stamp_changes_with_every_change_and_with_nothing_else(tmp_path: P
         seen = [await one.stamp()]
         assert await one.stamp() == seen[0]
         for service, card in ((one, SAMPLES[0]), (other, SAMPLES[1])):
-            service.reports.put(card)
+            service.store.put(card)
             seen.append(await one.stamp())
         await one.site(SAMPLES[0].host)
         assert await one.stamp() == seen[-1]
@@ -142,7 +142,7 @@ def test_publication_can_be_handed_to_a_worker_process(tmp_path: Path) -> None:
     made = partial(Publication, tmp_path, access=ScanPolicy(connect_to=(rule,)))
     publication = pickle.loads(pickle.dumps(made))()
     assert publication.access.connect_to == (rule,)
-    publication.reports.close()
+    publication.store.close()
 
 
 async def test_scans_at_once_are_bounded_and_a_refused_one_costs_nothing(
@@ -181,8 +181,8 @@ async def test_a_name_that_does_not_resolve_is_not_kept_because_a_visitor_asked(
         assert found.warnings == ("The name gone.example.com does not resolve, so no card is kept.",)
         with pytest.raises(NeverScanned):
             await publication.site("gone.example.com")
-        publication.reports.put(SAMPLES[0])
-        assert publication.reports.history("gone.example.com") == ()
+        publication.store.put(SAMPLES[0])
+        assert publication.store.history("gone.example.com") == ()
 
 
 @pytest.mark.ci
@@ -196,7 +196,7 @@ async def test_a_form_for_such_a_name_says_so(tmp_path: Path) -> None:
 @pytest.mark.ci
 async def test_read_only_lets_nobody_scan(tmp_path: Path) -> None:
     publication = Publication(tmp_path, read_only=True)
-    publication.reports.put_many((card, None) for card in SAMPLES)
+    publication.store.put_many((card, None) for card in SAMPLES)
     with pytest.raises(ScansRefused):
         await publication.scan("example.com", ScanOptions(client="visitor"))
     with serving(publication) as running:

@@ -40,7 +40,7 @@ def data(tmp_path: Path) -> Path:
     """A folder with one host that has a run of the tasks and one that has none."""
     service = LocalService(tmp_path / "data")
     seen = open_rich().with_tasks(REPORT, None)
-    service.reports.put(grade_card(seen), seen)
+    service.store.put(grade_card(seen), seen)
     return tmp_path / "data"
 
 

@@ -19,7 +19,7 @@ RECORD = visits(verified("Claude-User", 1202, 2))
 
 async def test_visits_are_kept_and_published(tmp_path: Path) -> None:
     local = LocalService(tmp_path / "data")
-    local.reports.put(WALLED)
+    local.store.put(WALLED)
     await local.keep_visits(RECORD)
     assert await local.visits("https://tickets.example/") == RECORD
     assert await local.visits("other.example") is None
@@ -44,7 +44,7 @@ async def test_visits_are_kept_and_published(tmp_path: Path) -> None:
 @pytest.mark.ci
 async def test_figures_that_are_not_to_be_published_are_in_no_answer(tmp_path: Path) -> None:
     local = LocalService(tmp_path / "data")
-    local.reports.put(WALLED)
+    local.store.put(WALLED)
     await local.keep_visits(RECORD)
     await local.aclose()
     with serving(Publication(tmp_path / "data", with_visits=False)) as running:

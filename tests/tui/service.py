@@ -45,8 +45,8 @@ class CardService(LocalService):
         if index:
             places(prepare(folder)).index.write_bytes(index)
         super().__init__(folder)
-        self.reports.regrade(lambda card, _seen: card, seconds=1)  # what is put from now on is up to date
-        self.reports.put_many((card, None) for card in cards)
+        self.store.regrade(lambda card, _seen: card, seconds=1)  # what is put from now on is up to date
+        self.store.put_many((card, None) for card in cards)
         self.left = 7
         self.gate: asyncio.Event | None = None
         self.failure: BaseException | None = None
@@ -97,7 +97,7 @@ class CardService(LocalService):
         self.left -= 1
         score, at = min(base.score + 5, 100), NOW.strftime("%Y-%m-%dT%H:%M:%S.000Z")
         card = replace(base, host=url, name=url, score=score, grade=grade_of(score), scanned_at=at)
-        await self._call(lambda: self.reports.put(card))
+        await self._call(lambda: self.store.put(card))
         return HostReport(card=card, source="scan")
 
     async def quota(self, client: str = "") -> Quota:
@@ -136,5 +136,5 @@ class PublishedService(CardService):
 def _kept(count: int) -> bytes:
     """Return the index of ``count`` made-up hosts with two scans each."""
     service = CardService(make_card(number, back=back) for number in range(count) for back in (1, 0))
-    service.reports.close()
+    service.store.close()
     return service.places.index.read_bytes()

@@ -155,7 +155,7 @@ async def test_walking_passes_over_a_host_that_has_gone() -> None:
         assert window is not None
         gone: Row = window[1:2][0]
         after: Row = window[2:3][0]
-        service.reports.forget(gone.summary.host)
+        service.store.forget(gone.summary.host)
         await press(pilot, "n")
         assert card_of(pilot).state.host == after.summary.host
         assert "no report card" not in text_of(pilot)
@@ -198,7 +198,7 @@ async def test_what_if_is_reckoned_by_the_service(tmp_path: Path) -> None:
     card = grade_card(seen, DEFAULT_METHOD)
     assert card.stance == "Walled"
     service = LocalService(tmp_path)
-    service.reports.put(card, seen)
+    service.store.put(card, seen)
     fixes = [fix.k for fix in card.recommendations]
     others = frozenset(fixes) - {"wba"}
     method = METHODS[DEFAULT_METHOD]

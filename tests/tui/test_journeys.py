@@ -390,7 +390,7 @@ async def test_changes_are_counted_since_a_day_that_was_typed(tmp_path: Path) ->
     service = LocalService(tmp_path)
     for score, stamp in ((40, "2026-11-01"), (55, "2026-11-10"), (90, "2026-11-19")):
         card = replace(make_card(0), host="rising.example", score=score, scanned_at=stamp + "T10:00:00.000Z")
-        service.reports.put(card, None)
+        service.store.put(card, None)
     async with stage(service, (140, 40)) as pilot:
         await press(pilot, "v")
         assert re.search(r"rising\.example +\+35 +90 +55", text_of(pilot))
@@ -411,7 +411,7 @@ async def test_each_assistant_has_its_change_and_its_weeks(tmp_path: Path) -> No
         for day, claude in (("2026-11-01", "blocked"), ("2026-11-10", "allowed" if number < 2 else "blocked")):
             matrix = {**plain.matrix, "claude": claude}
             host, at = f"shop{number}.example", day + "T10:00:00.000Z"
-            service.reports.put(replace(plain, host=host, matrix=matrix, category="Travel", scanned_at=at), None)
+            service.store.put(replace(plain, host=host, matrix=matrix, category="Travel", scanned_at=at), None)
 
     async with stage(service, (200, 60)) as pilot:
         await press(pilot, "v")
@@ -451,7 +451,7 @@ async def test_a_count_of_sites_that_turn_an_assistant_away_opens_them(
     )
     walled = next(card for card in many if card.edge == "cloudflare nginx" and not card.live_served)
     many.append(replace(walled, host="own.example", edge="nginx"))
-    service.reports.put_many((card, None) for card in many)
+    service.store.put_many((card, None) for card in many)
     async with stage(service, size) as pilot:
         await press(pilot, "v")
         pane = go_to(pilot, line)

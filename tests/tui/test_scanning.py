@@ -244,7 +244,7 @@ class Full(CardService):
 
     async def scan(self, url: str, options: ScanOptions = ORDINARY, **told: Any) -> HostReport:
         report = await super().scan(url, options, **told)
-        self.reports.forget(url)
+        self.store.forget(url)
         return replace(report, warnings=("This scan is not saved.",))
 
 

@@ -20,7 +20,7 @@ from tests.visits.records import verified, visits
 @pytest.fixture(scope="module")
 def site() -> Iterator[Running]:
     service = StoredService()
-    service.reports.put_visits(visits(verified("Claude-User", 12, 0)))
+    service.store.put_visits(visits(verified("Claude-User", 12, 0)))
     with serving(service) as running:
         yield running
 

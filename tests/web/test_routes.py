@@ -250,7 +250,7 @@ def test_a_new_card_changes_the_index_and_its_tag(fresh: Running) -> None:
     before = fresh.get("/api/index.json")
     fresh.get("/api/scan", params={"url": "fresh.example"})
     assert isinstance(fresh.service, StoredService)
-    fresh.service.reports.put(msgspec.structs.replace(WALLED, host="put.example"))
+    fresh.service.store.put(msgspec.structs.replace(WALLED, host="put.example"))
     after = fresh.get("/api/index.json", headers={"If-None-Match": before.headers["etag"]})
     assert after.status_code == 200
     assert "put.example" in after.text

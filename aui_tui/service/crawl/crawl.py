@@ -170,7 +170,7 @@ class Crawl:
         async for group in groups:
             await self._reports.join()
             listed = [row for row in group if isinstance(row, ListedHost)]
-            recent = await self._patiently(self._service.reports.recent, [row.site for row in listed])
+            recent = await self._patiently(self._service.store.recent, [row.site for row in listed])
             due = [row for row in listed if not self._is_fresh(recent.get(row.site))]
             self._hand_over([Done(row, BAD if isinstance(row, BadRow) else FRESH) for row in group if row not in due])
             for _ in due:
@@ -182,7 +182,7 @@ class Crawl:
     def _claim(self, sites: Sequence[str]) -> list[Claim | None]:
         """Return per site a claim, None while somebody else scans it; what they kept meanwhile is in the claim."""
         leases = self._service.leases.take_many(sites)
-        recent = self._service.reports.recent(sites)
+        recent = self._service.store.recent(sites)
         self._leases |= {site: lease for site, lease in zip(sites, leases, strict=True) if lease is not None}
         return [
             None if lease is None else Claim(recent.get(site), self._tasks_of(site) if site in recent else None)
@@ -192,7 +192,7 @@ class Crawl:
     def _tasks_of(self, site: str) -> Observations | None:
         """Return what the last scan of ``site`` saw, if tasks were run on it."""
         with suppress(AuiError):
-            observations = self._service.reports.get(site).observations
+            observations = self._service.store.get(site).observations
             return observations if observations is not None and observations.tasks is not None else None
         return None
 
@@ -254,7 +254,7 @@ class Crawl:
     def _put(self, batch: Sequence[Done]) -> None:
         packed = [done.result.packed for done in batch if done.result is not None and done.result.packed is not None]
         if packed:
-            self._service.reports.put_packed(packed)
+            self._service.store.put_packed(packed)
             self._service.recent_scans.drop(scan.host for scan in packed)
 
     async def _close(self, batch: Mapping[str, Done], *, saved: bool) -> None:

@@ -48,13 +48,13 @@ class TemporaryIndex:
         _remove_left()
         folder = tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-", ignore_cleanup_errors=True)
         self.local = LocalService(Path(folder.name), base_url="")
-        weakref.finalize(self.local.reports.database, folder.cleanup)
+        weakref.finalize(self.local.store.database, folder.cleanup)
         self.is_listed = self.has_cards = False
         self.scanned_at = self.notice = ""
 
     def take(self, records: Iterable[ImportedRecord], *, scanned_at: str = "") -> None:
         """Import the ``records`` of the other index. Raises RecordError when most are broken."""
-        done = take_records(_mostly_sound(records), self.local.reports, limit=sys.maxsize)
+        done = take_records(_mostly_sound(records), self.local.store, limit=sys.maxsize)
         self.scanned_at = scanned_at
         self.has_cards = done.cards > 0
         broken = len(done.problems)

@@ -156,7 +156,7 @@ class PublishedIndex(ImportedService):
 
     async def _take(self, index: TemporaryIndex, card: ReportCard) -> None:
         """Import a card."""
-        done = await asyncio.to_thread(take_records, [ImportedRecord(place="the card", card=card)], index.local.reports)
+        done = await asyncio.to_thread(take_records, [ImportedRecord(place="the card", card=card)], index.local.store)
         for problem in done.problems:
             raise RecordError(f"{self.label}: {problem}")
 

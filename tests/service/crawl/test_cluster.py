@@ -86,7 +86,7 @@ async def test_worker_killed_in_the_middle_loses_nothing(cluster: Any, service: 
         os.kill(pids[0], signal.SIGKILL)
         counts = await task
     assert (counts.scanned, counts.failed, counts.unsaved, counts.total) == (120, 0, 0, 120)
-    assert all(len(service.reports.history(f"h{number}.test")) == 1 for number in range(120))
+    assert all(len(service.store.history(f"h{number}.test")) == 1 for number in range(120))
     again = {host for host, times in homepages(site).items() if times > 5}
     assert len(homepages(site)) == 120
     assert len(again) <= 2 * 10
@@ -108,7 +108,7 @@ async def test_processes_of_this_machine_share_the_work_and_are_gone_at_the_end(
         os.kill(victim, signal.SIGKILL)
         counts = await task
     assert (counts.scanned, counts.failed, counts.unsaved, counts.total) == (80, 0, 0, 80)
-    assert all(len(service.reports.history(f"h{number}.test")) == 1 for number in range(80))
+    assert all(len(service.store.history(f"h{number}.test")) == 1 for number in range(80))
     assert not [pid for pid in children if psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie"]
 
 
@@ -122,7 +122,7 @@ async def test_cluster_that_goes_away_ends_the_crawl(cluster: Any, service: Loca
         with pytest.raises(Unavailable, match="is gone"):
             await asyncio.wait_for(task, 60)
     assert crawl.counts.failed == 0
-    index = service.reports.index(Query())
+    index = service.store.index(Query())
     assert len(index.ranked) + len(index.unreachable) == crawl.counts.scanned
 
 

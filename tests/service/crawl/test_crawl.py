@@ -348,7 +348,7 @@ async def test_a_paced_crawl_has_time_for_its_scans(tmp_path: Path, site: Site) 
     async with Here(settings) as here:
         counts = await Crawl(service, here).run(grouped(rows(hosts(3))))
     assert counts.scanned == 3
-    assert all(service.reports.get(f"h{number}.test").card.elapsed_ms >= 500 for number in range(3))
+    assert all(service.store.get(f"h{number}.test").card.elapsed_ms >= 500 for number in range(3))
     await service.aclose()
 
 
