@@ -30,8 +30,8 @@ def command(module: str, *arguments: str) -> list[str]:
     """
     root = str(Path(aui_tui.__file__).resolve().parent.parent)
     path = [str(Path(entry).resolve()) for entry in sys.path if entry]
-    paths = json.dumps(path if root in path else [root, *path])
-    return [interpreter(), "-I", "-S", "-c", _BOOT, paths, module, *arguments]
+    path_json = json.dumps(path if root in path else [root, *path])
+    return [interpreter(), "-I", "-S", "-c", _BOOT, path_json, module, *arguments]
 
 
 def interpreter() -> str:

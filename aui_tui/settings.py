@@ -145,7 +145,7 @@ class Settings(Choices, frozen=True, kw_only=True):
 
     @property
     def options(self) -> list[str]:
-        """The settings that the command line gave, as options for a process that goes on with them."""
+        """The settings from the command line, as options for a child process."""
         options: list[str] = []
         for name, option in self.origins.items():
             if option.startswith("--"):
@@ -240,7 +240,7 @@ def ignored(environ: Mapping[str, str]) -> list[str]:
 
 
 def _read(name: str, raw: Any, where: str) -> Any:
-    """Return the value of a setting from what was ``raw``; ``where`` names it. Raises ConfigError."""
+    """Return the value of a setting from ``raw``, as it was given; ``where`` names it. Raises ConfigError."""
     value = clean(raw.strip(), 500) if isinstance(raw, str) else raw
     if isinstance(value, str) and isinstance(DEFAULTS[name], bool):
         value = SWITCHES.get(value.lower(), value)

@@ -121,7 +121,7 @@ class BreakMarks:
         self._line_began = True
 
     def take(self, data: bytes) -> bytes:
-        """Return what can be written of ``data`` and of what was held back of earlier pieces."""
+        """Return the part of the held-back bytes and ``data`` that can be written now."""
         self._form = self._form or data.lstrip()[:1]
         start = b"" if self._line_began else b"-"
         pending = _MARKS.sub(self._broken, start + self._held + data)[len(start) :]

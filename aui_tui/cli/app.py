@@ -140,9 +140,8 @@ def _root(
     from aui_tui.cli.site_options import policy_of
 
     run = run_for(context)
-    scans_here = (
-        not run.settings.source or allow_private or connect_to
-    )  # settings on scans of this machine stop no reader
+    # settings on scans of this machine stop no reader
+    scans_here = not run.settings.source or allow_private or connect_to
     access = policy_of(run, allow_private=allow_private, connect_to=connect_to) if scans_here else None
     return show(run, access=access, host=host)
 

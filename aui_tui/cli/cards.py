@@ -246,7 +246,7 @@ def badge(context: typer.Context, host: options.Host, output: BadgeFile = "") ->
 
 
 def _again(card: ReportCard, observations: Observations, method: str, base_url: str) -> ReportCard:
-    """Return what was seen by the scan of ``card``, graded again. Raises RecordError when it is of another host."""
+    """Return ``card`` graded again from its observations. Raises RecordError when they are of another host."""
     from aui_tui.service.grading import Grading
 
     if observations.host != card.host:

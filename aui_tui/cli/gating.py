@@ -125,14 +125,12 @@ def _tokens_of(name: str) -> tuple[str, ...]:
     client = clients().get(name.lower())
     if client is not None:
         return (client.token,)
-    clients_known, tokens = registry(), dict[str, None]()
-    for entry in clients_known.named(name):
+    known_clients, tokens = registry(), dict[str, None]()
+    for entry in known_clients.named(name):
         keys = (entry.key,) if isinstance(entry, Agent) else entry.agents
-        tokens |= {clients()[agent.token.lower()].token: None for agent in clients_known.agents if agent.key in keys}
+        tokens |= {clients()[agent.token.lower()].token: None for agent in known_clients.agents if agent.key in keys}
     if not tokens:
-        allowed = tuple(
-            dict.fromkeys(client_listed.token for client_listed in clients().values() if not client_listed.is_silent)
-        )
+        allowed = tuple(dict.fromkeys(entry.token for entry in clients().values() if not entry.is_silent))
         raise BadValue(f"There is no client {clean(name, 60)!r}; known are {', '.join(allowed)}.", allowed=allowed)
     return tuple(tokens)
 

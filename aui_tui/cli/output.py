@@ -133,7 +133,7 @@ class CardForm:
         return self.name == RECORD
 
     def chunks(self, results: Sequence[HostResult], *, many: bool = False, below: bool = False) -> Iterator[str]:
-        """Yield ``results`` in this form; ``many``: as a list even of one, ``below``: others stand above."""
+        """Yield ``results`` in this form; ``many``: as a list even of one, ``below``: after earlier results."""
         if self.name in PRINTED:
             for number, result in enumerate(results):
                 yield "\n" if (number or below) and not self.record else ""

@@ -72,7 +72,7 @@ def reads(
     async def work() -> int:
         async with _reader(run, host, client) as read:
             if facts:
-                readings = [await read(reading) for reading in KINDS]
+                readings = [await read(kind) for kind in KINDS]
                 _check(host, readings[-1])
                 report(as_json, {"host": host, "facts": [_members(reading) for reading in readings]}, _table(readings))
                 return 0
@@ -142,9 +142,9 @@ async def _of_file(name: str, path: Path | None) -> Any:
     if len(body) > LARGEST:
         raise BadValue(f"{shown} is larger than {LARGEST >> 20} MiB, so it is not read as a page.")
     async with ParserProcess() as parser:
-        problem = await parser.reads(body)
-        if problem.problem.startswith("it is "):
-            raise BadValue(f"{shown} is not a page: {problem.problem}; give a file of HTML.")
+        reads = await parser.reads(body)
+        if reads.problem.startswith("it is "):
+            raise BadValue(f"{shown} is not a page: {reads.problem}; give a file of HTML.")
 
         async def read(kind: str) -> Reading:
             return await parser.reading(kind, body)

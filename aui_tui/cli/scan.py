@@ -212,7 +212,7 @@ def scan(
 
     run.wait(work())
     code = batch.end()
-    for address in batch.results if open_ else ():
-        if isinstance(address.found, HostReport):
-            show_in_browser(run, address.found, form.path)
+    for result in batch.results if open_ else ():
+        if isinstance(result.found, HostReport):
+            show_in_browser(run, result.found, form.path)
     return code

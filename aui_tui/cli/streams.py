@@ -110,7 +110,7 @@ _form: ContextVar[bool] = ContextVar("json lines on standard error", default=Fal
 
 @contextlib.contextmanager
 def narrating_in_json(as_json: bool) -> Iterator[None]:
-    """While the block runs, write each line on standard error as one JSON object where that is ``as_json``."""
+    """While the block runs, write each line on standard error as one JSON object if ``as_json``."""
     token = _form.set(as_json)
     try:
         yield

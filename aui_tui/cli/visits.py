@@ -196,7 +196,7 @@ def _beside_card(run: Run, host: str, record: Visits | None) -> tuple[Visits | N
 
 
 def _read(run: Run, names: list[str], options: LogOptions, book: RangeBook) -> Visits:
-    """Return the figures of the logs, having told what is no part of them: lines that were not understood."""
+    """Return the figures of the logs, and print the lines that were not understood."""
     from aui_tui.visits import logs
     from aui_tui.visits.reader import files_of
 

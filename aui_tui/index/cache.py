@@ -221,7 +221,7 @@ class Leases:
 
 
 def _taken(cache: Any, lease: Lease) -> bool:
-    """Take ``lease``, or hold it longer, unless somebody else holds it: until when, no clock set back makes longer."""
+    """Take or extend ``lease`` unless somebody else holds it; a clock set back never makes it longer."""
     held, now = cache.get(lease.key), time.time()
     match held:
         case [owner, float() | int() as end] if owner != lease.owner and now < end <= now + LEASE_LIFE:

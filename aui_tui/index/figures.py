@@ -137,14 +137,12 @@ def weeks(db: sqlite3.Connection, query: Query, now: float) -> dict[str, tuple[i
     inside = {slug: [0] * WEEKS for slug in AGENTS}
     for scan, words in _words(db, weeks_of):
         for surface, word in zip(surfaces(), words, strict=False):
-            slug, inside_now = surface.slug, gets_in(word, surface.source)
+            slug, is_in = surface.slug, gets_in(word, surface.source)
             for week in weeks_of[scan]:
-                measured[slug][week] += inside_now is not None
-                inside[slug][week] += inside_now is True
+                measured[slug][week] += is_in is not None
+                inside[slug][week] += is_in is True
     return {
-        slug: tuple(
-            percent(inside_now, of) if of else -1 for inside_now, of in zip(inside[slug], measured[slug], strict=True)
-        )
+        slug: tuple(percent(number, of) if of else -1 for number, of in zip(inside[slug], measured[slug], strict=True))
         for slug in AGENTS
     }
 

@@ -19,8 +19,9 @@ from aui_tui.model.vocabulary import UNCATEGORIZED
 
 
 def known_as(host: str, name: str, category: str, earlier: str) -> Known:
-    """Return name, category and seed of a new scan of ``host``: the user's words, then what is ``earlier``, then the
-    starter list's.
+    """Return name, category and seed of a new scan of ``host``.
+
+    The user's words come first, then the category of an ``earlier`` scan, then the starter list.
     """
     listed = starter().get(host, Known())
     chosen = category or (earlier if earlier != UNCATEGORIZED else "")
@@ -60,13 +61,13 @@ class Grading(NamedTuple):
         Raises NeverScanned, or BadValue for a method it was not kept for.
         """
         scan = store.get(host, at)
-        usual = method or (self.method if scan.observations is not None else scan.card.method)
-        card = self.under(scan.card, scan.observations, usual)
+        applied = method or (self.method if scan.observations is not None else scan.card.method)
+        card = self.under(scan.card, scan.observations, applied)
         before = store.previous(host, card.scanned_at)
         previous = None
         if before is not None:
-            comparable = before.observations is not None or before.card.method == usual
-            previous = self.under(before.card, before.observations, usual) if comparable else before.card
+            comparable = before.observations is not None or before.card.method == applied
+            previous = self.under(before.card, before.observations, applied) if comparable else before.card
         history = tuple(point for point in store.history(host) if point.scanned_at <= card.scanned_at)
         visits = store.visits(host) if self.with_visits and not at else None
         card = card if visits is None else with_log_evidence(card, visits)

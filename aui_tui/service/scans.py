@@ -357,7 +357,7 @@ class Scans:
         return await self._call(lambda: change(client))
 
     def _grade(self, observations: Observations, options: ScanOptions) -> ReportCard:
-        """Return the card of a new scan; the words of the starter list fill what was not named."""
+        """Return the card of a new scan; name and category default to those of the starter list."""
         from aui_tui.checks.scoring import Labels, grade_card
 
         host = observations.host

@@ -129,7 +129,7 @@ class TaskRuns:
 
 
 def _has_run(observations: Observations, *, act: bool) -> bool:
-    """Say whether a scan has a whole run that says what is asked for."""
+    """Say whether a scan has a complete run of the tasks, with ``act`` one that acted."""
     run = observations.tasks if observations.has_own_tasks else None
     return run is not None and not run.stopped and (run.acted or not act)
 

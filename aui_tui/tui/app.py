@@ -121,7 +121,7 @@ class AuiApp(Dashboard):
             leave(self._list.left())
 
     async def on_event(self, event: events.Event) -> None:
-        """Let a key act only when those before it have; esc takes away what was said."""
+        """Handle a key only after the keys before it; esc removes the notices."""
         if not self._typed.keeps(event):
             if isinstance(event, events.Key) and event.key == "escape":
                 self.clear_notifications()

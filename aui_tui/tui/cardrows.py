@@ -510,7 +510,7 @@ def amount(number: int, state: CardState) -> str:
 
 
 def pane_title(number: int, state: CardState, now: float) -> str:
-    """Return digit and name of a pane, and what is in it, for its border."""
+    """Return the title of a pane for its border: digit, name and a summary."""
     shown, report = name_of(number, state), state.report
     name = f"{number} {shown}" if number != SUMMARY else "How the score came about"
     if report is None:

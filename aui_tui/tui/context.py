@@ -137,5 +137,5 @@ def start(
 def run_concurrently(
     node: DOMNode, group: str, job: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs
 ) -> Worker[T]:
-    """Run ``job`` for ``node`` beside what it runs already."""
+    """Run ``job`` as a worker of ``node``; its other workers go on."""
     return node.run_worker(partial(job, *args, **kwargs), group=group, exit_on_error=False)

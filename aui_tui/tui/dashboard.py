@@ -206,7 +206,7 @@ class Dashboard(App[Any]):
             start(self, "feed", self._feed, feed)
 
     async def _feed(self, feed: Feed) -> None:
-        """Fill the index, showing what has come every now and then."""
+        """Fill the index and refresh the list from time to time."""
         obstacle = await feed.ready() if feed.ready is not None else ""
         if obstacle:
             self.notice(obstacle, "error")
@@ -373,7 +373,7 @@ class Dashboard(App[Any]):
             page.scanned(answer)
 
     async def _tell_cancelled(self, scan: Scan) -> None:
-        """Say what a cancelled scan left: what was kept, and where it is listed, or that nothing was."""
+        """Tell whether a cancelled scan was kept, and in which list."""
         report, _ = await attempt(self.context.service.site(scan.url))
         if report is not None and any(finding.id == "incomplete" for finding in report.card.findings):
             host, where = report.card.host, "unreachable hosts (u)" if report.card.unreachable else "list"
@@ -430,7 +430,7 @@ class Dashboard(App[Any]):
             self.notice(f"There is no browser on this screen; {url} is copied.")
 
     def export(self, job: ExportJob) -> None:
-        """Ask where to, have ``job`` written, and say what was."""
+        """Ask for a path, write ``job`` there, and tell the result."""
 
         drawn = picture(self.export_screenshot(title="aui-tui", simplify=True))
 
@@ -468,7 +468,7 @@ class Dashboard(App[Any]):
 
 
 class DashboardScreen(Screen[ScreenResultType]):
-    """A screen of the dashboard: a title, what ``inside`` yields, a line on what is under the cursor, the keys."""
+    """A screen of the dashboard: title, what ``inside`` yields, a line about the selected row, keys."""
 
     def compose(self) -> ComposeResult:
         yield Bar(self.title_line, id="title")

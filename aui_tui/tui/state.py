@@ -55,7 +55,7 @@ class ListState(msgspec.Struct, frozen=True):
         return bool(self.query.stance or self.query.category or self.query.terms)
 
     def only(self, field: str, values: Iterable[str]) -> str:
-        """Return which of ``values`` of a field the list is narrowed to, by a key or by what is typed; else nothing."""
+        """Return the value of ``field`` that the list is filtered by, with a key or in the query; empty for none."""
         chosen, typed = getattr(self.query, field), self.query.terms
         return chosen or next((value for value in values if typed and _term(field, value) in typed), "")
 
@@ -172,7 +172,7 @@ class CardState(msgspec.Struct, frozen=True):
         return replace(state, tasks=self.tasks)
 
     def with_report(self, report: HostReport) -> CardState:
-        """Return the state with what was read; marks of fixes that are no longer there go."""
+        """Return the state with ``report``; marks of fixes that the card no longer has are dropped."""
         fixes = report.card.recommendations
         keys = frozenset(fix.k for fix in fixes)
         chosen = min(self.chosen, max(len(fixes) - 1, 0))

@@ -55,7 +55,7 @@ class Guard:
         return self._modes is not None and _is_gone(self._terminal)
 
     def __exit__(self, *_: object) -> bool:
-        """End; an error that a terminal which has gone has brought is none."""
+        """End; errors of a terminal that has gone are suppressed."""
         self._ended.set()
         signal.set_wakeup_fd(self._wakeup)
         for number, handler in self._handlers.items():

@@ -80,11 +80,11 @@ class Names:
     def __init__(self) -> None:
         self._known = {name.encode(): client for name, client in clients().items()}
         self._strict = frozenset(word.encode() for word in table()["strict"])
-        self._asked = Answers(self._find)
+        self._clients = Answers(self._find)
 
     def client(self, agent: bytes) -> Client | None:
         """Return the client that a User-Agent (as sent, without the escapes of a log) names; None for others."""
-        return self._asked[agent]
+        return self._clients[agent]
 
     def _find(self, agent: bytes) -> Client | None:
         for word in agent.translate(_WORDS).split():

@@ -85,7 +85,7 @@ class LogFormat:
         raise NotImplementedError
 
     def plain(self, cut: bytes) -> bytes:
-        """Return a cut-out User-Agent without the escapes of the format, as far as a look at its words needs it."""
+        """Return a cut-out User-Agent without the escapes of the format, as far as its words need that."""
         return cut
 
     def is_line(self, line: bytes) -> bool:
@@ -567,7 +567,7 @@ def detect(
 
 
 def unknown(lines: Sequence[bytes]) -> str:
-    """Return what is to be said of ``lines`` that are in no known format."""
+    """Return the error message for ``lines`` in no known format."""
     text = next((line.strip() for line in lines if line.strip()), b"")
     if text.startswith(b"["):
         return "it is a JSON array; write one object a line (jq -c '.[]' does)"

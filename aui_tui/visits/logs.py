@@ -95,7 +95,7 @@ def follow(
 
 
 def record(figures: Count, files: Sequence[str], options: LogOptions, fetched: Mapping[str, RangeList]) -> Visits:
-    """Return the record of what was counted. ``fetched``: the lists of ranges that visits were compared with.
+    """Return the record of ``figures``. ``fetched``: the lists of ranges that visits were compared with.
 
     Raises RecordError when more than half of the examined lines could not be parsed, or when the log names other
     sites alone.

@@ -121,10 +121,10 @@ class RangeBook:
         networks: dict[str, Ranges] = {}
         described: dict[str, RangeList] = {}
         for url in range_lists():
-            list_kept = self.kept(url)
-            if list_kept is not None:
-                networks[url] = Ranges(list_kept.prefixes)
-                described[url] = RangeList(url=url, fetched_at=list_kept.fetched_at)
+            fetched = self.kept(url)
+            if fetched is not None:
+                networks[url] = Ranges(fetched.prefixes)
+                described[url] = RangeList(url=url, fetched_at=fetched.fetched_at)
         return networks, described
 
     def kept(self, url: str) -> Kept | None:

@@ -220,7 +220,7 @@ def files_of(logs: Sequence[str]) -> list[str]:
 
 
 def identity(name: str) -> tuple[int, int] | str:
-    """Return what two names of one file have in common; the name itself for standard input and what is not there."""
+    """Return device and inode of a file; the name itself for standard input and a missing file."""
     try:
         status = Path(name).stat()
     except OSError:

@@ -39,7 +39,7 @@ BAD_REQUEST: Final = msgspec.json.encode(
 
 
 class Connection(H11Protocol):
-    """Closes a peer that is slow to send a request or to take an answer; where too many are open, the idlest goes.
+    """Closes a peer that is slow to send a request or to read an answer, and the idlest of too many.
 
     The class attributes hold for a whole process: limits, and the connections that are open.
     """

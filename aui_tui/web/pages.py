@@ -198,14 +198,12 @@ def first_page(sections: Iterable[Section]) -> list[Section]:
     """Return of an overview what the first page shows: the rows in which something is known, as far as it has room."""
     parts = {part.name: part for part in sections}
     shown = [parts[name].only(columns) for name, columns in SHOWN.items() if name in parts]
-    parts_known = [
-        part._replace(items=tuple(item for item in part.items if item.row(2)[1][:1].isdigit())) for part in shown
-    ]
+    filled = [part._replace(items=tuple(item for item in part.items if item.row(2)[1][:1].isdigit())) for part in shown]
     return [
         parts["hosts"],
         *(
             part._replace(items=part.items[: SERVERS if part.name == "edges" else None])
-            for part in parts_known
+            for part in filled
             if part.items
         ),
     ]

@@ -38,7 +38,7 @@ MAX_BROKEN: Final = 1000
 
 
 class TemporaryIndex:
-    """An index of ours in a temporary folder, which goes with the last list that is read from it.
+    """An index in a temporary folder, which is removed with the last list that is read from it.
 
     ``scanned_at`` is the other index's own time, empty for that of its newest record. ``notice`` says what was left
     out.
@@ -120,7 +120,7 @@ class ImportedService(Service):
     async def read_list(self, index: TemporaryIndex) -> None:
         """Import the list of the source into ``index``."""
 
-    async def _asked(self, query: Query) -> TemporaryIndex:
+    async def _index_for(self, query: Query) -> TemporaryIndex:
         """Return what answers ``query``. Raises BadValue for a term about cards where only summaries are known."""
         index = await self.temporary()
         unknown = sorted(name for name in query.fields if name in FIELDS and FIELDS[name].of_card)
@@ -130,14 +130,14 @@ class ImportedService(Service):
 
     async def index(self, query: Query) -> IndexView:
         """Return the lists of ``query``, answered from the whole list."""
-        index = await self._asked(query)
+        index = await self._index_for(query)
         view = await index.local.index(query)
         notice = index.notice or view.notice
         return msgspec.structs.replace(view, scanned_at=index.scanned_at or view.scanned_at, notice=notice)
 
     async def overview(self, query: Query) -> Overview:
         """Return figures over the ranked rows of ``query``; what only cards hold is empty where none are known."""
-        index = await self._asked(query)
+        index = await self._index_for(query)
         figures = await index.local.overview(query)
         if index.has_cards:
             return figures
@@ -145,11 +145,11 @@ class ImportedService(Service):
 
     async def position(self, host: str, query: Query) -> int:
         """Return the index of ``host`` in its list of ``query``, -1 when it is absent."""
-        return await (await self._asked(query)).local.position(host, query)
+        return await (await self._index_for(query)).local.position(host, query)
 
     async def moves(self, query: Query, since: str, most: int) -> Moves | None:
         """Return how the ranked hosts of ``query`` changed; None where the source lists summaries only."""
-        index = await self._asked(query)
+        index = await self._index_for(query)
         return await index.local.moves(query, since, most) if index.has_cards else None
 
     async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:

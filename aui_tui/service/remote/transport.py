@@ -153,7 +153,7 @@ def complaint(reply: HttpReply, operation: str, label: str, requested: str) -> A
 
 
 def _members(reply: HttpReply) -> dict[str, Any]:
-    """Return the members of problem details; what is something else has none."""
+    """Return the members of problem details (RFC 9457); empty for any other body."""
     with suppress(ValueError, RecursionError):
         raw = msgspec.json.decode(reply.body)
         return raw if isinstance(raw, dict) else {}

@@ -86,7 +86,7 @@ class CompareScreen(DashboardScreen[None]):
         return term(item.label, " · ".join(item.cells[1:]))
 
     def on_row_list_chosen(self) -> None:
-        """Show what is behind the verdict of a site, of any other line what each site says in full."""
+        """Open the exchange behind a verdict; for any other line show the full value of each site."""
         item, place = self._here()
         slug = next((surface.slug for surface in surfaces() if item is not None and surface.label == item.label), "")
         if slug:

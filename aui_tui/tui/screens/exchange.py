@@ -219,7 +219,7 @@ def side_by_side(comparison: ComparedExchanges, asks: str, size: int) -> list[Li
 
 
 def _of(key: str, comparison: ComparedExchanges, rows: Sequence[FieldRow]) -> str:
-    """Return whose fields are only counted: those of the answer, or of the side that alone sent them."""
+    """Return what the counted fields are: fields of the answer, or fields that only one side sent."""
     silent = {(row.left in NOT_SENT, row.right in NOT_SENT) for row in rows}
     if key == "more answered" or len(silent) > 1:
         return MORE[key]
@@ -227,7 +227,7 @@ def _of(key: str, comparison: ComparedExchanges, rows: Sequence[FieldRow]) -> st
 
 
 def _place(row: FieldRow) -> str:
-    """Return the part of the comparison in which a row stands: one that seldom says anything is only counted."""
+    """Return the part of the comparison for a row; rows that seldom matter are only counted."""
     if row.part == "why" or row.name == "User-Agent":
         return "why"
     if row.part == "asked":

@@ -167,5 +167,5 @@ NOTES: Final = {
 
 
 def note_of(screen: str, pane: int) -> str:
-    """Return what is to be known of a screen and its pane; empty for one without."""
+    """Return the note on a screen and its pane; empty where there is none."""
     return " ".join(NOTES[key] for key in dict.fromkeys(((screen, pane), (screen, 0))) if key in NOTES)

@@ -103,7 +103,7 @@ def legend_lines(size: int) -> list[Content]:
 
 
 def row_foot(row: Row | None, size: int) -> Content:
-    """Return what is most to be known of a row: its worst word in bold, and its first finding or what it means."""
+    """Return the most important facts of a row: its worst verdict in bold, then its first finding or its meaning."""
     if row is None:
         return Content("")
     if row.unreachable:
@@ -133,7 +133,7 @@ def hint_for(line: str) -> str:
 
 
 def nothing(state: ListState) -> str:
-    """Return that no host is left, with what is filtered: ``No Walled host in Retail matches "cafe".``"""
+    """Return that no host matches the filters: ``No Walled host in Retail matches "cafe".``"""
     query = state.query
     kind = "unreachable " * (state.mode == "unreachable") + f"{query.stance} " * bool(query.stance)
     where = f" in {query.category}" if query.category else ""

@@ -53,14 +53,14 @@ class KeyBar(Bar):
         self.screen.bindings_updated_signal.subscribe(self, lambda _screen: self.refresh())
 
     def _live(self) -> list[Live]:
-        """Return what has a place here, enter first; while a line is typed into, only its own keys."""
+        """Return the keys to show, enter first; while a text line has the focus, only its own keys."""
         typing = isinstance(self.screen.focused, Input)
         far = (self.screen, self.app) if typing else ()
         actions = (action for action in live(self.screen) if action.binding.show and action.node not in far)
         return sorted(actions, key=lambda action: "enter" not in action.keys)
 
     def _keys(self, size: int) -> Content:
-        """Return as many keys as fit, the key of help last; where it alone has no room, it leaves."""
+        """Return as many keys as fit, help last; help is left out where only it has no room."""
         keys = [(action, self._words(action)) for action in self._live()]
         end = [keys.pop()] if keys and keys[-1][0].binding.id == "help" else []
         room, last = size + 1, sum(name.cell_length + 2 for _, name in end)

@@ -135,7 +135,7 @@ class HostTable(ScrollView, can_focus=True):
         return next((column for column in columns if column.sort == key), columns[0] if columns else None)
 
     def sort_beside(self, key: str, step: int) -> str:
-        """Return the sort key that is ``step`` columns on show beside ``key``."""
+        """Return the sort key ``step`` visible columns to the right of that of ``key``; around the end."""
         keys = [column.sort for column in self._columns if column.sort] or [key]
         place = keys.index(key) if key in keys else 0
         return keys[(place + step) % len(keys)]

@@ -112,7 +112,7 @@ class RowList(OptionList):
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """Draw a line, with what is selected of it and with the places that the mouse selects by."""
+        """Draw a line with its selected part and the offsets that a selection by mouse needs."""
         strip, line = super().render_line(y), self.scroll_offset.y + y
         span = self.text_selection.get_span(line) if self.text_selection is not None else None
         if span is not None:

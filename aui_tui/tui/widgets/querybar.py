@@ -138,11 +138,11 @@ class DropDown(OptionList):
         self._place = 0
 
     def offer(self, completions: Sequence[Completion]) -> None:
-        """Take other choices, the first of them under the cursor; what is counted of others goes."""
+        """Replace the choices, with the cursor on the first, and drop the old counts."""
         self.completions, self.counts, self.entered, self._place = tuple(completions), {}, False, 0
 
     def draw(self) -> None:
-        """Draw the choices with what is counted of them."""
+        """Draw the choices with their counts."""
         if self.completions or self.visible:
             self.visible = bool(self.completions)
             self.set_options([Option(self._row(choice)) for choice in self.completions])
