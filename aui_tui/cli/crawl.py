@@ -49,7 +49,7 @@ class Narration:
         self.sites: list[str] = []
         self._total, self._as_json = total, as_json
         self._began = self._last = time.monotonic()
-        self._lines = self._told = False
+        self._lines = self._told_of_unknown = False
 
     def tell(self, done: Done) -> None:
         """Report the outcome of one row."""
@@ -61,8 +61,8 @@ class Narration:
         else:
             if done.kind != "failed":
                 self.sites.append(row.site)
-            if row.unknown and not self._told:
-                self._told = True
+            if row.unknown and not self._told_of_unknown:
+                self._told_of_unknown = True
                 streams.say(f"line {row.line}: {row.unknown} is no category; such hosts are scanned without one.")
         if done.result is not None and done.result.error:
             self.refused += done.result.status == 400

@@ -22,7 +22,7 @@ from aui_tui.text import clean
 F = TypeVar("F", bound=Callable[..., Any])
 
 EVERYWHERE: Final = "Everywhere"
-KEPT: Final = "aui_tui.options"
+SETTINGS_KEY: Final = "aui_tui.options"
 """Place in the context for the values of options that every command takes."""
 NAMES_WIDTH: Final = 27
 """Cells of the first column of a help; a longer name has its text on the next line."""
@@ -36,7 +36,7 @@ class Usage(ConfigError):
 
 def _keep(context: Any, option: Any, value: Any) -> None:
     if value is not None:
-        context.meta.setdefault(KEPT, {})[option.name] = value
+        context.meta.setdefault(SETTINGS_KEY, {})[option.name] = value
 
 
 def _keep_settings(context: Any, _: Any, values: Sequence[str] | None) -> None:
@@ -49,7 +49,7 @@ def _keep_settings(context: Any, _: Any, values: Sequence[str] | None) -> None:
                 or "aui-tui config lists them."
             )
             raise BadValue(f"--set takes NAME=VALUE with the name of a setting, not {clean(text, 60)!r}; {hint}")
-        context.meta.setdefault(KEPT, {})[name] = value
+        context.meta.setdefault(SETTINGS_KEY, {})[name] = value
 
 
 def run_for(context: typer.Context) -> Run:
@@ -57,7 +57,7 @@ def run_for(context: typer.Context) -> Run:
 
     Raises ConfigError.
     """
-    return Run.of(context.meta.get(KEPT, {}))
+    return Run.of(context.meta.get(SETTINGS_KEY, {}))
 
 
 _option = partial(TyperOption, default=None, expose_value=False, callback=_keep, rich_help_panel=EVERYWHERE)

@@ -327,9 +327,9 @@ class LocalService(Service):
         """Return the kept page of ``host`` as a ``kind`` of reader gives it. Raises NoPage."""
         from aui_tui.scan.parser_process import ParserProcess
 
-        kept = await self._call(lambda: pages.kept(self.places.pages, _key(host)))
-        kept = tuple(page for page in kept if client != "agent" or page.client != BROWSER)
-        page = next((page for page in kept if page.client == client), kept[0] if kept else None)
+        stored = await self._call(lambda: pages.kept(self.places.pages, _key(host)))
+        stored = tuple(page for page in stored if client != "agent" or page.client != BROWSER)
+        page = next((page for page in stored if page.client == client), stored[0] if stored else None)
         if page is None:
             raise NoPage(_key(host))
         if self._reader is None:

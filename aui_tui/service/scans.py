@@ -333,7 +333,7 @@ class Scans:
                     self._call(lambda: self._save(key._replace(name=""), self._grade(half, options), half))
                 )
             raise
-        observations = await self._call(lambda: fresh.with_last_tasks(self._kept(fresh.host)))
+        observations = await self._call(lambda: fresh.with_last_tasks(self._last_observations(fresh.host)))
         if observations.tasks is not None and not options.tasks:
             when = dated(age(observations.tasks.ran_at, time.time()))
             warnings.append(f"The tasks were not tried again; their results are {when} (--tasks tries them now).")
@@ -365,7 +365,7 @@ class Scans:
         labels = Labels(name=names.name, category=names.category, seed=names.seed, base_url=self._grading.base_url)
         return grade_card(observations, self._grading.method, labels=labels)
 
-    def _kept(self, host: str) -> Observations | None:
+    def _last_observations(self, host: str) -> Observations | None:
         """Return what the last kept scan of ``host`` saw, as far as there is one."""
         try:
             return self._store.get(host).observations

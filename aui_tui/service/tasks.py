@@ -100,11 +100,11 @@ class TaskRuns:
                 )
         except TasksStopped as stopped:
             if any(result.reason != STOPPED for result in stopped.ran.report.results):
-                await asyncio.shield(self._kept(report, observations, stopped.ran, target))
+                await asyncio.shield(self._keep_run(report, observations, stopped.ran, target))
             raise
         except Unavailable as error:
             return msgspec.structs.replace(report, warnings=(*report.warnings, f"No tasks were run. {error}"))
-        return await self._kept(report, observations, ran, target)
+        return await self._keep_run(report, observations, ran, target)
 
     def _tell(self, live: TaskProgress, event: TaskEvent) -> None:
         """Hand on ``event``; whoever watches is told when the browser runs without its sandbox."""
@@ -113,7 +113,7 @@ class TaskRuns:
             event = msgspec.structs.replace(event, note=note)
         live(event)
 
-    async def _kept(
+    async def _keep_run(
         self, report: HostReport, observations: Observations, run: TaskRunning, target: Target
     ) -> HostReport:
         observations_with_run = redact(observations.with_tasks(run.report, run.rendered), self._access.secrets)

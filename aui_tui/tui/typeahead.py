@@ -29,7 +29,7 @@ class TypeAhead:
 
     def __init__(self, app: App[Any]) -> None:
         self._app = app
-        self._kept: deque[events.Key | events.Paste] = deque()
+        self._queue: deque[events.Key | events.Paste] = deque()
         self._turn: events.Event | None = None
 
     def keeps(self, event: events.Event) -> bool:
@@ -39,22 +39,22 @@ class TypeAhead:
         if event is self._turn:
             self._turn = None
             return False
-        if not self._kept and self._turn is None and at_rest(self._app) and not self._early(event):
+        if not self._queue and self._turn is None and at_rest(self._app) and not self._early(event):
             return False
-        self._kept.append(event)
-        if len(self._kept) == 1:
+        self._queue.append(event)
+        if len(self._queue) == 1:
             run_concurrently(self._app, "keys", self._hand_out)
         return True
 
     async def _hand_out(self) -> None:
-        while self._kept:
-            event = self._kept[0]
+        while self._queue:
+            event = self._queue[0]
             end = time.monotonic() + ANSWER_TIMEOUT
             while not at_rest(self._app) or self._early(event):
                 if time.monotonic() > end:
                     break
                 await asyncio.sleep(POLL_INTERVAL)
-            self._turn = self._kept.popleft()
+            self._turn = self._queue.popleft()
             self._app.post_message(self._turn)
 
     def _early(self, event: events.Key | events.Paste) -> bool:

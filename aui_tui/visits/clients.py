@@ -78,7 +78,7 @@ class Names:
     """
 
     def __init__(self) -> None:
-        self._known = {name.encode(): client for name, client in clients().items()}
+        self._by_name = {name.encode(): client for name, client in clients().items()}
         self._strict = frozenset(word.encode() for word in table()["strict"])
         self._clients = Answers(self._find)
 
@@ -88,7 +88,7 @@ class Names:
 
     def _find(self, agent: bytes) -> Client | None:
         for word in agent.translate(_WORDS).split():
-            client = self._known.get(word)
+            client = self._by_name.get(word)
             if client is not None and (word not in self._strict or _stands_alone(word, agent.lower())):
                 return client
         return None

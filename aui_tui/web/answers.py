@@ -110,7 +110,7 @@ class ResponseCache:
     def __init__(self, app: ASGIApp, stamp: Callable[[], Awaitable[str]]) -> None:
         self.app = app
         self._stamp = stamp
-        self._kept: OrderedDict[Key, tuple[str, Representation]] = OrderedDict()
+        self._entries: OrderedDict[Key, tuple[str, Representation]] = OrderedDict()
         self._keys: OrderedDict[bytes, Key] = OrderedDict()
         self._making: WeakValueDictionary[Key, asyncio.Lock] = WeakValueDictionary()
 
@@ -144,26 +144,26 @@ class ResponseCache:
                     answer = await make(stamp)
                     if isinstance(answer, Representation):
                         self._put(key, stamp, answer)
-        if key in self._kept:
+        if key in self._entries:
             self._keys[target_of(scope)] = key
             if len(self._keys) > TARGETS:
                 self._keys.popitem(last=False)
         return answer
 
     def _get(self, key: Key, stamp: str) -> Representation | None:
-        entry = self._kept.get(key)
+        entry = self._entries.get(key)
         if entry is None or not stamp or entry[0] != stamp:
             return None
-        self._kept.move_to_end(key)
+        self._entries.move_to_end(key)
         return entry[1]
 
     def _put(self, key: Key, stamp: str, made: Representation) -> None:
         if not stamp or len(made.body) > LARGEST_KEPT:
             return
-        self._kept[key] = (stamp, made)
-        self._kept.move_to_end(key)
-        while len(self._kept) > ENTRIES or sum(answer.size for _, answer in self._kept.values()) > CAPACITY:
-            self._kept.popitem(last=False)
+        self._entries[key] = (stamp, made)
+        self._entries.move_to_end(key)
+        while len(self._entries) > ENTRIES or sum(answer.size for _, answer in self._entries.values()) > CAPACITY:
+            self._entries.popitem(last=False)
 
 
 def target_of(scope: Scope) -> bytes:

@@ -54,14 +54,14 @@ class StdioClient:
         os.dup2(2, 1)
         self._waiting = bytearray()
         self._writing = asyncio.Lock()
-        self._gone = False
+        self._client_gone = False
 
     def __aiter__(self) -> StdioClient:
         return self
 
     async def __anext__(self) -> str:
         """Return the next line that is a message; every other line is answered (JSON-RPC 2.0, 5.1)."""
-        while not self._gone and (line := await abandonable(self._line)) is not None:
+        while not self._client_gone and (line := await abandonable(self._line)) is not None:
             error = _fault(line) if line.strip() else None
             if error is not None:
                 await self.write(JSONRPCError(jsonrpc="2.0", id=None, error=error).model_dump_json() + "\n")
@@ -75,7 +75,7 @@ class StdioClient:
             try:
                 await abandonable(lambda: self._put(text.encode()))
             except OSError:
-                self._gone = True
+                self._client_gone = True
 
     async def flush(self) -> None:
         """Nothing waits in a buffer."""

@@ -73,7 +73,7 @@ class Cluster:
         self._opened = AsyncExitStack()
         self._queue: asyncio.Queue[tuple[Job, asyncio.Future[JobResult]]] = asyncio.Queue()
         self._batches: set[asyncio.Task[None]] = set()
-        self._gone: asyncio.Future[None]
+        self._lost: asyncio.Future[None]
         self._threads = 1
         self.capacity = 0
 
@@ -83,7 +83,7 @@ class Cluster:
 
         for name in ("distributed", "tornado.application"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
-        self._gone = asyncio.get_running_loop().create_future()
+        self._lost = asyncio.get_running_loop().create_future()
         make: Any = distributed
         try:
             address = self._address or await self._opened.enter_async_context(self._local(make))
@@ -129,7 +129,7 @@ class Cluster:
         """Return what became of ``job``. Raises Unavailable when the cluster is gone."""
         result: asyncio.Future[JobResult] = asyncio.get_running_loop().create_future()
         self._queue.put_nowait((job, result))
-        await asyncio.wait((result, self._gone), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((result, self._lost), return_when=asyncio.FIRST_COMPLETED)
         if not result.done():
             raise Unavailable(f"The Dask cluster at {clean(self._address, 100) or 'this machine'} is gone.")
         return result.result()
@@ -170,8 +170,8 @@ class Cluster:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            if not self._gone.done():
-                self._gone.set_result(None)
+            if not self._lost.done():
+                self._lost.set_result(None)
             return
         except Exception as error:  # one batch must not end a crawl: its rows say what happened
             results = [failed(UNEXPECTED, f"{type(error).__name__}: {clean(error, 200)}") for _ in jobs]

@@ -182,7 +182,7 @@ SIGNS: Final = {True: glyphs.DISAGREE, False: "=", None: " "}
 TEXT_ROLES: Final = {"=": "muted", "-": "", "+": "strong"}
 NOT_SENT: Final = frozenset({"", "not sent", "–"})
 WORD: Final = re.compile(r"[\w./+@-]+")
-TOLD: Final = ("status", "hops", "page", "title", "wall", "reference")
+SHOWN_FIRST: Final = ("status", "hops", "page", "title", "wall", "reference")
 """What of an answer always has a row, in this order; then the ids to quote, and the server."""
 SERVER: Final = "Server"
 MORE: Final = {"more answered": "of the answer", "more asked": "sent by one side only"}
@@ -194,7 +194,7 @@ def side_by_side(comparison: ComparedExchanges, asks: str, size: int) -> list[Li
     parts: dict[str, list[FieldRow]] = {"answer": [], "why": [], "asked": [], **{key: [] for key in MORE}}
     for row in comparison.rows:
         parts[_place(row)].append(row)
-    order = (*TOLD, *(row.name for row in comparison.rows if row.note == QUOTED), SERVER)
+    order = (*SHOWN_FIRST, *(row.name for row in comparison.rows if row.note == QUOTED), SERVER)
     parts["answer"].sort(key=lambda row: order.index(row.name))
     parts["asked"].sort(key=lambda row: row.differs is False)
     shown = (*parts["answer"], *parts["why"], *parts["asked"])
@@ -232,7 +232,7 @@ def _place(row: FieldRow) -> str:
         return "why"
     if row.part == "asked":
         return "more asked" if _one_sided(row) else "asked"
-    shown = row.part == "page" or row.note == QUOTED or row.name in (*TOLD, SERVER)
+    shown = row.part == "page" or row.note == QUOTED or row.name in (*SHOWN_FIRST, SERVER)
     return "answer" if shown and (row.name != "hops" or row.differs) else "more answered"
 
 

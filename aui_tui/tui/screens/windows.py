@@ -121,7 +121,7 @@ class ChooseScreen(Dialog[str | None]):
     ) -> None:
         super().__init__(title)
         self.values = [*choices]
-        self._said = choices.values()
+        self._options_shown = choices.values()
         self.set_class(wide, "-roomy")
         self._current = current
         self._question = question
@@ -131,7 +131,7 @@ class ChooseScreen(Dialog[str | None]):
     def inside(self) -> ComposeResult:
         if self._question:
             yield Static(self._question, markup=False)
-        yield OptionList(*map(_option, self._said), markup=False)
+        yield OptionList(*map(_option, self._options_shown), markup=False)
         if self._hint:
             yield Static(self._hint, markup=False, classes="hint")
 

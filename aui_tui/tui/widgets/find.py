@@ -31,7 +31,7 @@ class FindBar(Horizontal):
     def __init__(self) -> None:
         super().__init__()
         self._pane: RowList | None = None
-        self._found: list[int] = []
+        self._matches: list[int] = []
         self._place = 0
 
     def compose(self) -> ComposeResult:
@@ -41,9 +41,9 @@ class FindBar(Horizontal):
     def _count(self, _size: int) -> Content:
         if not self.query_one(Input).value:
             return Content("")
-        if not self._found:
+        if not self._matches:
             return text(("nothing found", "warn"))
-        many = len(self._found)
+        many = len(self._matches)
         words = f"{self._place + 1} of {count(many, 'line')}" if many > 1 else "1 line"
         return text((words, "muted"))
 
@@ -65,7 +65,7 @@ class FindBar(Horizontal):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Find as the user types."""
         event.stop()
-        self._found = self._pane.find(event.value) if self._pane is not None else []
+        self._matches = self._pane.find(event.value) if self._pane is not None else []
         self._place = 0
         self.action_step(0)
 
@@ -74,9 +74,9 @@ class FindBar(Horizontal):
         self.action_step(1)
 
     def action_step(self, step: int) -> None:
-        if self._pane is not None and self._found:
-            self._place = (self._place + step) % len(self._found)
-            self._pane.scroll_to_row(self._found[self._place])
+        if self._pane is not None and self._matches:
+            self._place = (self._place + step) % len(self._matches)
+            self._pane.scroll_to_row(self._matches[self._place])
         elif step:
             self.notify("There is no line to go to: nothing is found.", markup=False)
         self.query_one(Bar).refresh()

@@ -36,7 +36,7 @@ class PreviewPane(RowList, can_focus=False):
         super().__init__(id="preview")
         self.border_title = Content("Preview")
         self.border_subtitle = Content("J K scroll · + hides")
-        self._given = context
+        self._dashboard_context = context
         self._row: Row | None = None
         self._report: HostReport | None = None
 
@@ -57,7 +57,7 @@ class PreviewPane(RowList, can_focus=False):
 
     async def _rest(self, host: str) -> None:
         await asyncio.sleep(REST)
-        report, _ = await attempt(self._given.service.site(host))
+        report, _ = await attempt(self._dashboard_context.service.site(host))
         if report is not None and self._row is not None and self._row.summary.host == report.card.host:
             self._draw(report)
 
@@ -68,7 +68,7 @@ class PreviewPane(RowList, can_focus=False):
     def _draw(self, report: HostReport | None, *, top: bool = True) -> None:
         self._report = report
         self.border_title = Content(self._row.summary.host if self._row is not None else "Preview")
-        row, now, tasks = self._row, self._given.clock(), self._given.service.is_local
+        row, now, tasks = self._row, self._dashboard_context.clock(), self._dashboard_context.service.is_local
         self.show(
             (lambda size: preview(row, report, size, now, tasks=tasks)) if row is not None else lambda _size: (),
             top=top,
