@@ -37,11 +37,11 @@ def comparison(reports: Sequence[HostReport], *, now: float) -> tuple[Section, S
 
     Key: the name of the line. A line has a cell for each report. ``now`` (epoch seconds): ages are told from it.
     """
-    found = [dict(_facts(report, now)) for report in reports]
+    facts_of = [dict(_facts(report, now)) for report in reports]
     fixes = {fix.title for report in reports for fix in report.card.recommendations}
-    names = dict.fromkeys(name for facts in found for name in facts)
+    names = dict.fromkeys(name for facts in facts_of for name in facts)
     missing = {name: Fact(f"{sign('good').sign} nothing to do", "good") for name in fixes}
-    rows = {name: [facts.get(name) or missing.get(name, Fact(NOTHING)) for facts in found] for name in names}
+    rows = {name: [facts.get(name) or missing.get(name, Fact(NOTHING)) for facts in facts_of] for name in names}
     differing = {name for name, row in rows.items() if len({fact.text for fact in row}) > 1}
     columns = ("Fact", *(report.card.host for report in reports))
     items = {name: _line(name, row, "disagree" if name in differing else "agree") for name, row in rows.items()}

@@ -129,15 +129,15 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
         def going(way: int) -> list[str]:
             return [change.words() for change in self.changes if change.direction == way]
 
-        def said(findings: Iterable[Evidence]) -> list[str]:
+        def told(findings: Iterable[Evidence]) -> list[str]:
             return [f"{item.t}: {item.text}" for item in findings]
 
         parts = (
             ("Better", "good", going(1)),
             ("Worse", "critical", going(-1)),
             (CHANGED, "", going(0)),
-            ("Resolved findings", "good", said(self.resolved)),
-            ("New findings", "critical", said(self.new)),
+            ("Resolved findings", "good", told(self.resolved)),
+            ("New findings", "critical", told(self.new)),
         )
         moments = (labels.moment(card.scanned_at) for card in (self.before, self.after))
         remarks = (" → ".join(moments) if times else "", self.note, "Nothing has changed." if self.same else "")
@@ -264,8 +264,8 @@ def _fields(before: ReportCard, after: ReportCard, unknown: frozenset[str]) -> I
 
 def _assistants(card: ReportCard) -> dict[str, tuple[str, Outcome]]:
     """Return the verdict of the record and the outcome of each assistant."""
-    found = zip(card.matrix.items(), each(card), strict=False)
-    return {key: (verdict, outcome) for (key, verdict), outcome in found}
+    pairs = zip(card.matrix.items(), each(card), strict=False)
+    return {key: (verdict, outcome) for (key, verdict), outcome in pairs}
 
 
 def _plain(field: str, label: str, better: int, old: Any, now: Any, component: str = "") -> Change:
@@ -286,14 +286,14 @@ def _findings_only_in(card: ReportCard, other: ReportCard) -> tuple[Evidence, ..
     """Return the findings of ``card`` that the scan of ``other`` would have found, and did not."""
     unknown = _unmeasured(other) - (_unmeasured(card) & {""})
     left = Counter(map(_identity, other.findings))
-    found = []
+    only_here = []
     for finding in card.findings:
         known = _identity(finding)
         if left[known]:
             left[known] -= 1
         elif finding.severity in FINDINGS and not is_note(finding) and finding.fix not in unknown:
-            found.append(Evidence(finding.severity, finding.text))
-    return tuple(found)
+            only_here.append(Evidence(finding.severity, finding.text))
+    return tuple(only_here)
 
 
 _LINES: Final = re.compile(r"\blines? \d+(?:(?:, | and )\d+)*")
@@ -344,17 +344,17 @@ def _causes(changes: list[Change], component: str, moved: int) -> list[int]:
     """
     places = [place for place, change in enumerate(changes) if change.component == component]
     answers = sum(change.field.startswith("agent_access.") and change.direction != 0 for change in changes)
-    shared = [one for one in places if changes[one].field.startswith("matrix.") and changes[one].direction]
+    shared = [place for place in places if changes[place].field.startswith("matrix.") and changes[place].direction]
     if shared and len(shared) == answers and moved % len(shared) == 0:
         return shared
-    plain = [one for one in places if not changes[one].field.startswith("matrix.")]
-    return sorted(plain, key=lambda one: changes[one].direction * moved <= 0)[:1]
+    plain = [place for place in places if not changes[place].field.startswith("matrix.")]
+    return sorted(plain, key=lambda place: changes[place].direction * moved <= 0)[:1]
 
 
-def markdown_lines(found: Diff, *, deterministic: bool = False) -> Iterator[str]:
+def markdown_lines(difference: Diff, *, deterministic: bool = False) -> Iterator[str]:
     """Yield a comment for a pull request; its first line is a mark by which a later run finds and replaces it."""
     yield "<!-- aui-tui diff -->"
-    first, *parts = found.sections(times=not deterministic)
+    first, *parts = difference.sections(times=not deterministic)
     yield from (f"### Agent usability of {escape(first.title)}", "", f"**{escape(first.text)}**")
     for item in first.items:
         yield from ("", escape(item.text))
@@ -369,31 +369,33 @@ def markdown_lines(found: Diff, *, deterministic: bool = False) -> Iterator[str]
         yield from ("", "</details>") if folded else ()
 
 
-def members(found: Diff, *, deterministic: bool = False) -> dict[str, Any]:
+def members(difference: Diff, *, deterministic: bool = False) -> dict[str, Any]:
     """Return the difference as the members of a JSON object."""
     names = ("host", "method", "score", "grade", "stance", *(() if deterministic else ("scanned_at",)))
     sides = {}
-    for side, card in (("before", found.before), ("after", found.after)):
+    for side, card in (("before", difference.before), ("after", difference.after)):
         sides[side] = {name: getattr(card, name) for name in names}
         if card.unreachable:
             sides[side] |= dict.fromkeys(("score", "grade", "stance"))
         elif card.grade == NO_GRADE:
             sides[side]["grade"] = None
-    changes: list[dict[str, Any]] = msgspec.to_builtins(found.changes)
-    for change, shown in zip(found.changes, changes, strict=True):
+    changes: list[dict[str, Any]] = msgspec.to_builtins(difference.changes)
+    for change, shown in zip(difference.changes, changes, strict=True):
         del shown["component"], shown["shown"]
         shown |= {"direction": {1: "better", -1: "worse", 0: "neutral"}[change.direction], "text": change.words()}
-    findings: dict[str, Any] = msgspec.to_builtins({"new": found.new, "resolved": found.resolved})
-    return {**sides, "same": found.same, "note": found.note, "changes": changes, **findings}
+    findings: dict[str, Any] = msgspec.to_builtins({"new": difference.new, "resolved": difference.resolved})
+    return {**sides, "same": difference.same, "note": difference.note, "changes": changes, **findings}
 
 
 FORMATS: Final[Mapping[str, Callable[..., Iterable[str]]]] = {
-    "json": lambda found, **how: [msgspec.json.format(msgspec.json.encode(members(found, **how)), indent=2).decode()],
+    "json": lambda difference, **how: [
+        msgspec.json.format(msgspec.json.encode(members(difference, **how)), indent=2).decode()
+    ],
     "markdown": markdown_lines,
 }
 """How a difference is written, line by line; ``deterministic`` leaves out the times of the scans."""
 
 
-def write(found: Diff, form: str, *, deterministic: bool = False) -> Iterator[str]:
-    """Yield ``found`` in one of FORMATS, line by line."""
-    return (line + "\n" for line in FORMATS[form](found, deterministic=deterministic))
+def write(difference: Diff, form: str, *, deterministic: bool = False) -> Iterator[str]:
+    """Yield ``difference`` in one of FORMATS, line by line."""
+    return (line + "\n" for line in FORMATS[form](difference, deterministic=deterministic))

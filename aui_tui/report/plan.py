@@ -90,7 +90,7 @@ def plan_for(
     fresh = grade_card(seen, card.method, labels=words)
     advised = msgspec.structs.replace(card, recommendations=fresh.recommendations)
     site = site_of(seen, words)
-    found = plan(
+    made = plan(
         advised,
         what_if=lambda fixes: what_if(seen, fixes, method),
         grade=grade,
@@ -98,7 +98,7 @@ def plan_for(
         with_claims=with_claims,
         asked=asked_for(fresh),
     )
-    return found, site
+    return made, site
 
 
 def plan(
@@ -183,41 +183,41 @@ def _steps(card: ReportCard, fixes: list[Recommendation], asked: frozenset[str],
 _BELOW: Final = re.compile(r"\b(\w+) below\b")
 
 
-def sections(found: Plan, *, written: bool = False) -> list[Section]:
+def sections(plan: Plan, *, written: bool = False) -> list[Section]:
     """Return the plan in words: where it starts and leads, then its steps. Key of a step: its fix's.
 
     The changes stand in the plan's files, which are ``written``, or are with --write.
     """
-    now = f"Now {labels.standing(found.score, found.grade, found.stance)}; goal {found.goal}."
-    parts = [Section("plan", found.host, " ".join((now, *_outcome(found))))]
+    now = f"Now {labels.standing(plan.score, plan.grade, plan.stance)}; goal {plan.goal}."
+    parts = [Section("plan", plan.host, " ".join((now, *_outcome(plan))))]
     place = r"\1 of the plan" if written else r"\1 that --write DIR writes"
-    steps = tuple(_step(found, step, place) for step in found.steps)
+    steps = tuple(_step(plan, step, place) for step in plan.steps)
     if steps:
         parts.append(Section("steps", "Steps", items=steps, columns=("Step", "Score", "Then")))
     return parts
 
 
-def _step(found: Plan, step: PlanStep, place: str) -> Item:
+def _step(plan: Plan, step: PlanStep, place: str) -> Item:
     then = ""
     if step.promised:
-        then = f"{labels.grade(step.grade)}, {step.stance}" if found.graded else step.stance
+        then = f"{labels.grade(step.grade)}, {step.stance}" if plan.graded else step.stance
     return Item((step.fix.title, step.gain, then), text=_BELOW.sub(place, step.fix.body), key=step.fix.k)
 
 
-def _outcome(found: Plan) -> Iterator[str]:
+def _outcome(plan: Plan) -> Iterator[str]:
     """Yield where all steps lead, unless the last one says it, and what the plan cannot say or do."""
-    if not found.graded:
+    if not plan.graded:
         yield "Only a part of the points could be measured: a scan after these steps tells the score."
-    if not found.steps:
-        yield "The goal is reached already." if found.reached else "No fix gains points here."
+    if not plan.steps:
+        yield "The goal is reached already." if plan.reached else "No fix gains points here."
         return
-    asked = any(not step.promised for step in found.steps)
-    if asked or not found.reached:
-        after = found.granted if found.graded else None
-        points = sum(step.fix.pts for step in found.steps)
-        end = "" if found.reached else f"; {found.goal} cannot be reached"
-        yield f"All steps together: {raised(found.score, after, points, asked=asked)}{end}."
-    if not (found.reached or any(HARM.get(step.fix.k) == LACKING for step in found.steps)):
+    asked = any(not step.promised for step in plan.steps)
+    if asked or not plan.reached:
+        after = plan.granted if plan.graded else None
+        points = sum(step.fix.pts for step in plan.steps)
+        end = "" if plan.reached else f"; {plan.goal} cannot be reached"
+        yield f"All steps together: {raised(plan.score, after, points, asked=asked)}{end}."
+    if not (plan.reached or any(HARM.get(step.fix.k) == LACKING for step in plan.steps)):
         yield "Fixes that need something you must have, such as an MCP server, need AUI_TUI_WITH_CLAIMS=1."
 
 
@@ -263,22 +263,22 @@ def action_of(path: str) -> FileAction:
     return FileAction("configure" if folder == "server" else "by-hand")
 
 
-def as_json(found: Plan, site: Site) -> str:
+def as_json(plan: Plan, site: Site) -> str:
     """Return the plan as one JSON object that a program can carry out."""
-    return msgspec.json.encode(members(found, site)).decode() + "\n"
+    return msgspec.json.encode(members(plan, site)).decode() + "\n"
 
 
-def members(found: Plan, site: Site) -> dict[str, Any]:
+def members(plan: Plan, site: Site) -> dict[str, Any]:
     """Return the plan as plain members: the steps with a way to check each, the files, and how to scan again."""
-    plain: dict[str, Any] = msgspec.to_builtins(found)
-    plain |= dict(zip(("score_after", "grade_after", "stance_after"), found.after, strict=True))
-    plain["grade"] = None if found.grade == NO_GRADE else found.grade
-    if not found.graded:
+    plain: dict[str, Any] = msgspec.to_builtins(plan)
+    plain |= dict(zip(("score_after", "grade_after", "stance_after"), plan.after, strict=True))
+    plain["grade"] = None if plan.grade == NO_GRADE else plan.grade
+    if not plan.graded:
         plain["grade_after"] = None
-    files = pieces(found, site)
-    owners = {path: [fix for fix, paths in _paths(found, site).items() if path in paths] for path in files}
+    files = pieces(plan, site)
+    owners = {path: [fix for fix, paths in _paths(plan, site).items() if path in paths] for path in files}
     plain["files"] = [_file(piece, owners[path]) for path, piece in files.items()]
-    for step, made in zip(found.steps, plain["steps"], strict=True):
+    for step, made in zip(plan.steps, plain["steps"], strict=True):
         made["check"] = BY_FIX[step.fix.k].proof_at(site)
         made["files"] = [path for path, fixes in owners.items() if step.fix.k in fixes]
     plain["scan_again"] = _again(site)
@@ -299,26 +299,26 @@ def _file(piece: Piece, fixes: list[str]) -> dict[str, Any]:
     }
 
 
-def pieces(found: Plan, site: Site) -> dict[str, Piece]:
+def pieces(plan: Plan, site: Site) -> dict[str, Piece]:
     """Return the files of the plan by their path; they agree with one another."""
-    return {path: piece for parts in _paths(found, site).values() for path, piece in parts.items()}
+    return {path: piece for parts in _paths(plan, site).values() for path, piece in parts.items()}
 
 
-def _paths(found: Plan, site: Site) -> dict[str, dict[str, Piece]]:
+def _paths(plan: Plan, site: Site) -> dict[str, dict[str, Piece]]:
     """Return the files of each step by their path; steps that share a file have the same one."""
-    together = replace(site, together=frozenset(step.fix.k for step in found.steps))
-    made = {step.fix.k: BY_FIX[step.fix.k].advise(together).pieces() for step in found.steps}
+    together = replace(site, together=frozenset(step.fix.k for step in plan.steps))
+    made = {step.fix.k: BY_FIX[step.fix.k].advise(together).pieces() for step in plan.steps}
     return {fix: {piece.path: piece for piece in parts if piece.text.strip()} for fix, parts in made.items()}
 
 
-def write_files(found: Plan, folder: Path, site: Site, *, force: bool = False) -> list[Path]:
+def write_files(plan: Plan, folder: Path, site: Site, *, force: bool = False) -> list[Path]:
     """Write the files of the plan and a README to ``folder`` and return their paths.
 
     None is written when one is there already. Raises BadValue naming the file that is there (``force`` replaces it),
     or a link that leads out of the folder, and ConfigError when a file cannot be written.
     """
-    wanted = {path: piece.text.strip("\n") + "\n" for path, piece in pieces(found, site).items()}
-    wanted |= {README: "".join(section_lines(readme(found, site)))}
+    wanted = {path: piece.text.strip("\n") + "\n" for path, piece in pieces(plan, site).items()}
+    wanted |= {README: "".join(section_lines(readme(plan, site)))}
     for name in wanted:
         path = folder / name
         if path.parent != folder and path.parent.is_symlink():
@@ -330,14 +330,14 @@ def write_files(found: Plan, folder: Path, site: Site, *, force: bool = False) -
     return [folder / name for name in sorted(wanted)]
 
 
-def readme(found: Plan, site: Site) -> list[Section]:
+def readme(plan: Plan, site: Site) -> list[Section]:
     """Return what stands beside the files of the plan: which file goes where, why, and how to check it."""
-    first, *steps = sections(found, written=True)
+    first, *steps = sections(plan, written=True)
     again = Item(("Scan again",), code=_again(site))
     lead = [first.text]
     if site.is_local:
         lead.append(LOCAL)
-    files = list(pieces(found, site).values())
+    files = list(pieces(plan, site).values())
     items = tuple(Item((piece.path, piece.place), key=piece.path) for piece in files)
     left_out = LEFT_OUT if any(piece.path in INSERTED for piece in files) else ""
     return [

@@ -135,7 +135,7 @@ def sections(report: HostReport, *, gates: GateOutcome | None = None, now: float
     A report with a card alone gives the same words as far as they go. ``now`` (epoch seconds): ages are told from it;
     without it times are told as dates, so that the same report always gives the same words.
     """
-    found = (
+    parts = (
         verdict(report, now=now),
         gate_results(gates) if gates is not None else None,
         points(report),
@@ -154,7 +154,7 @@ def sections(report: HostReport, *, gates: GateOutcome | None = None, now: float
         open_agents(report),
         reads(report),
     )
-    return [section for section in found if section is not None]
+    return [part for part in parts if part is not None]
 
 
 def bar_cells(bar: Sequence[float], size: int) -> list[int]:
@@ -224,11 +224,11 @@ def _fitted(section: Section, natural: Sequence[int], size: int) -> Layout:
 
 def documents(results: Iterable[HostResult], options: ExportOptions) -> Iterator[list[Section]]:
     """Yield the sections of each report with its gates, and of a host without one why there is none."""
-    for one in results:
-        if isinstance(one.found, Refusal):
-            yield [Section("verdict", one.found.host, f"Not scanned. {one.found.detail}")]
+    for result in results:
+        if isinstance(result.found, Refusal):
+            yield [Section("verdict", result.found.host, f"Not scanned. {result.found.detail}")]
             continue
-        first, *rest = sections(one.found, gates=one.outcome)
+        first, *rest = sections(result.found, gates=result.outcome)
         if options.deterministic:
             first = first._replace(items=tuple(item for item in first.items if item.key != "scanned"))
         yield [first, *rest]
@@ -246,7 +246,7 @@ def verdict(report: HostReport, *, now: float | None = None) -> Section:
     took = card.elapsed_ms / 1000
     ended = when(card.scanned_at, None if now is None else now - took)
     asked = f"{ended} in {took:.1f} s from {card.vantage}, method {card.method}"
-    asked += ", stopped before its end" if any(one.id == "incomplete" for one in card.findings) else ""
+    asked += ", stopped before its end" if any(finding.id == "incomplete" for finding in card.findings) else ""
     items += [Item(("Scanned",), text=asked, key="scanned"), Item(("Site",), text=" · ".join(place), key="site")]
     word = "unreachable" if card.unreachable else card.stance
     words = who_gets_in(card, report.observations)
@@ -286,14 +286,15 @@ def when(stamp: str, now: float | None) -> str:
 def _next(card: ReportCard) -> Item:
     if card.unreachable:
         step = next(
-            (one.facts["step"] for one in card.findings if "step" in one.facts), "Check the address, then scan again"
+            (finding.facts["step"] for finding in card.findings if "step" in finding.facts),
+            "Check the address, then scan again",
         )
         return Item(("Next",), text=f"{step}.", key="next")
-    found = by_harm(card)
-    if not found:
+    fixes = by_harm(card)
+    if not fixes:
         more = ": try the tasks (--tasks)." if card.provisional is True and not card.task_runs else "."
         return Item(("Next",), text=f"Nothing left to fix{more}", key="next")
-    fix = found[0]
+    fix = fixes[0]
     takes = f", {BY_FIX[fix.k].takes}" if fix.k in BY_FIX else ""
     return Item(("Next",), text=f"{fix.title}: {gain(card, fix.k)}{takes}", key="next", code=fix.code)
 
@@ -301,8 +302,8 @@ def _next(card: ReportCard) -> Item:
 def assistants(report: HostReport) -> Section:
     """Return the assistants, those with the same outcome in one row, worst first. Key: the first matrix key."""
     items = tuple(
-        Item((", ".join(one.names), one.verdict), one.verdict, one.why, one.keys[0])
-        for one in agents.outcomes(report.card, report.observations)
+        Item((", ".join(outcome.names), outcome.verdict), outcome.verdict, outcome.why, outcome.keys[0])
+        for outcome in agents.outcomes(report.card, report.observations)
     )
     return Section("assistants", "Who gets in", items=items, columns=("Assistants", "Verdict", "Why"))
 
@@ -315,10 +316,12 @@ def chips(report: HostReport) -> Section:
     card = report.card
     answers = {agent.key: access for agent, access in card.answers}
     items = []
-    for one in agents.each(card, report.observations):
-        access = answers.get(one.probe)
+    for outcome in agents.each(card, report.observations):
+        access = answers.get(outcome.probe)
         code = str(access.status) if access is not None and access.status >= 300 else ""
-        items.append(Item((one.names[0], code), one.verdict, f"{one.names[0]}: {one.why}.", one.keys[0]))
+        items.append(
+            Item((outcome.names[0], code), outcome.verdict, f"{outcome.names[0]}: {outcome.why}.", outcome.keys[0])
+        )
     items.sort(key=lambda item: item.word == agents.NOT_ASKED)
     return Section("chips", "Who gets in", items=tuple(items))
 
@@ -338,13 +341,13 @@ def points(report: HostReport) -> Section | None:
 
 def findings(report: HostReport) -> Section | None:
     """Return the evidence, worst first. Key: the id of the finding, empty for one that only its text is known of."""
-    items = tuple(_finding(report, one, one.severity) for one in report.card.findings if not is_note(one))
+    items = tuple(_finding(report, line, line.severity) for line in report.card.findings if not is_note(line))
     return Section("findings", f"Evidence, {count(len(items), 'finding')}", items=items) if items else None
 
 
 def notes(report: HostReport) -> Section | None:
     """Return what the scan says of itself or beside the score: no problems. Key: the id of the finding."""
-    items = tuple(_finding(report, one, "note") for one in report.card.findings if is_note(one))
+    items = tuple(_finding(report, line, "note") for line in report.card.findings if is_note(line))
     return Section("notes", "Notes", items=items) if items else None
 
 
@@ -459,10 +462,13 @@ def crawlers(report: HostReport) -> Section | None:
     card = report.card
     if card.unreachable or not card.robots_known:
         return None
-    told = {one: robots_says(card, one.token) for one in registry().crawlers}
+    told = {crawler: robots_says(card, crawler.token) for crawler in registry().crawlers}
     items = tuple(
-        Item((one.token, one.purpose, says, "block" if says.startswith(agents.TOLD_NO) else "allow"), key=one.token)
-        for one, says in told.items()
+        Item(
+            (crawler.token, crawler.purpose, says, "block" if says.startswith(agents.TOLD_NO) else "allow"),
+            key=crawler.token,
+        )
+        for crawler, says in told.items()
     )
     text = "robots.txt alone decides: no crawler is asked. --must-serve and --must-block take these names and purposes."
     return Section("crawlers", "Allow or block", text, items, ("Crawler", "For", "robots.txt says", "Today"))
@@ -534,9 +540,9 @@ def visitors(report: HostReport) -> Section | None:
 
 def visits_section(record: visits.Visits, card: ReportCard | None = None) -> Section:
     """Return the visits of ``record``; what log and probe say together only beside ``card``."""
-    said = {True: "agree", False: "disagree", None: ""}
+    words = {True: "agree", False: "disagree", None: ""}
     items = tuple(
-        Item(visits.cells(row), said[row.agrees], _visited(row), row.token) for row in visits.visit_rows(record, card)
+        Item(visits.cells(row), words[row.agrees], _visited(row), row.token) for row in visits.visit_rows(record, card)
     )
     lead = " ".join((*visits.heading(record), *visits.remarks(record)))
     title = (
@@ -556,9 +562,11 @@ def trend_section(record: visits.Visits) -> Section:
 
 
 def _visited(row: visits.VisitRow) -> str:
-    found = row.found
+    visitor = row.found
     words = [row.sentence] if row.agrees is not None else []
-    for lead, paths in (("Most requested", found.paths[:5]), ("Refused", found.refused_paths[:3])) if found else ():
+    for lead, paths in (
+        (("Most requested", visitor.paths[:5]), ("Refused", visitor.refused_paths[:3])) if visitor else ()
+    ):
         if paths:
             words.append(f"{lead}: {', '.join(f'{path.path} {path.requests:,}' for path in paths)}.")
     return " ".join(words)
@@ -566,24 +574,24 @@ def _visited(row: visits.VisitRow) -> str:
 
 def declared(report: HostReport) -> Section | None:
     """Return what the site declares for agents, where that was asked for; not scored."""
-    found = report.card.declared
-    if not found:
+    declared = report.card.declared
+    if not declared:
         return None
-    items = tuple(Item(word=word, text=text) for word, text in declarations(found))
+    items = tuple(Item(word=word, text=text) for word, text in declarations(declared))
     return Section("declared", "Declared for agents, not scored", items=items)
 
 
 def pages(report: HostReport) -> Section | None:
     """Return who gets the other pages that were asked for; not scored. Key: the path."""
-    found = report.card.pages
-    if not found:
+    asked = report.card.pages
+    if not asked:
         return None
-    items = tuple(Item((page.path,), word, text, key=page.path) for page in found for word, text in [page_access(page)])
+    items = tuple(Item((page.path,), word, text, key=page.path) for page in asked for word, text in [page_access(page)])
     parts: dict[str, list[str]] = {}
     for item in items:
         parts.setdefault(labels.part_of_site(item.key), []).append(item.word)
-    said = [f"{part}: {words.count('in')} of {count(len(words), 'page')} open to all" for part, words in parts.items()]
-    text = f"{'; '.join(said)}." if len(items) > 1 else ""
+    told = [f"{part}: {words.count('in')} of {count(len(words), 'page')} open to all" for part, words in parts.items()]
+    text = f"{'; '.join(told)}." if len(items) > 1 else ""
     return Section("pages", "Pages, not scored", text, items)
 
 

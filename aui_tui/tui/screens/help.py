@@ -158,7 +158,7 @@ NOTES: Final = {
     ("ExchangeScreen", 0): "What was sent and what came back, the browser at the left, the agent at the right; ≠ marks "
     "what differs. tab goes from both sides to the browser alone, the agent alone, and the text; y copies a command "
     "that asks the same.",
-    ("OverviewScreen", 0): "Figures over the list you came from. Choose any figure, bar or column with the arrow keys, "
+    ("OverviewScreen", 0): "Figures over the list you came from. Choose a count with the arrow keys, or an assistant, "
     "a pane with its digit; enter shows its hosts. + gives one pane the whole screen, d chooses the day from which "
     "changes are counted. tab goes from pane to pane.",
     ("CompareScreen", 0): "The marked hosts side by side; ≠ stands where they differ.",
