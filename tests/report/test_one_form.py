@@ -32,6 +32,7 @@ from aui_tui.model.labels import ago, moment, span
 from aui_tui.model.listing import Row
 from aui_tui.model.observations import Observations
 from aui_tui.model.options import Acceptance
+from aui_tui.model.overview import Moves
 from aui_tui.model.points import by_harm, gain, totals
 from aui_tui.model.query import Query
 from aui_tui.model.registry import surfaces
@@ -52,6 +53,7 @@ from aui_tui.service.local import LocalService
 from aui_tui.tui import cardrows
 from aui_tui.tui.columns import Column, cell, every_column
 from aui_tui.tui.state import CardState
+from aui_tui.tui.tables import table
 from aui_tui.tui.widgets.preview import preview
 from aui_tui.web.toolset import Tools
 from tests.cards import WALLED
@@ -674,6 +676,34 @@ def test_the_page_says_what_the_record_says(told: dict[str, Told], running: Runn
 def test_the_tool_says_what_the_record_says(told: dict[str, Told], service: LocalService) -> None:
     wrong = [line for one in told.values() for line in differences("tool", by_tool(service, one), truth(one))]
     assert not wrong, "\n".join(wrong)
+
+
+def without_bar(line: str) -> str:
+    """Return the words of a row, without what bars are drawn of."""
+    return " ".join(re.sub(r"[█▓▒#⊘?░━─┄]", " ", line).split())
+
+
+def test_the_overview_of_all_hosts_is_the_same_in_command_dashboard_and_page(
+    service: LocalService, running: Running
+) -> None:
+    figures, weeks = asyncio.run(service.overview(Query())), asyncio.run(service.weeks(Query()))
+    parts = {part.name: part for part in overview(figures, Moves(weeks=weeks))}
+    tree = LexborHTMLParser(running.get("/").text)
+    for name, part in parts.items():
+        wanted = [without_bar(" ".join(item.cells)) for item in part.items if not item.text]
+        if part.columns:
+            drawn = [without_bar(line) for line in section_lines(part, Paint(width=400))]
+            shown = [without_bar(row.content.plain) for row in table(part, 198)]
+            assert [row for row in wanted if row not in drawn or row not in shown] == []
+        for row in tree.css(f"section[aria-labelledby={name}] tbody tr"):
+            cells_of = [cell.text() for cell in row.css("th, td")]
+            heads = [head.text() for head in tree.css(f"section[aria-labelledby={name}] thead th")]
+            item = next(item for item in part.items if item.label == cells_of[0])
+            assert cells_of == [item.cells[part.columns.index(head)] for head in heads]
+            for link in row.css("a"):
+                address = str(link.attributes["href"])
+                listed = LexborHTMLParser(running.get(address).text).css_first("table.sites caption")
+                assert listed.text().startswith(link.text() + " ranked site"), address
 
 
 REASON: Final = "Accepted until 2099-12-31: We know of it."
