@@ -402,7 +402,9 @@ class _Scan:
             await ready.wait()
             if not tentative or not all(elsewhere):
                 await self._take(answer)
-                if name in FILE_PROBES[1:] and self.files.found(name) and not answer.hops:  # while others wait
+                limited = any(_asks_to_wait(found.status) for found in self._done.values())
+                if name in FILE_PROBES[1:] and self.files.found(name) and not (answer.hops or limited):
+                    # while others wait for their answers
                     await self._all([partial(self._ask_own_file, name, path) for path in self._own_places(name)])
 
         async with asyncio.TaskGroup() as group:

@@ -333,3 +333,31 @@ async def test_a_file_is_asked_for_as_an_agent_while_homepages_are_on_their_way(
     assert asked_as_agent.is_set()
     assert {one.outcome for one in seen.homepages} == {SERVED}
     assert len([one for one in site.asked if one.path == "/llms.txt"]) == 2
+
+
+async def test_no_file_is_asked_for_early_where_an_answer_is_a_limits(parser: ParserProcess) -> None:
+    limited, released = asyncio.Event(), asyncio.Event()
+    early: list[bool] = []
+
+    async def held(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        await released.wait()
+        await good(asked, writer)
+
+    async def robots(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        await sends(answer(b"later", "429 Too Many Requests"))(asked, writer)
+        limited.set()
+
+    async def llms(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if asked.field("user-agent") in NAMES:
+            early.append(not released.is_set())
+        else:
+            await limited.wait()
+            await asyncio.sleep(0.2)
+            asyncio.get_running_loop().call_later(0.5, released.set)
+        await good(asked, writer)
+
+    missing = dict.fromkeys(("ai-plugin", "ucp", "mcp"), sends(answer(b"", "404 Not Found")))
+    faults = missing | dict.fromkeys(HOMEPAGES, held) | {"robots": robots, "llms": llms}
+    async with Site(faults=faults) as site:
+        await scan(site, parser)
+    assert not any(early)
