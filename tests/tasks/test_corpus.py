@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
 from aui_tui.tasks.browser import Browser
-from aui_tui.tasks.fence import Fence
 from aui_tui.tasks.outline import Outline
 from aui_tui.tasks.page import Page
-from aui_tui.tasks.proxy import Allowance
-from aui_tui.tasks.tree import COMPARED, letters
 from tests.tasks.corpus import BROKEN, Twin, measured, site, tried, twins
 from tests.tasks.pages import hosted
-from tests.tasks.running import HOST, leading_to, no_rules, others_slow
+from tests.tasks.running import named, opened, others_slow
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(3600)]
 
@@ -46,14 +41,9 @@ async def test_done_and_blocked_are_precise_and_blocked_is_found(browser: Browse
     assert tally.found["blocked"] >= 0.9 * tally.there["blocked"], tally.wrong
 
 
-def named(outline: Outline) -> Counter[tuple[str, str]]:
-    return Counter((node.role, letters(node.name)) for node in outline.nodes if node.role in COMPARED)
-
-
 async def compared(page: Page, twin: Twin) -> None:
     """Hold the roles and names of the outline of a homepage against those of the tree."""
-    settled = await page.open(f"http://{HOST}/")
-    plain, tree = await page.look(whole=False), await page.tree()
+    settled, plain, tree = await page.look(), await page.look(whole=False), await page.tree()
     truth = named(Outline(tree))
     assert named(settled) == truth, twin.name
     if not any(mark in twin.bodies["/"] for mark in APART):
@@ -65,11 +55,5 @@ async def compared(page: Page, twin: Twin) -> None:
 )
 async def test_outline_and_tree_name_the_same(browser: Browser, part: int) -> None:
     for twin in list(TWINS.values())[part::8]:
-        async with hosted(site(twin)) as port:
-            fence = Fence(browser, no_rules, f"http://{HOST}", leading_to(port), Allowance())
-            try:
-                page = Page(fence)
-                await page.leave(fresh=True)
-                await compared(page, twin)
-            finally:
-                await fence.close()
+        async with hosted(site(twin)) as port, opened(browser, port) as page:
+            await compared(page, twin)

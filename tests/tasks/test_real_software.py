@@ -10,7 +10,7 @@ import pytest
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.run import run_tasks
 from tests.tasks.real_sites import SITES, Missing
-from tests.tasks.running import HOST, leading_to, seen_at
+from tests.tasks.running import HOST, differences, leading_to, opened, seen_at
 
 pytestmark = [
     pytest.mark.browser,
@@ -30,6 +30,8 @@ async def test_the_tasks_say_what_a_person_can_do(
     folder.mkdir(parents=True)
     try:
         with serve(folder) as port:
+            async with opened(browser, port) as page:
+                assert await differences(page) == []
             run = await run_tasks(seen_at(f"http://{HOST}"), browser, access=leading_to(port))
     except Missing as error:
         pytest.skip(f"needs {error}")

@@ -13,14 +13,12 @@ from hypothesis import strategies as st
 from aui_tui.checks.evidence import task_findings
 from aui_tui.model.tasks import TaskReport, TreeDifference
 from aui_tui.tasks.browser import Browser
-from aui_tui.tasks.fence import Fence
 from aui_tui.tasks.outline import parse
-from aui_tui.tasks.page import Page, Stuck
-from aui_tui.tasks.proxy import Allowance
+from aui_tui.tasks.page import Stuck
 from aui_tui.tasks.run import TaskRunning, run_tasks
 from aui_tui.tasks.tree import by_tree, read_tree, unlike
 from tests.tasks.pages import PROSE, Answer, Site, hosted, html
-from tests.tasks.running import HOST, leading_to, no_rules, seen_at
+from tests.tasks.running import HOST, leading_to, opened, seen_at
 
 browsed = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
 
@@ -141,20 +139,10 @@ class TestInTheBrowser:
         assert (run.report.tree.tree_only, run.report.tree.total) == (7, 7)
 
     async def test_a_tree_that_does_not_come_is_told(self, browser: Browser) -> None:
-        async with hosted(Site({"/": html(HOME % ("", ""))})) as port:
-            access, allowance = leading_to(port), Allowance(settle=1.0)
-            fence = Fence(browser, no_rules, f"http://{HOST}", access, allowance)
-            try:
-                page = Page(fence)
-                await page.leave(fresh=True)
-                await page.open(f"http://{HOST}/")
-                await page.tab.evaluate(
-                    "setTimeout(() => { const end = Date.now() + 3000; while (Date.now() < end); })"
-                )
-                with pytest.raises(Stuck, match="accessibility tree"):
-                    await page.tree()
-            finally:
-                await fence.close()
+        async with hosted(Site({"/": html(HOME % ("", ""))})) as port, opened(browser, port, settle=1.0) as page:
+            await page.tab.evaluate("setTimeout(() => { const end = Date.now() + 3000; while (Date.now() < end); })")
+            with pytest.raises(Stuck, match="accessibility tree"):
+                await page.tree()
 
     @pytest.mark.parametrize("closes", [True, False])
     async def test_escape_is_tried_and_a_veil_decides_nothing_else(self, browser: Browser, closes: bool) -> None:
