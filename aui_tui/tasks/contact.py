@@ -9,15 +9,14 @@ from urllib.parse import unquote, urldefrag
 
 from aui_tui.model.observations import GONE
 from aui_tui.model.tasks import TaskResult
-from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
+from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
-from aui_tui.tasks.reading import pictures
+from aui_tui.tasks.reading import SHORT, by_mouse_alone, pictures
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import ABOUT, CONTACT, EMAIL, MAIL, MENU, NEVER, PHONE, POSTAL, acts
 from aui_tui.text import clean
 
 PAGES: Final = 3
-SHORT: Final = 40
 _CHAT: Final = re.compile(r"https?://(?:wa\.me/|api\.whatsapp\.com/send/?\?phone=)(\+?\d{7,15})")
 _CONTACT_POINT: Final = re.compile(r'"(?:telephone|email)"\s*:\s*"([^"]{5,80})"')
 
@@ -112,13 +111,9 @@ async def _in_menu(visit: Visit) -> list[Node]:
 async def _no_contact(visit: Visit) -> TaskResult:
     """Return the ending where no link leads to a contact: a name that only a mouse can press, a hidden link, none."""
     await visit.here(visit.url)
-    for node in visit.home.nodes:
-        said = (node.text or node.name).strip()
-        operable = node.role in ACTIONABLE or ACTIONABLE & set(node.path)
-        if operable or len(said) > SHORT or not CONTACT.match(said):
-            continue
-        if await visit.page.inspect("reacts", said):
-            return ended("contact-no-link", {"name": said}, node=node)
+    node = await by_mouse_alone(visit, CONTACT)
+    if node is not None:
+        return ended("contact-no-link", {"name": (node.text or node.name).strip()}, node=node)
     hidden = (name for name in await visit.page.query("hidden-links") or () if CONTACT.search(name))
     name = next(hidden, "")
     if name:

@@ -173,7 +173,7 @@ async def _fill_all(visit: Visit, found: Form) -> TaskResult | None:
     fence = visit.page.fence
     for control in found.controls[:MOST]:
         node = control.node
-        withheld = fence.withheld
+        begun = len(fence.held)
         # a busy machine may be late with what was typed: no control is blamed for one try
         kept = await fill(visit.page, control)
         if kept is False:
@@ -182,7 +182,8 @@ async def _fill_all(visit: Visit, found: Form) -> TaskResult | None:
         visit.step(verb, node, mark="done" if kept else "stuck")
         if kept:
             continue
-        if fence.sockets or fence.withheld > withheld:
+        # a key may have sent the form, which brings no choices
+        if fence.sockets or any(one.sends and not one.document for one in fence.held[begun:]):
             return await visit.blame("form-network", node, url=found.url)
         now = await visit.page.ask(node, "control")
         if now is None:

@@ -194,7 +194,7 @@ getEventListeners => {
 //: reacts  Whether an element that says just this reacts to a click without being a link or a button.
 (getEventListeners, said) => {
   const reacts = REACTS, all = "a:not([href]),span,div,p,li,td,b,i,u,em,strong,svg,text,img";
-  return [...document.querySelectorAll(all)].some(element => !element.closest("a[href],button,[role]") &&
+  return [...document.querySelectorAll(all)].some(element => !element.closest("a[href],button,label,summary,[role]") &&
     (element.textContent || "").trim() === said && element.checkVisibility() && reacts(getEventListeners, element));
 }
 

@@ -10,7 +10,7 @@ from typing import Final
 from aui_tui.model.observations import READABLE_ENOUGH
 from aui_tui.model.tasks import TaskResult, TreeDifference
 from aui_tui.tasks.covers import Cover
-from aui_tui.tasks.outline import ENTRIES, Node, Outline
+from aui_tui.tasks.outline import ACTIONABLE, ENTRIES, Node, Outline
 from aui_tui.tasks.page import MOST
 from aui_tui.tasks.tree import COMPARED, unlike
 from aui_tui.tasks.visit import Visit, ended
@@ -24,6 +24,8 @@ SOME: Final = 3
 """Elements that agents of one kind alone see, from which on it is told; fewer where that is half of a page."""
 NAMES: Final = 5
 """Of their names."""
+SHORT: Final = 40
+"""Characters of a text that may name a control."""
 LONG_NAME: Final = 150
 FILE: Final = re.compile(r"\.(?:pdf|zip|jpe?g|png|svg|gif|webp|mp[34]|xml|rss)$", re.IGNORECASE)
 
@@ -108,6 +110,16 @@ async def pictures(visit: Visit) -> str:
     if found.get("canvases"):
         parts.append(f"{count(found['canvases'], 'canvas', 'canvases')} without text")
     return f"; there {'is' if parts[0].startswith('1 ') else 'are'} {' and '.join(parts)}" if parts else ""
+
+
+async def by_mouse_alone(visit: Visit, pattern: re.Pattern[str]) -> Node | None:
+    """Return the short text of the homepage, which is open, that says ``pattern``, takes a click and is no control."""
+    for node in visit.home.nodes:
+        said = (node.text or node.name).strip()
+        operable = node.role in ACTIONABLE or ACTIONABLE & set(node.path)
+        if not operable and len(said) <= SHORT and pattern.match(said) and await visit.page.inspect("reacts", said):
+            return node
+    return None
 
 
 def items(visit: Visit, outline: Outline, *, main: bool = True, acting: bool = False) -> list[Node]:

@@ -15,7 +15,7 @@ from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.fields import behind, opener, search_field
 from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
-from aui_tui.tasks.reading import items, pictures
+from aui_tui.tasks.reading import by_mouse_alone, items, pictures
 from aui_tui.tasks.results import Hit, SearchResult, given_by_the_word, results
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import SEARCH, words
@@ -324,6 +324,9 @@ async def _no_field(visit: Visit) -> TaskResult:
         if snippet:
             visit.step("looked", note="for a search field", mark="stuck", outline=visit.home)
             return ended(reason, snippet=snippet)
+    text = await by_mouse_alone(visit, SEARCH)
+    if text is not None:
+        return ended("search-no-button", {"name": (text.text or text.name).strip()}, node=text)
     hidden = await visit.page.inspect("hidden-search")
     if hidden:
         opener = str(hidden["opener"])

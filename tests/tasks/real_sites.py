@@ -664,6 +664,44 @@ def cartridge(folder: Path) -> Iterator[int]:
         yield up
 
 
+PRETIX_FILL: Final = """
+from datetime import timedelta
+from decimal import Decimal
+from django.utils.timezone import now
+from django_scopes import scopes_disabled
+from pretix.base.models import Event, Item, Organizer, Quota
+from pretix.multidomain.models import KnownDomain
+with scopes_disabled():
+    harbour = Organizer.objects.create(name="Harbour", slug="harbour")
+    KnownDomain.objects.create(domainname="shop.demo.test", organizer=harbour, mode="organizer")
+    for name in ("Lantern walk", "Kettle fair"):
+        event = Event.objects.create(organizer=harbour, name=name, slug=name.lower().replace(" ", "-"), live=True, is_public=True,
+                                     currency="EUR", date_from=now() + timedelta(days=90), plugins="pretix.plugins.banktransfer")
+        event.settings.locale, event.settings.locales, event.settings.timezone = "en", ["en"], "Europe/Helsinki"
+        event.settings.frontpage_text = "It leads along the quay. Bring a lamp."
+        quota = Quota.objects.create(event=event, name="All", size=100)
+        for ticket, price in (("Adult ticket", "19.90"), ("Child ticket", "7.50")):
+            quota.items.add(Item.objects.create(event=event, name=ticket, default_price=Decimal(price)))
+"""
+
+
+@contextmanager
+def pretix(folder: Path) -> Iterator[int]:
+    """A ticket shop of pretix with its own templates: two events with two kinds of tickets each."""
+    python = str(Path(tool(folder, "django-admin", "pretix")).with_name("python"))
+    place, env = f"[pretix]\nurl=http://pretix.demo.test\ndatadir={folder}/data\n", {"PRETIX_CONFIG_FILE": "pretix.cfg"}
+    fresh = not (folder / "data").exists()
+    write(folder, {"pretix.cfg": place + "[database]\nbackend=sqlite3\n"})
+    if fresh:
+        (folder / "data").mkdir()
+        run(python, "-m", "pretix", "migrate", "-v", "0", cwd=folder, env=env)
+        run(python, "-m", "pretix", "shell", "-c", PRETIX_FILL, cwd=folder, env=env)
+    port = free_port()
+    command = (python, "-m", "pretix", "runserver", "--noreload", f"127.0.0.1:{port}")
+    with served(*command, port=port, cwd=folder, env=env) as up:
+        yield up
+
+
 @contextmanager
 def docsify(folder: Path) -> Iterator[int]:
     """docsify: Markdown that is drawn in the browser, with its search."""
@@ -746,6 +784,7 @@ SITES: Final[Mapping[str, tuple[Serve, Truth]]] = {
     "next": (nextjs, Truth(follow="absent", search="absent", contact="absent")),
     "mezzanine": (mezzanine, Truth(form="done")),
     "cartridge": (cartridge, Truth(form="done", offer="done")),
+    "pretix": (pretix, Truth(search="absent", contact="absent", offer="done")),
     "docsify": (docsify, Truth()),
     "mediawiki": (mediawiki, Truth()),
     "docusaurus": (docusaurus, Truth(search="absent", contact="absent")),
