@@ -148,8 +148,13 @@ def _offer(outline: Outline) -> Offer:
 def _fake(outline: Outline, main: Sequence[Node]) -> Node | None:
     """Return what says that it adds or books, and is no link or button of the accessibility tree."""
     hidden = [node for node in outline.dom_only if node.role in CONTROLS and ADD.search(node.name)]
-    said = [node for node in main if not ACTIONABLE & {node.role, *node.path} and len(node.text or node.name) <= LABEL]
-    return next(iter([*hidden, *(node for node in said if ADD.match((node.text or node.name).strip()))]), None)
+    plain = (node for node in main if not ACTIONABLE & {node.role, *node.path} and len(node.text or node.name) <= LABEL)
+    return next(iter([*hidden, *(node for node in plain if ADD.match(_label(node)))]), None)
+
+
+def _label(node: Node) -> str:
+    """Return what a node says without the price that stands before or after it in one text."""
+    return PRICE.sub("", node.text or node.name).strip()
 
 
 def _text(nodes: Sequence[Node]) -> str:
@@ -244,10 +249,10 @@ async def _lack(visit: Visit, found: Offer) -> tuple[str, Node | None, dict[str,
         return "offer-choose" if unsure else "offer-disabled", control, {}
     fake = found.fake
     if fake is not None:
-        said = fake.text or fake.name
+        said = _label(fake)
         if fake in outline.dom_only:
             return "offer-control", None, {"example": f"; “{said}” is left out of the accessibility tree"}
-        if fake.pointer or fake in outline.tree_only or await visit.page.inspect("reacts", said.strip()):
+        if fake.pointer or fake in outline.tree_only or await visit.page.inspect("reacts", said):
             return "offer-control", fake, {"example": f"; “{said}” has no role"}
     if found.unknown is None and _IN_STOCK.search(outline.jsonld):
         reacts = await visit.page.inspect("clickable") or {"count": 0}

@@ -170,13 +170,14 @@ getEventListeners => {
   const native = "a[href],button,input,select,textarea", reacts = REACTS, every = [];
   const deep = root => {
     for (const inner of root.querySelectorAll("*")) {
-      if (inner.matches("a:not([href]),div,span,li,tr,td,p,img,article,section,i,b,u,canvas")) every.push(inner);
+      const plain = inner.matches("a:not([href]),div,span,li,tr,td,p,img,article,section,i,b,u,canvas");
+      if (plain || inner.localName.includes("-")) every.push(inner);
       if (inner.shadowRoot) deep(inner.shadowRoot);
     }
   };
   deep(main);
   const found = every.slice(0, 3000).filter(element => reacts(getEventListeners, element) &&
-    !element.closest("a[href],button,[role],label,summary,input,select,textarea") &&
+    !element.closest("a[href],button,[role]:not([role=presentation],[role=none]),label,summary,input,select,textarea") &&
     !element.querySelector(native) && element.checkVisibility());
   // a list that listens for its entries is none of them
   const hand = element => ["pointer", "grab"].includes(getComputedStyle(element).cursor);
@@ -194,7 +195,7 @@ getEventListeners => {
 //: reacts  Whether an element that says just this reacts to a click without being a link or a button.
 (getEventListeners, said) => {
   const reacts = REACTS, all = "a:not([href]),span,div,p,li,td,b,i,u,em,strong,svg,text,img";
-  return [...document.querySelectorAll(all)].some(element => !element.closest("a[href],button,label,summary,[role]") &&
+  return [...document.querySelectorAll(all)].some(element => !element.closest("a[href],button,label,summary,[role]:not([role=presentation],[role=none])") &&
     (element.textContent || "").trim() === said && element.checkVisibility() && reacts(getEventListeners, element));
 }
 
