@@ -61,11 +61,11 @@ def _by_fix(checks: Iterable[Check]) -> Mapping[str, Check]:
                     f"The sentence id {line.id} of the check {check.fix} is also one of {owners[line.id]}: rename it."
                 )
             owners[line.id] = check.fix
-    known = {check.fix: check for check in checks}
-    if known.keys() != set(FIXES):
-        names = ", ".join(sorted(known.keys() ^ set(FIXES)))
+    check_by_fix = {check.fix: check for check in checks}
+    if check_by_fix.keys() != set(FIXES):
+        names = ", ".join(sorted(check_by_fix.keys() ^ set(FIXES)))
         raise ValueError(f"The checks and FIXES in model/vocabulary.py must have the same keys. One lacks: {names}.")
-    return MappingProxyType({key: known[key] for key in FIXES})
+    return MappingProxyType({key: check_by_fix[key] for key in FIXES})
 
 
 BY_FIX: Final = _by_fix(CHECKS)

@@ -50,15 +50,15 @@ class Sentence(NamedTuple):
 
 def sentence_list(text: str) -> tuple[Sentence, ...]:
     """Return the sentences in ``text``, each indented below its line ``severity [note] id: title / shorter``."""
-    found = []
+    sentences = []
     for block in re.split(r"\n(?=\S)", dedent(text).strip()):
         line, _, words = block.partition("\n")
         head, _, titles = line.partition(": ")
         severity, *kind, name = head.split()
-        found.append(
+        sentences.append(
             Sentence(name, severity, " ".join(words.split()), tuple(filter(None, titles.split(" / "))), bool(kind))
         )
-    return tuple(found)
+    return tuple(sentences)
 
 
 def file_name(observations: Observations, name: str) -> str:
@@ -268,22 +268,22 @@ class PageCheck(Check):
     def earned(self, judgement: Judgement, method: str) -> Earned:
         """Return the points; that nothing was measured of another page, and what is missing in a cut one."""
         observations = judgement.observations
-        seen = how_seen(observations)
-        if seen == NOT_COMPARABLE:
+        coverage = how_seen(observations)
+        if coverage == NOT_COMPARABLE:
             unknown = Earned.unmeasured(observations, "The homepage", BROWSER)
             return unknown or Earned(None, "The homepage was not seen, so this is not measured.")
-        if seen == NOT_A_PAGE:
+        if coverage == NOT_A_PAGE:
             return Earned(None, f"The homepage could not be judged: {observations.page.problem}. Not measured.")
-        found = self.measure(judgement, method)
-        if seen == CUT and (self.of_whole_page or found.points != self.points[method]):
+        earned = self.measure(judgement, method)
+        if coverage == CUT and (self.of_whole_page or earned.points != self.points[method]):
             return Earned(None, "Only the beginning of the homepage was read; the rest may have it. Not measured.")
-        return found
+        return earned
 
     def findings(self, judgement: Judgement) -> Iterator[Finding]:
         """Yield what is found on the page; nothing of one that was not seen."""
-        seen = how_seen(judgement.observations)
-        if seen in (WHOLE, CUT):
-            yield from self.on_page(judgement.observations.page, whole=seen == WHOLE)
+        coverage = how_seen(judgement.observations)
+        if coverage in (WHOLE, CUT):
+            yield from self.on_page(judgement.observations.page, whole=coverage == WHOLE)
 
     @abstractmethod
     def on_page(self, page: PageFacts, *, whole: bool) -> Iterator[Finding]:
@@ -292,8 +292,8 @@ class PageCheck(Check):
 
 def robots_pieces(site: Site, fix: str, lines: str = "") -> tuple[Piece, ...]:
     """Return the whole corrected robots.txt; ``lines`` to put in by hand where the site's own file is not known."""
-    whole = robots_edit.corrected(site.observations, site.together | {fix})
-    if whole:
-        return (Piece("robots.txt", f"{site.origin}/robots.txt, as text/plain", whole.strip("\n")),)
+    text = robots_edit.corrected(site.observations, site.together | {fix})
+    if text:
+        return (Piece("robots.txt", f"{site.origin}/robots.txt, as text/plain", text.strip("\n")),)
     place = "by hand into robots.txt: the site's own file was not kept with this scan; scan again to get the whole file"
     return (Piece(f"by-hand/robots-{fix}.txt", place, lines),)

@@ -207,8 +207,8 @@ def _turned_away(judgement: Judgement) -> Iterator[Finding]:
         }
         if why.startswith("programs"):
             named = ", but not under an agent’s name" if why == "programs-and-name" else ", under an agent’s name too"
-            asked = observations.arm(REAL_AGENT) is not None
-            yield Finding("programs", facts | {"client": _client(observations), "named": named if asked else ""})
+            was_asked = observations.arm(REAL_AGENT) is not None
+            yield Finding("programs", facts | {"client": _client(observations), "named": named if was_asked else ""})
         elif judgement.shut_out:
             yield Finding("shut-out", facts)
         elif why == "interstitial" and _what(browser) == facts["what"]:
@@ -221,7 +221,7 @@ def _pages(judgement: Judgement) -> Iterator[Finding]:
     """Yield who is turned away at the other pages that were asked for, and which of these all agents get."""
     open_to_all = []
     for page in judgement.observations.pages:
-        probes, readings = {one.name: one for one in page.exchanges}, page.readings
+        probes, readings = {exchange.name: exchange for exchange in page.exchanges}, page.readings
         if all(reading.outcome == SERVED for reading in readings.values()) and probes[BROWSER].outcome == SERVED:
             open_to_all.append(page.path)
         away = [
@@ -249,7 +249,7 @@ def _alike(away: Sequence[Probed]) -> list[list[Probed]]:
 def _group(group: Sequence[Probed]) -> dict[str, str]:
     """Return the facts that name the agents of ``group``, one alone with its token."""
     agents = [agent for agent, _ in group]
-    return _named([f"{agents[0].short} ({agents[0].token})"] if len(agents) == 1 else [one.short for one in agents])
+    return _named([f"{agents[0].short} ({agents[0].token})"] if len(agents) == 1 else [entry.short for entry in agents])
 
 
 def _named(agents: Sequence[str]) -> dict[str, str]:
@@ -293,23 +293,23 @@ def _proof(group: Sequence[Probed], browser: Exchange) -> str:
     """Return how it is known that a refusal is meant for the agent, as far as it was tried."""
     if all(probe.controls for _, probe in group):
         return PROOF.format(control="a browser" if browser.outcome == SERVED else "another agent")
-    again = all(
+    repeated = all(
         any((first.status, first.outcome) == (probe.status, probe.outcome) for first in probe.attempts[:1])
         for _, probe in group
     )
-    return ", also when asked again, alone and after a pause" if again else ""
+    return ", also when asked again, alone and after a pause" if repeated else ""
 
 
 def _references(judgement: Judgement) -> Iterator[Finding]:
     """Yield the ids to give to the operator of a wall, those of one vendor together."""
-    found: dict[str, list[str]] = {}
+    ids_by_vendor: dict[str, list[str]] = {}
     for _, probe in judgement.probed:
         if probe.challenge is not None and probe.challenge.reference:
-            found.setdefault(probe.challenge.vendor, []).append(clause(probe.challenge.reference))
-    for key, ids in found.items():
-        known = labels.vendor(key)
-        word = known.reference if len(set(ids)) == 1 else f"{known.reference}s"
-        yield Finding(QUOTE, {"vendor": known.name, "word": word, "ids": ", ".join(dict.fromkeys(ids))})
+            ids_by_vendor.setdefault(probe.challenge.vendor, []).append(clause(probe.challenge.reference))
+    for key, ids in ids_by_vendor.items():
+        vendor = labels.vendor(key)
+        word = vendor.reference if len(set(ids)) == 1 else f"{vendor.reference}s"
+        yield Finding(QUOTE, {"vendor": vendor.name, "word": word, "ids": ", ".join(dict.fromkeys(ids))})
 
 
 def _client(observations: Observations) -> str:
@@ -356,9 +356,9 @@ def _other_names(judgement: Judgement) -> Iterator[Finding]:
 
 def _payment(judgement: Judgement) -> Iterator[Finding]:
     """Yield who is offered the page for money."""
-    asked = [agent.short for agent, probe in judgement.probed if probe.asks_for_payment]
-    if asked:
-        yield Finding("agent-payment", _named(asked))
+    names = [agent.short for agent, probe in judgement.probed if probe.asks_for_payment]
+    if names:
+        yield Finding("agent-payment", _named(names))
 
 
 def _limit_of_test(judgement: Judgement) -> Iterator[Finding]:
@@ -384,9 +384,9 @@ def _served(judgement: Judgement) -> Iterator[Finding]:
 
 
 def _differences(probe: Exchange, browser: Exchange, readable: int) -> Iterator[str]:
-    here, there = (urlsplit(found.url).path or "/" for found in (probe, browser))
-    if here != there:
-        yield f"the final address {quoted(here)} instead of {quoted(there)}"
+    path, browser_path = (urlsplit(exchange.url).path or "/" for exchange in (probe, browser))
+    if path != browser_path:
+        yield f"the final address {quoted(path)} instead of {quoted(browser_path)}"
     if probe.title.casefold() != browser.title.casefold():
         title = f"the title {quoted(probe.title)}" if probe.title else "no title"
         yield f"{title} instead of {quoted(browser.title)}" if browser.title else title
@@ -401,29 +401,34 @@ def _signed(judgement: Judgement) -> Iterator[Finding]:
     for agent, probe in judgement.probed:
         if probe.signed is None:
             continue
-        who, asked = f"{agent.short} ({agent.token})", {one.name: one for one in probe.signed.probes}
-        valid = [asked[name] for name in SIGNED_FORMS if name in asked]
+        who, probe_by_name = (
+            f"{agent.short} ({agent.token})",
+            {signed_probe.name: signed_probe for signed_probe in probe.signed.probes},
+        )
+        valid = [probe_by_name[name] for name in SIGNED_FORMS if name in probe_by_name]
         if probe.signed.result == VERIFIED:
-            yield Finding("signed-verified", {"agent": who, "unsigned": status(asked["unsigned"].status)})
-            fails = [one for one in valid if one.outcome != SERVED]
+            yield Finding("signed-verified", {"agent": who, "unsigned": status(probe_by_name["unsigned"].status)})
+            fails = [signed_probe for signed_probe in valid if signed_probe.outcome != SERVED]
             if fails:
-                forms = joined(SIGNED_FORMS[one.name] for one in fails)
+                forms = joined(SIGNED_FORMS[signed_probe.name] for signed_probe in fails)
                 words = {"works": SIGNED_FORMS[probe.signed.served[0]], "fails": forms}
                 yield Finding("signed-form", {"agent": who, "status": status(fails[0].status)} | words)
-            lax = joined(_accepted(asked, LAX))
+            lax = joined(_accepted(probe_by_name, LAX))
             if lax:
                 yield Finding("signed-lax", {"agent": who, "false": lax})
         elif probe.signed.result == ACCEPTS_ANYTHING:
-            false = joined(_accepted(asked, FORGERIES.keys() - LAX))
+            false = joined(_accepted(probe_by_name, FORGERIES.keys() - LAX))
             yield Finding(
-                "signed-anything", {"agent": who, "unsigned": status(asked["unsigned"].status), "false": false}
+                "signed-anything", {"agent": who, "unsigned": status(probe_by_name["unsigned"].status), "false": false}
             )
         elif probe.signed.result == NOT_VERIFIED:
-            agentless = ", asks for a Signature-Agent field (the setting signature_agent)" if "none" in asked else ""
+            agentless = (
+                ", asks for a Signature-Agent field (the setting signature_agent)" if "none" in probe_by_name else ""
+            )
             facts = {"agent": who, "signed": status(valid[0].status), "agentless": agentless}
             yield Finding("signed-not-verified", facts)
         else:
-            served = asked["unsigned"].outcome == SERVED
+            served = probe_by_name["unsigned"].outcome == SERVED
             why = "this time it was served without a signature" if served else "one of them got no answer"
             yield Finding("signed-unclear", {"agent": who, "why": why})
     unsigned = [
@@ -435,10 +440,10 @@ def _signed(judgement: Judgement) -> Iterator[Finding]:
         yield Finding("signature-asked", _named(unsigned))
 
 
-def _accepted(asked: Mapping[str, SignedProbe], forgeries: Set[str]) -> Iterator[str]:
+def _accepted(probe_by_name: Mapping[str, SignedProbe], forgeries: Set[str]) -> Iterator[str]:
     """Yield, in words, the ``forgeries`` that were served."""
     for name, words in FORGERIES.items():
-        if name in forgeries and name in asked and asked[name].outcome == SERVED:
+        if name in forgeries and name in probe_by_name and probe_by_name[name].outcome == SERVED:
             yield words
 
 
@@ -459,20 +464,20 @@ def _asked_again(judgement: Judgement) -> Iterator[Finding]:
 
 
 def _page(first: Attempt) -> str:
-    other = first.challenge is not None and first.challenge.vendor == ANOTHER_PAGE
-    return f"{'another page than the browser' if other else 'a challenge page'} ({first.status})"
+    another_page = first.challenge is not None and first.challenge.vendor == ANOTHER_PAGE
+    return f"{'another page than the browser' if another_page else 'a challenge page'} ({first.status})"
 
 
 def _cause(judgement: Judgement) -> Iterator[Finding]:
     """Yield by what the site decides when it turns agents away."""
-    found = judgement.observations.cause
-    if found is None:
+    cause = judgement.observations.cause
+    if cause is None:
         return
-    names = joined(agent.short for agent in registry().live if agent.key in found.agents)
-    facts = {"agents": names, "field": fields(found.fields), "number": str(len(found.agents))}
-    probes = [probe for agent, probe in judgement.probed if agent.key in found.agents]
-    fault = is_fault(found, probes)
-    yield Finding("cause-fault", facts | {"what": answers(probes)}) if fault else Finding(f"cause-{found.by}", facts)
+    names = joined(agent.short for agent in registry().live if agent.key in cause.agents)
+    facts = {"agents": names, "field": fields(cause.fields), "number": str(len(cause.agents))}
+    probes = [probe for agent, probe in judgement.probed if agent.key in cause.agents]
+    fault = is_fault(cause, probes)
+    yield Finding("cause-fault", facts | {"what": answers(probes)}) if fault else Finding(f"cause-{cause.by}", facts)
 
 
 def _limited(judgement: Judgement) -> Iterator[Finding]:
@@ -497,7 +502,7 @@ def _limited(judgement: Judgement) -> Iterator[Finding]:
 
 
 def _at_random(homepages: Iterable[Exchange]) -> Finding:
-    codes = [code for probe in homepages for code in (probe.status, *(again.status for again in probe.attempts))]
+    codes = [code for probe in homepages for code in (probe.status, *(attempt.status for attempt in probe.attempts))]
     failed = sum(500 <= code <= 599 for code in codes)
     return Finding("random", {"failed": str(failed), "asked": str(len(codes))})
 
@@ -536,7 +541,7 @@ def _contradictions(judgement: Judgement) -> Iterator[Finding]:
     unheeded = [policy for policy in judgement.told_no if policy.token in served]
     if unheeded:
         facts = listed([*map(name_of, unheeded)])
-        facts |= {"who": _front(judgement.observations), "where": at_lines(one.line for one in unheeded)}
+        facts |= {"who": _front(judgement.observations), "where": at_lines(entry.line for entry in unheeded)}
         facts["file"] = file_name(judgement.observations, "robots")
         yield Finding("edge-says-yes", facts)
 

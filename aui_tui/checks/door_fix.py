@@ -33,7 +33,10 @@ def let_everybody_in(observations: Observations) -> Observations:
     if observations.unreachable:
         return observations
     names = {BROWSER, *(key for key, reading in observations.readings.items() if reading.outcome in AWAY)}
-    let_in = tuple(_let_in(one) if one.name in names and one.turned_away else one for one in observations.exchanges)
+    let_in = tuple(
+        _let_in(exchange) if exchange.name in names and exchange.turned_away else exchange
+        for exchange in observations.exchanges
+    )
     page = observations.page
     if observations.browser.outcome != SERVED and not page.seen_by:
         page = replace(page, problem=page.problem or "it has not been seen yet")
@@ -141,7 +144,7 @@ def _refusal(site: Site, away: Sequence[Probed]) -> dict[str, str]:
     browser = site.observations.browser
     served = browser.outcome == SERVED
     agents = [agent for agent, _ in away]
-    seen = [f"- {agent.token}: {answer(probe)}{_reference(probe)}" for agent, probe in away]
+    lines = [f"- {agent.token}: {answer(probe)}{_reference(probe)}" for agent, probe in away]
     rule = _rule(site.observations.cause)
     return {
         "agents": joined(agent.short for agent in agents),
@@ -149,7 +152,7 @@ def _refusal(site: Site, away: Sequence[Probed]) -> dict[str, str]:
         "contrast": f" while a browser gets the homepage ({browser.status})" if served else "",
         "browser": f"a browser {f'got {labels.status(browser.status)}' if browser.status else 'got no answer'}",
         "scanned_at": site.observations.scanned_at,
-        "seen": "\n".join((*seen, rule) if rule else seen),
+        "seen": "\n".join((*lines, rule) if rule else lines),
         "directories": _listing(registry().agents, "signature_directory"),
         "ranges": _listing(agents, "ip_ranges"),
         "agent_pattern": "|".join(re.escape(agent.token).replace("\\-", "-") for agent in agents),

@@ -86,7 +86,7 @@ def _unlike(tree: TreeDifference) -> Iterator[Finding]:
 def _rendered(page: Rendered) -> Finding:
     if not page.share:
         return Finding("rendered-same", {"readable": count(page.readable, "readable character")})
-    named = [f"the {word} {joined(map(quoted, found), NAMED)}" for word, found in _named(page) if found]
+    named = [f"the {word} {joined(map(quoted, texts), NAMED)}" for word, texts in _named(page) if texts]
     which = f", among it {' and '.join(named)}" if named else ""
     return Finding("rendered-scripts", {"share": str(page.share), "which": which})
 
@@ -174,7 +174,7 @@ def _table() -> Mapping[str, tuple[int, Sentence, str]]:
         *((line, check.fix) for check in CHECKS for line in check.sentences),
         *((line, "") for line in (*LIMITS, *TASK_SENTENCES)),
     ]
-    lines.sort(key=lambda known: SEVERITIES.index(known[0].t))
+    lines.sort(key=lambda entry: SEVERITIES.index(entry[0].t))
     return {line.id: (place, line, fix) for place, (line, fix) in enumerate(lines)}
 
 
@@ -219,22 +219,22 @@ def findings(judgement: Judgement, book: Ledger | None = None) -> tuple[Finding,
     With ``book``, also that too few points could be measured for a grade.
     """
     observations = judgement.observations
-    found: list[Finding] = []
+    results: list[Finding] = []
     if observations.unreachable:
-        found += _unreachable(observations)
+        results += _unreachable(observations)
     else:
-        found += chain.from_iterable(check.findings(judgement) for check in CHECKS)
-        found += task_findings(observations)
+        results += chain.from_iterable(check.findings(judgement) for check in CHECKS)
+        results += task_findings(observations)
         full = sum(entry.possible for entry in book.entries) if book is not None else 0
         if book is not None and 2 * book.possible < full:
-            found.append(Finding("thin", {"possible": str(book.possible), "full": str(full)}))
-    found += [Finding("incomplete")] if observations.incomplete else []
-    unheard = (one for one in observations.homepages if one.outcome == INCONCLUSIVE and not one.limited)
-    found += [Finding("silence")] if any(one.error in UNHEARD for one in unheard) else []
-    found += (Finding(limit) for limit in observations.limits if limit in _table())
-    found += (Finding("warning", {"note": sentence(note)}) for note in observations.warnings if note.strip())
-    found.sort(key=lambda finding: _table()[finding.id][0])
-    return tuple({one.text: one for one in map(_filled, found)}.values())
+            results.append(Finding("thin", {"possible": str(book.possible), "full": str(full)}))
+    results += [Finding("incomplete")] if observations.incomplete else []
+    unheard = (item for item in observations.homepages if item.outcome == INCONCLUSIVE and not item.limited)
+    results += [Finding("silence")] if any(item.error in UNHEARD for item in unheard) else []
+    results += (Finding(limit) for limit in observations.limits if limit in _table())
+    results += (Finding("warning", {"note": sentence(note)}) for note in observations.warnings if note.strip())
+    results.sort(key=lambda finding: _table()[finding.id][0])
+    return tuple({item.text: item for item in map(_filled, results)}.values())
 
 
 def _filled(finding: Finding) -> Finding:

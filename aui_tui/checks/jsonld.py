@@ -68,19 +68,19 @@ class JsonLd(PageCheck):
     def measure(self, judgement: Judgement, method: str) -> Earned:
         page = judgement.observations.page
         typed = _typed(page)
-        found = count(page.jsonld, "JSON-LD block") if page.jsonld else "no JSON-LD"
+        blocks = count(page.jsonld, "JSON-LD block") if page.jsonld else "no JSON-LD"
         which = (
             ""
             if typed == page.jsonld
             else f", of which {typed} can be read and {'names' if typed == 1 else 'name'} a type"
         )
-        return Earned(self.points[method] if typed else 0, f"The homepage has {found}{which}.")
+        return Earned(self.points[method] if typed else 0, f"The homepage has {blocks}{which}.")
 
     def on_page(self, page: PageFacts, *, whole: bool) -> Iterator[Finding]:
         blocks, typed = count(page.jsonld, "JSON-LD block"), _typed(page)
-        other = [count(number, f"item of {name}", f"items of {name}") for name, number in _others(page) if number]
-        if other and not typed:
-            yield Finding("other-markup", {"items": joined(other)})
+        items = [count(number, f"item of {name}", f"items of {name}") for name, number in _others(page) if number]
+        if items and not typed:
+            yield Finding("other-markup", {"items": joined(items)})
         untyped = page.jsonld - page.jsonld_broken - typed
         if untyped and whole:
             yield Finding("jsonld-untyped", {"untyped": str(untyped), "number": str(untyped), "count": blocks})

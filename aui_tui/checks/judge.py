@@ -44,7 +44,7 @@ class Judgement:
     @property
     def turned_away(self) -> list[Probed]:
         """The live-probed agents that the site refuses, challenges or drops, while it lets others in."""
-        return [found for found in self.probed if self.readings[found[0].key].outcome in AWAY]
+        return [pair for pair in self.probed if self.readings[pair[0].key].outcome in AWAY]
 
     @property
     def served(self) -> int:
@@ -82,9 +82,9 @@ def judge(observations: Observations) -> Judgement:
     readings = observations.readings
     agents = observations.robots.policies(agent.token for agent in registry().agents)
     crawlers = observations.robots.policies(crawler.token for crawler in registry().crawlers)
-    told = observations.told(registry().agents)
-    by_key = {agent.key: policy for agent, policy in zip(registry().agents, told, strict=True)}
-    found = Judgement(
+    policies = observations.told(registry().agents)
+    by_key = {agent.key: policy for agent, policy in zip(registry().agents, policies, strict=True)}
+    judgement = Judgement(
         observations=observations,
         readings=MappingProxyType(readings),
         verdicts=MappingProxyType(
@@ -93,23 +93,23 @@ def judge(observations: Observations) -> Judgement:
         stance=UNREACHABLE.stance,
         agents=agents,
         crawlers=crawlers,
-        told=told,
+        told=policies,
     )
-    return replace(found, stance=_stance(found))
+    return replace(judgement, stance=_stance(judgement))
 
 
-def _stance(found: Judgement) -> str:
-    observations = found.observations
+def _stance(judgement: Judgement) -> str:
+    observations = judgement.observations
     if observations.refuses_everybody:
         return "Selective"  # no agent fares worse than a person
     if observations.unreachable:
         return UNREACHABLE.stance
     return stance_of(
-        served=found.served,
-        conclusive=found.conclusive,
+        served=judgement.served,
+        conclusive=judgement.conclusive,
         browser_challenged=observations.browser.outcome == CHALLENGED,
-        only_offers=all(probe.asks_for_payment for _, probe in found.turned_away),
-        disallowed=len(found.told_no),
+        only_offers=all(probe.asks_for_payment for _, probe in judgement.turned_away),
+        disallowed=len(judgement.told_no),
     )
 
 

@@ -36,21 +36,21 @@ SENTENCES: Final = sentence_list(
 
 def _missing(facts: PageFacts) -> list[str]:
     """Return the landmarks and labels that the homepage lacks, in words."""
-    seen = facts.semantic
-    wanted = {"a main landmark": seen.main, "a nav landmark": seen.nav, "any aria-label": seen.aria}
-    return [name for name, number in wanted.items() if not number]
+    semantic = facts.semantic
+    counts = {"a main landmark": semantic.main, "a nav landmark": semantic.nav, "any aria-label": semantic.aria}
+    return [name for name, number in counts.items() if not number]
 
 
 def _snippet(page: PageFacts, name: str) -> list[str]:
     """Return what goes before and after the content of the page, the place of the content marked between them."""
-    seen = page.semantic
+    semantic = page.semantic
     before: list[str] = []
     after: list[str] = []
-    if not seen.nav:
+    if not semantic.nav:
         before += ["<header>", '  <nav aria-label="Main">', '    <a href="/">Home</a>', "  </nav>", "</header>"]
-    if not seen.main:
+    if not semantic.main:
         before, after = [*before, '<main id="content">'], ["</main>"]
-    label = ' aria-label="Contact"' if seen.nav and not seen.aria else ""
+    label = ' aria-label="Contact"' if semantic.nav and not semantic.aria else ""
     after += [f"<footer{label}>", '  <a href="/contact">Contact</a>', "</footer>"]
     return [*before, CONTENT, *(_form(name) if page.forms_unlabelled else ()), *after]
 
@@ -70,7 +70,7 @@ def _form(name: str) -> list[str]:
 def _pieces(lines: list[str], page: PageFacts, name: str) -> tuple[Piece, ...]:
     form = _form(name) if page.forms_unlabelled else []
     place = lines.index(CONTENT)
-    found = [
+    pieces = [
         Piece("homepage/body-start.html", "right after <body> on the homepage", "\n".join(lines[:place])),
         Piece("homepage/form.html", "by hand: a pattern for the forms whose controls have no label", "\n".join(form)),
         Piece(
@@ -79,7 +79,7 @@ def _pieces(lines: list[str], page: PageFacts, name: str) -> tuple[Piece, ...]:
             "\n".join(lines[place + 1 + len(form) :]),
         ),
     ]
-    return tuple(piece for piece in found if piece.text)
+    return tuple(piece for piece in pieces if piece.text)
 
 
 class LandmarksAndLabels(PageCheck):
@@ -99,44 +99,46 @@ class LandmarksAndLabels(PageCheck):
 
     def measure(self, judgement: Judgement, method: str) -> Earned:
         page, full = judgement.observations.page, PARTS[method]
-        seen = page.semantic
-        labelled = seen.forms == 0 or page.forms_unlabelled == 0
-        earned = {"main": seen.main > 0, "nav": seen.nav > 0, "aria": seen.aria > 0, "forms": labelled}
-        points = {part: full[part] if found else 0 for part, found in earned.items()}
+        semantic = page.semantic
+        labelled = semantic.forms == 0 or page.forms_unlabelled == 0
+        earned = {"main": semantic.main > 0, "nav": semantic.nav > 0, "aria": semantic.aria > 0, "forms": labelled}
+        points = {part: full[part] if has_part else 0 for part, has_part in earned.items()}
         forms = (
-            f"{seen.forms - page.forms_unlabelled} of {count(seen.forms, 'form')} labelled" if seen.forms else "no form"
+            f"{semantic.forms - page.forms_unlabelled} of {count(semantic.forms, 'form')} labelled"
+            if semantic.forms
+            else "no form"
         )
         facts = {
-            "main": f"{seen.main} main",
-            "nav": f"{seen.nav} nav",
-            "aria": count(seen.aria, "aria label"),
+            "main": f"{semantic.main} main",
+            "nav": f"{semantic.nav} nav",
+            "aria": count(semantic.aria, "aria label"),
             "forms": forms,
         }
         parts = ", ".join(f"{fact} ({points[part]} of {full[part]})" for part, fact in facts.items())
         return Earned(sum(points.values()), f"The homepage: {parts}.")
 
     def on_page(self, page: PageFacts, *, whole: bool) -> Iterator[Finding]:
-        seen = page.semantic
+        semantic = page.semantic
         missing = joined(_missing(page))
         if missing and whole:
             yield Finding("landmarks-missing", {"missing": missing})
         if page.forms_unlabelled and whole:  # a label may come later
-            facts = {"number": str(page.forms_unlabelled), "count": count(seen.forms, "form")}
+            facts = {"number": str(page.forms_unlabelled), "count": count(semantic.forms, "form")}
             yield Finding("forms-unlabelled", facts)
         elif whole and not (missing or page.forms_unlabelled):
-            all_forms = "its form" if seen.forms == 1 else f"all {seen.forms} forms"
-            forms = f"labels on {all_forms}" if seen.forms else "no forms"
-            yield Finding("landmarks", {"aria": count(seen.aria, "aria label"), "forms": forms})
+            all_forms = "its form" if semantic.forms == 1 else f"all {semantic.forms} forms"
+            forms = f"labels on {all_forms}" if semantic.forms else "no forms"
+            yield Finding("landmarks", {"aria": count(semantic.aria, "aria label"), "forms": forms})
 
     def fixed(self, observations: Observations) -> Observations:
         page = observations.page
-        seen = replace(
+        semantic = replace(
             page.semantic,
             main=max(1, page.semantic.main),
             nav=max(1, page.semantic.nav),
             aria=max(1, page.semantic.aria),
         )
-        return replace(observations, page=replace(page, semantic=seen, forms_unlabelled=0))
+        return replace(observations, page=replace(page, semantic=semantic, forms_unlabelled=0))
 
     def advise(self, site: Site) -> Advice:
         page = site.observations.page

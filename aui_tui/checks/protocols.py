@@ -153,9 +153,9 @@ class FrontDoor(Check):
                 yield Finding("mcp-catalog" if file["file"].endswith(CATALOGUE) else name, file)
             elif unseen(observations, name) and (probe.challenge or not probe.unmeasured) and not getattr(facts, name):
                 yield Finding("protocol-unseen", file | {"why": unseen(observations, name)})
-        for one in observations.declared.tried if observations.declared is not None else ():
-            if one.broken and facts.mcp and one.where == urlsplit(observations.exchange("mcp").url).path:
-                yield Finding("mcp-silent", {"file": file_name(observations, "mcp"), "said": one.said})
+        for attempt in observations.declared.tried if observations.declared is not None else ():
+            if attempt.broken and facts.mcp and attempt.where == urlsplit(observations.exchange("mcp").url).path:
+                yield Finding("mcp-silent", {"file": file_name(observations, "mcp"), "said": attempt.said})
         if facts.ucp or facts.mcp or any(unseen(observations, name) for name in ("ucp", "mcp")):
             return
         if _open(observations, "ai_plugin"):

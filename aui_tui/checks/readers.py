@@ -97,11 +97,11 @@ def findings(observations: Observations) -> Iterator[Finding]:
 
 def door(observations: Observations) -> Iterator[Finding]:
     """Yield which readers are turned away, where they were asked for."""
-    asked = observations.open_door
-    if asked is None or not asked.exchanges:
+    open_door = observations.open_door
+    if open_door is None or not open_door.exchanges:
         return
-    words = open_readers(asked)
-    statuses = {key: one.status for one in asked.exchanges[1:] for key in clients()[one.name].tools}
+    words = open_readers(open_door)
+    statuses = {key: exchange.status for exchange in open_door.exchanges[1:] for key in clients()[exchange.name].tools}
     away: dict[str, list[str]] = {}
     for key, word in words.items():
         if word in SHUT:

@@ -80,8 +80,8 @@ def _share(full: int, disallowed: int, partial: int) -> int:
 
     A disallowed agent costs at least one point, however small its share is.
     """
-    whole = QUARTERS * AGENTS_TOTAL
-    share = round_half_up(full * max(0, whole - QUARTERS * disallowed - partial), whole)
+    total = QUARTERS * AGENTS_TOTAL
+    share = round_half_up(full * max(0, total - QUARTERS * disallowed - partial), total)
     return min(share, full - 1) if disallowed else share
 
 
@@ -198,30 +198,32 @@ def _file_remedy(blocked: Sequence[RobotsPolicy]) -> str:
 def _rules(blocked: Sequence[RobotsPolicy], partial: Sequence[RobotsPolicy]) -> str:
     default = [policy for policy in blocked if policy.policy == "unlisted"]
     named = [policy for policy in blocked if policy.policy != "unlisted"]
-    found = []
+    sentences = []
     if default:
-        found.append(
+        sentences.append(
             f"Line {default[0].line} of robots.txt ({quoted(default[0].rule)} for User-agent: *) keeps out"
             f" {out_of(len(default), AGENTS_TOTAL)} tested agents."
         )
     if named:
-        found.append(f"robots.txt disallows {by_line(named, rules=True)}.")
+        sentences.append(f"robots.txt disallows {by_line(named, rules=True)}.")
     if partial:
-        found.append(f"It keeps {by_line(partial, rules=True)} from some paths.")
-    return " ".join(found)
+        sentences.append(f"It keeps {by_line(partial, rules=True)} from some paths.")
+    return " ".join(sentences)
 
 
 def _remedy(blocked: Sequence[RobotsPolicy], partial: Sequence[RobotsPolicy]) -> str:
     own = [policy for policy in (*blocked, *partial) if policy.policy != "unlisted"]
     default = len(own) < len(blocked) + len(partial)
-    found = []
+    sentences = []
     if own:
         where = at_lines(policy.line for policy in own)
-        found.append(f"Replace the groups that hold these rules{where} by the group below.")
+        sentences.append(f"Replace the groups that hold these rules{where} by the group below.")
     if default:
-        found.append("The group below also covers the others." if own else "Add the group below.")
-        found.append("An agent with a group of its own no longer reads User-agent: *; repeat the path rules you keep.")
-    return " ".join(found)
+        sentences.append("The group below also covers the others." if own else "Add the group below.")
+        sentences.append(
+            "An agent with a group of its own no longer reads User-agent: *; repeat the path rules you keep."
+        )
+    return " ".join(sentences)
 
 
 def _findings(judgement: Judgement) -> Iterator[Finding]:
@@ -233,9 +235,9 @@ def _findings(judgement: Judgement) -> Iterator[Finding]:
         yield from _partial(judgement)
         yield from _named(judgement)
         yield from _crawlers(judgement)
-        found = list(remarks(observations.robots.text))
-        if found:
-            yield Finding("robots-remarks", {"remarks": "; ".join(found)})
+        notes = list(remarks(observations.robots.text))
+        if notes:
+            yield Finding("robots-remarks", {"remarks": "; ".join(notes)})
     if observations.robots.kind in ("rules", "html") and not (judgement.blocked or observations.robots.cut):
         yield Finding("robots-open", {"total": str(AGENTS_TOTAL)})
 
@@ -269,7 +271,9 @@ class RobotsTxt(Check):
                 return Earned(0, f"{file} could not be fetched, and agents that follow RFC 9309 must then stay away.")
             case "none" | "html":
                 return Earned(full, f"{file} brings no rules, so no agent is disallowed.")
-        blocked, partial = ([policy.line for policy in found] for found in (judgement.blocked, judgement.restricted))
+        blocked, partial = (
+            [policy.line for policy in policies] for policies in (judgement.blocked, judgement.restricted)
+        )
         paths = f"; path rules restrict {len(partial)}{at_lines(partial)}, a quarter each" if partial else ""
         if judgement.observations.robots.cut and not (blocked or judgement.observations.robots.opened):
             return Earned(None, f"Only the beginning of {file} was read; the rest may have more rules. Not measured.")
@@ -282,8 +286,8 @@ class RobotsTxt(Check):
     def findings(self, judgement: Judgement) -> Iterator[Finding]:
         """Yield what robots.txt says to the tested agents and crawlers."""
         file = {"file": file_name(judgement.observations, "robots")}
-        for found in _findings(judgement):
-            yield replace(found, facts=found.facts | file)
+        for finding in _findings(judgement):
+            yield replace(finding, facts=finding.facts | file)
 
     def fixed(self, observations: Observations) -> Observations:
         robots = observations.robots

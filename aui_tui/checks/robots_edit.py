@@ -71,22 +71,22 @@ def let_in(text: str, tokens: Sequence[str]) -> str:
     that the rules for everybody shut out after that gets a group of its own at the end. Other tokens keep their rules,
     and every comment stays.
     """
-    wanted = {token.lower().encode() for token in tokens}
+    keys = {token.lower().encode() for token in tokens}
     lines = text.split("\n")
-    gone: set[int] = set()
+    removed: set[int] = set()
     for group in _groups(lines):
-        leaving = {line for line, token in group.names.items() if token in wanted}
+        leaving = {line for line, token in group.names.items() if token in keys}
         if not group.closes or not leaving:
             continue
-        gone |= leaving
+        removed |= leaving
         if len(leaving) == len(group.names):
-            gone |= set(group.lines)
-    kept = _without(lines, gone)
-    parsed = robots.parse(kept.encode())
+            removed |= set(group.lines)
+    edited = _without(lines, removed)
+    parsed = robots.parse(edited.encode())
     shut = [token for token in tokens if parsed.explain(token).effective == "blocked"]
     if shut:
-        kept = _appended(kept, [NOTE, *open_group(shut)])
-    return kept if kept.strip() else OPEN_FILE
+        edited = _appended(edited, [NOTE, *open_group(shut)])
+    return edited if edited.strip() else OPEN_FILE
 
 
 def open_group(tokens: Sequence[str]) -> list[str]:
@@ -131,19 +131,19 @@ def _groups(lines: Sequence[str]) -> Iterator[_Group]:
     yield group
 
 
-def _without(lines: Sequence[str], gone: Collection[int]) -> str:
-    """Return the lines but those ``gone``; of blank lines that meet where lines left, one stays."""
-    kept: list[str] = []
+def _without(lines: Sequence[str], removed: Collection[int]) -> str:
+    """Return the lines but those ``removed``; of blank lines that meet where lines left, one stays."""
+    remaining: list[str] = []
     left = False
     for number, line in enumerate(lines):
-        if number in gone:
+        if number in removed:
             left = True
             continue
-        if left and not line.strip() and (not kept or not kept[-1].strip()):
+        if left and not line.strip() and (not remaining or not remaining[-1].strip()):
             continue
         left = False
-        kept.append(line)
-    return _ended("\n".join(kept))
+        remaining.append(line)
+    return _ended("\n".join(remaining))
 
 
 def _ended(text: str) -> str:

@@ -28,8 +28,8 @@ _MANAGED: Final = re.compile(r"^#\s*BEGIN (.{1,40}?) MANAGED CONTENT", re.IGNORE
 
 def remarks(text: str) -> Iterator[str]:
     """Yield sentences about the lines of a robots.txt, each beginning with its line, at most ``MOST``."""
-    for found, _ in zip(_remarks(text), range(MOST), strict=False):
-        yield found
+    for remark, _ in zip(_remarks(text), range(MOST), strict=False):
+        yield remark
 
 
 def _remarks(text: str) -> Iterator[str]:

@@ -181,14 +181,14 @@ def recommendations(site: Site, book: Ledger, method: Method) -> tuple[Recommend
     A fix gains what its component lacks: exactly its fact is changed.
     """
     gains = {entry.fix: entry.possible - entry.earned for entry in book.entries if entry.fix}
-    found = []
+    results = []
     for key in sorted((key for key in BY_FIX if key in gains), key=lambda key: -gains[key]):
         check = BY_FIX[key]
         advice = check.advise(site)
         pillar = method.pillar(check.pillar[method.name]).label
         body = f"{advice.body} {check.proof_for(site)}"
-        found.append(Recommendation(key, pillar, gains[key], check.title, body, advice.code))
-    return tuple(found)
+        results.append(Recommendation(key, pillar, gains[key], check.title, body, advice.code))
+    return tuple(results)
 
 
 DEFAULT_BASE_URL: Final = "http://127.0.0.1:8000"
@@ -230,10 +230,10 @@ def _card(judgement: Judgement, book: Ledger, method: Method, labels: Labels) ->
     observations = judgement.observations
     page, robots = observations.page, observations.robots
     site = _site(judgement, labels)
-    asked = {entry.fix for entry in book.entries if entry.fix and BY_FIX[entry.fix].is_asked(site)}
-    book = replace(book, entries=tuple(replace(entry, asked=entry.fix in asked) for entry in book.entries))
+    requested_fixes = {entry.fix for entry in book.entries if entry.fix and BY_FIX[entry.fix].is_asked(site)}
+    book = replace(book, entries=tuple(replace(entry, asked=entry.fix in requested_fixes) for entry in book.entries))
     browser, earned = observations.browser, book.points
-    found = {"llms.txt": observations.files.llms, "ai-plugin.json": observations.files.ai_plugin}
+    files = {"llms.txt": observations.files.llms, "ai-plugin.json": observations.files.ai_plugin}
     return ReportCard(
         found=True,
         method=method.name,
@@ -252,7 +252,7 @@ def _card(judgement: Judgement, book: Ledger, method: Method, labels: Labels) ->
         evidence=tuple(Evidence(finding.severity, finding.text) for finding in book.findings),
         ledger=book,
         matrix=dict(judgement.verdicts),
-        files=tuple(file for file, present in found.items() if present),
+        files=tuple(file for file, present in files.items() if present),
         jsonld=page.jsonld,
         semantic=Semantic(
             main=page.semantic.main, nav=page.semantic.nav, aria=page.semantic.aria, forms=page.semantic.forms
@@ -294,7 +294,7 @@ def _card(judgement: Judgement, book: Ledger, method: Method, labels: Labels) ->
 
 def _page_access(page: OtherPage) -> PageAccess:
     """Return who gets another page than the homepage."""
-    probes = {one.name: one for one in page.exchanges}
+    probes = {exchange.name: exchange for exchange in page.exchanges}
     agents = {
         agent.token: PageAnswer(status=probes[agent.key].status, outcome=page.readings[agent.key].outcome)
         for agent in registry().live

@@ -52,15 +52,15 @@ def _withheld(observations: Observations) -> Iterator[Finding]:
         yield Finding(
             "withheld", {"who": count(len(metas), "meta element"), "number": str(len(metas)), "what": joined(metas)}
         )
-    known: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str]] = set()
     names = {agent.key: agent.short for agent in registry().live}
     for probe in observations.homepages:
         if probe.outcome != SERVED:
             continue
         for client, words in directives.of_field(probe.fields.get("x-robots-tag", "")):
-            if (client, words) in known:
+            if (client, words) in seen:
                 continue
-            known.add((client, words))
+            seen.add((client, words))
             whose = f" in the answer to {names[probe.name]}" if probe.name in names else ""
             what = f"{client}: {words}" if client else words
             yield Finding("withheld", {"who": f"X-Robots-Tag{whose}", "number": "1", "what": clean(what, 100)})

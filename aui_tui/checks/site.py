@@ -145,11 +145,11 @@ class Site:
     @property
     def title(self) -> str:
         """The name on one line, never empty; an address that the public does not use is not a name."""
-        known = " ".join(self.name.split())
-        if known and known != self.observations.host:
-            return known
+        name = " ".join(self.name.split())
+        if name and name != self.observations.host:
+            return name
         titled = re.split(r"\s[|·•–—:-]\s", self.observations.page.title, maxsplit=1)[0].strip()
-        return titled or (self.hostname if self.public_url else known) or self.hostname
+        return titled or (self.hostname if self.public_url else name) or self.hostname
 
     @property
     def about(self) -> str:

@@ -98,20 +98,20 @@ class WithoutScripts(PageCheck):
     def findings(self, judgement: Judgement) -> Iterator[Finding]:
         """Yield how the page was seen, and what there is to read."""
         observations = judgement.observations
-        seen = how_seen(observations)
+        coverage = how_seen(observations)
         readable = _for_agents(observations)
         if readable:
             yield Finding("readable-text", {"readable": count(readable, "readable character")})
-        elif seen == NOT_COMPARABLE:
+        elif coverage == NOT_COMPARABLE:
             yield Finding("page-unseen")
-        elif seen == NOT_A_PAGE and readers.is_markdown(observations):
+        elif coverage == NOT_A_PAGE and readers.is_markdown(observations):
             yield readers.markdown()
-        elif seen == NOT_A_PAGE:
+        elif coverage == NOT_A_PAGE:
             yield Finding("page-problem", {"problem": clause(observations.page.problem)})
         elif PLACEHOLDER in observations.browser.text:
             yield Finding("unwritten", {"words": PLACEHOLDER})
         yield from super().findings(judgement)
-        if seen in (WHOLE, CUT):
+        if coverage in (WHOLE, CUT):
             yield from readers.findings(observations)
         yield from readers.door(observations)
 

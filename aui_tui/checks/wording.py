@@ -32,9 +32,9 @@ def fill(template: str, facts: Mapping[str, str]) -> str:
     """Return ``template`` with each place (``PLACE``) filled from ``facts``; what a fact holds is not read again."""
 
     def word(place: re.Match[str]) -> str:
-        name, one, many = place.groups()
+        name, singular, plural = place.groups()
         if name is None:
-            return one if facts["number"] == "1" else many
+            return singular if facts["number"] == "1" else plural
         fact = facts[name[:1].lower() + name[1:]]
         return fact[:1].upper() + fact[1:] if name[0].isupper() else fact
 
@@ -53,10 +53,10 @@ def out_of(number: int, total: int) -> str:
 
 def at_lines(lines: Iterable[int]) -> str:
     """Return `` (line 4)``, `` (lines 4 and 9)``; empty when no line is known."""
-    known = sorted({line for line in lines if line})
-    if not known:
+    numbers = sorted({line for line in lines if line})
+    if not numbers:
         return ""
-    return f" ({'line' if len(known) == 1 else 'lines'} {joined(map(str, known), LINES)})"
+    return f" ({'line' if len(numbers) == 1 else 'lines'} {joined(map(str, numbers), LINES)})"
 
 
 def quoted(text: str) -> str:

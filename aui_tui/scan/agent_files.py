@@ -152,7 +152,7 @@ def _objects(value: object) -> list[Mapping[str, Any]]:
     """Return the objects with content that ``value`` is or that a list or an object of them has, its first ones."""
     if isinstance(value, dict):
         return [value] if value else []
-    return [one for one in value[:MOST_VALUES] if isinstance(one, dict) and one] if isinstance(value, list) else []
+    return [item for item in value[:MOST_VALUES] if isinstance(item, dict) and item] if isinstance(value, list) else []
 
 
 _MCP_ADDRESSES: Final = ("url", "endpoint", "command", "identifier", "name", "transport", "registryType", "serverUrl")
@@ -186,7 +186,9 @@ def _mcp_problem(data: Mapping[str, Any]) -> str:
     transport = data.get("transport")
     own += [transport.get(key) for key in ("url", "endpoint")] if isinstance(transport, dict) else []
     return (
-        "" if reached or any(isinstance(one, str) and one.strip() for one in own) else "names no remote and no package"
+        ""
+        if reached or any(isinstance(address, str) and address.strip() for address in own)
+        else "names no remote and no package"
     )
 
 
@@ -246,19 +248,19 @@ def json_object(body: bytes, content_type: str) -> dict[str, Any] | None:
 
 def fits(shape: Mapping[str, str], data: object) -> bool:
     """Tell whether ``data`` has every value that ``shape`` asks for (``declared.toml`` explains the words)."""
-    return all(_is(wanted, value_at(data, path)) for path, wanted in shape.items())
+    return all(_is(rule, value_at(data, path)) for path, rule in shape.items())
 
 
-def _is(wanted: str, value: object) -> bool:
-    if wanted == "number":
+def _is(rule: str, value: object) -> bool:
+    if rule == "number":
         return isinstance(value, int | float) and not isinstance(value, bool)
-    if wanted in ("list", "object"):
-        return isinstance(value, list if wanted == "list" else dict) and bool(value)
+    if rule in ("list", "object"):
+        return isinstance(value, list if rule == "list" else dict) and bool(value)
     if not isinstance(value, str) or not value.strip():
         return False
-    if wanted[:1] in ("=", "^"):
-        folded, word = value.strip().lower(), wanted[1:].lower()
-        return folded == word if wanted[0] == "=" else folded.startswith(word)
+    if rule[:1] in ("=", "^"):
+        folded, word = value.strip().lower(), rule[1:].lower()
+        return folded == word if rule[0] == "=" else folded.startswith(word)
     return True
 
 

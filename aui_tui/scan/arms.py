@@ -58,17 +58,17 @@ def grouped_alike(done: Mapping[str, Exchange], names: Iterable[str]) -> list[li
     return list(groups.values())
 
 
-def arm(name: str, found: Exchange, client: str = OWN, agent: str = "") -> Arm:
+def arm(name: str, exchange: Exchange, client: str = OWN, agent: str = "") -> Arm:
     """Return the record of what an arm got by ``client``, asked for ``agent``."""
     return Arm(
         name=name,
-        outcome=found.outcome,
-        status=found.status,
+        outcome=exchange.outcome,
+        status=exchange.status,
         agent=agent,
         client=client,
-        http_version=found.http_version,
-        title=found.title,
-        detail=found.detail,
+        http_version=exchange.http_version,
+        title=exchange.title,
+        detail=exchange.detail,
     )
 
 
@@ -93,21 +93,21 @@ async def ask_other_names(
     async def twice(user_agent: str) -> Exchange:
         profile = profiles.profile(refused.name).named(user_agent)
         if together:
-            found = await asyncio.gather(asked(profile), asked(profile))
-            return min(found, key=lambda one: one.outcome != SERVED)
+            exchange = await asyncio.gather(asked(profile), asked(profile))
+            return min(exchange, key=lambda item: item.outcome != SERVED)
         first = await asked(profile)
         return first if first.outcome == SERVED else await asked(profile)
 
     arms = []
-    agent = next(one for one in registry().live if one.key == refused.name)
+    agent = next(item for item in registry().live if item.key == refused.name)
     names = {INVENTED: invented(agent)}
     if search:
         names[SEARCH] = SEARCH_ENGINE.replace("{chrome}", registry().chrome_version)
     answers = [twice(user_agent) for user_agent in names.values()]
-    results = await asyncio.gather(*answers) if together else [await one for one in answers]
-    for name, found in zip(names, results, strict=True):
-        limited = found.status in (LIMIT_STATUS, BUSY) and found.outcome == REFUSED
-        if limited and found.status != refused.status:
+    results = await asyncio.gather(*answers) if together else [await item for item in answers]
+    for name, exchange in zip(names, results, strict=True):
+        limited = exchange.status in (LIMIT_STATUS, BUSY) and exchange.outcome == REFUSED
+        if limited and exchange.status != refused.status:
             continue
-        arms.append(arm(name, found))
+        arms.append(arm(name, exchange))
     return tuple(arms)

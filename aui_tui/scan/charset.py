@@ -101,12 +101,12 @@ def _prescan(head: bytes, raw: frozenset[bytes]) -> str:
 
 def _declared(tag: bytes) -> str:
     """Return the encoding in the attributes of a meta element (HTML Standard 13.2.3.2)."""
-    said = markup.attributes(tag)
-    if b"charset" in said:
-        encoding = lookup(said[b"charset"].decode("latin-1"))
-    elif said.get(b"http-equiv", b"").lower() == b"content-type":
-        found = _CONTENT.search(said.get(b"content", b""))
-        encoding = lookup((found[1] or found[2] or found[3] or b"").decode("latin-1")) if found else ""
+    attributes = markup.attributes(tag)
+    if b"charset" in attributes:
+        encoding = lookup(attributes[b"charset"].decode("latin-1"))
+    elif attributes.get(b"http-equiv", b"").lower() == b"content-type":
+        match = _CONTENT.search(attributes.get(b"content", b""))
+        encoding = lookup((match[1] or match[2] or match[3] or b"").decode("latin-1")) if match else ""
     else:
         return ""
     return "utf-8" if encoding.startswith("utf-16") else encoding

@@ -115,14 +115,14 @@ class Page:
         """It is JSON that says of itself that it failed."""
         if self.kind.endswith("problem+json"):
             return True
-        found = self.json if isinstance(self.json, dict) else {}
-        said = {str(key).lower(): value for key, value in found.items()}
-        codes = (said.get(key) for key in ("status", "statuscode", "code"))
+        members = self.json if isinstance(self.json, dict) else {}
+        folded = {str(key).lower(): value for key, value in members.items()}
+        codes = (folded.get(key) for key in ("status", "statuscode", "code"))
         return (
-            any(said.get(key) is False for key in ("ok", "success"))
-            or any(said.get(key) for key in ("error", "errors"))
+            any(folded.get(key) is False for key in ("ok", "success"))
+            or any(folded.get(key) for key in ("error", "errors"))
             or any(isinstance(code, int) and 400 <= code <= 599 for code in codes)
-            or str(said.get("status", "")).lower() in ("error", "fail", "failed")
+            or str(folded.get("status", "")).lower() in ("error", "fail", "failed")
         )
 
     @cached_property
@@ -215,8 +215,8 @@ def _is_chooser(answer: Page, reference: Page) -> bool:
 
 
 def _other_language(answer: Page, reference: Page) -> bool:
-    known = bool(answer.language and reference.language) and answer.language != reference.language
-    return known and not _far_less(answer, reference)
+    differs = bool(answer.language and reference.language) and answer.language != reference.language
+    return differs and not _far_less(answer, reference)
 
 
 def _has_more(answer: Page, reference: Page) -> bool:
@@ -358,12 +358,12 @@ class PageComparison:
         self._varies = False
         self.reference = ""
 
-    async def take(self, found: Exchange, answer: Answer, name: str = "") -> None:
+    async def take(self, exchange: Exchange, answer: Answer, name: str = "") -> None:
         """Take the page of a client that was served one, of browsers the first; ``name``: if it is not its probe's."""
-        name = name or found.name
-        if found.outcome != SERVED or (name in (BROWSER, REAL) and name in self._pages):
+        name = name or exchange.name
+        if exchange.outcome != SERVED or (name in (BROWSER, REAL) and name in self._pages):
             return
-        self._pages[name] = await self._page(found, answer)
+        self._pages[name] = await self._page(exchange, answer)
         self.reference = reference_of(self._pages)
 
     @property
@@ -371,28 +371,28 @@ class PageComparison:
         """Somebody was served a page, and it is not known what people get."""
         return bool(self._pages) and not self.reference
 
-    async def control(self, found: Exchange, answer: Answer) -> None:
+    async def control(self, exchange: Exchange, answer: Answer) -> None:
         """Take what the browser got when it was asked again, where an agent is marked."""
-        if self._marked and found.outcome == SERVED and answer.body:
-            self._again.append((await self._page(found, answer)).text)
+        if self._marked and exchange.outcome == SERVED and answer.body:
+            self._again.append((await self._page(exchange, answer)).text)
 
-    def mark(self, found: Exchange) -> Exchange:
-        """Return ``found``, an answer to an agent that was taken, as challenged where its page does not serve it."""
-        before, page = self._marked.pop(found.name, None), self._pages.get(found.name)
-        if page is None or found.outcome != SERVED:
-            return found
+    def mark(self, exchange: Exchange) -> Exchange:
+        """Return ``exchange``, an answer to an agent that was taken, as challenged where its page does not serve it."""
+        before, page = self._marked.pop(exchange.name, None), self._pages.get(exchange.name)
+        if page is None or exchange.outcome != SERVED:
+            return exchange
         outcome = self._compared(page)
         if outcome == ALONE or COMPARED[outcome] == SERVED:
             self._varies = self._varies or (before is not None and outcome != ALONE)
-            return found
-        self._marked[found.name] = page
-        return replace(found, challenge=self._challenge(page), readable=page.text.readable)
+            return exchange
+        self._marked[exchange.name] = page
+        return replace(exchange, challenge=self._challenge(page), readable=page.text.readable)
 
-    async def serves(self, found: Exchange, answer: Answer) -> bool:
+    async def serves(self, exchange: Exchange, answer: Answer) -> bool:
         """Tell whether a request that looks for the cause of a refusal was served the page; marks nobody."""
-        if found.outcome != SERVED:
+        if exchange.outcome != SERVED:
             return False
-        return COMPARED[self._compared(await self._page(found, answer))] == SERVED
+        return COMPARED[self._compared(await self._page(exchange, answer))] == SERVED
 
     def settle(self, done: Mapping[str, Exchange], agents: Iterable[str], negotiated: Iterable[str]) -> list[Exchange]:
         """Return the answers to ``agents`` as they stand at the end, with the outcome of their comparison.
@@ -402,8 +402,8 @@ class PageComparison:
         """
         settled = []
         for name in agents:
-            found, page = done[name], self._pages.get(name)
-            if page is None or not (found.outcome == SERVED or found.another_page):
+            exchange, page = done[name], self._pages.get(name)
+            if page is None or not (exchange.outcome == SERVED or exchange.another_page):
                 continue
             outcome = self._compared(page)
             if not self.reference:
@@ -412,23 +412,23 @@ class PageComparison:
                 proven = self._proves(page)
                 if name in negotiated and outcome != BLOCKED and not (page.fails or page.says(page_text.ERROR)):
                     outcome = NEGOTIATED
-                elif proven is None and found.limited:
+                elif proven is None and exchange.limited:
                     continue  # the time was too short
                 elif not proven:
                     outcome = LESS if proven is None else SAME
-            settled.append(self._with_outcome(found, page, outcome))
+            settled.append(self._with_outcome(exchange, page, outcome))
         return settled
 
-    def _with_outcome(self, found: Exchange, page: Page, outcome: str) -> Exchange:
-        """Return ``found`` with the ``outcome`` of its comparison; what was only marked is no refusal any more."""
+    def _with_outcome(self, exchange: Exchange, page: Page, outcome: str) -> Exchange:
+        """Return ``exchange`` with the ``outcome`` of its comparison; what was only marked is no refusal any more."""
         readable = page.text.readable if COMPARED[outcome] != SERVED or self._is_less(page) else None
-        known = "" if outcome == SAME else outcome
+        compared = "" if outcome == SAME else outcome
         if COMPARED[outcome] == CHALLENGED:
-            return replace(found, compared=known, readable=readable, challenge=self._challenge(page))
-        if found.another_page:
-            attempts = found.attempts if COMPARED[outcome] != SERVED else ()
-            found = replace(found, challenge=None, controls=0, limited=False, attempts=attempts)
-        return replace(found, compared=known, readable=readable)
+            return replace(exchange, compared=compared, readable=readable, challenge=self._challenge(page))
+        if exchange.another_page:
+            attempts = exchange.attempts if COMPARED[outcome] != SERVED else ()
+            exchange = replace(exchange, challenge=None, controls=0, limited=False, attempts=attempts)
+        return replace(exchange, compared=compared, readable=readable)
 
     def _proves(self, page: Page) -> bool | None:
         """Tell whether a marked ``page`` is always another than people get; None: the browser was asked only once."""
@@ -460,12 +460,12 @@ class PageComparison:
                 self._read[key] = await self._parser.page(*key, reads=self._reads)
         return self._read[key]
 
-    async def _page(self, found: Exchange, answer: Answer) -> Page:
+    async def _page(self, exchange: Exchange, answer: Answer) -> Page:
         text = (await self.read(answer)).text
         key = answer.body, answer.content_type, answer.url.path
         if key not in self._known:
             path = answer.url.path.partition("?")[0]
-            self._known[key] = Page(text, answer.body, answer.content_type, found.title, path)
+            self._known[key] = Page(text, answer.body, answer.content_type, exchange.title, path)
         return self._known[key]
 
     def _challenge(self, page: Page) -> Challenge:
@@ -473,7 +473,7 @@ class PageComparison:
         start = "" if page.title else f"“{clean(page.text.start, _QUOTED)}”, "
         reference = self._pages.get(self.reference)
         whose = "the browser’s page" if self.reference in (BROWSER, REAL) else "the page of other agents"
-        beside = "" if reference is None else f" where {whose} has {reference.text.readable:,}"
-        readable = f"{start}{page.text.readable:,} readable characters{beside}"
+        comparison = "" if reference is None else f" where {whose} has {reference.text.readable:,}"
+        readable = f"{start}{page.text.readable:,} readable characters{comparison}"
         signal = readable if page.text.readable else "nothing to read"
         return Challenge(vendor=ANOTHER_PAGE, signal=signal, tier="")

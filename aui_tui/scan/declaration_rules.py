@@ -127,59 +127,59 @@ def read(answer: Answer, limits: Limits) -> PlaceAnswer:
     )
 
 
-def recognised(row: DeclarationRow, got: PlaceAnswer) -> bool:
-    """Tell whether ``got``, the answer at a place of ``row``, is what the place promises."""
-    if row.terms and payment_terms(got):
+def recognised(row: DeclarationRow, answer: PlaceAnswer) -> bool:
+    """Tell whether ``answer``, the answer at a place of ``row``, is what the place promises."""
+    if row.terms and payment_terms(answer):
         return True
-    if got.status != OK or got.outcome != SERVED or (row.types and got.content_type not in row.types):
+    if answer.status != OK or answer.outcome != SERVED or (row.types and answer.content_type not in row.types):
         return False
-    if row.shapes and got.data is not None:
-        return any(agent_files.fits(shape, got.data) for shape in row.shapes)
-    if row.begins and got.cut:
-        return re.match(row.begins, got.text, re.DOTALL) is not None
+    if row.shapes and answer.data is not None:
+        return any(agent_files.fits(shape, answer.data) for shape in row.shapes)
+    if row.begins and answer.cut:
+        return re.match(row.begins, answer.text, re.DOTALL) is not None
     if row.root:
-        prolog = _PROLOG.match(got.text[:_BEGINNING])
+        prolog = _PROLOG.match(answer.text[:_BEGINNING])
         return prolog is not None and prolog[1] == row.root
-    if row.text and agent_files.check("llms", got.body, got.content_type, got.status).found:
-        marked = re.search(row.text, got.text[:_BEGINNING], re.IGNORECASE)
+    if row.text and agent_files.check("llms", answer.body, answer.content_type, answer.status).found:
+        marked = re.search(row.text, answer.text[:_BEGINNING], re.IGNORECASE)
         return marked is not None
     return False
 
 
-def payment_terms(got: PlaceAnswer) -> bool:
-    """Tell whether ``got`` is a 402 with x402 terms, in the field of version 2 or the body of version 1."""
-    return got.status == PAYMENT_STATUS and (
-        walls.x402(got.headers.get("payment-required", ""))
-        or agent_files.fits({"x402Version": "number", "accepts": "list"}, got.data)
+def payment_terms(answer: PlaceAnswer) -> bool:
+    """Tell whether ``answer`` is a 402 with x402 terms, in the field of version 2 or the body of version 1."""
+    return answer.status == PAYMENT_STATUS and (
+        walls.x402(answer.headers.get("payment-required", ""))
+        or agent_files.fits({"x402Version": "number", "accepts": "list"}, answer.data)
     )
 
 
-def lacking(row: DeclarationRow, got: PlaceAnswer, *, promised: bool) -> str:
-    """Return why ``got``, asked as the browser, is not what ``row`` is; empty where nobody ``promised`` it."""
-    if not got.missing:
-        return f"{got.path} answers the browser {got.status or 'nothing'}"
-    if got.outcome == SERVED and row.shapes:
-        if got.cut and not agent_files.is_markup(got.text):
-            return f"{got.path} is longer than is read"
-        if not got.cut and got.data is None and got.text.startswith("{"):
-            return f"{got.path} is no valid JSON"
-    return f"{got.path} does not have it" if promised else ""
+def lacking(row: DeclarationRow, answer: PlaceAnswer, *, promised: bool) -> str:
+    """Return why ``answer``, asked as the browser, is not what ``row`` is; empty where nobody ``promised`` it."""
+    if not answer.missing:
+        return f"{answer.path} answers the browser {answer.status or 'nothing'}"
+    if answer.outcome == SERVED and row.shapes:
+        if answer.cut and not agent_files.is_markup(answer.text):
+            return f"{answer.path} is longer than is read"
+        if not answer.cut and answer.data is None and answer.text.startswith("{"):
+            return f"{answer.path} is no valid JSON"
+    return f"{answer.path} does not have it" if promised else ""
 
 
-def verdict(row: DeclarationRow, got: PlaceAnswer) -> tuple[str, str]:
-    """Return the verdict of an agent that got ``got`` where the browser got what ``row`` is, and what it leaves open.
+def verdict(row: DeclarationRow, answer: PlaceAnswer) -> tuple[str, str]:
+    """Return the verdict of an agent that got ``answer`` where the browser got ``row``, and what it leaves open.
 
     A refusal is one only when rounds with the browser confirm it.
     """
-    if recognised(row, got) or walls.terms(got.status, got.headers):
-        return PAYMENT if got.status == PAYMENT_STATUS else SERVED, ""
-    if got.limited:
-        return INCONCLUSIVE, f"it answers {got.status}, as a limit on requests may"
-    if got.moved:
+    if recognised(row, answer) or walls.terms(answer.status, answer.headers):
+        return PAYMENT if answer.status == PAYMENT_STATUS else SERVED, ""
+    if answer.limited:
+        return INCONCLUSIVE, f"it answers {answer.status}, as a limit on requests may"
+    if answer.moved:
         return INCONCLUSIVE, "it is sent to another address, and the browser is not"
-    if got.missing:
+    if answer.missing:
         return INCONCLUSIVE, "it gets another answer than the browser"
-    return CHALLENGED if got.outcome == CHALLENGED else REFUSED, ""
+    return CHALLENGED if answer.outcome == CHALLENGED else REFUSED, ""
 
 
 class DeclaredLine(NamedTuple):
@@ -189,27 +189,27 @@ class DeclaredLine(NamedTuple):
     value: str
 
 
-def lines(seen: Observations, first: PlaceAnswer | None, page: PlaceAnswer | None) -> dict[str, DeclaredLine]:
+def lines(observations: Observations, first: PlaceAnswer | None, page: PlaceAnswer | None) -> dict[str, DeclaredLine]:
     """Return by row what robots.txt and the homepage declare.
 
     ``first``: the homepage when asked for in the format of a row; ``page``: as HTML; None: not asked.
     """
     html = page if page is not None and page.outcome == SERVED and page.content_type != "text/markdown" else None
     declares = markup.declares(html.body if html is not None else b"")
-    fields = [*(got.headers for got in (page, first) if got is not None), seen.browser.fields]
+    fields = [*(answer.headers for answer in (page, first) if answer is not None), observations.browser.fields]
     named = [link for some in fields for link in markup.header_links(some.get("link", ""))]
     links = [(link, "Link field of the homepage") for link in named]
     links += [(link, "link element of the homepage") for link in declares.links]
-    listed = _robots_lines(seen.robots.text)
-    found = {
+    listed = _robots_lines(observations.robots.text)
+    lines_by_row = {
         row.key: _field_line(row, fields)
         or listed.get(row.key)
         or _link_line(row, links)
-        or _tools_line(row, declares, seen.page.rendered)
+        or _tools_line(row, declares, observations.page.rendered)
         or _format_line(row, first)
         for row in rows()
     }
-    return {key: line for key, line in found.items() if line is not None}
+    return {key: line for key, line in lines_by_row.items() if line is not None}
 
 
 def _robots_lines(text: str) -> dict[str, DeclaredLine]:
@@ -217,16 +217,16 @@ def _robots_lines(text: str) -> dict[str, DeclaredLine]:
 
     One pass, whatever the file is like.
     """
-    wanted = {row.robots.encode(): row for row in rows() if row.robots}
-    found: dict[str, DeclaredLine] = {}
+    row_by_key = {row.robots.encode(): row for row in rows() if row.robots}
+    lines_by_row: dict[str, DeclaredLine] = {}
     for number, line in enumerate(text.splitlines(), 1):
         key, value = robots.record(line.encode()) if ":" in line else (b"", b"")
-        row = wanted.get(key)
-        if row is not None and row.key not in found:
-            said = value.decode("utf-8", "replace")
-            if re.search(row.value, said, re.IGNORECASE):
-                found[row.key] = DeclaredLine(f"robots.txt, line {number}", said)
-    return found
+        row = row_by_key.get(key)
+        if row is not None and row.key not in lines_by_row:
+            value_text = value.decode("utf-8", "replace")
+            if re.search(row.value, value_text, re.IGNORECASE):
+                lines_by_row[row.key] = DeclaredLine(f"robots.txt, line {number}", value_text)
+    return lines_by_row
 
 
 def _field_line(row: DeclarationRow, fields: Iterable[Mapping[str, str]]) -> DeclaredLine | None:
@@ -248,14 +248,14 @@ def _tools_line(row: DeclarationRow, page: markup.Declares, browser: Rendered | 
     """Return the WebMCP tools of the homepage: as a browser saw them registered, else as its HTML names them."""
     if not row.markup:
         return None
-    seen = browser.tools if browser is not None else None
-    if seen:
-        return DeclaredLine("the homepage in a browser", ", ".join(seen))
+    names_in_browser = browser.tools if browser is not None else None
+    if names_in_browser:
+        return DeclaredLine("the homepage in a browser", ", ".join(names_in_browser))
     if not (page.tools or page.registers):
         return None
     names = ", ".join(map(short, page.tools[:5])) or "registered by a script"
     names += f", by an outdated name: {page.outdated}" if page.outdated else ""
-    return DeclaredLine("the homepage", f"{names}; a browser saw none" if seen is not None else names)
+    return DeclaredLine("the homepage", f"{names}; a browser saw none" if names_in_browser is not None else names)
 
 
 def _format_line(row: DeclarationRow, first: PlaceAnswer | None) -> DeclaredLine | None:
@@ -265,21 +265,21 @@ def _format_line(row: DeclarationRow, first: PlaceAnswer | None) -> DeclaredLine
     return DeclaredLine("the homepage", row.accept) if first.text and not agent_files.is_markup(first.text) else None
 
 
-def terms_line(seen: Observations, asked: Sequence[PlaceAnswer]) -> DeclaredLine | None:
-    """Return where payment terms were met, at the homepage or at any path that was ``asked``."""
-    for home in seen.homepages:
+def terms_line(observations: Observations, answers: Sequence[PlaceAnswer]) -> DeclaredLine | None:
+    """Return where payment terms were met, at the homepage or in any of ``answers``."""
+    for home in observations.homepages:
         if home.status == PAYMENT_STATUS and walls.x402(home.fields.get("payment-required", "")):
             return DeclaredLine("the homepage (402)", "")
-    return next((DeclaredLine(f"{got.path} (402)", "") for got in asked if payment_terms(got)), None)
+    return next((DeclaredLine(f"{answer.path} (402)", "") for answer in answers if payment_terms(answer)), None)
 
 
-def part_line(row: DeclarationRow, whole: PlaceAnswer) -> DeclaredLine | None:
-    """Return the last object in the document ``whole`` that declares ``row``."""
-    listed = agent_files.value_at(whole.data, row.list)
+def part_line(row: DeclarationRow, document: PlaceAnswer) -> DeclaredLine | None:
+    """Return the last object in ``document`` that declares ``row``."""
+    listed = agent_files.value_at(document.data, row.list)
     entries = listed if isinstance(listed, list) else []
     values = [agent_files.value_at(entry, member) for entry in entries for member in row.members]
-    found = [value for value in values if isinstance(value, str) and row.uri in value.lower()]
-    return DeclaredLine(whole.path, found[-1]) if found else None
+    addresses = [value for value in values if isinstance(value, str) and row.uri in value.lower()]
+    return DeclaredLine(document.path, addresses[-1]) if addresses else None
 
 
 def short(value: object) -> str:

@@ -65,45 +65,45 @@ GREETING: Final = msgspec.json.encode({"jsonrpc": "2.0", "id": 1, "method": "ini
 
 
 async def look(
-    seen: Observations, *, access: ScanPolicy, progress: Progress = no_progress, spent: float = 0.0
+    observations: Observations, *, access: ScanPolicy, progress: Progress = no_progress, spent: float = 0.0
 ) -> Declared:
-    """Return what the site of ``seen`` declares for agents. ``spent``: seconds of the scan's time that are used up.
+    """Return what the site of ``observations`` declares for agents. ``spent``: seconds that the scan has used.
 
     Raises Unavailable when this machine has no room for its connections. Cancelling closes every connection.
     """
     deadline = time.monotonic() + access.limits.longest - spent
-    turned_away = {one.name for one in seen.live if one.turned_away}
-    agent = next((one for one in registry().live if one.key in turned_away), registry().live[0])
+    turned_away = {candidate.name for candidate in observations.live if candidate.turned_away}
+    agent = next((candidate for candidate in registry().live if candidate.key in turned_away), registry().live[0])
     stay = replace(access, limits=replace(access.limits, redirects=0))
-    site = target.parse(seen.origin, allow_private=True).origin
-    home = _homepage(seen, site, stay)
+    site = target.parse(observations.origin, allow_private=True).origin
+    home = _homepage(observations, site, stay)
     async with Network(access) as network:
         asker = _Asker(network, stay, site, home, agent, progress, deadline)
-        states = await _ask_homepage(asker, seen)
+        states = await _ask_homepage(asker, observations)
         await _ask_places(asker, states)
         _drop_catch_alls(states)
         for state in states:
             await _settle(asker, state)
-        _take_parts(states, rules.terms_line(seen, asker.asked))
-        tried = await _try_out(asker, states, seen)
-    robots_txt = robots.parse(seen.robots.text.encode())
-    found = Declared(
+        _take_parts(states, rules.terms_line(observations, asker.asked))
+        tried = await _try_out(asker, states, observations)
+    robots_txt = robots.parse(observations.robots.text.encode())
+    declared = Declared(
         at=stamp(time.time()),
         agent=agent.token,
         requests=len(asker.asked),
         entries=tuple(_entry(state, robots_txt, agent.token) for state in states),
         tried=tuple(tried),
     )
-    return exchanges.redact(found, access.secrets)
+    return exchanges.redact(declared, access.secrets)
 
 
-def _homepage(seen: Observations, site: Origin, access: ScanPolicy) -> Url:
+def _homepage(observations: Observations, site: Origin, access: ScanPolicy) -> Url:
     """Return where the homepage is, past its redirects within the site."""
     start = Url(site, "/")
     if access.private_fields():
         return start  # the user's own fields go to the scanned origin alone
     try:
-        last = probes.follow(start, seen.browser.url, access)
+        last = probes.follow(start, observations.browser.url, access)
     except Unfollowed:
         return start
     return last if target.same_site(site, last.origin) else start
@@ -160,30 +160,30 @@ class _Asker:
         left = min(limits.probe, self.deadline - time.monotonic())
         async with self.network.client(http2=profile.http2) as client:
             answer = await probe(client, plan, self.access, limit=left)
-        got = rules.read(answer, limits)
-        self.asked.append(got)
+        place_answer = rules.read(answer, limits)
+        self.asked.append(place_answer)
         done = msgspec.structs.replace(
             event,
             state="done",
-            status=got.status,
+            status=place_answer.status,
             elapsed_ms=answer.elapsed_ms,
-            outcome="" if got.missing else got.outcome,
+            outcome="" if place_answer.missing else place_answer.outcome,
             note=f"as {self.agent.token if as_agent else BROWSER}",
         )
         self.tell(done)
-        if got.status == LIMIT_STATUS:
+        if place_answer.status == LIMIT_STATUS:
             self.end = "the site limits requests (429)"
-        return got
+        return place_answer
 
     def paths(self, addresses: Sequence[str]) -> list[str]:
         """Return the paths of those ``addresses`` that are on this site, once each."""
-        found: dict[str, None] = {}
+        paths: dict[str, None] = {}
         for address in addresses:
             with suppress(Unfollowed):
                 url = probes.follow(self.home, address, self.access)
                 if url.origin == self.home.origin:
-                    found[url.path] = None
-        return list(found)
+                    paths[url.path] = None
+        return list(paths)
 
 
 @dataclass
@@ -203,7 +203,7 @@ class _State:
     status: int = 0
 
 
-async def _ask_homepage(asker: _Asker, seen: Observations) -> list[_State]:
+async def _ask_homepage(asker: _Asker, observations: Observations) -> list[_State]:
     """Ask for the homepage in another format, and as HTML unless that came; return each row with its line."""
     usual, cap = profiles.profile(BROWSER), asker.access.limits.page
     accept = next(row.accept for row in rows() if row.accept)
@@ -211,7 +211,7 @@ async def _ask_homepage(asker: _Asker, seen: Observations) -> list[_State]:
     is_html = first is not None and first.outcome == SERVED and first.content_type == "text/html"
     page = first if is_html else await asker.ask(asker.home.path, usual, cap=cap)
     unread = page is None or page.outcome != SERVED
-    lines = rules.lines(seen, first, page)
+    lines = rules.lines(observations, first, page)
     states = [_State(row, lines.get(row.key)) for row in rows()]
     for state in states:
         if unread and state.line is None and (state.row.accept or state.row.markup):
@@ -236,23 +236,29 @@ async def _ask_places(asker: _Asker, states: Sequence[_State]) -> None:
     for state, path in (*first, *later):
         if state.got is not None:
             continue
-        got = await asker.ask(path)
-        if got is None:
+        answer = await asker.ask(path)
+        if answer is None:
             state.why = state.why or f"not asked everywhere: {asker.end}"
             continue
-        state.answers.append(got)
-        if rules.recognised(state.row, got):
-            state.got, state.why = got, ""
+        state.answers.append(answer)
+        if rules.recognised(state.row, answer):
+            state.got, state.why = answer, ""
         else:
-            state.why = rules.lacking(state.row, got, promised=state.line is not None) or state.why
+            state.why = rules.lacking(state.row, answer, promised=state.line is not None) or state.why
 
 
 def _drop_catch_alls(states: Sequence[_State]) -> None:
     """Drop what the site answers at another row's place too: a site that has one answer declares nothing by it."""
     for state in states:
         if state.got is not None and state.got.status == OK:
-            others = (got for other in states if other is not state for got in other.answers if got.status == OK)
-            if any(got.signature == state.got.signature for got in others):
+            others = (
+                answer
+                for another in states
+                if another is not state
+                for answer in another.answers
+                if answer.status == OK
+            )
+            if any(answer.signature == state.got.signature for answer in others):
                 state.got = None
 
 
@@ -261,18 +267,18 @@ async def _settle(asker: _Asker, state: _State) -> None:
     if state.got is None:
         return
     for turn in range(ROUNDS):
-        got = await asker.ask(state.got.path, as_agent=True, pause=asker.access.limits.pause if turn else 0.0)
-        if got is None:
+        answer = await asker.ask(state.got.path, as_agent=True, pause=asker.access.limits.pause if turn else 0.0)
+        if answer is None:
             state.verdict, state.why = INCONCLUSIVE, asker.end
             return
-        state.status = got.status
-        state.verdict, state.why = rules.verdict(state.row, got)
+        state.status = answer.status
+        state.verdict, state.why = rules.verdict(state.row, answer)
         if state.verdict not in AWAY:
             return
         control = await asker.ask(state.got.path)
         if control is None or not rules.recognised(state.row, control):
-            again = "the browser was turned away too when it was asked again"
-            state.verdict, state.why = INCONCLUSIVE, asker.end if control is None else again
+            reason = "the browser was turned away too when it was asked again"
+            state.verdict, state.why = INCONCLUSIVE, asker.end if control is None else reason
             return
 
 
@@ -280,77 +286,79 @@ def _take_parts(states: Sequence[_State], terms: DeclaredLine | None) -> None:
     """Take what is part of another row's document, and terms that were met at any path."""
     documents = {state.row.key: state.got for state in states}
     for state in states:
-        whole = documents.get(state.row.within)
-        if whole is not None:
-            state.line = rules.part_line(state.row, whole)
+        document = documents.get(state.row.within)
+        if document is not None:
+            state.line = rules.part_line(state.row, document)
         elif state.row.terms and state.got is None:
             state.line = terms
 
 
-async def _try_out(asker: _Asker, states: Sequence[_State], seen: Observations) -> list[Tried]:
+async def _try_out(asker: _Asker, states: Sequence[_State], observations: Observations) -> list[Tried]:
     """Try what was found; a site that has an answer to every path promises nothing by it."""
-    answers = [got for state in states for got in state.answers]
-    if asker.end or all(got.status == OK for got in answers):
+    answers = [answer for state in states for answer in state.answers]
+    if asker.end or all(answer.status == OK for answer in answers):
         return []
     asker.budget = len(asker.asked) + MOST_TRIES
-    known = {got.path: got for got in answers}
-    tried = [await _try_server(asker, seen)]
-    tried += [await _try_entries(asker, state.row, state.got, known) for state in states if state.got is not None]
-    return [one for one in tried if one is not None]
+    answer_by_path = {answer.path: answer for answer in answers}
+    tried = [await _try_server(asker, observations)]
+    tried += [
+        await _try_entries(asker, state.row, state.got, answer_by_path) for state in states if state.got is not None
+    ]
+    return [attempt for attempt in tried if attempt is not None]
 
 
-async def _try_server(asker: _Asker, seen: Observations) -> Tried | None:
+async def _try_server(asker: _Asker, observations: Observations) -> Tried | None:
     """Greet the server that the MCP card of the scan names, where it is on this site."""
-    named = asker.paths([seen.files.mcp_server])
+    named = asker.paths([observations.files.mcp_server])
     if not named:
         return None
     fields = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
     client = profiles.profile(FILE_PROBES[0]).having(fields)
-    got = await asker.ask(named[0], client, body=GREETING)
-    if got is None or got.limited or got.status == 0:
+    answer = await asker.ask(named[0], client, body=GREETING)
+    if answer is None or answer.limited or answer.status == 0:
         return None
     works = True
-    if got.status in (401, 403, PAYMENT_STATUS):
-        said = f"asks for authorization ({got.status})"
-    elif got.data is not None and isinstance(got.data.get("result"), dict):
-        said = "answers initialize"
+    if answer.status in (401, 403, PAYMENT_STATUS):
+        outcome = f"asks for authorization ({answer.status})"
+    elif answer.data is not None and isinstance(answer.data.get("result"), dict):
+        outcome = "answers initialize"
     else:
-        said, works = f"does not answer initialize ({got.status})", False
-    where = urlsplit(seen.exchange("mcp").url).path
-    return Tried(where=where, said=f"its server {named[0]} {said}", broken=not works)
+        outcome, works = f"does not answer initialize ({answer.status})", False
+    where = urlsplit(observations.exchange("mcp").url).path
+    return Tried(where=where, said=f"its server {named[0]} {outcome}", broken=not works)
 
 
 async def _try_entries(
-    asker: _Asker, row: DeclarationRow, document: PlaceAnswer, known: Mapping[str, PlaceAnswer]
+    asker: _Asker, row: DeclarationRow, document: PlaceAnswer, answers_there: Mapping[str, PlaceAnswer]
 ) -> Tried | None:
-    """Ask for the first entries that the ``document`` of a row names on this site, unless their answer is ``known``."""
+    """Ask for the first entries that the ``document`` of a row names on this site; ``answers_there``: known answers."""
     addresses = [text for path in row.tried for text in agent_files.texts_at(document.data, path)]
     answers: list[PlaceAnswer] = []
     for path in asker.paths(addresses)[:TRIES]:
-        got = known.get(path) or await asker.ask(path)
-        if got is None:
+        answer = answers_there.get(path) or await asker.ask(path)
+        if answer is None:
             break
-        answers.append(got)
+        answers.append(answer)
     if not answers:
         return None
     entries = count(len(answers), "entry", "entries")
-    missing = [got.path for got in answers if got.status in MISSING]
-    said = f"{len(missing)} of {entries} tried are not there: {', '.join(missing)}"
+    missing = [answer.path for answer in answers if answer.status in MISSING]
+    outcome = f"{len(missing)} of {entries} tried are not there: {', '.join(missing)}"
     if not missing:
-        said = f"{entries} tried {'is' if len(answers) == 1 else 'are'} there"
-    return Tried(where=clean(document.path, 300), said=clean(said, 300), broken=bool(missing))
+        outcome = f"{entries} tried {'is' if len(answers) == 1 else 'are'} there"
+    return Tried(where=clean(document.path, 300), said=clean(outcome, 300), broken=bool(missing))
 
 
 def _entry(state: _State, robots_txt: Robots, token: str) -> Declaration:
     """Return the record of a row, whose place was asked under ``token``."""
-    row, got, line = state.row, state.got, state.line
+    row, answer, line = state.row, state.got, state.line
     why = clean(state.why, 300)
-    if got is None and line is None:
+    if answer is None and line is None:
         return Declaration(key=row.key, name=row.name, state=INCONCLUSIVE if why else ABSENT, why=why)
     where, detail, agent = [], "", state.verdict
-    if got is not None:
-        where, detail = [got.path], rules.short(agent_files.value_at(got.data, row.detail))
-        if agent == SERVED and not robots_txt.allows(token, got.path):
+    if answer is not None:
+        where, detail = [answer.path], rules.short(agent_files.value_at(answer.data, row.detail))
+        if agent == SERVED and not robots_txt.allows(token, answer.path):
             agent = DISALLOWED
     if line is not None:
         where, detail = [*where, line.where], detail or rules.short(line.value)

@@ -89,12 +89,14 @@ def is_text(answer: Answer) -> bool:
     return not kind or kind.startswith("text/") or kind.endswith(("xml", "json"))
 
 
-def shared_text(found: Sequence[Exchange]) -> tuple[Exchange, ...]:
-    """Return ``found``, the browser first, with the text of a page kept once where a probe got the browser's."""
-    browser = found[0].text if found else ""
+def shared_text(exchanges: Sequence[Exchange]) -> tuple[Exchange, ...]:
+    """Return ``exchanges``, the browser first, with the text of a page kept once where a probe got the browser's."""
+    browser = exchanges[0].text if exchanges else ""
     return tuple(
-        replace(one, text="", same_text=True) if number and one.text and one.text == browser else one
-        for number, one in enumerate(found)
+        replace(exchange, text="", same_text=True)
+        if number and exchange.text and exchange.text == browser
+        else exchange
+        for number, exchange in enumerate(exchanges)
     )
 
 
@@ -121,8 +123,8 @@ def redact(record: T, secrets: Sequence[str]) -> T:
         if form
     }
     ordered = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
-    found: T = _redacted(record, re.compile(ordered, re.IGNORECASE))
-    return found
+    redacted: T = _redacted(record, re.compile(ordered, re.IGNORECASE))
+    return redacted
 
 
 def _redacted(value: Any, forms: re.Pattern[str], *, own: bool = False) -> Any:
@@ -132,9 +134,9 @@ def _redacted(value: Any, forms: re.Pattern[str], *, own: bool = False) -> Any:
     if isinstance(value, tuple):
         return tuple(_redacted(item, forms, own=own) for item in value)
     if isinstance(value, msgspec.Struct):
-        kept = OWN_FIELDS | {"name"} if isinstance(value, OWN_NAMES) else OWN_FIELDS
+        own_fields = OWN_FIELDS | {"name"} if isinstance(value, OWN_NAMES) else OWN_FIELDS
         parts = {name: getattr(value, name) for name in value.__struct_fields__}
-        return replace(value, **{name: _redacted(part, forms, own=name in kept) for name, part in parts.items()})
+        return replace(value, **{name: _redacted(part, forms, own=name in own_fields) for name, part in parts.items()})
     return value
 
 

@@ -28,12 +28,12 @@ class FileAnswers:
         """Check the answer that ``site`` gave at ``path``; llms.txt may be in another folder."""
         last = answer.url
         moved = answer.name == "llms" and last.path.endswith(path) and same_site(site, last.origin)
-        here = moved or last.path == path
+        at_place = moved or last.path == path
         if exchanges.wall(answer) is not None:
             self._checks[path] = FileCheck(False, unseen=True)
             return
         kind = answer.content_type
-        checked = agent_files.check(answer.name, answer.body, kind, answer.status, here, path, cut=answer.cut)
+        checked = agent_files.check(answer.name, answer.body, kind, answer.status, at_place, path, cut=answer.cut)
         self._checks[path] = checked
         self._signatures.pop(path, None)
         if answer.status == OK:
@@ -47,21 +47,21 @@ class FileAnswers:
         ``alone``: only the first whose answer may yet change. The first that holds a card counts, else the one whose
         answer may yet change, else the first.
         """
-        wanted = [path for path in MCP_PATHS if path not in self._cards or self._may_change(path)]
+        paths = [path for path in MCP_PATHS if path not in self._cards or self._may_change(path)]
         if alone or pace:
-            asked = []
-            for number, path in enumerate(wanted[:1] if alone else wanted):
+            answers = []
+            for number, path in enumerate(paths[:1] if alone else paths):
                 await asyncio.sleep(pace if number else 0.0)
-                asked.append(await ask(path))
+                answers.append(await ask(path))
         else:
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(ask(path)) for path in wanted]
-            asked = [task.result() for task in tasks]
-        for path, answer in zip(wanted, asked, strict=False):
+                tasks = [group.create_task(ask(path)) for path in paths]
+            answers = [task.result() for task in tasks]
+        for path, answer in zip(paths, answers, strict=False):
             self._cards[path] = answer
             self.take(answer, path, site)
         best = min(MCP_PATHS, key=lambda path: (not self._checks[path].found, not self._may_change(path)))
-        return replace(self._cards[best], flooded=any(answer.flooded for answer in asked))
+        return replace(self._cards[best], flooded=any(answer.flooded for answer in answers))
 
     def _may_change(self, path: str) -> bool:
         """Whether a file may be there although the answer does not bring it."""
@@ -77,9 +77,9 @@ class FileAnswers:
 
     def is_file(self, answer: Answer, path: str, site: Origin) -> bool:
         """Tell whether an answer to another client at ``path`` brings the file, or so much of it as was read."""
-        other = FileAnswers()
-        other.take(answer, path, site)
-        return other._checks[path].found or (other._checks[path].unseen and answer.cut)
+        answers = FileAnswers()
+        answers.take(answer, path, site)
+        return answers._checks[path].found or (answers._checks[path].unseen and answer.cut)
 
     def forget(self, name: str) -> None:
         """Drop what was answered for a file that was not measured: it is not said to be wrong."""

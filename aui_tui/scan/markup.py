@@ -159,10 +159,10 @@ def refresh(page: bytes, field: str = "") -> str:
 
 def _refresh_target(value: str) -> str:
     """Return the address in the value of a refresh (HTML Standard, shared declarative refresh steps)."""
-    found = _REFRESH.match(value)
-    if found is None or int(found[1]) > _AT_ONCE:
+    match = _REFRESH.match(value)
+    if match is None or int(match[1]) > _AT_ONCE:
         return ""
-    quote, address = found[2] or "", found[3] or ""
+    quote, address = match[2] or "", match[3] or ""
     return (address.partition(quote)[0] if quote else address).strip()
 
 
@@ -208,11 +208,11 @@ def text(page: bytes, limit: int) -> str:
     White space is collapsed; a page of more tags than the budget is read up to it.
     """
     parts: list[str] = []
-    found = 0
+    length = 0
     for words in _visible_words(page):
         parts += words or ()
-        found += sum(map(len, words or ())) + len(words or ())
-        if found > limit:
+        length += sum(map(len, words or ())) + len(words or ())
+        if length > limit:
             break
     return " ".join(parts)[:limit]
 
@@ -294,14 +294,14 @@ def parts(page: bytes) -> Parts:
 
 
 def _is_root(name: bytes, tag: bytes) -> bool:
-    known = _ID.search(tag)
-    return (known is not None and known[1].decode() in APP_ROOTS) or any(mark.encode() in tag for mark in APP_MARKS)
+    match = _ID.search(tag)
+    return (match is not None and match[1].decode() in APP_ROOTS) or any(mark.encode() in tag for mark in APP_MARKS)
 
 
 def _words(octets: bytes) -> list[str]:
     """Return the words of what stands between two tags, comments left out."""
-    seen = _COMMENT.sub(b" ", octets) if b"<" in octets else octets
-    return unescape(seen.strip()[:20_000].decode("utf-8", "replace")).split()
+    visible = _COMMENT.sub(b" ", octets) if b"<" in octets else octets
+    return unescape(visible.strip()[:20_000].decode("utf-8", "replace")).split()
 
 
 def letters(text: str) -> int:
@@ -335,10 +335,10 @@ _ATTRIBUTE: Final = re.compile(
 
 def attributes(inside: bytes) -> dict[bytes, bytes]:
     """Return the attributes in what follows the name of a tag: names in lower case, the first of each counts."""
-    found: dict[bytes, bytes] = {}
+    attributes_by_name: dict[bytes, bytes] = {}
     for name, *values in _ATTRIBUTE.findall(inside):
-        found.setdefault(name.lower(), b"".join(values))
-    return found
+        attributes_by_name.setdefault(name.lower(), b"".join(values))
+    return attributes_by_name
 
 
 _EVERYWHERE: Final = frozenset(("inherit", "initial", "unset", "revert", "revert-layer"))
@@ -360,7 +360,7 @@ def styles(attribute: str) -> dict[str, str]:
     Of several values the last valid one counts, ``!important`` ones first (CSS Cascade 6.1; CSS Syntax 9.3: an invalid
     declaration is ignored). A value with ``var()`` is valid, whatever it comes to.
     """
-    found: list[tuple[bool, str, str]] = []
+    declarations: list[tuple[bool, str, str]] = []
     for declaration in _CSS_COMMENT.sub("", attribute.lower()).split(";"):
         name, _, rest = declaration.partition(":")
         keywords = _HIDING.get(name.strip())
@@ -368,17 +368,17 @@ def styles(attribute: str) -> dict[str, str]:
             continue
         value, mark, important = (part.strip() for part in rest.partition("!"))
         words = value.split()
-        known = bool(words) and keywords.issuperset(words) and ("none" not in words or len(words) == 1)
-        if (known or "var(" in value) and important == ("important" if mark else ""):
-            found.append((bool(mark), name.strip(), value))
-    found.sort(key=itemgetter(0))
-    return {name: value for _, name, value in found}
+        valid = bool(words) and keywords.issuperset(words) and ("none" not in words or len(words) == 1)
+        if (valid or "var(" in value) and important == ("important" if mark else ""):
+            declarations.append((bool(mark), name.strip(), value))
+    declarations.sort(key=itemgetter(0))
+    return {name: value for _, name, value in declarations}
 
 
 def _count_attributes(tag: bytes, name: bytes) -> int:
     """Count the attributes of a tag, repeated ones each time, up to one more than a tag may have."""
-    found = _ATTRIBUTE.finditer(tag, 1 + len(name), len(tag) - tag.endswith(b">"))
-    return sum(1 for _ in islice(found, MAX_ATTRIBUTES + 1))
+    matches = _ATTRIBUTE.finditer(tag, 1 + len(name), len(tag) - tag.endswith(b">"))
+    return sum(1 for _ in islice(matches, MAX_ATTRIBUTES + 1))
 
 
 def _value(inside: dict[bytes, bytes], name: bytes) -> str:
@@ -403,9 +403,9 @@ Link = tuple[str, str, str]
 
 def header_links(value: str) -> Iterator[Link]:
     """Yield relations, type and target of each link in a Link field (RFC 8288)."""
-    for found in _LINK.finditer(value):
-        said = {name.lower(): quoted or bare for name, quoted, bare in _PARAMETER.findall(found[2])}
-        yield said.get("rel", "").lower(), said.get("type", "").lower(), found[1]
+    for match in _LINK.finditer(value):
+        parameters = {name.lower(): quoted or bare for name, quoted, bare in _PARAMETER.findall(match[2])}
+        yield parameters.get("rel", "").lower(), parameters.get("type", "").lower(), match[1]
 
 
 class Declares(NamedTuple):
@@ -437,7 +437,7 @@ def declares(page: bytes) -> Declares:
             elif tool:
                 tools.append(tool)
         elif name == b"script":
-            for found in _REGISTERS.finditer(page, end, after):
-                calls["provideContext" if found[3] else "navigator.modelContext" if found[1] else ""] = None
+            for match in _REGISTERS.finditer(page, end, after):
+                calls["provideContext" if match[3] else "navigator.modelContext" if match[1] else ""] = None
     outdated = next(iter(calls), "") if "" not in calls else ""
     return Declares(tuple(links), tuple(tools), bool(calls), outdated)

@@ -367,9 +367,9 @@ class _Walk:
             self.site_name = tidy(content, 100)
         elif name == "description" or (name == "og:description" and not self.description):
             self.description = tidy(content, 200)
-        said = directives.of_meta(name, content)
-        if said and len(self.directives) < directives.MOST:
-            self.directives[f"{tidy(name, 40)}: {said}"] = None
+        directive = directives.of_meta(name, content)
+        if directive and len(self.directives) < directives.MOST:
+            self.directives[f"{tidy(name, 40)}: {directive}"] = None
 
     def control(self, node: LexborNode, tag: str, attributes: dict[str, str | None], context: _Context) -> None:
         if tag == "input" and (attributes.get("type") or "").strip().lower() in _NO_LABEL:
@@ -385,10 +385,10 @@ class _Walk:
         ``<template id="B:0">`` marks the boundary of ``<div hidden id="S:0">``, ``P:`` one within another.
         """
         boundaries = f"B:{name[2:]}", f"P:{name[2:]}"
-        known = name.startswith("S:") and not self.boundaries.isdisjoint(boundaries)
-        if known:
+        streamed = name.startswith("S:") and not self.boundaries.isdisjoint(boundaries)
+        if streamed:
             self.streamed.add(name)
-        return known
+        return streamed
 
     def is_labelled(self, attributes: dict[str, str | None], node: LexborNode) -> bool:
         """Tell whether a control has a name by reference (HTML-AAM 5.1): elements that are there and say something.
@@ -402,8 +402,11 @@ class _Walk:
 
     def refers(self, names: str) -> bool:
         """Tell whether one of the elements called ``names`` says something; of a hidden one its hidden text counts."""
-        found = (self.ids[name] for name in names.split() if name in self.ids)
-        return any((self.hidden_words if one.mem_id in self.hidden_ids else self.words).says(one) for one in found)
+        elements = (self.ids[name] for name in names.split() if name in self.ids)
+        return any(
+            (self.hidden_words if element.mem_id in self.hidden_ids else self.words).says(element)
+            for element in elements
+        )
 
     def is_hollow(self, shown: int) -> bool:
         """Tell whether ``shown`` characters are hardly anything: a heading is something, in the root of an app if it

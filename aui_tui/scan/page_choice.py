@@ -29,13 +29,13 @@ _FILE: Final = re.compile(r"\.(?!html?$|php$|aspx?$)[a-z0-9]{1,5}$", re.IGNORECA
 def sitemaps(robots: bytes, origin: Origin) -> list[str]:
     """Return the paths of the sitemaps that a robots.txt names on this site, else the usual one."""
     named = (match[1].decode("utf-8", "replace") for match in _SITEMAP_LINE.finditer(robots))
-    return list(dict.fromkeys(filter(None, (_path(one, origin) for one in named)))) or [SITEMAP]
+    return list(dict.fromkeys(filter(None, (_path(address, origin) for address in named)))) or [SITEMAP]
 
 
 def locations(sitemap: bytes, origin: Origin) -> tuple[list[str], bool]:
     """Return the paths on this site that a sitemap lists, and whether it is an index of sitemaps."""
-    found = (match[1].decode("utf-8", "replace") for match in islice(_LOCATION.finditer(sitemap), _LOCATIONS))
-    paths = [path for one in found if (path := _path(markup.unescape(one), origin))]
+    addresses = (match[1].decode("utf-8", "replace") for match in islice(_LOCATION.finditer(sitemap), _LOCATIONS))
+    paths = [path for address in addresses if (path := _path(markup.unescape(address), origin))]
     return paths, b"<sitemapindex" in sitemap[:4096]
 
 

@@ -83,7 +83,7 @@ def share(page: PageText, other: PageText) -> float:
 def agree(pages: Sequence[PageText]) -> bool:
     """Tell whether several answers are the same page, as far as their words show."""
     first, *others = pages
-    return not first.problem and all(_agree(first, other) for other in others)
+    return not first.problem and all(_agree(first, page) for page in others)
 
 
 def kinds_said(*texts: str) -> Iterator[str]:
@@ -97,8 +97,8 @@ def kinds_said(*texts: str) -> Iterator[str]:
 def is_only(line: str, *kinds: str) -> bool:
     """Tell whether a line is words of ``kinds``, hardly anything before them and no name of its own."""
     plain = _plain(line)
-    found = (pattern.search(plain) for kind in kinds for pattern in _patterns(kind))
-    return any(one and one.start() <= _BEFORE and len(one[0]) >= _OF_LINE * len(plain) for one in found)
+    matches = (pattern.search(plain) for kind in kinds for pattern in _patterns(kind))
+    return any(match and match.start() <= _BEFORE and len(match[0]) >= _OF_LINE * len(plain) for match in matches)
 
 
 def _plain(text: str) -> str:
@@ -133,18 +133,18 @@ def _patterns(kind: str) -> tuple[re.Pattern[str], ...]:
     spaced: list[str] = []
     for language, expressions in getattr(_table(), kind).items():
         (unspaced if language in _SCRIPTS else spaced).extend(expressions)
-    found = [rf"\b(?:{'|'.join(spaced)})\b"] if spaced else []
-    return tuple(re.compile(pattern) for pattern in (*found, "|".join(unspaced)) if pattern)
+    patterns = [rf"\b(?:{'|'.join(spaced)})\b"] if spaced else []
+    return tuple(re.compile(pattern) for pattern in (*patterns, "|".join(unspaced)) if pattern)
 
 
 @cache
 def _function_words() -> dict[str, tuple[str, ...]]:
     """Return each function word with the languages that have it."""
-    found: dict[str, tuple[str, ...]] = {}
+    languages: dict[str, tuple[str, ...]] = {}
     for language, words in _table().function.items():
         for word in words.split():
-            found[word] = (*found.get(word, ()), language)
-    return found
+            languages[word] = (*languages.get(word, ()), language)
+    return languages
 
 
 def _language(function: Set[str], start: str) -> str:
@@ -161,11 +161,11 @@ def _count(text: str) -> int:
     return max(letters(text) - 1, 0)
 
 
-def _agree(one: PageText, other: PageText) -> bool:
-    less, more = sorted((one, other), key=lambda page: page.readable)
-    if other.problem or 2 * less.readable < more.readable:
+def _agree(left: PageText, right: PageText) -> bool:
+    shorter, longer = sorted((left, right), key=lambda page: page.readable)
+    if right.problem or 2 * shorter.readable < longer.readable:
         return False
-    return share(less, more) >= HALF or not (less.words or more.words)
+    return share(shorter, longer) >= HALF or not (shorter.words or longer.words)
 
 
 def _words(text: str) -> Iterator[str]:

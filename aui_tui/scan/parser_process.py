@@ -105,10 +105,10 @@ def _done(job: ParseJob) -> PageReading | RobotsFacts | Reads | Reading | Twin:
         return reader.reading(job.kind.removeprefix("reading "), job.body, job.content_type)
     if job.kind == "robots":
         return robots.facts(job.body, job.status, registry(), job.content_type)
-    found = page.read(job.body, job.content_type)
+    reading = page.read(job.body, job.content_type)
     if job.kind == "page and reads":
-        return msgspec.structs.replace(found, reads=reader.read(job.body, job.content_type))
-    return found
+        return msgspec.structs.replace(reading, reads=reader.read(job.body, job.content_type))
+    return reading
 
 
 class _Worker:
@@ -127,17 +127,17 @@ class _Worker:
                 child = self.start()
             except OSError as error:
                 return CLOSED if self._closed else f"no worker process could be started: {error.__class__.__name__}"
-            answer, asked = None, False
+            answer, sent = None, False
             limit = STALLED if _TIMED else job.limit
             with _killed_after(limit, child) as late, contextlib.suppress(OSError, ValueError):
                 _send(child.stdin, job)
-                asked = True
+                sent = True
                 answer = _receive(child.stdout)
             if late or answer is None:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     child.wait(0.1)
                 _end(child)
-            if asked or late:
+            if sent or late:
                 if child.returncode == _OVERRUN or (late and not _TIMED):
                     return answer or f"{TOOK_OVER} {job.limit:g} s"
                 return answer or (f"the parser gave no answer in {limit:g} s" if late else "the parser crashed")
@@ -232,9 +232,9 @@ _waiting: ContextVar[Waiting | None] = ContextVar("the scan that waits for a wor
 
 def waiting(site: str) -> Waiting:
     """Return what counts, from now on in this context, how long bodies of ``site`` wait for a worker."""
-    found = Waiting(site)
-    _waiting.set(found)
-    return found
+    waiting_time = Waiting(site)
+    _waiting.set(waiting_time)
+    return waiting_time
 
 
 class _Lane:
@@ -310,30 +310,30 @@ class ParserProcess:
     async def reads(self, body: bytes, content_type: str = "") -> Reads:
         """Return what there is to read in a page; ``problem`` says why one was not read."""
         job = ParseJob("reads", body, content_type, 200, LIMIT)
-        found = await self._read(job, Reads, small=_is_small(body))
-        return Reads(html=len(body), problem=found) if isinstance(found, str) else found
+        result = await self._read(job, Reads, small=_is_small(body))
+        return Reads(html=len(body), problem=result) if isinstance(result, str) else result
 
     async def twin(self, page: KeptPage, markdown: KeptPage) -> Twin:
         """Return how the facts of a page differ from those of its Markdown; ``problem`` says why that is not known."""
-        both = (page.body, page.content_type, markdown.body, markdown.content_type)
-        job = ParseJob("twin", msgspec.msgpack.encode(both), "", 200, LIMIT)
-        found = await self._read(job, Twin, small=_is_small(page.body) and len(markdown.body) <= INLINE_BYTES)
-        return Twin(url="", by="", problem=found) if isinstance(found, str) else found
+        documents = (page.body, page.content_type, markdown.body, markdown.content_type)
+        job = ParseJob("twin", msgspec.msgpack.encode(documents), "", 200, LIMIT)
+        result = await self._read(job, Twin, small=_is_small(page.body) and len(markdown.body) <= INLINE_BYTES)
+        return Twin(url="", by="", problem=result) if isinstance(result, str) else result
 
     async def reading(self, kind: str, body: bytes, content_type: str = "") -> Reading:
         """Return the text of a page as a ``kind`` of reader gives it; ``problem`` says why there is none."""
         job = ParseJob(f"reading {kind}", body, content_type, 200, READER_LIMIT)
-        found = await self._read(job, Reading, small=False)
-        return Reading(kind=kind, problem=found) if isinstance(found, str) else found
+        result = await self._read(job, Reading, small=False)
+        return Reading(kind=kind, problem=result) if isinstance(result, str) else result
 
     async def robots(self, body: bytes, status: int, content_type: str = "") -> RobotsFacts:
         """Return what a robots.txt answer is and says; ``problem`` says why its body could not be analysed."""
         job = ParseJob("robots", body, content_type, status, LIMIT)
         small = len(body) <= INLINE_BYTES or not 200 <= status <= 299
-        found = await self._read(job, RobotsFacts, small=small)
-        if isinstance(found, str):
-            return msgspec.structs.replace(robots.facts(b"", 0, registry()), problem=found)
-        return found
+        result = await self._read(job, RobotsFacts, small=small)
+        if isinstance(result, str):
+            return msgspec.structs.replace(robots.facts(b"", 0, registry()), problem=result)
+        return result
 
     async def aclose(self) -> None:
         """End the worker processes; a job under way ends with a ``problem``."""

@@ -93,11 +93,11 @@ class ConnectTo(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> ConnectTo:
         """Return the rule written as ``text``. Raises BadValue."""
-        found = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*):(\d{0,5}):(\[[^\]]*\]|[^:\[\]]*):(\d{0,5})", text)
-        ports = [int(digits) if digits else None for digits in (found[2], found[4])] if found else [0]
-        if found is None or any(port is not None and not 1 <= port <= 65535 for port in ports):
+        match = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*):(\d{0,5}):(\[[^\]]*\]|[^:\[\]]*):(\d{0,5})", text)
+        ports = [int(digits) if digits else None for digits in (match[2], match[4])] if match else [0]
+        if match is None or any(port is not None and not 1 <= port <= 65535 for port in ports):
             raise BadValue(f"“{clean(text, 80)}” is not a connection rule; write HOST:PORT:ADDRESS:PORT.")
-        hosts = [parse(host, allow_private=True).host if host else "" for host in (found[1], found[3])]
+        hosts = [parse(host, allow_private=True).host if host else "" for host in (match[1], match[3])]
         return cls(hosts[0], ports[0], hosts[1], ports[1])
 
 
@@ -111,11 +111,11 @@ class Via(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Via:
         """Return the proxy written as ``text``. Raises BadValue."""
-        found = re.fullmatch(r"(http|socks5)://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(\d{1,5})/?", text)
-        if found is None or not 1 <= int(found[3]) <= 65535:
+        match = re.fullmatch(r"(http|socks5)://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(\d{1,5})/?", text)
+        if match is None or not 1 <= int(match[3]) <= 65535:
             shown = clean(text, 80)
             raise BadValue(f"“{shown}” is not a proxy; write http://HOST:PORT or socks5://HOST:PORT.")
-        return cls(found[1], found[2].strip("[]"), int(found[3]))
+        return cls(match[1], match[2].strip("[]"), int(match[3]))
 
 
 class OwnSite(NamedTuple):
@@ -248,9 +248,9 @@ class ScanPolicy:
             aside = int(by_http or any(vouched))
         if access.headers or access.basic_auth is not None or access.signer is not None:
             return ScanKey("", aside)
-        asked = {one.name: getattr(access, one.name) for one in fields(self) if one.name not in SAME_ANSWER}
+        options = {field.name: getattr(access, field.name) for field in fields(self) if field.name not in SAME_ANSWER}
         default = type(self)()
-        marks = [(name, value) for name, value in asked.items() if value != getattr(default, name)]
+        marks = [(name, value) for name, value in options.items() if value != getattr(default, name)]
         marks += [("scheme", scheme)] if scheme else []
         mark = "#" + hashlib.sha256(repr(marks).encode()).hexdigest()[:16] if marks else ""
         return ScanKey(target.site + mark, aside)
@@ -276,10 +276,10 @@ class ScanPolicy:
             return False
         try:
             async with asyncio.timeout(self.limits.lookup):
-                found = await resolver(target.host)
+                addresses = await resolver(target.host)
         except OSError:
             return False
-        return bool(found) and not any(is_public(address) for address in found)
+        return bool(addresses) and not any(is_public(address) for address in addresses)
 
     async def is_free(self, target: Target, resolver: Resolver) -> bool:
         """Return whether a scan of ``target`` asks nobody but the user's own machine or network, so that it is free.
@@ -331,10 +331,10 @@ class ScanPolicy:
     @property
     def secrets(self) -> tuple[str, ...]:
         """Return the strings that must not reach a record, the longest first."""
-        found = {value.strip() for _, value in self.private_fields()}
+        values = {value.strip() for _, value in self.private_fields()}
         if self.basic_auth is not None:
-            found |= {self.basic_auth[1], *(value.partition(" ")[2] for _, value in self.private_fields())}
-        return tuple(sorted((value for value in found if len(value) >= 4), key=len, reverse=True))
+            values |= {self.basic_auth[1], *(value.partition(" ")[2] for _, value in self.private_fields())}
+        return tuple(sorted((value for value in values if len(value) >= 4), key=len, reverse=True))
 
     @property
     def relaxed(self) -> tuple[str, ...]:

@@ -98,18 +98,18 @@ MAX_PAGES: Final = 10
 def page_path(site: Target, text: str) -> str:
     """Return path and query of the page of ``site`` that ``text`` names, a path or an address. Raises BadValue."""
     shown = clean(text, 80)
-    path, known = text, True
+    path, own = text, True
     if not text.startswith("/") or text.startswith(("//", "/\\")):
-        found = re.fullmatch(r"(https?://[^/?#\\]+)(.*)", text, re.IGNORECASE)
-        if found is None:
+        match = re.fullmatch(r"(https?://[^/?#\\]+)(.*)", text, re.IGNORECASE)
+        if match is None:
             raise BadValue(f"“{shown}” is not a page; write a path such as /product/1, or a whole address.")
-        path = found[2] or "/"
+        path = match[2] or "/"
         try:
-            other = target.parse(found[1], allow_private=True)
+            host = target.parse(match[1], allow_private=True)
         except InvalidHost as error:
             raise BadValue(f"“{shown}” is not a page: {error}") from None
-        known = other.port == site.port and target.same_site(other.origin, site.origin)
-    if not known:
+        own = host.port == site.port and target.same_site(host.origin, site.origin)
+    if not own:
         raise BadValue(f"“{shown}” is not a page of {site.site}; a scan asks for pages of its own site alone.")
     if len(path) > MAX_LOCATION or _CONTROL.search(path):
         raise BadValue(f"“{shown}” is not a page; write a path such as /product/1, or a whole address.")
@@ -151,13 +151,13 @@ class CookieJar:
 
     def take(self, origin: Origin, path: str, fields: Iterable[tuple[str, str]]) -> None:
         """Keep what the Set-Cookie ``fields`` of an answer from ``origin`` and ``path`` set."""
-        found = _SetCookies()
+        cookies = _SetCookies()
         for name, value in fields:
             pair = value.partition(";")[0].strip()
             if name == "set-cookie" and value.isascii() and len(pair) <= MAX_COOKIE and _PAIR.fullmatch(pair):
-                found["Set-Cookie"] = value
-        if found:
-            self._jar.extract_cookies(found, _request(origin, path))  # type: ignore[arg-type]
+                cookies["Set-Cookie"] = value
+        if cookies:
+            self._jar.extract_cookies(cookies, _request(origin, path))  # type: ignore[arg-type]
 
     def header(self, origin: Origin, path: str) -> str:
         """Return the Cookie header for a request, empty when there is none."""
@@ -281,10 +281,10 @@ async def _run(client: HttpClient, plan: ProbePlan, access: ScanPolicy, answer: 
     visited = {(str(plan.url), cookie)}
     while True:
         own = access.private_fields() if _is_site(answer.url.origin, plan.site) else ()
-        kept = (("Cookie", cookie),) if cookie else ()
+        cookie_fields = (("Cookie", cookie),) if cookie else ()
         sent = over(plan.fields, answer.url.origin)
-        answer.request = [*sent, *((name, HIDDEN) for name, _ in (*kept, *own))]
-        fields = [(name.encode("ascii"), value.encode("ascii")) for name, value in (*sent, *kept, *own)]
+        answer.request = [*sent, *((name, HIDDEN) for name, _ in (*cookie_fields, *own))]
+        fields = [(name.encode("ascii"), value.encode("ascii")) for name, value in (*sent, *cookie_fields, *own)]
         async with client.get(answer.url.origin, answer.url.path, fields, plan.body) as reply:
             answer.waited += reply.waited
             _take_head(reply, access, answer)
@@ -318,7 +318,7 @@ async def _run(client: HttpClient, plan: ProbePlan, access: ScanPolicy, answer: 
 
 
 def _header(answer: Answer, name: str) -> str:
-    return next((value for known, value in answer.headers if known == name), "")
+    return next((value for key, value in answer.headers if key == name), "")
 
 
 def _refresh(plan: ProbePlan, answer: Answer) -> str:

@@ -76,8 +76,8 @@ def over(fields: Fields, origin: Origin) -> Fields:
     browser = any(name.lower().startswith("sec-") for name, _ in fields)
     if origin.scheme == "https" or is_loopback(origin.host) or not browser:
         return fields
-    kept = ((name, value) for name, value in fields if not name.lower().startswith(("sec-ch-", "sec-fetch-")))
-    return tuple((name, "gzip, deflate" if value == _SECURE_ENCODINGS else value) for name, value in kept)
+    sent = ((name, value) for name, value in fields if not name.lower().startswith(("sec-ch-", "sec-fetch-")))
+    return tuple((name, "gzip, deflate" if value == _SECURE_ENCODINGS else value) for name, value in sent)
 
 
 @cache

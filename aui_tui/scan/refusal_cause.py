@@ -69,8 +69,8 @@ def trials(name: str, alike: Collection[str], served: Collection[str], wire: Wir
     named_served, disguised_served = yield named, Trial(disguised, "a browser's name with the agent's fields")
     by_name, by_fields = not named_served, not disguised_served
     if by_name or not by_fields:
-        found = "either" if by_name and by_fields else "name" if by_name else "together"
-        return Cause(agents=agents, by=found)
+        by = "either" if by_name and by_fields else "name" if by_name else "together"
+        return Cause(agents=agents, by=by)
     left = [group for group in _differing_groups(name, wire) if _may_decide(group, name, alike, served, wire)]
     left = candidates = left or _differing_groups(name, wire)
     for _ in range(most - 2):
@@ -104,8 +104,8 @@ def _value(group: str, name: str, wire: Wire) -> Fields | bool:
 def _may_decide(group: str, name: str, alike: Collection[str], served: Collection[str], wire: Wire) -> bool:
     """Return whether ``group`` could decide: nobody who sends it as ``name`` does was served."""
     own = _value(group, name, wire)
-    return all(_value(group, other, wire) != own for other in served) and all(
-        _value(group, other, wire) != _value(group, BROWSER, wire) for other in alike
+    return all(_value(group, client, wire) != own for client in served) and all(
+        _value(group, client, wire) != _value(group, BROWSER, wire) for client in alike
     )
 
 

@@ -193,12 +193,12 @@ class History:
         self.first = dict(first)
         self.files = [name for name in FILE_PROBES if name in first]
         self.latest = dict(first)
-        self.answers = {name: [seen] for name, seen in first.items()}
+        self.answers = {name: [answer] for name, answer in first.items()}
 
-    def add(self, name: str, seen: Seen) -> None:
+    def add(self, name: str, answer: Seen) -> None:
         """Keep one more answer."""
-        self.latest[name] = seen
-        self.answers[name].append(seen)
+        self.latest[name] = answer
+        self.answers[name].append(answer)
 
     @property
     def agents(self) -> list[str]:
@@ -208,11 +208,11 @@ class History:
     @property
     def silent(self) -> bool:
         """No probe got an answer at first."""
-        return all(seen.status == 0 for seen in self.first.values())
+        return all(answer.status == 0 for answer in self.first.values())
 
     def was_served(self, name: str) -> bool:
         """Return whether ``name`` got the page at least once."""
-        return any(seen.outcome == SERVED for seen in self.answers[name])
+        return any(answer.outcome == SERVED for answer in self.answers[name])
 
     @property
     def served(self) -> bool:
@@ -228,7 +228,7 @@ class History:
     def random(self) -> bool:
         """A client that got a 5xx was served at another time; a 503 alone is what limits answer with."""
         return any(
-            any(seen.failing and seen.status != BUSY for seen in self.answers[name]) and self.was_served(name)
+            any(answer.failing and answer.status != BUSY for answer in self.answers[name]) and self.was_served(name)
             for name in (BROWSER, *self.agents)
         )
 
@@ -240,7 +240,7 @@ class History:
         were turned away as well.
         """
         files = self.open_files()
-        away = {name for name, answers in self.answers.items() if any(seen.turned_away for seen in answers)}
+        away = {name for name, answers in self.answers.items() if any(answer.turned_away for answer in answers)}
         served = {name for name in self.answers if self.was_served(name)}
         mixed = not away.isdisjoint(self.agents) and not served.isdisjoint(self.agents)
         return mixed or not away.isdisjoint(served) or len(files) > len(self.hidden_well_known(files))
@@ -253,7 +253,7 @@ class History:
         it was not the page that decided.
         """
         every = chain.from_iterable(self.answers.values())
-        if any(seen.status == LIMIT_STATUS and seen.outcome != CHALLENGED for seen in every):
+        if any(answer.status == LIMIT_STATUS and answer.outcome != CHALLENGED for answer in every):
             return True
         pages = {self.first[name].kind for name in (BROWSER, *self.agents)}
         files = [name for name in self.files if name != "robots"]
@@ -264,7 +264,9 @@ class History:
     @property
     def let_through(self) -> bool:
         """A client that was asked to wait was served at another time: a limit was at work."""
-        asked_to_wait = [name for name, answers in self.answers.items() if any(seen.asks_to_wait for seen in answers)]
+        asked_to_wait = [
+            name for name, answers in self.answers.items() if any(answer.asks_to_wait for answer in answers)
+        ]
         return any(map(self.was_served, asked_to_wait))
 
     def unlike_limit(self, name: str) -> bool:
@@ -274,11 +276,16 @@ class History:
         besides.
         """
         kinds = {
-            client: {seen.kind for seen in answers if not seen.by_limit} for client, answers in self.answers.items()
+            client: {answer.kind for answer in answers if not answer.by_limit}
+            for client, answers in self.answers.items()
         }
         own = kinds.pop(name)
-        limits = (found for client, found in kinds.items() if client == BROWSER or len(found) > 1)
-        last = next((seen for seen in reversed(self.answers[name]) if not seen.by_limit), None)
+        limits = (
+            kinds_of_client
+            for client, kinds_of_client in kinds.items()
+            if client == BROWSER or len(kinds_of_client) > 1
+        )
+        last = next((answer for answer in reversed(self.answers[name]) if not answer.by_limit), None)
         return (
             last is not None
             and last.turned_away
@@ -296,12 +303,12 @@ class History:
 
     def steady(self, name: str) -> bool:
         """Return whether ``name`` got the same each time it was asked."""
-        return len({seen.kind for seen in self.answers[name]}) == 1
+        return len({answer.kind for answer in self.answers[name]}) == 1
 
     def still_away(self, name: str) -> bool:
         """Return whether ``name`` is turned away by its latest answer; a file by what a limit or a rule may answer."""
-        seen = self.latest[name]
-        return seen.turned_away and (name not in FILE_PROBES or name in self.open_files())
+        answer = self.latest[name]
+        return answer.turned_away and (name not in FILE_PROBES or name in self.open_files())
 
     def open_files(self) -> list[str]:
         """Return the files that may be there although they were not served."""
@@ -481,11 +488,11 @@ class Retry:
         if self._explanation != OPEN or name not in self.history.agents or self.history.uneven or self._slow(name):
             return name
         alike = self._alike(name)
-        return max(alike or [name], key=lambda other: (self.controls.get(other, 0), -self.history.agents.index(other)))
+        return max(alike or [name], key=lambda agent: (self.controls.get(agent, 0), -self.history.agents.index(agent)))
 
     def _alike(self, name: str) -> list[str]:
         """Return the agents that are turned away as ``name`` is."""
-        return [other for other in self.history.agents if self.history.alike(name, other)]
+        return [agent for agent in self.history.agents if self.history.alike(name, agent)]
 
     def _stands_alone(self, name: str) -> bool:
         """Return whether nobody stands for ``name``."""
@@ -527,8 +534,8 @@ class Retry:
             served = (name for name in self.history.agents if name not in names and self.history.was_served(name))
             panel = [*islice(served, 1), *panel]
         in_step = self.history.uneven and not (self.limits_everybody and all(map(self._by_other_rule, names)))
-        more = max(self.controls.get(name, 0) for name in names) if in_step else 0
-        return panel + panel[-1:] * min(more, MOST_FURTHER_CONTROLS)
+        further = max(self.controls.get(name, 0) for name in names) if in_step else 0
+        return panel + panel[-1:] * min(further, MOST_FURTHER_CONTROLS)
 
     def _by_other_rule(self, name: str) -> bool:
         """Return whether the latest answer to ``name`` is one that the limit gives to nobody."""
@@ -562,8 +569,8 @@ class Retry:
 
         What was counted no longer counts, except for clients whose answer the limit gives to nobody.
         """
-        beside = BROWSER not in waiting and self.history.served and self._serves(BROWSER)
-        self._explanation = SHARED if beside and not self.limits_everybody else LIMITED
+        browser_is_served = BROWSER not in waiting and self.history.served and self._serves(BROWSER)
+        self._explanation = SHARED if browser_is_served and not self.limits_everybody else LIMITED
         for name in waiting:
             if not self.history.unlike_limit(name):
                 self.controls.pop(name, None)
@@ -589,10 +596,12 @@ class Retry:
         return max(ROUNDS, math.ceil((needed + others) / (1 + others))) if others > 0 else needed
 
     def _proven(self, name: str) -> bool:
-        away = (seen for seen in self.history.answers[name] if seen.turned_away)
+        away = (answer for answer in self.history.answers[name] if answer.turned_away)
         first = self._representative(name)
         return (
-            self._lacks(name) <= 0 and not all(seen.cached for seen in away) and (first == name or self._proven(first))
+            self._lacks(name) <= 0
+            and not all(answer.cached for answer in away)
+            and (first == name or self._proven(first))
         )
 
     def _serves(self, name: str) -> bool:
@@ -610,7 +619,7 @@ class Retry:
         """Return the seconds that ``name`` has: of a client that got no answer before, a few times the browser's."""
         if self._latest[name].error != "timeout":
             return self._limits.probe
-        came = [seen.elapsed for seen in self.history.answers[BROWSER] if not seen.error]
+        came = [answer.elapsed for answer in self.history.answers[BROWSER] if not answer.error]
         return max(self._limits.again, min(self._limits.probe, 3 * min(came, default=0.0)))
 
     def _asked_for(self, names: Iterable[str]) -> float:
@@ -623,8 +632,8 @@ class Retry:
 
     def _cached(self, name: str) -> float:
         """Return for how long a cache answers for ``name`` as it did, 0 once the site itself turned it away."""
-        away = [seen for seen in self.history.answers[name] if seen.turned_away]
-        return away[-1].fresh if away and all(seen.cached for seen in away) else 0.0
+        away = [answer for answer in self.history.answers[name] if answer.turned_away]
+        return away[-1].fresh if away and all(answer.cached for answer in away) else 0.0
 
     def _ask(
         self, name: str, pause: float, why: str, *, limit: float | None = None
@@ -639,11 +648,11 @@ class Retry:
         if self._now + pause > self._deadline:
             return False
         answers = yield tuple(Ask(name, pause, limit or self._time_limit(name), why) for name in names)
-        for name, seen in zip(names, answers, strict=True):
-            self._now = max(self._now, seen.at)
-            self.history.add(name, seen)
-            if seen.outcome == SERVED:
-                self._served_at |= dict.fromkeys(_budgets(name), seen.at)
+        for name, answer in zip(names, answers, strict=True):
+            self._now = max(self._now, answer.at)
+            self.history.add(name, answer)
+            if answer.outcome == SERVED:
+                self._served_at |= dict.fromkeys(_budgets(name), answer.at)
         return True
 
     def _conclude(self, agents: Sequence[str], files: Sequence[str]) -> None:

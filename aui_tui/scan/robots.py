@@ -146,22 +146,22 @@ class Group:
 
     def decide(self, path: bytes) -> Rule | None:
         """Return the rule of most weight that matches ``path`` (normal form), or None."""
-        found: Rule | None = None
+        rule_found: Rule | None = None
         self.compared += 1
         for length in self._lengths:
             if length <= len(path):
                 self.compared += 1
-                found = self._literal.get(path[:length])
-                if found is not None:
+                rule_found = self._literal.get(path[:length])
+                if rule_found is not None:
                     break
         for rule in self._wild:
-            if found is not None and rule.weight <= found.weight:
+            if rule_found is not None and rule.weight <= rule_found.weight:
                 break
             self.compared += 1
             if rule.matches(path):
-                found = rule
+                rule_found = rule
                 break
-        return found
+        return rule_found
 
 
 class RuleSet:
@@ -193,17 +193,17 @@ class RuleSet:
                         continue
                     if sum(group.compared for group in self.groups) > MATCH_BUDGET:
                         return "partial", rule
-                    found = self.decide(path)
-                    if found is not None and not found.allow:
-                        return "partial", found
+                    winner = self.decide(path)
+                    if winner is not None and not winner.allow:
+                        return "partial", winner
         rules = (rule for group in self.groups for rule in group.rules.values())
         return "allowed", generic or min(rules, key=lambda rule: rule.line, default=None)
 
 
 def _heaviest(rules: Iterable[Rule | None]) -> Rule | None:
     """Return the rule that weighs most, of equals the first in the file."""
-    found = (rule for rule in rules if rule is not None)
-    return max(found, key=lambda rule: (rule.weight, -rule.line), default=None)
+    present = (rule for rule in rules if rule is not None)
+    return max(present, key=lambda rule: (rule.weight, -rule.line), default=None)
 
 
 MAX_BYTES: Final = 1 << 20
@@ -277,8 +277,8 @@ class Robots:
         key = token.strip().lower().encode("utf-8", "surrogatepass")
         if key in self.tokens or b"/" not in key:
             return key
-        found = [name for name in self.tokens if name != b"*" and _word_in(name, key)]
-        return max(found, key=len, default=key)
+        names = [name for name in self.tokens if name != b"*" and _word_in(name, key)]
+        return max(names, key=len, default=key)
 
     def _rules_of(self, name: bytes) -> RuleSet:
         """Return the rules of all groups that name ``name``; the largest of them is made ready once for all names."""
@@ -351,8 +351,8 @@ def answered(body: bytes, status: int, content_type: str = "") -> tuple[str, Rob
     """
     if not 200 <= status <= 299:
         return "unknown" if status == 0 or status >= 500 else "none", Robots()
-    found = parse(body)
-    return ("html", Robots()) if _is_html(body, content_type, found) else ("rules", found)
+    rules = parse(body)
+    return ("html", Robots()) if _is_html(body, content_type, rules) else ("rules", rules)
 
 
 def facts(body: bytes, status: int, registry: Registry, content_type: str = "") -> RobotsFacts:

@@ -199,29 +199,29 @@ async def _started(ask: Callable[[], Awaitable[None]]) -> None:
 def _unavailable(group: ExceptionGroup[Exception]) -> Unavailable | None:
     """Return the first Unavailable in ``group``, however deep."""
     for error in group.exceptions:
-        found = _unavailable(error) if isinstance(error, ExceptionGroup) else error
-        if isinstance(found, Unavailable):
-            return found
+        cause = _unavailable(error) if isinstance(error, ExceptionGroup) else error
+        if isinstance(cause, Unavailable):
+            return cause
     return None
 
 
 async def _each(asking: Iterable[Coroutine[Any, Any, T]], *, together: bool) -> list[T]:
     """Return the results of ``asking``, one after the other or side by side."""
-    return await asyncio.gather(*asking) if together else [await one for one in asking]
+    return await asyncio.gather(*asking) if together else [await coroutine for coroutine in asking]
 
 
-def _seen(found: Exchange, at: float) -> Seen:
+def _seen(exchange: Exchange, at: float) -> Seen:
     """Return what the policy goes by; ``at``: seconds of the monotonic clock."""
-    fields, away = found.fields, found.outcome in AWAY
-    fresh = cached_for(fields) if away and not found.another_page else None
+    fields, away = exchange.fields, exchange.outcome in AWAY
+    fresh = cached_for(fields) if away and not exchange.another_page else None
     return Seen(
-        found.outcome,
-        found.status,
-        found.error,
+        exchange.outcome,
+        exchange.status,
+        exchange.error,
         retry_after(fields.get("retry-after", "")),
-        found.elapsed_ms / 1000,
+        exchange.elapsed_ms / 1000,
         at,
-        found.another_page,
+        exchange.another_page,
         cached=fresh is not None,
         fresh=fresh or 0.0,
     )
@@ -298,9 +298,9 @@ class _Scan:
     async def _run(self) -> None:
         await self._ask_everybody()
         homepages = [self._done[name] for name in self._homepages]
-        if all(found.error == "address" for found in homepages):
+        if all(exchange.error == "address" for exchange in homepages):
             raise PrivateHost(f"{homepages[0].detail}.")
-        answers = any(found.status for found in homepages)
+        answers = any(exchange.status for exchange in homepages)
         self._warn_of_proxy(answers)
         await self._follow_to_site()
         await self._mark_other_pages()
@@ -337,7 +337,7 @@ class _Scan:
     def edge(self) -> str:
         """Return the technologies that the browser's answer names, else those of the first agent's that names one."""
         answers = (self._done[name].fields for name in self._homepages)
-        return next((found for headers in answers if (found := walls.edge(headers))), "")
+        return next((technologies for headers in answers if (technologies := walls.edge(headers))), "")
 
     def limits(self) -> tuple[str, ...]:
         """Return what the user relaxed and what mattered for this origin."""
@@ -351,12 +351,12 @@ class _Scan:
         A refusal needs a control, and a page that nobody compared with the browser's proves nothing.
         """
         for name in self._names:
-            found = self._done.get(name)
-            if found is not None and (name == BROWSER or name in FILE_PROBES or found.outcome == SERVED):
+            exchange = self._done.get(name)
+            if exchange is not None and (name == BROWSER or name in FILE_PROBES or exchange.outcome == SERVED):
                 continue
-            turned_away = found is not None and found.status > 0
+            turned_away = exchange is not None and exchange.status > 0
             detail = "the scan was stopped before " + ("it was asked again" if turned_away else "an answer came")
-            url = found.url if found is not None else str(Url(self.origin, FILE_PATHS.get(name, "/")))
+            url = exchange.url if exchange is not None else str(Url(self.origin, FILE_PATHS.get(name, "/")))
             self._done[name] = Exchange(name=name, url=url, error=STOPPED, detail=detail)
             if name in FILE_PROBES:
                 self.files.forget(name)
@@ -508,26 +508,28 @@ class _Scan:
         """Take the facts of ``answer`` and return its record."""
         name = answer.name
         self._flooded |= answer.flooded
-        found = self._done[name] = self._record(answer)
+        exchange = self._done[name] = self._record(answer)
         if name in self._homepages:
-            if found.outcome == SERVED:
-                answer.body = next((one.body for one in self._served.values() if one.body == answer.body), answer.body)
+            if exchange.outcome == SERVED:
+                answer.body = next(
+                    (served.body for served in self._served.values() if served.body == answer.body), answer.body
+                )
                 self._served.setdefault(name, answer)
             if name == BROWSER and answer.status and not answer.error:
                 self.page = (await self._comparison.read(answer)).facts
-            self._report(found)
-            if name == self._agents[0] and found.outcome == SERVED:
+            self._report(exchange)
+            if name == self._agents[0] and exchange.outcome == SERVED:
                 await self._read_page(name)
-            return found
+            return exchange
         self._file_origins[name] = answer.url.origin
         if name == "robots":
             self.robots = await self._robots_of(answer)
             self._robots_answer = (answer.status, answer.error, answer.body)
         elif name != "mcp":  # its places are taken where they are asked
             self.files.take(answer, FILE_PATHS[name], self.site)
-        there = self.robots.kind == "rules" if name == "robots" else self.files.found(name)
-        self._report(found, "found" if there else "absent")
-        return found
+        is_there = self.robots.kind == "rules" if name == "robots" else self.files.found(name)
+        self._report(exchange, "found" if is_there else "absent")
+        return exchange
 
     async def _robots_of(self, answer: Answer) -> RobotsFacts:
         """Return what an answer to the request for robots.txt says; nothing of one that a wall gave."""
@@ -536,17 +538,17 @@ class _Scan:
         facts = await self._parser.robots(answer.body, answer.status, answer.content_type)
         return msgspec.structs.replace(facts, cut=True, text="") if answer.cut else facts
 
-    def _report(self, found: Exchange, outcome: str = "") -> None:
+    def _report(self, exchange: Exchange, outcome: str = "") -> None:
         """Tell the user of an answer."""
-        wall = found.challenge.vendor if found.challenge is not None else ""
+        wall = exchange.challenge.vendor if exchange.challenge is not None else ""
         self._tell(
             ProbeEvent(
-                name=found.name,
+                name=exchange.name,
                 state="done",
-                status=found.status,
-                elapsed_ms=found.elapsed_ms,
-                outcome=outcome or found.outcome,
-                note=wall or found.detail,
+                status=exchange.status,
+                elapsed_ms=exchange.elapsed_ms,
+                outcome=outcome or exchange.outcome,
+                note=wall or exchange.detail,
             )
         )
 
@@ -565,8 +567,8 @@ class _Scan:
         self.site = served.most_common(1)[0][0] if served else self.site
         if self.site == self.origin or self._flooded:
             return
-        here = self._file_origins.get("robots") == self.origin
-        before = self.robots if here and self.robots.kind == "rules" else None
+        at_origin = self._file_origins.get("robots") == self.origin
+        before = self.robots if at_origin and self.robots.kind == "rules" else None
         moved = [name for name in FILE_PROBES if name in self._names and self._file_origins.get(name) != self.site]
         own = [name for name, answer in self._own_robots.items() if answer.url.origin != self.site]
         self.files.drop(moved)
@@ -618,9 +620,9 @@ class _Scan:
         else:
             await self._run_retries(retried)
         self.retry = retried
-        for name, found in self._done.items():
+        for name, exchange in self._done.items():
             self._done[name] = msgspec.structs.replace(
-                found, limited=name in retried.limited, controls=retried.controls.get(name, 0)
+                exchange, limited=name in retried.limited, controls=retried.controls.get(name, 0)
             )
         for name in retried.limited.intersection(FILE_PROBES):
             self.files.forget(name)
@@ -638,8 +640,8 @@ class _Scan:
                 if not self._done[name].another_page or not self._has_time(1):
                     break
                 ask = Ask(name, pause, self._access.limits.probe, "")
-                found = await self._ask_again(self._done[name], ask)
-                self._done[name] = msgspec.structs.replace(found, controls=self._done[name].controls + 1)
+                exchange = await self._ask_again(self._done[name], ask)
+                self._done[name] = msgspec.structs.replace(exchange, controls=self._done[name].controls + 1)
                 if self._done[BROWSER].outcome == SERVED:
                     await self._ask_again(self._done[BROWSER], ask._replace(name=BROWSER, why="as the control"))
 
@@ -650,10 +652,10 @@ class _Scan:
         if self.retry is not None and self.retry.deliberate:
             await self._look_for_cause()
         negotiated = self.cause.agents if self.cause is not None and refusal_cause.negotiates(self.cause) else ()
-        for found in self._comparison.settle(self._done, self._agents, negotiated):
-            if found != self._done[found.name]:
-                self._done[found.name] = found
-                self._report(found)
+        for exchange in self._comparison.settle(self._done, self._agents, negotiated):
+            if exchange != self._done[exchange.name]:
+                self._done[exchange.name] = exchange
+                self._report(exchange)
         if self.cause is not None and not any(self._done[name].turned_away for name in self.cause.agents):
             self.cause = None
 
@@ -666,49 +668,49 @@ class _Scan:
             firsts = [self._done[ask.name] for ask in asks]
             answers = await asyncio.gather(*map(self._ask_again, firsts, asks))
             now = time.monotonic()
-            for first, found in zip(firsts, answers, strict=True):
-                (controls if first.outcome == SERVED else self._done)[found.name] = found
+            for first, exchange in zip(firsts, answers, strict=True):
+                (controls if first.outcome == SERVED else self._done)[exchange.name] = exchange
             try:
-                asks = steps.send(tuple(_seen(found, now) for found in answers))
+                asks = steps.send(tuple(_seen(exchange, now) for exchange in answers))
             except StopIteration:
                 break
-        for name, found in controls.items():
-            if found.outcome != self._done[name].outcome:
+        for name, exchange in controls.items():
+            if exchange.outcome != self._done[name].outcome:
                 self._report(self._done[name])  # the answer that counts is shown last
 
     async def _ask_again(self, first: Exchange, ask: Ask) -> Exchange:
         """Return the answer to ``ask``, asked alone on a fresh connection, with ``first`` among its attempts."""
         name = ask.name
         why = "it got another page than the browser" if first.another_page else ask.why
-        again = ProbeEvent(
+        event = ProbeEvent(
             name=name, state="retrying", status=first.status, outcome=first.outcome, wait=ask.pause, note=why
         )
-        self._tell(again)
+        self._tell(event)
         await asyncio.sleep(ask.pause)
         limit = max(LEAST, min(ask.limit, self._end - time.monotonic()))
         async with self._network.client(http2=profiles.profile(name).http2) as client:
             answer = await self._ask(client, name, limit, alone=True)
         if first.outcome == SERVED:
-            found = self._record(answer)
+            exchange = self._record(answer)
             if name == BROWSER:
-                await self._comparison.control(found, answer)
-            self._report(found)
-            return found
-        found = await self._take(answer)
+                await self._comparison.control(exchange, answer)
+            self._report(exchange)
+            return exchange
+        exchange = await self._take(answer)
         if name in self._homepages:
-            await self._comparison.take(found, answer)
+            await self._comparison.take(exchange, answer)
         if name in self._agents:
-            found = self._comparison.mark(found)
-        if first.error == "timeout" and found.status == 0:  # it had less time than at first: the first answer stays
-            return exchanges.with_attempt(found, first)
-        return exchanges.with_attempt(first, found)
+            exchange = self._comparison.mark(exchange)
+        if first.error == "timeout" and exchange.status == 0:  # it had less time than at first: the first answer stays
+            return exchanges.with_attempt(exchange, first)
+        return exchanges.with_attempt(first, exchange)
 
     async def _read_page(self, name: str) -> None:
         """Read the page that ``name`` was served as readers of text do, while other probes wait for their answers."""
         if self._access.reads and self._whole:
             served = self._served[name]
-            found = (await self._comparison.read(served)).reads
-            self.reads = msgspec.structs.replace(found, client=name) if found is not None else None
+            reads = (await self._comparison.read(served)).reads
+            self.reads = msgspec.structs.replace(reads, client=name) if reads is not None else None
 
     async def _read_served(self) -> None:
         """Read the page of the first agent that was served after all, else the browser's."""
@@ -730,7 +732,7 @@ class _Scan:
         if self._access.open_agents:
             accepts = profile.having({"Accept": f"{MARKDOWN}, */*;q=0.1"})
             asks += [(f"Accept: {MARKDOWN}", str(page.url), accepts), ("by its name", "index.md", profile)]
-        found: dict[bytes, Twin] = {}
+        twins: dict[bytes, Twin] = {}
         for by, where, sent in asks:
             with suppress(Unfollowed):
                 url = probes.follow(page.url, where, self._access)
@@ -741,11 +743,13 @@ class _Scan:
                 kind = charset.media_type(answer.content_type)
                 named = kind == MARKDOWN or (kind == "text/plain" and url.path.endswith(".md"))
                 if 200 <= answer.status <= 299 and named and answer.body and not agent_files.is_page(answer.body):
-                    pages = (KeptPage(client, one.content_type, one.body) for one in (page, answer))
+                    pages = (
+                        KeptPage(client, kept_answer.content_type, kept_answer.body) for kept_answer in (page, answer)
+                    )
                     twin = await self._parser.twin(*pages)
                     shown = clean(str(answer.url), MAX_URL)
-                    found.setdefault(answer.body, msgspec.structs.replace(twin, url=shown, by=by))
-        self.reads = msgspec.structs.replace(self.reads, twins=tuple(found.values()))
+                    twins.setdefault(answer.body, msgspec.structs.replace(twin, url=shown, by=by))
+        self.reads = msgspec.structs.replace(self.reads, twins=tuple(twins.values()))
 
     def pages_served(self) -> tuple[KeptPage, ...]:
         """Return the page that was read and the browser's where that is another one, without the user's secrets."""
@@ -753,8 +757,11 @@ class _Scan:
             return ()
         first = self._served[self.reads.client]
         served = [first, *(answer for name, answer in self._served.items() if name == BROWSER)]
-        found = {answer.body: answer for answer in reversed(served)}
-        pages = [KeptPage(one.name, one.content_type, one.body, one.cut) for one in reversed(found.values())]
+        answer_by_body = {answer.body: answer for answer in reversed(served)}
+        pages = [
+            KeptPage(page_answer.name, page_answer.content_type, page_answer.body, page_answer.cut)
+            for page_answer in reversed(answer_by_body.values())
+        ]
         secrets = self._access.secrets
         return tuple(_without_secrets(page, secrets) if secrets else page for page in pages)
 
@@ -772,15 +779,15 @@ class _Scan:
                 return
         else:
             return
-        found = []
+        pages = []
         for name in served:
             facts = (await self._comparison.read(self._served[name])).facts
             text = bool(facts.problem) and facts.readable >= READABLE_ENOUGH
             if reference == BROWSER and (facts.noscript_shell or (facts.problem and not text)):
                 return
-            found.append(msgspec.structs.replace(facts, seen_by=name))
-        if found:
-            self.page = found[0]
+            pages.append(msgspec.structs.replace(facts, seen_by=name))
+        if pages:
+            self.page = pages[0]
 
     # Further questions: by what a refusal goes.
 
@@ -791,7 +798,7 @@ class _Scan:
         if not alike or limits.causes < _TRIALS:
             return
         group = max(alike, key=len)
-        got = [name for name in self._agents if self._done[name].outcome == SERVED]
+        served_agents = [name for name in self._agents if self._done[name].outcome == SERVED]
         wire = refusal_cause.Wire(self._done[BROWSER].http_version == "HTTP/2", self.origin)
         name = refusal_cause.representative(group, wire)
         limit, cost, slow = self._patience(name)
@@ -800,10 +807,10 @@ class _Scan:
             wait = max(limits.pace, limits.pause / 4)
             self._tell_again(name, f"the cause: {trial.what}", wait)
             await asyncio.sleep(wait)
-            found, answer = await self._ask_as(name, trial.profile, limit=limit)
-            return await self._comparison.serves(found, answer)
+            exchange, answer = await self._ask_as(name, trial.profile, limit=limit)
+            return await self._comparison.serves(exchange, answer)
 
-        trials = refusal_cause.trials(name, group, got, wire, limits.causes)
+        trials = refusal_cause.trials(name, group, served_agents, wire, limits.causes)
         batch = next(trials)
         while self._has_time(1, limit) and self._is_worth(cost):
             answers = await _each(map(served, batch), together=slow)
@@ -820,10 +827,10 @@ class _Scan:
 
     def _patience(self, name: str) -> tuple[float, float, bool]:
         """Return the seconds that one more answer to ``name`` has, those it took, and whether that is long."""
-        found, limits = self._done[name], self._access.limits
-        slow = found.error == "timeout" or found.elapsed_ms >= 1000 * SLOW
-        limit = limits.again if found.error == "timeout" else limits.probe
-        return limit, min(limit, found.elapsed_ms / 1000), slow and not limits.pace
+        exchange, limits = self._done[name], self._access.limits
+        slow = exchange.error == "timeout" or exchange.elapsed_ms >= 1000 * SLOW
+        limit = limits.again if exchange.error == "timeout" else limits.probe
+        return limit, min(limit, exchange.elapsed_ms / 1000), slow and not limits.pace
 
     def _has_time(self, requests: int, limit: float | None = None) -> bool:
         """Return whether that many more requests end in time, each with all its seconds, or ``limit``."""
@@ -836,34 +843,34 @@ class _Scan:
 
     async def _ask_real_browser(self) -> None:
         """Ask a real browser where it settles something; its page is the reference where the browser has none."""
-        wanted = arms.browser_would_settle(self._done[BROWSER]) or self._comparison.lacks_reference
-        wanted = wanted or (self._access.control == "chromium" and bool(self._refused_alike()))
-        if self.real is None or self.real.missing or not wanted:
+        needed = arms.browser_would_settle(self._done[BROWSER]) or self._comparison.lacks_reference
+        needed = needed or (self._access.control == "chromium" and bool(self._refused_alike()))
+        if self.real is None or self.real.missing or not needed:
             return
-        found = await self._ask_real(self.real)
-        self.arms = (arms.arm(REAL, found, self.real.name),)
-        if found.outcome == SERVED:
+        exchange = await self._ask_real(self.real)
+        self.arms = (arms.arm(REAL, exchange, self.real.name),)
+        if exchange.outcome == SERVED:
             await self._confirm_marks()
             for group in self._refused_alike():
-                found = await self._ask_real(self.real, group[0])
-                self.arms += tuple(arms.arm(REAL_AGENT, found, self.real.name, agent) for agent in group)
+                exchange = await self._ask_real(self.real, group[0])
+                self.arms += tuple(arms.arm(REAL_AGENT, exchange, self.real.name, agent) for agent in group)
 
     async def _ask_real(self, real: RealBrowser, agent: str = "") -> Exchange:
         """Return what a real browser gets, under its own name or that of ``agent``; its page is taken for the facts."""
         self._tell_again(agent or BROWSER, "with a real browser")
         name = registry().user_agent(agent) if agent else ""
         answer = await real.fetch(Url(self.origin, "/"), self._access, name)
-        found = self._record(answer)
+        exchange = self._record(answer)
         if not agent:
-            await self._comparison.take(found, answer, REAL)
-        serves = await self._comparison.serves(found, answer) if agent else self.reference in (BROWSER, REAL)
-        if found.outcome == SERVED and not serves:
-            found = msgspec.structs.replace(found, status=REFUSES)
-        elif not agent and found.outcome == SERVED:
+            await self._comparison.take(exchange, answer, REAL)
+        serves = await self._comparison.serves(exchange, answer) if agent else self.reference in (BROWSER, REAL)
+        if exchange.outcome == SERVED and not serves:
+            exchange = msgspec.structs.replace(exchange, status=REFUSES)
+        elif not agent and exchange.outcome == SERVED:
             facts = (await self._comparison.read(answer)).facts
             self.page = msgspec.structs.replace(facts, seen_by=REAL)
-        self._report(found)
-        return found
+        self._report(exchange)
+        return exchange
 
     async def _ask_other_names(self) -> None:
         """Ask under an invented name and a search engine's what a refusal goes by."""
@@ -880,9 +887,9 @@ class _Scan:
 
         async def ask(profile: profiles.Profile) -> Exchange:
             self._tell_again(name, "under another name, to see what the site decides by")
-            found, answer = await self._ask_as(name, profile, limit=limit)
-            other = found.outcome == SERVED and not await self._comparison.serves(found, answer)
-            return msgspec.structs.replace(found, status=REFUSES) if other else found
+            exchange, answer = await self._ask_as(name, profile, limit=limit)
+            another_page = exchange.outcome == SERVED and not await self._comparison.serves(exchange, answer)
+            return msgspec.structs.replace(exchange, status=REFUSES) if another_page else exchange
 
         pause = max(limits.pace, limits.pause / 4)
         self.arms = await arms.ask_other_names(self._done[name], ask, search=own, pause=pause, together=slow)
@@ -893,12 +900,12 @@ class _Scan:
 
         That holds after two rounds in which the agent did not get the file and the browser, right after it, did.
         """
-        found = [name for name in FILE_PROBES if name != "robots" and self.files.found(name)]
-        if found and self.files.answers_everything and self._has_time(1):
-            _, answer = await self._ask_as(found[0], profiles.profile(found[0]), path=NOBODYS_PATH)
+        names = [name for name in FILE_PROBES if name != "robots" and self.files.found(name)]
+        if names and self.files.answers_everything and self._has_time(1):
+            _, answer = await self._ask_as(names[0], profiles.profile(names[0]), path=NOBODYS_PATH)
             self.files.unmask(answer)
-            found = [name for name in found if self.files.found(name)]
-        if not found or not self._served or (self.retry is not None and self.retry.limits):
+            names = [name for name in names if self.files.found(name)]
+        if not names or not self._served or (self.retry is not None and self.retry.limits):
             return
         limits = self._access.limits
         away = [name for name in self._agents if self._done[name].turned_away and self._done[name].status]
@@ -906,7 +913,7 @@ class _Scan:
         if not agent:
             return  # nobody who answers: a file would be as silent
         profile = profiles.profile(agent)
-        places = {path: name for name in found for path in self._own_places(name)}
+        places = {path: name for name in names for path in self._own_places(name)}
         early = self._own_files if agent == self._agents[0] else {}
         closed: list[str] = []
 
@@ -928,16 +935,16 @@ class _Scan:
                 if not self._has_time(2):
                     break
                 await asyncio.sleep(max(limits.pace, limits.pause))
-                got, answer = await self._ask_as(name, profile, path=path)
-                if self.files.is_file(answer, path, self.site) or _asks_to_wait(got.status):
+                exchange, answer = await self._ask_as(name, profile, path=path)
+                if self.files.is_file(answer, path, self.site) or _asks_to_wait(exchange.status):
                     break
                 _, control = await self._ask_as(name, profiles.profile(name), path=path)
                 if not self.files.is_file(control, path, self.site):
                     break
             else:
-                outcome = REFUSED if got.outcome == SERVED else got.outcome
+                outcome = REFUSED if exchange.outcome == SERVED else exchange.outcome
                 self.arms += (
-                    Arm(name=name, agent=agent, outcome=outcome, status=got.status, client=arms.OWN, detail=path),
+                    Arm(name=name, agent=agent, outcome=outcome, status=exchange.status, client=arms.OWN, detail=path),
                 )
 
     async def _compare_robots(self) -> None:
@@ -958,7 +965,7 @@ class _Scan:
             shut = self._policy(self.robots, name).effective == "blocked"
             if name not in self._own_robots and (differ or shut) and self._has_time(1):
                 _, self._own_robots[name] = await self._ask_as("robots", profiles.profile(name))
-        found: list[Arm] = []
+        differing: list[Arm] = []
         quiet = QUIET
         for name in served:
             answer = self._own_robots.get(name)
@@ -967,28 +974,28 @@ class _Scan:
                 continue
             if await self._own_policy(name, answer):
                 await asyncio.sleep(self._access.limits.pause * (quiet if limited else 1 / 4))
-                _, again = await self._ask_as("robots", profiles.profile(name))
+                _, second = await self._ask_as("robots", profiles.profile(name))
                 if limited:
-                    quiet, limits = 1 / 4, not _asks_to_wait(again.status)
-                policy = await self._own_policy(name, again)
-                rules = 200 <= again.status <= 299
-                if policy and again.status == answer.status and (everybody or rules):
-                    found.append(
+                    quiet, limits = 1 / 4, not _asks_to_wait(second.status)
+                policy = await self._own_policy(name, second)
+                rules = 200 <= second.status <= 299
+                if policy and second.status == answer.status and (everybody or rules):
+                    differing.append(
                         Arm(
                             name=OWN_ROBOTS,
                             agent=name,
                             outcome=SERVED if rules else REFUSED,
-                            status=again.status,
+                            status=second.status,
                             client=arms.OWN,
                             detail=policy.effective,
                             line=policy.line,
                             rule=policy.rule,
                         )
                     )
-        if found:
+        if differing:
             _, browser = await self._ask_as("robots", profiles.profile("robots"))
-            if not any([await self._own_policy(arm.agent, browser) for arm in found]):
-                self.arms += tuple(found)
+            if not any([await self._own_policy(arm.agent, browser) for arm in differing]):
+                self.arms += tuple(differing)
 
     async def _own_policy(self, name: str, answer: Answer) -> RobotsPolicy | None:
         """Return what the agent ``name`` is told by its own robots.txt, None where it is the browser's."""
@@ -997,8 +1004,8 @@ class _Scan:
         facts = await self._robots_of(answer)
         if facts.problem or answer.cut:
             return None
-        own, known = (self._policy(one, name) for one in (facts, self.robots))
-        return own if (facts.kind, own.effective) != (self.robots.kind, known.effective) else None
+        own, browsers = (self._policy(robots_facts, name) for robots_facts in (facts, self.robots))
+        return own if (facts.kind, own.effective) != (self.robots.kind, browsers.effective) else None
 
     @staticmethod
     def _policy(facts: RobotsFacts, name: str) -> RobotsPolicy:
@@ -1012,7 +1019,7 @@ class _Scan:
         served = self._served.get(BROWSER) or next(iter(self._served.values()), None)
         if not number or served is None:
             return ()
-        found = list(page_choice.links(served.body, self.origin))
+        paths = list(page_choice.links(served.body, self.origin))
         waiting = page_choice.sitemaps(self._robots_answer[2], self.origin)
         for _ in range(page_choice.SITEMAPS):
             if not waiting or not self._has_time(1):
@@ -1024,23 +1031,23 @@ class _Scan:
             if is_index:
                 waiting[:0] = listed
             else:
-                found += listed
-        return page_choice.choose(found, number)
+                paths += listed
+        return page_choice.choose(paths, number)
 
     async def _ask_pages(self) -> None:
         """Ask browser and agents for the other pages too, one page after the other, with the same control."""
         self._ends_at += PAGE_SECONDS * (len(self._access.pages) + self._access.sample)
-        wanted = tuple(dict.fromkeys((*self._access.pages, *await self._choose_pages())))
-        for number, path in enumerate(wanted):
+        paths = tuple(dict.fromkeys((*self._access.pages, *await self._choose_pages())))
+        for number, path in enumerate(paths):
             if not self._has_time(1):
-                left = wanted[number:]
+                left = paths[number:]
                 self.warnings.append(f"Not asked, because the time of the scan ended: {', '.join(left)}")
                 return
             shown = clean(path, MAX_URL)
             self._tell(ProbeEvent(name=shown, state="started"))
-            found = OtherPage(path=shown, exchanges=await self._ask_beside(path))
-            self.pages.append(found)
-            self._report(msgspec.structs.replace(found.exchanges[0], name=shown))
+            page = OtherPage(path=shown, exchanges=await self._ask_beside(path))
+            self.pages.append(page)
+            self._report(msgspec.structs.replace(page.exchanges[0], name=shown))
 
     async def _ask_beside(self, path: str, agents: Sequence[str] = ()) -> tuple[Exchange, ...]:
         """Return what the browser and ``agents``, by default those of the scan, get at ``path``, with the same control.
@@ -1077,12 +1084,12 @@ class _Scan:
             self.warnings.append(f"Open agents were not asked, because {why}")
             return
         self._tell(ProbeEvent(name=OPEN_AGENTS, state="started"))
-        found = await self._ask_beside("/", tuple(clients()))
+        exchanges_of_clients = await self._ask_beside("/", tuple(clients()))
         rules = robots.parse(self.robots.text.encode() if self.robots.kind == "rules" else b"")
         asking = next(tool.user_agent for tool in table().tool if tool.robots == ASKED)
         withheld = self.robots.kind == "none" and self._done["robots"].status in CLOSED_ROBOTS
-        self.open_door = OpenDoor(exchanges=found, told_no=withheld or not rules.allows(asking, "/"))
-        self._report(msgspec.structs.replace(found[0], name=OPEN_AGENTS))
+        self.open_door = OpenDoor(exchanges=exchanges_of_clients, told_no=withheld or not rules.allows(asking, "/"))
+        self._report(msgspec.structs.replace(exchanges_of_clients[0], name=OPEN_AGENTS))
 
     async def _ask_signed(self, name: str, signer: Signer) -> None:
         """Ask again with signatures for an agent that was turned away, each time alone and on a fresh connection."""
@@ -1092,10 +1099,10 @@ class _Scan:
         served: list[Exchange] = []
 
         async def ask(fields: Mapping[str, str]) -> Exchange:
-            found, _ = await self._ask_as(name, profile.having(fields), url=url)
-            if found.outcome == SERVED:
-                served.append(found)
-            return found
+            exchange, _ = await self._ask_as(name, profile.having(fields), url=url)
+            if exchange.outcome == SERVED:
+                served.append(exchange)
+            return exchange
 
         signed = await signing.ask_signed(first, str(url), signer, ask, pause=self._access.limits.pace or SIGNED_PAUSE)
         stands = first

@@ -89,7 +89,7 @@ def outline(tree: LexborNode, streamed: frozenset[str]) -> Outline:
     """Return what there is of content in ``tree``; ``streamed``: ids of hidden elements that a script shows at once."""
     inside: list[str] = []
     outside: list[str] = []
-    found: dict[str, int] = {"roots": 0, "controls": 0, "embedded": 0, "app": 0, "scripts": 0}
+    counts: dict[str, int] = {"roots": 0, "controls": 0, "embedded": 0, "app": 0, "scripts": 0}
     waiting: list[tuple[LexborNode, bool]] = [(tree, False)]
     while waiting:
         node, rooted = waiting.pop()
@@ -99,7 +99,7 @@ def outline(tree: LexborNode, streamed: frozenset[str]) -> Outline:
         tag = node.tag or ""
         attributes = node.attributes if node.is_element_node else {}
         if tag == "script":
-            _count_script(node, attributes, found)
+            _count_script(node, attributes, counts)
         name = attributes.get("id") or ""
         if tag in _UNREAD and tag != "head":
             continue
@@ -108,12 +108,12 @@ def outline(tree: LexborNode, streamed: frozenset[str]) -> Outline:
         if name not in streamed and _is_hidden(attributes):
             continue
         if not rooted and tag not in _NO_ROOT and _is_root(tag, name, attributes):
-            found["roots"] += 1
+            counts["roots"] += 1
             rooted = True
         rooted = rooted or name in streamed
-        found["embedded"] += _PICTURES if tag in _EMBEDDED else tag == "img"
+        counts["embedded"] += _PICTURES if tag in _EMBEDDED else tag == "img"
         if tag in _FILLED_IN and (attributes.get("type") or "").lower() not in _NO_CONTROL:
-            found["controls"] += not rooted
+            counts["controls"] += not rooted
             if rooted:
                 inside.append("x" * _NOTHING)
         child = node.child
@@ -121,13 +121,13 @@ def outline(tree: LexborNode, streamed: frozenset[str]) -> Outline:
             waiting.append((child, rooted))
             child = child.next
     return Outline(
-        found["roots"],
+        counts["roots"],
         _letters(inside),
         _letters(outside),
-        found["controls"],
-        found["embedded"] >= _PICTURES,
-        found["app"] > 0,
-        found["scripts"] > 0,
+        counts["controls"],
+        counts["embedded"] >= _PICTURES,
+        counts["app"] > 0,
+        counts["scripts"] > 0,
     )
 
 
@@ -137,8 +137,8 @@ def _letters(texts: list[str]) -> int:
 
 
 def _is_root(tag: str, name: str, attributes: dict[str, str | None]) -> bool:
-    known = name in markup.APP_ROOTS or not markup.APP_MARKS.isdisjoint(attributes)
-    return known or ("-" in tag and _APP_ELEMENT.search(tag) is not None)
+    marked = name in markup.APP_ROOTS or not markup.APP_MARKS.isdisjoint(attributes)
+    return marked or ("-" in tag and _APP_ELEMENT.search(tag) is not None)
 
 
 def _is_banner(attributes: dict[str, str | None]) -> bool:
@@ -152,7 +152,7 @@ def _is_hidden(attributes: dict[str, str | None]) -> bool:
     return "hidden" in attributes or bool(style and markup.styles(style).get("display") == "none")
 
 
-def _count_script(node: LexborNode, attributes: dict[str, str | None], found: dict[str, int]) -> None:
+def _count_script(node: LexborNode, attributes: dict[str, str | None], counts: dict[str, int]) -> None:
     kind = (attributes.get("type") or "").partition(";")[0].strip().lower()
     if kind and kind != "module" and not any(word in kind for word in ("javascript", "ecmascript", "babel", "jsx")):
         return
@@ -160,5 +160,5 @@ def _count_script(node: LexborNode, attributes: dict[str, str | None], found: di
     code = "" if source else (node.text() or "")[:_CODE]
     if _ANALYTICS.search(source or code):
         return
-    found["scripts"] += bool(source or code.strip())
-    found["app"] += kind == "module" or bool(_APP_SOURCE.search(source) or _APP_CODE.search(code))
+    counts["scripts"] += bool(source or code.strip())
+    counts["app"] += kind == "module" or bool(_APP_SOURCE.search(source) or _APP_CODE.search(code))

@@ -116,14 +116,14 @@ def read_key(folder: Path) -> Key:
     path = folder / NAME
     shown = clean(path, 200)
     try:
-        found = path.stat()
-        is_file = stat.S_ISREG(found.st_mode)
-        data = path.read_bytes() if is_file and found.st_size <= LARGEST_KEY else b""
+        status = path.stat()
+        is_file = stat.S_ISREG(status.st_mode)
+        data = path.read_bytes() if is_file and status.st_size <= LARGEST_KEY else b""
     except FileNotFoundError:
         raise ConfigError("There is no key yet; “aui-tui key new” makes one.") from None
     except OSError as error:
         raise ConfigError(f"The key file {shown} cannot be read: {error.strerror or error}.") from None
-    if os.name == "posix" and is_file and found.st_mode & 0o077:
+    if os.name == "posix" and is_file and status.st_mode & 0o077:
         raise ConfigError(f"The key file {shown} can be read by others; run “chmod 600” on it.")
     try:
         jwk = msgspec.json.decode(data)
@@ -145,13 +145,13 @@ def directory(key: Key) -> bytes:
 
 def checked_agent(url: str) -> str:
     """Return the ``Signature-Agent`` address without its last slash. Raises BadValue."""
-    found = re.fullmatch(r'[^"\\]{1,300}', web_address(url) or "")
-    if found is None:
+    match = re.fullmatch(r'[^"\\]{1,300}', web_address(url) or "")
+    if match is None:
         raise BadValue(
             f"signature_agent takes the address under which the key is published, such as https://agent.example, "
             f"not {clean(url, 80)!r}."
         )
-    return found[0].removesuffix(DIRECTORY_PATH).rstrip("/")
+    return match[0].removesuffix(DIRECTORY_PATH).rstrip("/")
 
 
 class Shape(NamedTuple):
@@ -239,8 +239,8 @@ def directory_fields(key: Key, url: str) -> dict[str, str]:
     The signature covers the authority that was asked and the body, so neither can be exchanged.
     """
     created = datetime.now(UTC)
-    asked = SimpleNamespace(method="GET", url=url, headers={})
-    response = SimpleNamespace(status_code=200, headers=dict[str, str](), request=asked)
+    request = SimpleNamespace(method="GET", url=url, headers={})
+    response = SimpleNamespace(status_code=200, headers=dict[str, str](), request=request)
     _signer(key).sign(
         response,
         key_id=key.thumbprint,
@@ -304,13 +304,13 @@ async def ask_signed(first: Exchange, url: str, signer: Signer, ask: AskWith, *,
     Every valid form is sent, then the forgeries in the form that was served, then no signature. Each signature has a
     nonce of its own. ``pause``: seconds between two of them.
     """
-    asked: list[SignedProbe] = []
+    probes: list[SignedProbe] = []
 
     async def send(name: str, fields: Mapping[str, str]) -> bool:
         await asyncio.sleep(pause)
-        found = await ask(fields)
-        asked.append(SignedProbe(name=name, status=found.status, outcome=found.outcome))
-        return found.outcome == SERVED
+        exchange = await ask(fields)
+        probes.append(SignedProbe(name=name, status=exchange.status, outcome=exchange.outcome))
+        return exchange.outcome == SERVED
 
     forms = [name for name, shape in SHAPES.items() if bool(shape.written) == bool(signer.agent)]
     served = [form for form in forms if await send(form, signed_fields(signer.key, url, form=form, agent=signer.agent))]
@@ -319,8 +319,8 @@ async def ask_signed(first: Exchange, url: str, signer: Signer, ask: AskWith, *,
         if signer.agent or name not in LAX:
             await send(name, forged_fields(signer.key, name, url, signer.agent, form))
     await send("unsigned", {})
-    outcomes = {probe.name: probe.outcome for probe in asked}
-    return SignedResult(result=result(outcomes), served=tuple(served), probes=tuple(asked))
+    outcomes = {probe.name: probe.outcome for probe in probes}
+    return SignedResult(result=result(outcomes), served=tuple(served), probes=tuple(probes))
 
 
 def result(outcomes: Mapping[str, str]) -> str:

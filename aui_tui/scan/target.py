@@ -142,13 +142,13 @@ def resolve(base: str, reference: str) -> str:
     """Return path and query of ``reference`` (no scheme, no authority) beside ``base``, normal and escaped."""
     path, mark, query = reference.partition("?")
     path = path.replace("\\", "/")
-    kept, base_mark, base_query = base.partition("?")
+    base_path, base_mark, base_query = base.partition("?")
     if not path:
-        path = kept
+        path = base_path
         if not mark:
             mark, query = base_mark, base_query
     elif not path.startswith("/"):
-        path = kept.rpartition("/")[0] + "/" + path
+        path = base_path.rpartition("/")[0] + "/" + path
     return quote(_without_dots(path), safe=_PATH_SAFE) + mark + quote(query, safe=_QUERY_SAFE)
 
 
@@ -181,10 +181,10 @@ def _check_characters(text: str, shown: str) -> None:
 
 
 def _split_scheme(text: str, shown: str) -> tuple[str | None, str]:
-    found = _SCHEME.fullmatch(text)
-    if found is None:
+    match = _SCHEME.fullmatch(text)
+    if match is None:
         return None, text
-    scheme, rest = found[1].lower(), found[2]
+    scheme, rest = match[1].lower(), match[2]
     if rest.startswith("//"):
         if scheme not in DEFAULT_PORTS:
             raise InvalidHost(f"“{shown}” uses the scheme {clean(scheme, 20)}; only http and https are scanned.")
@@ -214,10 +214,10 @@ def _split_port(authority: str, shown: str) -> tuple[str, int | None]:
 
 
 def _address(name: str, shown: str) -> str:
-    found = parse_address(name[1:-1])
-    if not isinstance(found, IPv6Address):
+    address = parse_address(name[1:-1])
+    if not isinstance(address, IPv6Address):
         raise InvalidHost(f"“{shown}” contains a broken IPv6 address; write it as [2001:db8::1].")
-    return found.compressed
+    return address.compressed
 
 
 def _host(name: str, shown: str) -> str:
@@ -341,13 +341,13 @@ def is_public(address: str) -> bool:
 
     An IPv6 address that embeds an IPv4 address is judged by the embedded one. Other text than an address is not public.
     """
-    found = parse_address(address)
-    if isinstance(found, IPv6Address):
-        shift = next((shift for network, shift in _V6_EMBEDDED if found in network), None)
+    parsed = parse_address(address)
+    if isinstance(parsed, IPv6Address):
+        shift = next((shift for network, shift in _V6_EMBEDDED if parsed in network), None)
         if shift is None:
-            return found in _V6_OPEN and not any(found in network for network in _V6)
-        found = IPv4Address((int(found) >> shift) & 0xFFFF_FFFF)
-    return found is not None and not any(found in network for network in _V4)
+            return parsed in _V6_OPEN and not any(parsed in network for network in _V6)
+        parsed = IPv4Address((int(parsed) >> shift) & 0xFFFF_FFFF)
+    return parsed is not None and not any(parsed in network for network in _V4)
 
 
 def same_site(first: Origin, last: Origin) -> bool:

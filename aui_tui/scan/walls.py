@@ -140,8 +140,8 @@ def marked(status: int, headers: Mapping[str, str], body: bytes, url: str = "") 
     fields = _fold(headers)
     page = _Page(status, body, fields.get("content-type", ""))
     strong = (signal for signal in page.head.signals if signal.tier != "C")
-    known = any(_matches(signal, page, fields, url.lower()) for signal in strong)
-    return known or recognise(status, headers, body, url) is not None
+    has_signal = any(_matches(signal, page, fields, url.lower()) for signal in strong)
+    return has_signal or recognise(status, headers, body, url) is not None
 
 
 def terms(status: int, headers: Mapping[str, str], body: bytes = b"") -> bool:
@@ -177,10 +177,10 @@ def edge(headers: Mapping[str, str]) -> str:
     fields = _fold(headers)
     server = fields.get("server", "").lower().strip()
     return " ".join(
-        known.name
-        for known in table().edge
-        if any(_begins(server, name.lower()) for name in known.server)
-        or any(_has(fields, test) for test in known.header)
+        entry.name
+        for entry in table().edge
+        if any(_begins(server, name.lower()) for name in entry.server)
+        or any(_has(fields, test) for test in entry.header)
     )
 
 
@@ -204,7 +204,7 @@ def _head(body: bytes, content_type: str) -> _Head:
         if (not signal.title or _is_title(title, _fold_text(signal.title)))
         and all(_fold_code(words) in folded for words in (*signal.code, *signal.text))
     )
-    captchas = (one for one in table().captcha if any(_fold_code(words) in folded for words in one.script))
+    captchas = (captcha for captcha in table().captcha if any(_fold_code(words) in folded for words in captcha.script))
     return _Head(text, tuple(signals), tuple(captchas))
 
 
@@ -324,10 +324,10 @@ def _reference(vendor: str, fields: dict[str, str], text: str) -> str:
     for place in table().reference:
         if place.vendor != vendor:
             continue
-        found = fields.get(place.header, "").split(",")[0] if place.header else _after(place.after, text)
-        found = "".join(char for char in found.strip() if char in _REFERENCE).strip()[:REFERENCE_LIMIT]
-        if found:
-            return found
+        reference = fields.get(place.header, "").split(",")[0] if place.header else _after(place.after, text)
+        reference = "".join(char for char in reference.strip() if char in _REFERENCE).strip()[:REFERENCE_LIMIT]
+        if reference:
+            return reference
     return ""
 
 

@@ -61,9 +61,9 @@ class Chains:
         with suppress(TimeoutError, NetworkError, httpcore.ConnectError, OSError):
             async with asyncio.timeout(self._access.limits.connect):
                 for address in issuer_addresses(await self._leaf(host, port)):
-                    found = await self._fetch(address)
-                    if found and is_intermediate(found):
-                        return found
+                    certificate = await self._fetch(address)
+                    if certificate and is_intermediate(certificate):
+                        return certificate
         return b""
 
     async def _leaf(self, host: str, port: int) -> bytes:
@@ -78,22 +78,22 @@ class Chains:
             stream.abort()
 
     async def _fetch(self, address: str) -> bytes:
-        found = _HTTP.fullmatch(address)
-        if found is None:
+        match = _HTTP.fullmatch(address)
+        if match is None:
             return b""
         try:
-            origin = target.parse(f"http://{found[1]}", allow_private=True).origin
+            origin = target.parse(f"http://{match[1]}", allow_private=True).origin
             self._access.check(origin)
         except InvalidHost:
             return b""
-        return await self._download(origin, found[2], MAX_SIZE)
+        return await self._download(origin, match[2], MAX_SIZE)
 
 
 def issuer_addresses(certificate: bytes) -> Iterator[str]:
     """Yield at most two addresses at which a ``certificate`` in DER says that its issuer's can be had."""
-    for found in islice(_ISSUER_AT.finditer(certificate), 2):
-        size = int.from_bytes(found[1] or found[2] or found[3], "big")
-        yield certificate[found.end() : found.end() + size].decode("latin-1")
+    for match in islice(_ISSUER_AT.finditer(certificate), 2):
+        size = int.from_bytes(match[1] or match[2] or match[3], "big")
+        yield certificate[match.end() : match.end() + size].decode("latin-1")
 
 
 def is_intermediate(certificate: bytes) -> bool:
@@ -107,11 +107,11 @@ def is_intermediate(certificate: bytes) -> bool:
         authorities: list[dict[str, Any]] = context.get_ca_certs()
         if context.cert_store_stats()["x509"] != 1 or len(authorities) != 1:
             return False
-        found = authorities[0]
-        began, ends = (ssl.cert_time_to_seconds(found[name]) for name in ("notBefore", "notAfter"))
+        authority = authorities[0]
+        began, ends = (ssl.cert_time_to_seconds(authority[name]) for name in ("notBefore", "notAfter"))
     except (ValueError, OSError, KeyError):
         return False
-    return began <= time.time() <= ends and _folded(found["subject"]) != _folded(found["issuer"])
+    return began <= time.time() <= ends and _folded(authority["subject"]) != _folded(authority["issuer"])
 
 
 def _folded(name: tuple[tuple[tuple[str, str], ...], ...]) -> list[tuple[str, str]]:

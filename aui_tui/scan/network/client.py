@@ -238,17 +238,17 @@ class Transport(httpx.AsyncBaseTransport):
                 sent.headers = [field for field in sent.headers if field[0].lower() not in _NOT_SENT[event]]
 
         while True:
-            asked = httpcore.Request(
+            sent_request = httpcore.Request(
                 request.method, url, headers=request.headers.raw, content=request.stream, extensions={"trace": trace}
             )
-            pool, known = self._connections(), self._intermediates
+            pool, intermediates = self._connections(), self._intermediates
             try:
-                response = await pool.handle_async_request(asked)
+                response = await pool.handle_async_request(sent_request)
             except Unavailable:
                 raise
             except ConnectFailed as error:
                 missing = error.error.lacks_issuer and await self._chains.intermediate(host, port)
-                if not missing or missing in known:
+                if not missing or missing in intermediates:
                     raise error.error from error
                 self._intermediates |= {missing}
                 self._leave(pool)

@@ -49,11 +49,11 @@ def tidy_head(head: bytes) -> bytes:
     Transfer-Encoding other than chunked, a Content-Length that is no number, and blank lines before the status line.
     """
     lines = _LINE_END.split(head)[:-2]
-    kept: list[bytes] = []
+    fields: list[bytes] = []
     chunked = any(line.lower().startswith(b"transfer-encoding") and b"chunked" in line.lower() for line in lines)
     for line in lines[1:]:
-        if line[:1] in (b" ", b"\t") and kept:
-            kept[-1] += b" " + _UNPRINTABLE.sub(b"", line).strip()
+        if line[:1] in (b" ", b"\t") and fields:
+            fields[-1] += b" " + _UNPRINTABLE.sub(b"", line).strip()
             continue
         name, colon, value = line.partition(b":")
         name, value = name.strip(), _UNPRINTABLE.sub(b"", value).strip()
@@ -61,9 +61,9 @@ def tidy_head(head: bytes) -> bytes:
         sizes = {size.strip() for size in value.split(b",")} if folded == b"content-length" else set()
         odd = sizes and (chunked or len(sizes) > 1 or not next(iter(sizes)).isdigit())
         if colon and _NAME.fullmatch(name) and not odd and folded != b"transfer-encoding":
-            kept.append(name + b": " + value)
-    kept += [b"Transfer-Encoding: chunked"] if chunked else []
-    return b"\r\n".join((lines[0], *kept, b"", b""))
+            fields.append(name + b": " + value)
+    fields += [b"Transfer-Encoding: chunked"] if chunked else []
+    return b"\r\n".join((lines[0], *fields, b"", b""))
 
 
 class HeadReader:
@@ -100,15 +100,15 @@ class HeadReader:
                 del self._held[:junk]
                 start = 0
             end = _HEAD_END.search(self._held, start)
-            whole = end is not None and _STATUS_LINE.match(self._held)
+            complete = end is not None and _STATUS_LINE.match(self._held)
             if data and end is None and len(self._held) <= _MAX_HEAD:
                 return out
             self.heavy |= len(self._held) > HEAVY if end is None else end.end() > HEAVY
-            self._in_head = bool(whole and _INTERIM.match(self._held) and not self._held.startswith(b"HTTP/1.1 101"))
+            self._in_head = bool(complete and _INTERIM.match(self._held) and not self._held.startswith(b"HTTP/1.1 101"))
             self._interim += self._in_head
             if self._interim > MAX_INTERIM:
                 raise Flooded(f"more than {MAX_INTERIM} interim responses and no answer")
-            if end is not None and whole:
+            if end is not None and complete:
                 out += tidy_head(bytes(self._held[: end.end()]))
                 del self._held[: end.end()]
             start = 0

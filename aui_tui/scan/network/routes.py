@@ -33,8 +33,8 @@ Lookup = Callable[[str], Sequence[str]]
 
 def system_lookup(host: str) -> tuple[str, ...]:
     """Return the addresses of ``host`` in the system's order (RFC 6724), each once. Raises OSError; may block."""
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+    entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 class SystemResolver:
@@ -103,8 +103,8 @@ class Routes:
                 raise self._dead[host, port]
             if self._access.via is not None and self._access.rule_for(host, port) is None:
                 return await self._through(self._access.via, host, port)
-            found, to_port = await self.resolve(host, port)
-            return await self._dial(found, to_port)
+            addresses, to_port = await self.resolve(host, port)
+            return await self._dial(addresses, to_port)
         except NetworkError as error:
             if error.silent:
                 self._dead[host, port] = error
@@ -134,12 +134,12 @@ class Routes:
         rule = self._access.rule_for(host, port)
         if rule is not None and rule.to_host:
             return await self._addresses(rule.to_host), rule.to_port or port
-        found = await self._addresses(host)
-        if not all(self._access.may_dial(address) for address in found):
+        addresses = await self._addresses(host)
+        if not all(self._access.may_dial(address) for address in addresses):
             if self._access.remote:  # a stranger learns nothing of the names of this network
                 raise NetworkError("dns", f"the name {host} does not resolve")
             raise NetworkError("address", f"{host} leads to an address outside the public Internet")
-        return found, (rule.to_port if rule is not None else None) or port
+        return addresses, (rule.to_port if rule is not None else None) or port
 
     async def _addresses(self, host: str) -> tuple[str, ...]:
         if target.parse_address(host) is not None:
@@ -157,24 +157,24 @@ class Routes:
         resolver = self._access.resolver or system_resolver()
         try:
             async with asyncio.timeout(limit):
-                found = tuple(await resolver(host))
+                addresses = tuple(await resolver(host))
         except TimeoutError as error:
             raise NetworkError("dns", f"the name servers gave no answer for {host} within {limit:g} s") from error
         except OSError as error:
             if isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN:
                 raise NetworkError("dns", f"the name servers could not be asked for {host}") from error
             raise NetworkError("dns", f"the name {host} does not resolve") from error
-        if not found:
+        if not addresses:
             raise NetworkError("dns", f"the name {host} does not resolve")
-        return found
+        return addresses
 
-    async def _dial(self, found: Sequence[str], port: int) -> streams.Stream:
+    async def _dial(self, addresses: Sequence[str], port: int) -> streams.Stream:
         """Return the first connection that is made."""
         limit = self._access.limits.connect
         running: set[asyncio.Task[streams.Stream]] = set()
         try:
             async with asyncio.timeout(limit):
-                return await _race(_interleave(found)[:MAX_ADDRESSES], port, running)
+                return await _race(_interleave(addresses)[:MAX_ADDRESSES], port, running)
         except TimeoutError as error:
             raise NetworkError("connect", f"no connection to port {port} within {limit:g} s", silent=True) from error
         except OSError as error:
@@ -217,10 +217,10 @@ async def _exactly(stream: streams.Stream, size: int) -> bytes:
     """Return the next ``size`` bytes. Raises EOFError."""
     data = b""
     while len(data) < size:
-        more = await stream.read(size - len(data))
-        if not more:
+        piece = await stream.read(size - len(data))
+        if not piece:
             raise EOFError
-        data += more
+        data += piece
     return data
 
 
@@ -254,12 +254,12 @@ def _refused(error: BaseException | None) -> bool:
     return isinstance(error, ConnectionRefusedError)
 
 
-def _interleave(found: Sequence[str]) -> list[str]:
-    """Return ``found`` with the address families taking turns, the first one's leading (RFC 8305 4)."""
-    first = ":" in found[0]
-    same = [address for address in found if (":" in address) == first]
-    other = [address for address in found if (":" in address) != first]
-    return [address for address in chain.from_iterable(zip_longest(same, other)) if address is not None]
+def _interleave(addresses: Sequence[str]) -> list[str]:
+    """Return ``addresses`` with the address families taking turns, the first one's leading (RFC 8305 4)."""
+    first = ":" in addresses[0]
+    same = [address for address in addresses if (":" in address) == first]
+    different = [address for address in addresses if (":" in address) != first]
+    return [address for address in chain.from_iterable(zip_longest(same, different)) if address is not None]
 
 
 def _consume(future: asyncio.Future[T]) -> None:
