@@ -91,16 +91,16 @@ def test_the_first_page_says_who_gets_in_and_a_search_lists_sites_alone(site: Ru
     place = [surface.slug for surface in surfaces()].index("claude")
     claude = [word for row in ranked if (word := list(row["matrix"].values())[place]) != "untested"]
     inside = percent(sum(word in ("allowed", "partial", "allowed-robots") for word in claude), len(claude))
-    rows = {row.css_first("th").text(): row.text() for row in tree.css("section[aria-labelledby=assistants] tbody tr")}
+    rows = {row.css_first("th").text(): row.text() for row in tree.css("section.assistants tbody tr")}
     assert inside in rows["Claude"]
-    by_category = sum(int(cell.text()) for cell in tree.css("section[aria-labelledby=stances] tbody td"))
+    by_category = sum(int(cell.text()) for cell in tree.css("section.stances tbody td"))
     assert by_category == len(ranked)
     assert len(tree.css("table.sites tbody tr")) <= 10 + 5
     about = {node.attributes["property"]: node.attributes["content"] for node in tree.css("meta[property^='og:']")}
     assert about["og:title"] == tree.css_first("title").text()
     assert set(about) == {"og:site_name", "og:type", "og:title", "og:description"}
     assert tree.css("a[href='/help/method']")
-    assert not page(site, "/?q=shop").css("section[aria-labelledby=assistants]")
+    assert not page(site, "/?q=shop").css("section.assistants")
     assert RICH_OPEN.host in (
         page(site, f"/site/{RICH_OPEN.host}").css_first("meta[property='og:description']").html or ""
     )
