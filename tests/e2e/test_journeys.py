@@ -120,7 +120,7 @@ def test_each_line_of_the_history_runs_in_a_shell(tmp_path: Path) -> None:
         terminal.press("v")
         terminal.wait_for("Who gets in", "What sites lack most")
         terminal.press("\x1b[B\r")
-        terminal.wait_for("Gets in", "Is refused")
+        terminal.wait_for("─ Claude ─")
         terminal.press("\r")
         terminal.wait_for("agent:", "enter Open")
         for keys, kind in (("x", "list"), (" \x1b[Bx", "list"), ("\r", ""), ("x", "card"), ("4", ""), ("x", "snippet")):
