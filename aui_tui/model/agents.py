@@ -152,19 +152,19 @@ def share_in(counts: Mapping[str, int], surface: Surface) -> tuple[int, int]:
 
     ``counts``: hosts per word.
     """
-    known = {word: number for word, number in counts.items() if gets_in(word, surface.source) is not None}
-    return sum(number for word, number in known.items() if gets_in(word)), sum(known.values())
+    decided = {word: number for word, number in counts.items() if gets_in(word, surface.source) is not None}
+    return sum(number for word, number in decided.items() if gets_in(word)), sum(decided.values())
 
 
-def agent_rows(card: ReportCard, seen: Observations | None = None) -> tuple[AgentRow, ...]:
+def agent_rows(card: ReportCard, observations: Observations | None = None) -> tuple[AgentRow, ...]:
     """Return the browser, the live-probed agents and the others, in the order of the registry."""
-    return (_browser(card, seen), *_rows(card, seen, registry().agents))
+    return (_browser(card, observations), *_rows(card, observations, registry().agents))
 
 
-def _rows(card: ReportCard, seen: Observations | None, agents: Sequence[Agent]) -> Iterator[AgentRow]:
-    robots = _robots(card, seen, registry().agents)
+def _rows(card: ReportCard, observations: Observations | None, agents: Sequence[Agent]) -> Iterator[AgentRow]:
+    robots = _robots(card, observations, registry().agents)
     answers = {agent.key: access for agent, access in card.answers}
-    words = _live_words(card, seen, answers, robots)
+    words = _live_words(card, observations, answers, robots)
     for agent in agents:
         row = _by_robots(agent, robots)
         access = answers.get(agent.key)
@@ -174,31 +174,31 @@ def _rows(card: ReportCard, seen: Observations | None, agents: Sequence[Agent]) 
             row,
             status=access.status if access is not None else 0,
             outcome=outcome,
-            exchange=seen.exchange(agent.key) if seen is not None and access is not None else None,
+            exchange=observations.exchange(agent.key) if observations is not None and access is not None else None,
             verdict=verdict,
             disagree=_disagree(row.robots, outcome),
         )
 
 
-def crawler_rows(card: ReportCard, seen: Observations | None = None) -> tuple[AgentRow, ...]:
+def crawler_rows(card: ReportCard, observations: Observations | None = None) -> tuple[AgentRow, ...]:
     """Return the crawlers, which are never asked and never scored: what robots.txt says is all there is."""
     crawlers = registry().crawlers
-    robots = _robots(card, seen, crawlers)
+    robots = _robots(card, observations, crawlers)
     return tuple(_by_robots(crawler, robots) for crawler in crawlers)
 
 
-def contradictions(card: ReportCard, seen: Observations | None = None) -> frozenset[str]:
+def contradictions(card: ReportCard, observations: Observations | None = None) -> frozenset[str]:
     """Say how robots.txt and the site disagree about a live-probed agent.
 
     ``out``: robots.txt lets an agent fetch the homepage and its probe was refused or challenged. ``in``: robots.txt
     shuts it out (own group, else ``*``; RFC 9309 2.2.1) and its probe was served.
     """
-    return directions(each(card, seen))
+    return directions(each(card, observations))
 
 
 def directions(assistants: Iterable[Outcome]) -> frozenset[str]:
     """Return how robots.txt and the site disagree about ``assistants``; see :func:`contradictions`."""
-    return frozenset("in" if one.verdict == TOLD_NO else "out" for one in assistants if one.disagree)
+    return frozenset("in" if assistant.verdict == TOLD_NO else "out" for assistant in assistants if assistant.disagree)
 
 
 def _by_robots(entry: Client, robots: Mapping[str, RobotsPolicy]) -> AgentRow:
@@ -216,29 +216,29 @@ def _by_robots(entry: Client, robots: Mapping[str, RobotsPolicy]) -> AgentRow:
     )
 
 
-def _browser(card: ReportCard, seen: Observations | None) -> AgentRow:
+def _browser(card: ReportCard, observations: Observations | None) -> AgentRow:
     outcome = card.human.outcome
     return AgentRow(
         key=BROWSER,
         label="a browser",
         status=card.human_status,
         outcome=outcome,
-        exchange=seen.browser if seen is not None else None,
+        exchange=observations.browser if observations is not None else None,
         verdict=labels.OF_OUTCOME[outcome],
     )
 
 
 def _live_words(
     card: ReportCard,
-    seen: Observations | None,
+    observations: Observations | None,
     answers: Mapping[str, AgentAccess],
     robots: Mapping[str, RobotsPolicy],
 ) -> dict[str, str]:
     """Return the word of each live-probed agent by slot; the matrix counts by position."""
     if card.unreachable:
         return dict.fromkeys(answers, UNCLEAR)
-    dropped, open_to_some = _dropped(card, seen), any(one.effective == "open" for one in robots.values())
-    found = {}
+    dropped, open_to_some = _dropped(card, observations), any(policy.effective == "open" for policy in robots.values())
+    words = {}
     for surface, verdict in of_surfaces(card.matrix):
         if not surface.live:
             continue
@@ -249,30 +249,34 @@ def _live_words(
             word = REFUSED
         elif verdict == "partial" and own == "partial" and open_to_some:
             word = PART
-        found[surface.live] = word
-    return found
+        words[surface.live] = word
+    return words
 
 
-def _dropped(card: ReportCard, seen: Observations | None) -> set[str]:
+def _dropped(card: ReportCard, observations: Observations | None) -> set[str]:
     """Return the agents that got no answer again and again while a browser was served; the record says untested."""
     every = conclusive(card) == LIVE_TOTAL
     return {
         agent.key
         for agent, access in card.answers
-        if access.status == 0 and (seen.exchange(agent.key).dropped if seen is not None else every)
+        if access.status == 0 and (observations.exchange(agent.key).dropped if observations is not None else every)
     }
 
 
-def _robots(card: ReportCard, seen: Observations | None, entries: Sequence[Client]) -> Mapping[str, RobotsPolicy]:
+def _robots(
+    card: ReportCard, observations: Observations | None, entries: Sequence[Client]
+) -> Mapping[str, RobotsPolicy]:
     """Return what robots.txt says of each token: exactly where the scan is kept, else as far as the card shows it."""
     tokens = [entry.token for entry in entries]
-    if seen is not None:
-        return dict(zip(tokens, seen.told(entries), strict=True))
+    if observations is not None:
+        return dict(zip(tokens, observations.told(entries), strict=True))
     words = {**card.ua_policy, **card.crawler_policy}
     effects = {"blocked": "blocked", "partial": "partial", "unlisted": _of_others(card)} if card.robots_known else {}
-    other = "open" if card.robots_known else "unknown"
+    of_unnamed = "open" if card.robots_known else "unknown"
     named = ((token, words.get(token, "")) for token in tokens)
-    return {token: RobotsPolicy(token=token, policy=word, effective=effects.get(word, other)) for token, word in named}
+    return {
+        token: RobotsPolicy(token=token, policy=word, effective=effects.get(word, of_unnamed)) for token, word in named
+    }
 
 
 def _of_others(card: ReportCard) -> str:
@@ -281,7 +285,11 @@ def _of_others(card: ReportCard) -> str:
         return "blocked"
     unnamed = {agent.key for agent in registry().agents if card.ua_policy.get(agent.token) == "unlisted"}
     closed = (surface for surface, verdict in of_surfaces(card.matrix) if verdict == "partial")
-    return "partial" if any(unnamed.issuperset(one.agents or (one.live,)) for one in closed) else "open"
+    return (
+        "partial"
+        if any(unnamed.issuperset(closed_surface.agents or (closed_surface.live,)) for closed_surface in closed)
+        else "open"
+    )
 
 
 def robots_file(card: ReportCard, seen: Observations | None) -> str:
@@ -299,45 +307,47 @@ def _disagree(says: str, outcome: str) -> bool:
 
 def open_readers(door: OpenDoor) -> dict[str, str]:
     """Return what each tool of ``open_agents.toml`` that was asked for gets, in a word of FATES, by its key."""
-    found: dict[str, str] = {}
+    words: dict[str, str] = {}
     for name, reading in door.readings.items():
         tools = clients()[name].tools if name in clients() else ()
-        found |= dict.fromkeys(tools, labels.OF_OUTCOME[reading.outcome])
+        words |= dict.fromkeys(tools, labels.OF_OUTCOME[reading.outcome])
     asking = (tool.key for tool in table().tool if tool.robots == ASKED and door.told_no)
-    return found | {key: TOLD_NO for key in asking if found.get(key) in (IN, UNCLEAR)}
+    return words | {key: TOLD_NO for key in asking if words.get(key) in (IN, UNCLEAR)}
 
 
 # Assistants with the same outcome
 
 
-def outcomes(card: ReportCard, seen: Observations | None = None) -> tuple[Outcome, ...]:
+def outcomes(card: ReportCard, observations: Observations | None = None) -> tuple[Outcome, ...]:
     """Return the eight assistants of the matrix, those with the same outcome folded into one, worst first."""
-    found: dict[tuple[str, str, bool], Outcome] = {}
-    for one in each(card, seen):
-        kind = one.verdict, one.reason, one.disagree
-        if same := found.get(kind):
-            one = msgspec.structs.replace(
-                same, keys=same.keys + one.keys, names=same.names + one.names, probe=same.probe or one.probe
+    outcome_by_kind: dict[tuple[str, str, bool], Outcome] = {}
+    for outcome in each(card, observations):
+        kind = outcome.verdict, outcome.reason, outcome.disagree
+        if same := outcome_by_kind.get(kind):
+            outcome = msgspec.structs.replace(
+                same, keys=same.keys + outcome.keys, names=same.names + outcome.names, probe=same.probe or outcome.probe
             )
-        found[kind] = one
-    return tuple(sorted(found.values(), key=lambda one: (WORST_FIRST.index(one.verdict), not one.probe)))
+        outcome_by_kind[kind] = outcome
+    return tuple(
+        sorted(outcome_by_kind.values(), key=lambda outcome: (WORST_FIRST.index(outcome.verdict), not outcome.probe))
+    )
 
 
-def each(card: ReportCard, seen: Observations | None = None) -> Iterator[Outcome]:
+def each(card: ReportCard, observations: Observations | None = None) -> Iterator[Outcome]:
     """Yield what every assistant of the matrix gets, one by one in the order of the matrix."""
-    rows = {row.key: row for row in agent_rows(card, seen)}
-    file = robots_file(card, seen)
-    rules = seen.robots.kind == "rules" if seen is not None else card.robots_status <= 299
+    rows = {row.key: row for row in agent_rows(card, observations)}
+    file = robots_file(card, observations)
+    rules = observations.robots.kind == "rules" if observations is not None else card.robots_status <= 299
     for surface, (key, verdict) in zip(surfaces(), card.matrix.items(), strict=False):
         if surface.source == "live" and surface.live in rows:
             row = rows[surface.live]
             word, disagree = row.verdict, row.disagree
             reason = _asked(word, row, file, browser_served=rows[BROWSER].outcome == SERVED)
         elif surface.source == "none":
-            word, reason, disagree = *_driven(verdict, card, seen, file), False
+            word, reason, disagree = *_driven(verdict, card, observations, file), False
         else:
-            told = word_of(verdict, surface.source) == TOLD_NO
-            word, reason, disagree = *_unasked([rows[key] for key in surface.agents], file, told=told), False
+            told_no = word_of(verdict, surface.source) == TOLD_NO
+            word, reason, disagree = *_unasked([rows[key] for key in surface.agents], file, told=told_no), False
         if card.unreachable and word != NOT_ASKED:
             word, reason, disagree = UNCLEAR, "nobody got a usable answer, so nothing is known", False
         yield Outcome(
@@ -353,7 +363,7 @@ def each(card: ReportCard, seen: Observations | None = None) -> Iterator[Outcome
         )
 
 
-def _driven(verdict: str, card: ReportCard, seen: Observations | None, file: str) -> tuple[str, str]:
+def _driven(verdict: str, card: ReportCard, observations: Observations | None, file: str) -> tuple[str, str]:
     """Return the word and the reason of an assistant with a browser of its own: by the run of the tasks, if any.
 
     Where robots.txt or the wall of today is newer than the run and shuts it out, that counts.
@@ -361,7 +371,7 @@ def _driven(verdict: str, card: ReportCard, seen: Observations | None, file: str
     word = word_of(verdict, "none", ran=bool(card.task_runs) or task_points(card) is not None)
     if word == NOT_ASKED:
         return word, "a browser is challenged" if card.human.outcome == CHALLENGED else "needs a browser (--tasks)"
-    run = seen.tasks if seen is not None else None
+    run = observations.tasks if observations is not None else None
     when = f" of {run.ran_at[:10]}" if run is not None else ""
     if word == IN and (run is None or run.ran_at < card.scanned_at):
         if card.wildcard_block:
@@ -443,20 +453,20 @@ def turned_away(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 
     Where nobody is turned away: ``unclear`` and those of whom nothing is known, else ``in`` and none.
     """
-    away = {one.label: word for one, word in zip(surfaces(), words, strict=False) if word in SHUT}
+    away = {surface.label: word for surface, word in zip(surfaces(), words, strict=False) if word in SHUT}
     if away:
         return min(away.values(), key=WORST_FIRST.index), tuple(away)
-    unclear = tuple(one.label for one, word in zip(surfaces(), words, strict=False) if word == UNCLEAR)
+    unclear = tuple(surface.label for surface, word in zip(surfaces(), words, strict=False) if word == UNCLEAR)
     return (UNCLEAR, unclear) if unclear else (IN, ())
 
 
 def probe_of(key: str) -> str:
     """Return the probe that stands for a matrix key, an agent or a probe itself; empty when there is none."""
-    known = registry()
+    names_known = registry()
     surface = surface_called(key)
     if surface is not None:
         return surface.live
-    agent = known.agent(key)
+    agent = names_known.agent(key)
     if agent is not None:
         return agent.key if agent.live_probe else ""
     return key if key in (BROWSER, *FILE_PROBES) else ""

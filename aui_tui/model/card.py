@@ -187,15 +187,19 @@ class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The evidence, a finding a line, with ids and facts where this program graded the card."""
-        known = {} if self.ledger is UNSET else {one.text: one for one in self.ledger.findings}
-        return tuple(known.get(line.text) or Finding("", severity=line.t, text=line.text) for line in self.evidence)
+        finding_by_text = {} if self.ledger is UNSET else {finding.text: finding for finding in self.ledger.findings}
+        return tuple(
+            finding_by_text.get(line.text) or Finding("", severity=line.t, text=line.text) for line in self.evidence
+        )
 
     def with_findings(self, findings: Iterable[Finding]) -> ReportCard:
         """Return the card with ``findings`` as its evidence, the most severe first."""
         weight = {word: place for place, word in enumerate(SEVERITIES)}
-        ranked = tuple(sorted(findings, key=lambda one: weight.get(one.severity, 0)))
+        ranked = tuple(sorted(findings, key=lambda finding: weight.get(finding.severity, 0)))
         ledger = UNSET if self.ledger is UNSET else replace(self.ledger, findings=ranked)
-        return replace(self, evidence=tuple(Evidence(one.severity, one.text) for one in ranked), ledger=ledger)
+        return replace(
+            self, evidence=tuple(Evidence(finding.severity, finding.text) for finding in ranked), ledger=ledger
+        )
 
     @property
     def human(self) -> AgentAccess:
@@ -325,8 +329,8 @@ def card_without_volatile(card: ReportCard) -> ReportCard:
         for word in sorted(volatile, key=len, reverse=True):
             code = code.replace(word, volatile[word])
         fixes.append(replace(fix, code=code))
-    kept = card.with_findings(finding for finding in card.findings if finding.id != QUOTE)
-    return replace(kept, recommendations=tuple(fixes))
+    without_quotes = card.with_findings(finding for finding in card.findings if finding.id != QUOTE)
+    return replace(without_quotes, recommendations=tuple(fixes))
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -57,10 +57,10 @@ def names_of(field: str) -> tuple[str, ...]:
     """Return our literal keys of a map (``matrix``, ``ua_policy``, ``crawler_policy``, ``agent_access``) in order."""
     if field == "matrix":
         return tuple(surface.slug for surface in surfaces())
-    known = registry()
+    names_known = registry()
     if field == "crawler_policy":
-        return tuple(crawler.token for crawler in known.crawlers)
-    agents = known.live if field == "agent_access" else known.agents
+        return tuple(crawler.token for crawler in names_known.crawlers)
+    agents = names_known.live if field == "agent_access" else names_known.agents
     return tuple(agent.token for agent in agents)
 
 
@@ -176,13 +176,13 @@ def _record(raw: Any, kind: type[T], what: str) -> T:
 def _tidied(raw: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:
     """Return the fields that the specification names, cleaned, under our names and in our order."""
     raw = _whole(raw)
-    found = cleaned({name: raw[name] for name in kind.__struct_fields__ if name in raw}, SHORT, TEXT_LIMITS)
-    if isinstance(found.get("scanned_at"), str):
-        found["scanned_at"] = instant(found["scanned_at"])
+    fields = cleaned({name: raw[name] for name in kind.__struct_fields__ if name in raw}, SHORT, TEXT_LIMITS)
+    if isinstance(fields.get("scanned_at"), str):
+        fields["scanned_at"] = instant(fields["scanned_at"])
     for field in MAPS:
-        if isinstance(found.get(field), dict):
-            found[field] = _ordered(field, found[field])
-    return _ours(found)
+        if isinstance(fields.get(field), dict):
+            fields[field] = _ordered(field, fields[field])
+    return _ours(fields)
 
 
 def _whole(raw: dict[str, Any]) -> dict[str, Any]:
@@ -221,12 +221,12 @@ _INSTANT: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(
 
 def instant(value: str) -> str:
     """Return a UTC time with its milliseconds; empty for anything else."""
-    found = _INSTANT.fullmatch(value)
+    match = _INSTANT.fullmatch(value)
     try:
-        datetime.fromisoformat(found[1] if found else "")
+        datetime.fromisoformat(match[1] if match else "")
     except ValueError:
         return ""
-    return f"{found[1]}.{(found[2] or '')[:3]:0<3}Z" if found else ""
+    return f"{match[1]}.{(match[2] or '')[:3]:0<3}Z" if match else ""
 
 
 def _ordered(field: str, values: dict[str, Any]) -> dict[str, Any]:
@@ -234,5 +234,5 @@ def _ordered(field: str, values: dict[str, Any]) -> dict[str, Any]:
     names, slots = names_of(field), slots_of(field)
     if len(values) != len(names):
         return values
-    found = {name: key for name, slot in zip(names, slots, strict=True) for key in (slot, name) if key in values}
-    return {name: values[found[name]] for name in names} if len(found) == len(names) else values
+    key_of = {name: key for name, slot in zip(names, slots, strict=True) for key in (slot, name) if key in values}
+    return {name: values[key_of[name]] for name in names} if len(key_of) == len(names) else values

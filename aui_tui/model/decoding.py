@@ -142,21 +142,21 @@ _WORDS: Final = {
 def sentence(error: Exception) -> str:
     """Return what msgspec says of a broken record, in plain words and the field first, without a full stop."""
     text = clean(error, 300)
-    found = _PATH.search(text)
-    problem = re.sub(r"`([a-z |]+)`", _types, text[: found.start()] if found else text)
-    for said, plain in _WORDS.items():
-        problem = problem.replace(said, plain)
-    if found is None:
+    known_outcomes = _PATH.search(text)
+    problem = re.sub(r"`([a-z |]+)`", _types, text[: known_outcomes.start()] if known_outcomes else text)
+    for theirs, plain in _WORDS.items():
+        problem = problem.replace(theirs, plain)
+    if known_outcomes is None:
         return problem[:1].lower() + problem[1:]
     words = _ONE_OF.fullmatch(problem)
     if words is not None:
         problem = f"must be one of {words[1].replace('|', ', ')}"
     elif "matching regex" in problem:
-        problem = _FORMS.get(found[1].rpartition(".")[2], problem)
-    path = (found[1] or "the record").replace("[...]", " (one of its entries)").replace(").", "), ")
+        problem = _FORMS.get(known_outcomes[1].rpartition(".")[2], problem)
+    path = (known_outcomes[1] or "the record").replace("[...]", " (one of its entries)").replace(").", "), ")
     return f"{path}: {problem}"
 
 
-def _types(found: re.Match[str]) -> str:
-    words = found[1].split(" | ")
-    return " or ".join(_TYPES[word] for word in words) if set(words) <= _TYPES.keys() else found[0]
+def _types(match: re.Match[str]) -> str:
+    words = match[1].split(" | ")
+    return " or ".join(_TYPES[word] for word in words) if set(words) <= _TYPES.keys() else match[0]

@@ -27,9 +27,9 @@ def withheld(content: str) -> str:
 
 def of_meta(name: str, content: str) -> str:
     """Return what a meta element withholds from indexes or agents; nothing of one that speaks to no client."""
-    said = withheld(content)
-    tokens = (entry.token.lower() for entry in (*registry().agents, *registry().crawlers)) if said else ()
-    return said if "bot" in name.lower() or name.lower() in tokens else ""
+    directives = withheld(content)
+    tokens = (entry.token.lower() for entry in (*registry().agents, *registry().crawlers)) if directives else ()
+    return directives if "bot" in name.lower() or name.lower() in tokens else ""
 
 
 def of_field(value: str) -> Iterator[tuple[str, str]]:
@@ -38,13 +38,13 @@ def of_field(value: str) -> Iterator[tuple[str, str]]:
     A name holds for the directives after it, up to the next name.
     """
     name = ""
-    said: dict[str, list[str]] = {}
+    words_of: dict[str, list[str]] = {}
     for part in value[:2000].split(","):
         named = _NAMED.fullmatch(part)
         if named is not None and named[1].lower() not in ("max-snippet", "unavailable_after"):
             name, part = named[1], named[2]
-        said.setdefault(name, []).append(part)
-    for client, words in said.items():
-        found = withheld(",".join(words))
-        if found:
-            yield client, found
+        words_of.setdefault(name, []).append(part)
+    for client, words in words_of.items():
+        directives = withheld(",".join(words))
+        if directives:
+            yield client, directives

@@ -95,15 +95,15 @@ def result(card: ReportCard) -> str:
 
 def name(key: str) -> str:
     """Return what an assistant, an agent or a probe is called, by its key in a record; a foreign key as it is."""
-    known = surface_called(key) or registry().agent(key)
-    return known.label if known else PROBES.get(key, key)
+    entry = surface_called(key) or registry().agent(key)
+    return entry.label if entry else PROBES.get(key, key)
 
 
 def pillar(method: str, key: str) -> str:
     """Return the label of a pillar key under ``method``; of an unknown one the key with a capital."""
-    for known in METHODS[method].pillars if method in METHODS else ():
-        if known.key == key:
-            return known.label
+    for entry in METHODS[method].pillars if method in METHODS else ():
+        if entry.key == key:
+            return entry.label
     return key[:1].upper() + key[1:]
 
 
@@ -114,11 +114,11 @@ def policy(word: str) -> str:
 
 def points(card: ReportCard, pillar: str) -> str:
     """Return the points of a pillar such as ``18/25``, or ``20/20, 30 not measured``; without a value as ``tasks``."""
-    found, most = of_pillar(card, pillar), card.pillar_max.get(pillar) or 0
-    if found is None:
+    earned_of, most = of_pillar(card, pillar), card.pillar_max.get(pillar) or 0
+    if earned_of is None:
         return tasks(card)
-    got, measured = found
-    return f"{got:g}/{measured:g}" + (f", {most - measured:g} not measured" if measured < most else "")
+    earned, measured = earned_of
+    return f"{earned:g}/{measured:g}" + (f", {most - measured:g} not measured" if measured < most else "")
 
 
 def tasks(card: ReportCard) -> str:
@@ -148,24 +148,24 @@ def origin(host: str) -> str:
 
     Empty for anything else, and for one with a port but without a scheme: the record does not say which.
     """
-    found = _HOST.fullmatch(host)
-    if found is None or (found[3] and not found[1]):
+    match = _HOST.fullmatch(host)
+    if match is None or (match[3] and not match[1]):
         return ""
-    return f"{found[1] or 'https'}://{found[2]}"
+    return f"{match[1] or 'https'}://{match[2]}"
 
 
-def address(host: str, seen: Observations | None) -> str:
-    """Return what to type to scan ``host`` again as it was scanned in ``seen``.
+def address(host: str, observations: Observations | None) -> str:
+    """Return what to type to scan ``host`` again as it was scanned in ``observations``.
 
     A site that answered over plain http is asked over http: https would be another site, or none.
     """
-    return seen.origin if seen is not None and seen.origin.startswith("http://") else host
+    return observations.origin if observations is not None and observations.origin.startswith("http://") else host
 
 
 def web_address(text: str) -> str:
     """Return the address to open in a browser for a host or an address; empty for what is neither."""
-    found = _HOST.fullmatch(text)
-    return f"{found[1] or 'https'}://{found[2]}/" if found is not None else ""
+    match = _HOST.fullmatch(text)
+    return f"{match[1] or 'https'}://{match[2]}/" if match is not None else ""
 
 
 def moment(scanned_at: str) -> str:
@@ -207,9 +207,9 @@ def seconds(milliseconds: int) -> str:
     return f"{value:.1f} s" if value >= 9.995 else f"{value:.2f} s"
 
 
-def percent(part: int, whole: int) -> str:
+def percent(part: int, total: int) -> str:
     """Return a share of hosts in whole percent, ``12 %``; none that is shown as zero though there is a part."""
-    share = 100 * part / whole if whole else 0.0
+    share = 100 * part / total if total else 0.0
     return "<1 %" if 0 < share < 1 else f"{share:.0f} %"
 
 

@@ -185,10 +185,10 @@ class SignedResult(Record, frozen=True):
 
 def joined_fields(fields: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return header ``fields`` as a mapping, the values of one name joined by a comma (RFC 9110 5.3)."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for name, value in fields:
-        found[name] = f"{found[name]}, {value}" if name in found else value
-    return found
+        values[name] = f"{values[name]}, {value}" if name in values else value
+    return values
 
 
 class Exchange(Record, frozen=True):
@@ -345,13 +345,15 @@ class RobotsFacts(Record, frozen=True):
 
         Of a file that was not read to its end nobody is said to be let in.
         """
-        known = {policy.token: policy for policy in (*self.agents, *self.crawlers)} if self.kind == "rules" else {}
+        policy_by_token = (
+            {policy.token: policy for policy in (*self.agents, *self.crawlers)} if self.kind == "rules" else {}
+        )
         effective = "unknown" if self.kind == "unknown" else "open"
-        found = (known.get(token) or RobotsPolicy(token=token, effective=effective) for token in tokens)
+        policies = (policy_by_token.get(token) or RobotsPolicy(token=token, effective=effective) for token in tokens)
         if not self.cut:
-            return tuple(found)
+            return tuple(policies)
         unknown = msgspec.structs.replace
-        return tuple(unknown(one, effective="unknown") if one.effective == "open" else one for one in found)
+        return tuple(unknown(entry, effective="unknown") if entry.effective == "open" else entry for entry in policies)
 
 
 class Landmarks(Record, frozen=True):
@@ -520,19 +522,21 @@ class Declared(Record, frozen=True):
 
 def _readings(exchanges: Sequence[Exchange], arms: Sequence[Arm] = (), names: Iterable[str] = ()) -> dict[str, Reading]:
     """Return what the answer to each of ``names``, live-probed agents by default, means beside the browser's."""
-    known = {probe.name: probe for probe in exchanges}
-    browser = known[BROWSER].outcome if BROWSER in known else INCONCLUSIVE
+    probe_by_name = {probe.name: probe for probe in exchanges}
+    browser = probe_by_name[BROWSER].outcome if BROWSER in probe_by_name else INCONCLUSIVE
     shared = {arm.name: arm.outcome for arm in arms if not arm.agent}
-    asked = tuple(names) or tuple(agent.key for agent in registry().live)
-    found = {}
-    for name in asked:
-        probe = known.get(name) or Exchange(name=name, url="")
-        peer = any(one.outcome == SERVED for one in exchanges if one.name in asked and one is not probe)
+    keys = tuple(names) or tuple(agent.key for agent in registry().live)
+    readings = {}
+    for name in keys:
+        probe = probe_by_name.get(name) or Exchange(name=name, url="")
+        peer = any(
+            exchange.outcome == SERVED for exchange in exchanges if exchange.name in keys and exchange is not probe
+        )
         own = {arm.name: arm.outcome for arm in arms if arm.agent == name}
         reading = read(browser, REFUSED if probe.dropped else probe.outcome, peer=peer, arms=shared | own)
         silent = probe.dropped and reading.outcome == REFUSED
-        found[name] = reading._replace(matrix="untested") if silent else reading
-    return found
+        readings[name] = reading._replace(matrix="untested") if silent else reading
+    return readings
 
 
 class OtherPage(Record, frozen=True):
@@ -563,7 +567,7 @@ class OpenDoor(Record, frozen=True):
     @property
     def readings(self) -> dict[str, Reading]:
         """What the answer to each client means, by the name of its probe."""
-        return _readings(self.exchanges, names=[one.name for one in self.exchanges[1:]])
+        return _readings(self.exchanges, names=[exchange.name for exchange in self.exchanges[1:]])
 
 
 class Observations(Record, frozen=True):
@@ -622,13 +626,13 @@ class Observations(Record, frozen=True):
         """Return what robots.txt says to each of ``entries``: the one that it gets, where that is its own."""
         own = {arm.agent: arm for arm in self.arms if arm.name == OWN_ROBOTS}
         agents = tuple(entries)
-        found = []
+        policies = []
         for entry, policy in zip(agents, self.robots.policies(entry.token for entry in agents), strict=True):
             arm = own.get(entry.key)
             if arm is not None:
                 policy = RobotsPolicy(token=entry.token, effective=arm.detail, line=arm.line, rule=arm.rule)
-            found.append(policy)
-        return tuple(found)
+            policies.append(policy)
+        return tuple(policies)
 
     def closed_file(self, name: str) -> Arm | None:
         """Return what an agent got in place of the file ``name``, which a browser gets; None where it gets it too."""
@@ -774,9 +778,9 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
     seed: bool = False
 
 
-def encode_recording(found: Recording) -> bytes:
-    """Return ``found`` as JSON, indented, with a final line feed."""
-    return msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
+def encode_recording(recording: Recording) -> bytes:
+    """Return ``recording`` as JSON, indented, with a final line feed."""
+    return msgspec.json.format(msgspec.json.encode(recording), indent=1) + b"\n"
 
 
 def decode_recording(data: bytes) -> Recording:
@@ -789,17 +793,17 @@ def decode_recording(data: bytes) -> Recording:
         raise RecordError("The file is not a recording of a scan.")
     if version != RECORDING:
         raise RecordError(f"The recording has version {version}; this program reads version {RECORDING}.")
-    found = record_of(raw, Recording, "recording", MAX_TEXT, WHOLE)
-    if found.category not in CATEGORIES:
+    recording = record_of(raw, Recording, "recording", MAX_TEXT, WHOLE)
+    if recording.category not in CATEGORIES:
         raise RecordError(f"Broken recording: category is none of {', '.join(CATEGORIES)}.")
-    seen = found.observations
+    observations = recording.observations
     names = probe_names()
-    if tuple(exchange.name for exchange in seen.exchanges) != names:
+    if tuple(exchange.name for exchange in observations.exchanges) != names:
         raise RecordError(f"Broken recording: exchanges must be {', '.join(names)} in this order.")
     for field, tokens in (("agents", registry().agents), ("crawlers", registry().crawlers)):
-        if len(getattr(seen.robots, field)) not in (0, len(tokens)):
+        if len(getattr(observations.robots, field)) not in (0, len(tokens)):
             raise RecordError(f"Broken recording: robots.{field} must have {len(tokens)} entries.")
-    return msgspec.structs.replace(found, name=clean(found.name, MAX_NAME))
+    return msgspec.structs.replace(recording, name=clean(recording.name, MAX_NAME))
 
 
 def decode_observations(data: bytes) -> Observations:

@@ -76,8 +76,8 @@ def clients() -> dict[str, OpenClient]:
     alike: dict[tuple[str, str, str, int], list[str]] = {}
     for tool in table().tool:
         alike.setdefault((tool.user_agent, tool.accept, tool.encodings, tool.redirects), []).append(tool.key)
-    found = (OpenClient(*sent, tuple(tools)) for sent, tools in alike.items())
-    return {client.name: client for client in found}
+    distinct = (OpenClient(*sent, tuple(tools)) for sent, tools in alike.items())
+    return {client.name: client for client in distinct}
 
 
 def tool_called(word: str) -> str:

@@ -16,9 +16,9 @@ from aui_tui.model.vocabulary import LIVE_TOTAL, NO_GRADE
 from aui_tui.text import count
 
 
-def percent(got: int, possible: int) -> int:
-    """Return ``got`` of ``possible`` as a score: round half up of the percentage, 0 of nothing."""
-    return round_half_up(100 * got, possible) if possible else 0
+def percent(earned: int, possible: int) -> int:
+    """Return ``earned`` of ``possible`` as a score: round half up of the percentage, 0 of nothing."""
+    return round_half_up(100 * earned, possible) if possible else 0
 
 
 def conclusive(card: ReportCard) -> int:
@@ -33,8 +33,8 @@ def totals(card: ReportCard) -> tuple[int, int]:
 
     What was measured is what is earned, what the fixes would gain, and what the tasks lack.
     """
-    got = round(sum(value for value in card.pillars.values() if value is not None))
-    return got, got + sum(fix.pts for fix in card.recommendations) + lacking(card)
+    earned = round(sum(value for value in card.pillars.values() if value is not None))
+    return earned, earned + sum(fix.pts for fix in card.recommendations) + lacking(card)
 
 
 def unmeasured(card: ReportCard) -> int:
@@ -47,15 +47,15 @@ def of_pillar(card: ReportCard, key: str) -> tuple[float, float] | None:
     value, method = card.pillars[key], METHODS.get(card.method)
     if value is None:
         return None
-    most, got = card.pillar_max.get(key) or 0, value
+    most, earned = card.pillar_max.get(key) or 0, value
     if method is None or card.unreachable:
-        return got, most
+        return earned, most
     if key == method.task_pillar.key:
-        return got, got + lacking(card)
+        return earned, earned + lacking(card)
     label = next((pillar.label for pillar in method.pillars if pillar.key == key), "")
     if not label:
-        return got, most
-    return got, got + sum(fix.pts for fix in card.recommendations if fix.pillar == label)
+        return earned, most
+    return earned, earned + sum(fix.pts for fix in card.recommendations if fix.pillar == label)
 
 
 def is_graded(card: ReportCard) -> bool:
@@ -83,8 +83,8 @@ def full(card: ReportCard) -> int:
 
 def reach(card: ReportCard) -> tuple[int, int]:
     """Return the lowest and the highest score that the card could have, had all of its pillars been measured."""
-    (got, possible), every = totals(card), full(card)
-    return percent(got, every), capped(percent(got + every - possible, every), card.stance)
+    (earned, possible), every = totals(card), full(card)
+    return percent(earned, every), capped(percent(earned + every - possible, every), card.stance)
 
 
 def task_points(card: ReportCard) -> int | None:
@@ -100,9 +100,11 @@ def lacking(card: ReportCard) -> int:
     if points is None or method is None:
         return 0
     entries = card.ledger.entries if card.ledger is not UNSET else ()
-    kept = next((one.possible for one in entries if one.pillar == method.task_pillar.key), method.task_pillar.maximum)
-    found = pillar_points(card.task_runs or (), method.task_pillar.maximum)
-    return max(0, (found[1] if found is not None else kept) - points)
+    possible = next(
+        (entry.possible for entry in entries if entry.pillar == method.task_pillar.key), method.task_pillar.maximum
+    )
+    measured = pillar_points(card.task_runs or (), method.task_pillar.maximum)
+    return max(0, (measured[1] if measured is not None else possible) - points)
 
 
 def without_tasks(card: ReportCard) -> int:
@@ -110,8 +112,8 @@ def without_tasks(card: ReportCard) -> int:
     points = task_points(card)
     if points is None:
         return card.score
-    got, possible = totals(card)
-    raw = percent(got - points, possible - points - lacking(card))
+    earned, possible = totals(card)
+    raw = percent(earned - points, possible - points - lacking(card))
     return capped(raw, card.stance)
 
 
@@ -198,7 +200,7 @@ def raised(before: int, after: int | None, points: int, *, asked: bool) -> str:
 
 def gain(card: ReportCard, fix: str = "") -> str:
     """Return what the score becomes with ``fix``; without one, with all fixes of ``card``. Nothing for another fix."""
-    keys = frozenset(one.k for one in card.recommendations if fix in ("", one.k))
+    keys = frozenset(fix_there.k for fix_there in card.recommendations if fix in ("", fix_there.k))
     return gain_of(card, keys, score_after(card, fix))
 
 
@@ -207,9 +209,9 @@ def gain_of(card: ReportCard, fixes: frozenset[str], after: int | None) -> str:
 
     Of a foreign card, or where the score is not foreseen, only the points are known.
     """
-    points = sum(one.pts for one in card.recommendations if one.k in fixes)
-    asked = bool(fixes & asked_for(card))
-    return raised(card.score, after if foresees(card) else None, points, asked=asked) if fixes else ""
+    points = sum(fix.pts for fix in card.recommendations if fix.k in fixes)
+    is_asked = bool(fixes & asked_for(card))
+    return raised(card.score, after if foresees(card) else None, points, asked=is_asked) if fixes else ""
 
 
 def asked_for(card: ReportCard) -> frozenset[str]:

@@ -114,9 +114,9 @@ def _word(what: str, column: str, allowed: Sequence[str]) -> Reader:
     return lambda value: Term(f"{column} = ?", (choose(what, value, allowed),))
 
 
-def _member(what: str, column: str, allowed: Sequence[str], given: str = "") -> Reader:
-    """A column that holds several words, each between commas; ``given`` must hold too."""
-    return lambda value: Term(f"{given}instr({column}, ?) > 0", (f",{choose(what, value, allowed)},",))
+def _member(what: str, column: str, allowed: Sequence[str], also: str = "") -> Reader:
+    """A column that holds several words, each between commas; ``also`` must hold too."""
+    return lambda value: Term(f"{also}instr({column}, ?) > 0", (f",{choose(what, value, allowed)},",))
 
 
 def _part(column: str) -> Reader:
@@ -150,14 +150,14 @@ def _number(name: str, sql: str, pattern: str, takes: str, usual: str = "=") -> 
         low, dots, high = value.partition("..")
         if dots and not low and not high:
             raise BadValue(f"The query term {name}: needs a value, for example {FIELDS[name].example}.")
-        wanted = [f">={low}"] * bool(low) + [f"<={high}"] * bool(high) if dots else [value]
+        texts = [f">={low}"] * bool(low) + [f"<={high}"] * bool(high) if dots else [value]
         ends = []
-        for text in wanted:
-            found = shape.match(text)
-            if found is None:
+        for text in texts:
+            match = shape.match(text)
+            if match is None:
                 raise BadValue(f"{name}: takes {takes}, not {clean(value, 40)!r}.")
-            unit = found[3] if shape.groups > 2 else ""
-            ends.append((found[1] or usual, int(found[2]) * UNITS.get(unit, 1)))
+            unit = match[3] if shape.groups > 2 else ""
+            ends.append((match[1] or usual, int(match[2]) * UNITS.get(unit, 1)))
         if len(ends) == 2 and ends[0][1] > ends[1][1]:
             raise BadValue(f"The range {name}:{clean(value, 40)} is empty: write the smaller value first.")
         return Term(" AND ".join(sql.format(sign) for sign, _ in ends), tuple(number for _, number in ends))
@@ -179,9 +179,9 @@ def _agent(value: str) -> Term:
         )
     verdicts, fates = set[str](), set[str]()
     for word in words.split(","):
-        known = VERDICT_WORDS.get(word.strip().casefold().replace(" ", "-"), ())
-        fates.update(FATES[fate] for fate in known)
-        verdicts.update(() if known else [choose("verdict", word, (*VERDICT_WORDS, *VERDICTS))])
+        fates_meant = VERDICT_WORDS.get(word.strip().casefold().replace(" ", "-"), ())
+        fates.update(FATES[fate] for fate in fates_meant)
+        verdicts.update(() if fates_meant else [choose("verdict", word, (*VERDICT_WORDS, *VERDICTS))])
     return any_of(term for slug in slugs for term in _gets(slug, sorted(verdicts), sorted(fates)))
 
 
@@ -195,22 +195,24 @@ def _gets(slug: str, verdicts: Sequence[str], fates: Sequence[str]) -> Iterator[
 
 def _slugs(name: str) -> tuple[str, ...]:
     """Return the matrix surfaces that a name of the registry means, all of them for ``any``."""
-    known = surfaces()
-    found = known if name.casefold() == ANY else registry().surfaces_of(name)
-    return tuple(s.slug for s in found) or (choose("agent", name, (*(s.slug for s in known), ANY)),)
+    every = surfaces()
+    matching = every if name.casefold() == ANY else registry().surfaces_of(name)
+    return tuple(s.slug for s in matching) or (choose("agent", name, (*(s.slug for s in every), ANY)),)
 
 
 def _crawler(value: str) -> Term:
     """``gptbot`` (robots.txt has a group of its name), ``gptbot=blocked`` or ``gptbot,ccbot=blocked,partial``."""
     names, equals, words = value.partition("=")
-    wanted = [choose("policy", word, CRAWLER_POLICIES) for word in words.split(",")] if equals else CRAWLER_POLICIES[1:]
+    policies = (
+        [choose("policy", word, CRAWLER_POLICIES) for word in words.split(",")] if equals else CRAWLER_POLICIES[1:]
+    )
     tokens = [_token(name) for name in names.split(",")]
-    return any_of(_policy(token, policy) for token in tokens for policy in wanted)
+    return any_of(_policy(token, policy) for token in tokens for policy in policies)
 
 
 def _token(name: str) -> str:
-    found = [one.token for one in registry().crawlers if fold(name) in names_of(one)]
-    return found[0] if found else choose("crawler", name, tuple(one.token for one in registry().crawlers))
+    tokens = [crawler.token for crawler in registry().crawlers if fold(name) in names_of(crawler)]
+    return tokens[0] if tokens else choose("crawler", name, tuple(crawler.token for crawler in registry().crawlers))
 
 
 def _policy(token: str, policy: str) -> Term:
@@ -241,16 +243,16 @@ def _opens(key: str, fate: str) -> Term:
 
 def _grade(value: str) -> Term:
     low, dots, high = value.partition("..")
-    found = re.match(r"<=|>=|<|>|=", value)
+    match = re.match(r"<=|>=|<|>|=", value)
     if dots:
         ends = sorted(GRADES.index(_letter(end, value)) for end in (low or GRADES[0], high or GRADES[-1]))
         grades = GRADES[ends[0] : ends[1] + 1]
-    elif found is None or found[0] == "=":
+    elif match is None or match[0] == "=":
         grades = (_letter(value.removeprefix("="), value),)
     else:
-        place = GRADES.index(_letter(value[found.end() :], value))
-        grades = GRADES[place:] if found[0].startswith("<") else GRADES[: place + 1]
-        grades = grades if found[0].endswith("=") else tuple(word for word in grades if word != GRADES[place])
+        place = GRADES.index(_letter(value[match.end() :], value))
+        grades = GRADES[place:] if match[0].startswith("<") else GRADES[: place + 1]
+        grades = grades if match[0].endswith("=") else tuple(word for word in grades if word != GRADES[place])
     if not grades:
         raise BadValue(f"No grade is {clean(value, 40)}. Grades are A to F, best first: grade:f, grade:<c, grade:a..b.")
     return Term(f"ranked AND substr(grade, 1, 1) IN ({', '.join('?' * len(grades))})", grades)
@@ -516,9 +518,9 @@ _FILTER: Final = re.compile(r'(category|stance):"?([^":]+)"?')
 
 def _sort(name: str) -> str:
     head, dot, word = name.partition(".")
-    found = registry().surfaces_of(word) if dot and head.casefold() == "matrix" else ()
-    if len(found) == 1:
-        return "matrix." + found[0].slug
+    matching = registry().surfaces_of(word) if dot and head.casefold() == "matrix" else ()
+    if len(matching) == 1:
+        return "matrix." + matching[0].slug
     slugs = tuple("matrix." + surface.slug for surface in surfaces())
     return choose("sort column", name or "rank", (*SORTS, *slugs))
 
@@ -597,8 +599,8 @@ def _inside(words: deque[_Word], depth: int) -> Term:
 def _term(word: _Word) -> Term:
     negated = word.text.startswith("-") and len(word.text) > 1 and not word.quoted
     body = word.text[1:] if negated else word.text
-    found = _positive(body, clean(word.text, 60), literal=word.quoted)
-    return opposite(found) if negated else found
+    term = _positive(body, clean(word.text, 60), literal=word.quoted)
+    return opposite(term) if negated else term
 
 
 def _positive(body: str, shown: str, *, literal: bool) -> Term:
@@ -638,7 +640,7 @@ def _of_a_name(name: str, value: str) -> str:
     """Return the term about an agent or a crawler called ``name``, empty where nothing is called so."""
     if registry().surfaces_of(name):
         return f"agent:{name}={value or 'out'}"
-    crawler = any(fold(name) in names_of(one) for one in registry().crawlers)
+    crawler = any(fold(name) in names_of(entry) for entry in registry().crawlers)
     return f"crawler:{name}={value or 'blocked'}" if crawler else ""
 
 
@@ -657,13 +659,13 @@ def _refuse_other_languages(body: str, shown: str) -> None:
 def _in_our_form(body: str) -> str:
     """Return what to write instead of ``body``, empty where nothing is near."""
     bare = body.lstrip("!+~")
-    found = _COMPARISON.match(bare)
-    name, sign, value = found.groups() if found else ("", "", "")
+    match = _COMPARISON.match(bare)
+    name, sign, value = match.groups() if match else ("", "", "")
     name = MEANT.get(name.casefold(), name)
     minus = "-" if body.startswith("!") or sign in ("!=", "<>") else ""
     if name.casefold() in FIELDS:
         return f"write {minus}{name.casefold()}:{sign if sign[0] in '<>' and sign != '<>' else ''}{value}; "
-    if found and (meant := _of_a_name(name, value)):
+    if match and (meant := _of_a_name(name, value)):
         return f"write {minus}{meant}; "
     if (bare != body and bare.partition(":")[0].casefold() in FIELDS) or minus:
         return f"write {minus}{bare}; "

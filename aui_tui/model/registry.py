@@ -129,23 +129,23 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
         exact = self.agent(word) if word in _agents_by_name(self) else None
         if exact is not None:
             return (exact,)
-        wanted = fold(word)
+        folded = fold(word)
         entries: tuple[Surface | Agent, ...] = (*surfaces(), *self.agents)
         for entry in entries:
-            if wanted in names_of(entry):
+            if folded in names_of(entry):
                 return (entry,)
-        return tuple(entry for entry in entries if wanted == fold(entry.operator))
+        return tuple(entry for entry in entries if folded == fold(entry.operator))
 
     def surfaces_of(self, word: str) -> tuple[Surface, ...]:
         """Return the matrix surfaces that ``word`` names: itself, the one of an agent, the tested ones of a company."""
         entries = self.named(word)
-        found = [entry for entry in entries if isinstance(entry, Surface)]
+        matching = [entry for entry in entries if isinstance(entry, Surface)]
         if len(entries) > 1:
-            found = [surface for surface in found if surface.source != "none"]
-        if not found:
+            matching = [surface for surface in matching if surface.source != "none"]
+        if not matching:
             keys = {entry.key for entry in entries}
-            found = [surface for surface in surfaces() if keys & set(surface.agents)]
-        return tuple(found)
+            matching = [surface for surface in surfaces() if keys & set(surface.agents)]
+        return tuple(matching)
 
 
 def fold(name: str) -> str:
@@ -192,7 +192,7 @@ def surfaces() -> tuple[Surface, ...]:
 
 def surface_called(name: str) -> Surface | None:
     """Return the matrix surface whose slot or slug is ``name``."""
-    return next((one for one in surfaces() if name in (one.key, one.slug)), None)
+    return next((surface for surface in surfaces() if name in (surface.key, surface.slug)), None)
 
 
 def _entries(tables: list[dict[str, Any]]) -> list[dict[str, Any]]:

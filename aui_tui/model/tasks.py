@@ -282,10 +282,10 @@ def sent_words(report: TaskReport) -> str:
 def summary(report: TaskReport) -> str:
     """Return the sum in words, such as ``Works: 35 of 40 points measured, 10 not``."""
     runs = runs_of(report)
-    got, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
+    earned, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
     maximum = V02.task_pillar.maximum
     total = pillar_points(runs, maximum)
     if total is None:
-        return f"{got} of {possible} points; too few tasks count to fill Works"
+        return f"{earned} of {possible} points; too few tasks count to fill Works"
     rest = f", {maximum - possible} not" if possible < maximum else ""
-    return f"Works: {got} of {possible} points measured{rest}"
+    return f"Works: {earned} of {possible} points measured{rest}"

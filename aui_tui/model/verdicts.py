@@ -99,8 +99,8 @@ def read(browser: str, agent: str, *, peer: bool, arms: Mapping[str, str]) -> Re
     for row in TABLE:
         fits = browser in row.browser and agent in row.agent and row.peer in (None, peer)
         if fits and all(arms.get(arm, "") in allowed for arm, allowed in row.arms.items()):
-            found = row.reading
-            if found.outcome == REFUSED and agent == CHALLENGED:
-                return found._replace(outcome=CHALLENGED, matrix="walled")
-            return found
+            reading = row.reading
+            if reading.outcome == REFUSED and agent == CHALLENGED:
+                return reading._replace(outcome=CHALLENGED, matrix="walled")
+            return reading
     raise AssertionError(browser, agent)

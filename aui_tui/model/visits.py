@@ -180,8 +180,8 @@ class Visits(msgspec.Struct, frozen=True, kw_only=True):
 
     def visitor(self, token: str) -> Visitor | None:
         """Return the figures of the client called ``token``, case ignored; None when it did not come."""
-        wanted = token.casefold()
-        return next((one for one in self.visitors if one.token.casefold() == wanted), None)
+        folded = token.casefold()
+        return next((visitor for visitor in self.visitors if visitor.token.casefold() == folded), None)
 
 
 def decode_visits(data: bytes) -> Visits:
@@ -214,42 +214,45 @@ def with_log_evidence(card: ReportCard, record: Visits) -> ReportCard:
     For each agent that was turned away, one line says what the log shows. The line on the limit of the test goes when
     the log answers it for all of them.
     """
-    turned_away = [one for one in compare(record, card) if one.probe in AWAY]
-    answered = [one for one in turned_away if one.gets_in is not None]
+    turned_away = [comparison for comparison in compare(record, card) if comparison.probe in AWAY]
+    answered = [comparison for comparison in turned_away if comparison.gets_in is not None]
     if not answered:
         return card
-    kept = [one for one in card.findings if len(answered) < len(turned_away) or one.id != LIMIT]
-    added = [
-        Finding("visits", severity="good" if one.gets_in else "warn", text=f"Access log: {one.sentence}")
-        for one in answered
+    remaining = [
+        comparison for comparison in card.findings if len(answered) < len(turned_away) or comparison.id != LIMIT
     ]
-    return card.with_findings((*added, *kept))
+    added = [
+        Finding("visits", severity="good" if comparison.gets_in else "warn", text=f"Access log: {comparison.sentence}")
+        for comparison in answered
+    ]
+    return card.with_findings((*added, *remaining))
 
 
 def headline(record: Visits, card: ReportCard) -> str:
     """Return what the log says against the probes, in whole sentences; empty where it does not."""
     return " ".join(
-        _against(one, found)
-        for one in compare(record, card)
-        if one.together == CONTRADICTED and (found := record.visitor(one.agent.token)) is not None
+        _against(comparison, visitor)
+        for comparison in compare(record, card)
+        if comparison.together == CONTRADICTED and (visitor := record.visitor(comparison.agent.token)) is not None
     )
 
 
-def _against(one: Comparison, found: Visitor) -> str:
-    if one.gets_in is None:
-        return f"Your log: {percent(found.refused_share)} of the requests in {one.agent.label}'s name were refused."
-    number, word = (found.verified_served, "served") if one.gets_in else (found.verified_refused, "refused")
-    return f"Your log: {number:,} of {found.verified:,} requests of the real {one.agent.label} were {word}."
+def _against(comparison: Comparison, visitor: Visitor) -> str:
+    if comparison.gets_in is None:
+        refused = percent(visitor.refused_share)
+        return f"Your log: {refused} of the requests in {comparison.agent.label}'s name were refused."
+    number, word = (visitor.verified_served, "served") if comparison.gets_in else (visitor.verified_refused, "refused")
+    return f"Your log: {number:,} of {visitor.verified:,} requests of the real {comparison.agent.label} were {word}."
 
 
 def _together(record: Visits, card: ReportCard, agent: Agent, access: AgentAccess) -> Comparison:
-    probe, found, name = access.outcome, record.visitor(agent.token), agent.label
+    probe, visitor, name = access.outcome, record.visitor(agent.token), agent.label
     origin = record.kind == "origin" or (record.kind == "unknown" and has_edge(card.edge))
 
     def said(together: Agreement, gets_in: bool | None, sentence: str) -> Comparison:
         return Comparison(agent, probe, together, gets_in, sentence)
 
-    if found is None or not found.requests:
+    if visitor is None or not visitor.requests:
         if origin and probe != SERVED:
             return said(
                 CANNOT_TELL,
@@ -258,23 +261,23 @@ def _together(record: Visits, card: ReportCard, agent: Agent, access: AgentAcces
                 "read the edge's log.",
             )
         return said(NO_VISITS, None, f"No visit of {name} is in the log ({record.period}).")
-    if age(found.last, epoch_ms(card.scanned_at) / 1000) > LONG_BEFORE:
-        day = found.last[:10]
+    if age(visitor.last, epoch_ms(card.scanned_at) / 1000) > LONG_BEFORE:
+        day = visitor.last[:10]
         return said(CANNOT_TELL, None, f"The last visit of {name} ({day}) is over 30 days older than the scan.")
-    if found.verified:
-        return said(*_verified(record, found, probe, origin=origin))
-    return said(*_unverified(record, found, probe, origin=origin))
+    if visitor.verified:
+        return said(*_verified(record, visitor, probe, origin=origin))
+    return said(*_unverified(record, visitor, probe, origin=origin))
 
 
-def _verified(record: Visits, found: Visitor, probe: str, *, origin: bool) -> tuple[Agreement, bool | None, str]:
+def _verified(record: Visits, visitor: Visitor, probe: str, *, origin: bool) -> tuple[Agreement, bool | None, str]:
     """Judge visits whose address is known."""
-    name, period = found.label, record.period
-    counted = found.verified_served + found.verified_refused
+    name, period = visitor.label, record.period
+    counted = visitor.verified_served + visitor.verified_refused
     if not counted:
         return CANNOT_TELL, None, f"The verified visits of {name} ({period}) were neither served a page nor refused."
     who = f"{name} came from the published ranges ({period})"
-    if found.verified_served >= MOSTLY * counted:
-        served = f"{found.verified_served:,} of {counted:,} verified visits were served"
+    if visitor.verified_served >= MOSTLY * counted:
+        served = f"{visitor.verified_served:,} of {counted:,} verified visits were served"
         if probe == SERVED:
             return CONFIRMED, True, f"{who}: {served}, as the probe was."
         if probe == INCONCLUSIVE:
@@ -285,8 +288,8 @@ def _verified(record: Visits, found: Visitor, probe: str, *, origin: bool) -> tu
             f"{who}: {served}, while the probe was turned away. "
             f"The site checks addresses, and the real {name} gets in.",
         )
-    if found.verified_refused >= MOSTLY * counted:
-        refused = f"{found.verified_refused:,} of {counted:,} verified visits were refused"
+    if visitor.verified_refused >= MOSTLY * counted:
+        refused = f"{visitor.verified_refused:,} of {counted:,} verified visits were refused"
         if probe == SERVED:
             return CONTRADICTED, False, f"{who}: {refused}, while the probe was served."
         return CONFIRMED if probe != INCONCLUSIVE else CANNOT_TELL, False, f"{who}: {refused}."
@@ -294,26 +297,26 @@ def _verified(record: Visits, found: Visitor, probe: str, *, origin: bool) -> tu
     return (
         CANNOT_TELL,
         None,
-        f"{who}: {found.verified_served:,} of {counted:,} verified visits were served{behind}, the others refused.",
+        f"{who}: {visitor.verified_served:,} of {counted:,} verified visits were served{behind}, the others refused.",
     )
 
 
-def _unverified(record: Visits, found: Visitor, probe: str, *, origin: bool) -> tuple[Agreement, bool | None, str]:
+def _unverified(record: Visits, visitor: Visitor, probe: str, *, origin: bool) -> tuple[Agreement, bool | None, str]:
     """Judge visits that carry the name from addresses that are not known to be the vendor's."""
-    name = found.label
-    who = f"{found.requests:,} requests under the name of {name} ({record.period})"
-    shares = f"{percent(found.served_share)} served, {percent(found.refused_share)} refused"
+    name = visitor.label
+    who = f"{visitor.requests:,} requests under the name of {name} ({record.period})"
+    shares = f"{percent(visitor.served_share)} served, {percent(visitor.refused_share)} refused"
     why = {
         "not fetched": "the vendor's ranges were not fetched (aui-tui visits --update-ranges)",
         "none published": "the vendor publishes no ranges",
         "off": record.verification.rstrip(".") or "addresses were not checked",
-    }.get(found.addresses, "none came from the published ranges")
-    counted = found.served + found.refused
-    if counted and found.served >= MOSTLY * counted and probe == SERVED and found.addresses != "checked":
+    }.get(visitor.addresses, "none came from the published ranges")
+    counted = visitor.served + visitor.refused
+    if counted and visitor.served >= MOSTLY * counted and probe == SERVED and visitor.addresses != "checked":
         return CONFIRMED, True, f"{who}: {shares}, and the probe was served; {why}."
-    if counted and found.refused >= MOSTLY * counted and probe in AWAY and not origin:
+    if counted and visitor.refused >= MOSTLY * counted and probe in AWAY and not origin:
         return CONFIRMED, None, f"{who}: {shares}, and the probe was turned away; {why}."
-    if counted and found.refused >= MOSTLY * counted and probe == SERVED:
+    if counted and visitor.refused >= MOSTLY * counted and probe == SERVED:
         return CONTRADICTED, None, f"{who}: {shares}, while the probe was served; {why}."
     return CANNOT_TELL, None, f"{who}: {shares}; {why}."
 
@@ -346,11 +349,18 @@ def visit_rows(record: Visits, card: ReportCard | None = None) -> tuple[VisitRow
 
     The four live-probed agents are always there, with or without visits.
     """
-    said = {one.agent.token: one for one in compare(record, card)} if card is not None else {}
-    rows = [_row(one.token, one.label, one.kind, one, said.get(one.token)) for one in record.visitors]
-    seen = {row.token for row in rows}
+    comparison_of = {visitor.agent.token: visitor for visitor in compare(record, card)} if card is not None else {}
+    rows = [
+        _row(visitor.token, visitor.label, visitor.kind, visitor, comparison_of.get(visitor.token))
+        for visitor in record.visitors
+    ]
+    tokens = {row.token for row in rows}
     live = registry().live
-    rows += [_row(one.token, one.label, "agent", None, said.get(one.token)) for one in live if one.token not in seen]
+    rows += [
+        _row(visitor.token, visitor.label, "agent", None, comparison_of.get(visitor.token))
+        for visitor in live
+        if visitor.token not in tokens
+    ]
     order = {"agent": 1, "crawler": 2, "other": 3} | {agent.token: 0 for agent in live}
 
     def place(row: VisitRow) -> tuple[bool, int, int, str]:
@@ -359,15 +369,15 @@ def visit_rows(record: Visits, card: ReportCard | None = None) -> tuple[VisitRow
     return tuple(sorted(rows, key=place))
 
 
-def _row(token: str, label: str, kind: str, found: Visitor | None, said: Comparison | None) -> VisitRow:
-    if said is None:
-        word = {"crawler": "crawler", "other": "other client"}.get(kind, "" if found else NO_VISITS)
-        return VisitRow(token, label, kind, found, together=word)
-    word = said.together
+def _row(token: str, label: str, kind: str, visitor: Visitor | None, comparison: Comparison | None) -> VisitRow:
+    if comparison is None:
+        word = {"crawler": "crawler", "other": "other client"}.get(kind, "" if visitor else NO_VISITS)
+        return VisitRow(token, label, kind, visitor, together=word)
+    word = comparison.together
     if word == CONTRADICTED:
-        word = {True: "really let in", False: "really turned away", None: "refused in the log"}[said.gets_in]
-    agrees = {CONFIRMED: True, CONTRADICTED: False}.get(said.together)
-    return VisitRow(token, label, kind, found, OF_OUTCOME[said.probe], word, agrees, said.sentence)
+        word = {True: "really let in", False: "really turned away", None: "refused in the log"}[comparison.gets_in]
+    agrees = {CONFIRMED: True, CONTRADICTED: False}.get(comparison.together)
+    return VisitRow(token, label, kind, visitor, OF_OUTCOME[comparison.probe], word, agrees, comparison.sentence)
 
 
 HEADER: Final = (
@@ -394,8 +404,8 @@ def trend(record: Visits) -> Iterator[tuple[str, Week]]:
 
 def trend_cells(label: str, week: Week) -> tuple[str, ...]:
     """Return the cells of a week under TREND_HEADER."""
-    more = week.newly_missing - len(week.missing_paths)
-    paths = ", ".join((*week.missing_paths, *([f"{more:,} more"] if more > 0 else ())))
+    further = week.newly_missing - len(week.missing_paths)
+    paths = ", ".join((*week.missing_paths, *([f"{further:,} more"] if further > 0 else ())))
     return label, week.monday, f"{week.requests:,}", percent(week.refused / week.requests), paths
 
 
@@ -424,19 +434,19 @@ def seconds(value: float | None) -> str:
 
 def cells(row: VisitRow) -> tuple[str, ...]:
     """Return the cells of a row under HEADER."""
-    found = row.found
-    if found is None or not found.requests:
+    visitor = row.found
+    if visitor is None or not visitor.requests:
         return (row.label, *("–",) * 7, row.probe, row.together)
-    not_checked = "not checked" if found.addresses == "off" else found.addresses
+    not_checked = "not checked" if visitor.addresses == "off" else visitor.addresses
     return (
         row.label,
-        f"{found.requests:,}",
-        percent(found.served_share),
-        percent(found.refused_share),
-        percent(found.verified_share) if found.addresses == "checked" else not_checked,
-        seconds(found.median_seconds),
-        f"{found.robots_txt:,}",
-        f"{found.markdown:,}",
+        f"{visitor.requests:,}",
+        percent(visitor.served_share),
+        percent(visitor.refused_share),
+        percent(visitor.verified_share) if visitor.addresses == "checked" else not_checked,
+        seconds(visitor.median_seconds),
+        f"{visitor.robots_txt:,}",
+        f"{visitor.markdown:,}",
         row.probe,
         row.together,
     )
@@ -444,9 +454,9 @@ def cells(row: VisitRow) -> tuple[str, ...]:
 
 def heading(record: Visits) -> Iterator[str]:
     """Yield the sentences that stand above the figures: period, files, lines, and what the log is."""
-    more = f" and {record.files - 1:,} more" if record.files > 1 else ""
+    further = f" and {record.files - 1:,} more" if record.files > 1 else ""
     period = f"{record.period} (UTC), " if record.period else ""
-    yield f"{period}{record.log}{more}, {', '.join(record.formats) or 'no lines'}."
+    yield f"{period}{record.log}{further}, {', '.join(record.formats) or 'no lines'}."
     unclear = f", {record.unparsable:,} not understood" if record.unparsable else ""
     clients = f"{record.agent_lines:,} of them by known clients"
     yield f"{count(record.lines, 'line')}, {clients}; {record.examined:,} examined{unclear}."
@@ -460,7 +470,7 @@ def remarks(record: Visits) -> Iterator[str]:
     if record.verification:
         yield f"Addresses were not checked. {record.verification}"
     elif record.ranges:
-        oldest = min(found.fetched_at for found in record.ranges)
+        oldest = min(range_list.fetched_at for range_list in record.ranges)
         old = ", over 30 days ago: --update-ranges fetches them again" if _is_old(oldest, record.read_at) else ""
         yield (
             f"{ADDRESS_NOTE} The ranges were fetched on {oldest[:10]}{old}; visits before that may have come from "
@@ -482,19 +492,19 @@ def _is_old(fetched_at: str, read_at: str) -> bool:
 
 def _about_clients(record: Visits) -> Iterator[str]:
     """Yield what limits the figures of single clients."""
-    missing = [one.label for one in record.visitors if one.addresses == "not fetched"]
+    missing = [visitor.label for visitor in record.visitors if visitor.addresses == "not fetched"]
     if missing and not record.verification:
         yield f"Ranges not fetched: {', '.join(missing)}. aui-tui visits --update-ranges fetches them."
-    for one in record.visitors:
-        if one.shared_with and one.verified:
-            yield f"{one.label}: its list serves {', '.join(one.shared_with)} too, so it verifies the operator."
-    strangers = [f"{one.label} {one.outside:,}" for one in record.visitors if one.outside]
+    for visitor in record.visitors:
+        if visitor.shared_with and visitor.verified:
+            yield f"{visitor.label}: its list serves {', '.join(visitor.shared_with)} too, so it verifies the operator."
+    strangers = [f"{visitor.label} {visitor.outside:,}" for visitor in record.visitors if visitor.outside]
     if strangers:
         yield f"Requests from other addresses than the published ones: {', '.join(strangers)}."
-    for one in record.visitors:
-        if one.missing_paths:
-            wanted = ", ".join(f"{found.path} ({found.requests:,})" for found in one.missing_paths[:3])
-            yield f"{one.label} did not find: {wanted}."
-    approximate = [one.label for one in record.visitors if not one.paths_exact]
+    for visitor in record.visitors:
+        if visitor.missing_paths:
+            listed = ", ".join(f"{path.path} ({path.requests:,})" for path in visitor.missing_paths[:3])
+            yield f"{visitor.label} did not find: {listed}."
+    approximate = [visitor.label for visitor in record.visitors if not visitor.paths_exact]
     if approximate:
         yield f"Paths of {', '.join(approximate)}: too many to count each, so rare ones are missing."

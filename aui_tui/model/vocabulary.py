@@ -80,22 +80,22 @@ def choose(what: str, value: str, allowed: Sequence[str]) -> str:
 
     Raises BadValue with a sentence that names ``what`` and the allowed values.
     """
-    wanted = value.strip().casefold()
-    if not wanted:
+    folded = value.strip().casefold()
+    if not folded:
         raise BadValue(f"The {what} is empty; allowed are: {', '.join(allowed)}.", allowed=allowed)
     for word in allowed:
-        if word.casefold() == wanted:
+        if word.casefold() == folded:
             return word
-    meant = nearest(wanted, allowed, cutoff=0.7)
+    meant = nearest(folded, allowed, cutoff=0.7)
     listed = f"{meant} Allowed" if meant else "allowed"
     raise BadValue(f"Unknown {what} {clean(value, 60)!r}; {listed} are: {', '.join(allowed)}.", allowed=allowed)
 
 
-def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6, mark: str = "") -> str:
-    """Return ``did you mean X?`` for what resembles ``word`` most among ``known``, case ignored; empty for nothing.
+def nearest(word: str, allowed: Iterable[str], *, cutoff: float = 0.6, mark: str = "") -> str:
+    """Return ``did you mean X?`` for what resembles ``word`` most among ``allowed``, case ignored; empty for nothing.
 
     ``mark`` follows the name, such as the colon of a term.
     """
-    names = {name.casefold(): name for name in known}
-    found = get_close_matches(word.casefold(), names, n=1, cutoff=cutoff)
-    return f"did you mean {names[found[0]]}{mark}?" if found else ""
+    names = {name.casefold(): name for name in allowed}
+    matches = get_close_matches(word.casefold(), names, n=1, cutoff=cutoff)
+    return f"did you mean {names[matches[0]]}{mark}?" if matches else ""

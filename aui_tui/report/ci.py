@@ -59,15 +59,15 @@ def problems(
     accepted: Mapping[str, Acceptance] = NOTHING_ACCEPTED,
 ) -> Iterator[Problem]:
     """Yield the findings of ``card`` with the fix of each, fixes that no finding speaks of, and failed gates."""
-    seen: Counter[str] = Counter()
+    occurrences: Counter[str] = Counter()
     fixes = {} if card.unreachable else {fix.k: fix for fix in by_harm(card)}
-    for found in card.findings:
-        if found.severity in LEVELS and found.id != QUOTE:
-            seen[found.id] += 1
-            identity = str(seen[found.id]) if found.id else found.text
-            fix = fixes.pop(found.fix, None)
-            rule, result = _problem(card, options, _rule_of(found), found.text, identity, key=found.fix, fix=fix)
-            if why := accepted.get(found.id):
+    for finding in card.findings:
+        if finding.severity in LEVELS and finding.id != QUOTE:
+            occurrences[finding.id] += 1
+            identity = str(occurrences[finding.id]) if finding.id else finding.text
+            fix = fixes.pop(finding.fix, None)
+            rule, result = _problem(card, options, _rule_of(finding), finding.text, identity, key=finding.fix, fix=fix)
+            if why := accepted.get(finding.id):
                 result["suppressions"] = [{"kind": "external", "justification": why.words}]
             yield rule, result
     for failure in outcome.failures if outcome else ():
@@ -152,9 +152,9 @@ def _problem(
 def _figures(card: ReportCard) -> dict[str, Any]:
     """Return method, score, grade and stance of ``card``, as far as it has them."""
     names = ("method",) if card.unreachable else ("method", "score", "grade", "stance")
-    found = {name: getattr(card, name) for name in names}
+    figures = {name: getattr(card, name) for name in names}
     return {
-        name: clean(value) if isinstance(value, str) else value for name, value in found.items() if value != NO_GRADE
+        name: clean(value) if isinstance(value, str) else value for name, value in figures.items() if value != NO_GRADE
     }
 
 
@@ -165,25 +165,26 @@ def sarif_cards(results: Iterable[HostResult], options: ExportOptions) -> Iterat
     """Yield one log with a run a host."""
     yield f'{{\n  "$schema": "{SCHEMA}",\n  "version": "2.1.0",\n  "runs": ['
     separator = "\n    "
-    for run in (_run(one, options) for one in results):
+    for run in (_run(result, options) for result in results):
         text = msgspec.json.format(msgspec.json.encode(run), indent=2).decode()
         yield separator + text.replace("\n", "\n    ")
         separator = ",\n    "
     yield "\n  ]\n}\n" if separator.startswith(",") else "]\n}\n"
 
 
-def _run(one: HostResult, options: ExportOptions) -> dict[str, Any]:
-    if isinstance(one.found, Refusal):
-        return _log_of(one.found.host, clean(one.found.detail), (), {})
-    card = one.found.card
-    found = tuple(problems(card, one.outcome, options, one.found.accepted))
-    rules = list(dict.fromkeys(rule for rule, _ in found))
+def _run(host_result: HostResult, options: ExportOptions) -> dict[str, Any]:
+    if isinstance(host_result.found, Refusal):
+        return _log_of(host_result.found.host, clean(host_result.found.detail), (), {})
+    card = host_result.found.card
+    problems_of_card = tuple(problems(card, host_result.outcome, options, host_result.found.accepted))
+    rules = list(dict.fromkeys(rule for rule, _ in problems_of_card))
     reason = (clean(card.top_evidence) or "Nothing was measured.") if card.unreachable else ""
     run = _log_of(card.host, reason, rules, _figures(card))
     if not options.deterministic:
         run["invocations"][0]["startTimeUtc"] = card.scanned_at
     run["results"] = [
-        {"ruleId": rule.id, "ruleIndex": rules.index(rule), "level": rule.level, **result} for rule, result in found
+        {"ruleId": rule.id, "ruleIndex": rules.index(rule), "level": rule.level, **result}
+        for rule, result in problems_of_card
     ]
     return run
 
@@ -241,28 +242,28 @@ class Case(NamedTuple):
 def junit_cards(results: Iterable[HostResult], options: ExportOptions) -> Iterator[str]:
     """Yield one document with a suite a host."""
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
-    for number, one in enumerate(results):
-        suite = _suite(one, options)
+    for number, result in enumerate(results):
+        suite = _suite(result, options)
         suite.set("id", str(number))
         yield ElementTree.tostring(suite, encoding="unicode") + "\n"
     yield "</testsuites>\n"
 
 
-def _suite(one: HostResult, options: ExportOptions) -> ElementTree.Element:
-    if isinstance(one.found, Refusal):
-        case = Case("agents", ANSWERS, "error", one.found.title, one.found.detail)
-        return _suite_of(one.found.host, [case], {}, "")
-    card = one.found.card
-    parts = (findings(one.found), notes(one.found))
-    told = "\n".join(f"{item.word}: {item.text}" for part in parts if part is not None for item in part.items)
-    suite = _suite_of(card.host, list(_cases(one.found, one.outcome)), _figures(card), told)
+def _suite(result: HostResult, options: ExportOptions) -> ElementTree.Element:
+    if isinstance(result.found, Refusal):
+        case = Case("agents", ANSWERS, "error", result.found.title, result.found.detail)
+        return _suite_of(result.found.host, [case], {}, "")
+    card = result.found.card
+    parts = (findings(result.found), notes(result.found))
+    text = "\n".join(f"{item.word}: {item.text}" for part in parts if part is not None for item in part.items)
+    suite = _suite_of(card.host, list(_cases(result.found, result.outcome)), _figures(card), text)
     if not options.deterministic:
         suite.set("time", f"{card.elapsed_ms / 1000:.3f}")
         suite.set("timestamp", card.scanned_at[:19])
     return suite
 
 
-def _suite_of(host: str, cases: Sequence[Case], figures: dict[str, Any], said: str) -> ElementTree.Element:
+def _suite_of(host: str, cases: Sequence[Case], figures: dict[str, Any], output: str) -> ElementTree.Element:
     counts = {name: str(sum(case.result == kind for case in cases)) for name, kind in RESULTS.items()}
     suite = ElementTree.Element(
         "testsuite",
@@ -281,7 +282,7 @@ def _suite_of(host: str, cases: Sequence[Case], figures: dict[str, Any], said: s
             result.text = clean(case.message, block=True)
             if case.result != "skipped":
                 result.attrib |= {"message": _line(case.message), "type": _line(case.kind)}
-    ElementTree.SubElement(suite, "system-out").text = clean(said, block=True)
+    ElementTree.SubElement(suite, "system-out").text = clean(output, block=True)
     ElementTree.SubElement(suite, "system-err")
     ElementTree.indent(suite)
     return suite
@@ -307,16 +308,16 @@ def _cases(report: HostReport, outcome: GateOutcome | None) -> Iterator[Case]:
 
 def _agents(report: HostReport) -> Iterator[Case]:
     results = {UNCLEAR: "error", NOT_ASKED: "skipped"} | dict.fromkeys(SHUT, "failure")
-    for one in each(report.card, report.observations):
-        name, verdict = one.names[0], one.verdict
-        why = one.why if one.why.startswith(verdict) else f"{verdict}; {one.why}"
+    for assistant in each(report.card, report.observations):
+        name, verdict = assistant.names[0], assistant.verdict
+        why = assistant.why if assistant.why.startswith(verdict) else f"{verdict}; {assistant.why}"
         yield Case("agents", name, results.get(verdict, ""), verdict, f"{name}: {why}.")
 
 
 def _checks(card: ReportCard) -> Iterator[Case]:
-    wanted = {fix.k: fix for fix in card.recommendations}
+    fix_by_key = {fix.k: fix for fix in card.recommendations}
     for key, check in BY_FIX.items():
-        if fix := wanted.get(key):
+        if fix := fix_by_key.get(key):
             yield Case("checks", check.label, "skipped", key, f"{fix.title} ({fix.pillar}: {gain(card, fix.k)})")
         elif key == "wba" and not points.conclusive(card):
             yield Case("checks", check.label, "error", key, "No probed agent got an answer.")

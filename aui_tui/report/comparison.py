@@ -68,11 +68,11 @@ def _folded(rows: Mapping[str, Sequence[Fact]], differing: set[str]) -> str:
     for name, row in rows.items():
         if name not in differing and row[0].text != NOTHING:
             names.setdefault(row[0].text, []).append(name)
-    told = (
+    parts = (
         f"{text}: {', '.join(lines)}" if text == TO_DO else f"{', '.join(lines)}: {text}"
         for text, lines in names.items()
     )
-    return " · ".join(told)
+    return " · ".join(parts)
 
 
 def sentence(reports: Sequence[HostReport]) -> str:
@@ -80,8 +80,8 @@ def sentence(reports: Sequence[HostReport]) -> str:
     out = {report.card.host: _turned_away(report) for report in reports if not report.card.unreachable}
     if not out:
         return "None of them could be reached."
-    first, *others = out.values()
-    every = [name for name in first if others and all(name in other for other in others)]
+    first, *further = out.values()
+    every = [name for name in first if further and all(name in names_there for names_there in further)]
     all_of = "Both" if len(out) == 2 else "All"
     parts = [f"{all_of} turn {_away(every, *out.values())}"] if every else []
     for host, names in out.items():
@@ -100,8 +100,8 @@ def _turned_away(report: HostReport) -> dict[str, str]:
 
 def _away(names: Sequence[str], *sites: Mapping[str, str]) -> str:
     """Return that assistants are turned away, and where nothing else does it that robots.txt does."""
-    told = all(words[name] == agents.TOLD_NO for words in sites for name in names)
-    return f"{joined(names)} away{' by robots.txt' if told else ''}"
+    by_robots = all(words[name] == agents.TOLD_NO for words in sites for name in names)
+    return f"{joined(names)} away{' by robots.txt' if by_robots else ''}"
 
 
 def _facts(report: HostReport, now: float) -> Iterator[tuple[str, Fact]]:

@@ -51,14 +51,14 @@ RANKED, UNREACHABLE = "ranked", "unreachable"
 INDENT: Final = 2
 
 
-def record(one: ReportCard | Row, options: ExportOptions, listed: str = "") -> Record:
+def record(card_or_row: ReportCard | Row, options: ExportOptions, listed: str = "") -> Record:
     """Return the fields of a card or a row, for every format.
 
     Whole, as the specification has them, without ``listed``. With it, the list that the record stands in: without what
     has no meaning for an unreachable host. Where fields are chosen, these alone, under our names by their place in the
     maps that another index has its own names in, with what the index knows beside a row.
     """
-    source = one.summary if isinstance(one, Row) else one
+    source = card_or_row.summary if isinstance(card_or_row, Row) else card_or_row
     fields: Record = msgspec.to_builtins(keyed(source, "names" if options.paths else options.keys))
     for name in VOLATILE if options.deterministic else ():
         fields.pop(name, None)
@@ -72,12 +72,12 @@ def record(one: ReportCard | Row, options: ExportOptions, listed: str = "") -> R
         return fields
     fields |= {name: dict(zip(names_of(name), fields[name].values(), strict=True)) for name in MAPS & fields.keys()}
     fields |= {"grade": None} if source.grade == NO_GRADE else {}
-    if isinstance(one, Row):
-        fields |= {name: getattr(one, name) for name in ROW_EXTRAS[1:]} | {"rank": one.rank or None}
+    if isinstance(card_or_row, Row):
+        fields |= {name: getattr(card_or_row, name) for name in ROW_EXTRAS[1:]} | {"rank": card_or_row.rank or None}
     else:
         fields["evidence"] = [
             {"t": line.severity, "text": line.text, **{name: getattr(line, name) for name in FINDING_EXTRAS}}
-            for line in one.findings
+            for line in card_or_row.findings
         ]
     return project(fields, options.paths)
 
@@ -102,13 +102,13 @@ def distinct(value: Any) -> Any:
     """
     if not isinstance(value, dict):
         return value
-    found: dict[str, Any] = {}
-    seen: set[str] = set()
+    renamed: dict[str, Any] = {}
+    names: set[str] = set()
     for key, item in value.items():
-        name = _slot_of(key) if key.casefold() in seen else key
-        seen.add(name.casefold())
-        found[name] = distinct(item)
-    return found
+        name = _slot_of(key) if key.casefold() in names else key
+        names.add(name.casefold())
+        renamed[name] = distinct(item)
+    return renamed
 
 
 def _slot_of(token: str) -> str:
@@ -116,14 +116,14 @@ def _slot_of(token: str) -> str:
     return next((entry.key for entry in entries if entry.token == token), token + "_2")
 
 
-def _refused(found: Refusal) -> Record:
-    return {"found": False, **found._asdict()}
+def _refused(refusal: Refusal) -> Record:
+    return {"found": False, **refusal._asdict()}
 
 
-def _reason(found: Refusal) -> Record:
+def _reason(refusal: Refusal) -> Record:
     """Return the name of a host without a card, and as its evidence the reason."""
-    reason = {"t": "critical", "text": found.detail}
-    return {"found": False, "host": found.host, "input_host": found.host, "evidence": [reason]}
+    reason = {"t": "critical", "text": refusal.detail}
+    return {"found": False, "host": refusal.host, "input_host": refusal.host, "evidence": [reason]}
 
 
 def _results(
@@ -134,12 +134,12 @@ def _results(
     whole: bool = False,
 ) -> Iterator[Record]:
     """Yield the record of each card, or what ``refused`` makes of the reason why there is none."""
-    for one in results:
-        found = one.found
-        if isinstance(found, Refusal):
-            yield refused(found)
+    for result in results:
+        answer = result.found
+        if isinstance(answer, Refusal):
+            yield refused(answer)
         else:
-            yield record(found.card, options, "" if whole else _list_of(found.card))
+            yield record(answer.card, options, "" if whole else _list_of(answer.card))
 
 
 def json_cards(results: Iterable[HostResult], options: ExportOptions) -> Iterator[str]:

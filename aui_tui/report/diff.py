@@ -202,8 +202,8 @@ def _unmeasured(card: ReportCard) -> frozenset[str]:
 
 
 def _ranked(rank: Mapping[str, int], before: str, after: str) -> int:
-    known = before in rank and after in rank
-    return (rank[after] > rank[before]) - (rank[after] < rank[before]) if known else 0
+    comparable = before in rank and after in rank
+    return (rank[after] > rank[before]) - (rank[after] < rank[before]) if comparable else 0
 
 
 def _pairs(old: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
@@ -282,15 +282,15 @@ def _word(value: object) -> str:
     return str(value) if value != "" else "none"
 
 
-def _findings_only_in(card: ReportCard, other: ReportCard) -> tuple[Evidence, ...]:
-    """Return the findings of ``card`` that the scan of ``other`` would have found, and did not."""
-    unknown = _unmeasured(other) - (_unmeasured(card) & {""})
-    left = Counter(map(_identity, other.findings))
+def _findings_only_in(card: ReportCard, other_card: ReportCard) -> tuple[Evidence, ...]:
+    """Return the findings of ``card`` that the scan of ``other_card`` would have found, and did not."""
+    unknown = _unmeasured(other_card) - (_unmeasured(card) & {""})
+    left = Counter(map(_identity, other_card.findings))
     only_here = []
     for finding in card.findings:
-        known = _identity(finding)
-        if left[known]:
-            left[known] -= 1
+        identity = _identity(finding)
+        if left[identity]:
+            left[identity] -= 1
         elif finding.severity in FINDINGS and not is_note(finding) and finding.fix not in unknown:
             only_here.append(Evidence(finding.severity, finding.text))
     return tuple(only_here)

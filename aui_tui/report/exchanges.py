@@ -89,21 +89,21 @@ class ComparedExchanges(msgspec.Struct, frozen=True, kw_only=True):
         return sum(row.differs is False for row in self.rows)
 
 
-def names(seen: Observations) -> tuple[str, ...]:
+def names(observations: Observations) -> tuple[str, ...]:
     """Return the probes that can be held against the browser, in the order of the scan."""
-    return tuple(one.name for one in seen.exchanges if one.name != BROWSER)
+    return tuple(exchange.name for exchange in observations.exchanges if exchange.name != BROWSER)
 
 
-def compared(card: ReportCard, seen: Observations, name: str) -> ComparedExchanges:
+def compared(card: ReportCard, observations: Observations, name: str) -> ComparedExchanges:
     """Return the browser's exchange beside the one called ``name``; a file has no other side. Raises BadValue."""
-    known = (BROWSER, *names(seen))
-    if name not in known:
-        raise BadValue(f"There is no exchange {name!r}; there are: {', '.join(known)}.", allowed=known)
-    right = seen.exchange(name)
-    left = seen.browser if name not in FILE_PROBES else right
+    allowed = (BROWSER, *names(observations))
+    if name not in allowed:
+        raise BadValue(f"There is no exchange {name!r}; there are: {', '.join(allowed)}.", allowed=allowed)
+    right = observations.exchange(name)
+    left = observations.browser if name not in FILE_PROBES else right
     texts = (left.text, left.text if right.same_text else right.text)
-    cause = seen.cause if seen.cause is not None and name in seen.cause.agents else None
-    why = [*(_swapped(cause, right) if cause is not None else ()), *_robots(card, seen, name)]
+    cause = observations.cause if observations.cause is not None and name in observations.cause.agents else None
+    why = [*(_swapped(cause, right) if cause is not None else ()), *_robots(card, observations, name)]
     return ComparedExchanges(
         name=name,
         goes_by=_goes_by(cause) if cause is not None else "",
@@ -132,18 +132,18 @@ def _asked(left: Exchange, right: Exchange) -> Iterator[FieldRow]:
     if not left.request and not right.request:
         yield _row("asked", "User-Agent", _user_agent(left), _user_agent(right))
         return
-    here, there = dict(left.request), dict(right.request)
-    for name in dict.fromkeys((*here, *there)):
-        yield _row("asked", name, here.get(name, NOT_SENT), there.get(name, NOT_SENT))
+    left_fields, right_fields = dict(left.request), dict(right.request)
+    for name in dict.fromkeys((*left_fields, *right_fields)):
+        yield _row("asked", name, left_fields.get(name, NOT_SENT), right_fields.get(name, NOT_SENT))
 
 
-def _request_line(one: Exchange) -> str:
-    return f"GET {path_of(urlsplit(one.url))} {one.http_version or 'HTTP/1.1'}"
+def _request_line(exchange: Exchange) -> str:
+    return f"GET {path_of(urlsplit(exchange.url))} {exchange.http_version or 'HTTP/1.1'}"
 
 
-def _user_agent(one: Exchange) -> str:
-    sent = next((value for name, value in one.request if name.lower() == "user-agent"), "")
-    return sent or registry().user_agent(one.name)
+def _user_agent(exchange: Exchange) -> str:
+    sent = next((value for name, value in exchange.request if name.lower() == "user-agent"), "")
+    return sent or registry().user_agent(exchange.name)
 
 
 def _goes_by(cause: Cause) -> str:
@@ -160,55 +160,59 @@ def _goes_by(cause: Cause) -> str:
 def _swapped(cause: Cause, right: Exchange) -> Iterator[FieldRow]:
     """Yield how a browser's name fared with the fields of the agent, and the agent's name with those of a browser."""
     away = (cause.by in ("field", "fields", "either"), cause.by in ("name", "either"))
-    fates = [right.outcome if one else SERVED for one in away]
+    fates = [right.outcome if is_away else SERVED for is_away in away]
     whose = labels.name(right.name), "browser"
     sides = [f"{name}'s fields: {fate}" for name, fate in zip(whose, fates, strict=True)]
     yield FieldRow(part="why", name="swapped", left=sides[0], right=sides[1], differs=away[0] is not away[1])
 
 
-def _robots(card: ReportCard, seen: Observations, name: str) -> Iterator[FieldRow]:
+def _robots(card: ReportCard, observations: Observations, name: str) -> Iterator[FieldRow]:
     """Yield what robots.txt says to the agent, and by which line."""
-    row = next((row for row in agents.agent_rows(card, seen) if row.key == name and row.robots), None)
+    row = next((row for row in agents.agent_rows(card, observations) if row.key == name and row.robots), None)
     if row is not None:
         by = f"  line {row.line}: {row.rule}" if row.line else ""
-        said = f"{agents.SAID[row.robots]}{by}"
-        yield FieldRow(part="why", name="robots.txt", left=NONE, right=said, differs=row.disagree or None)
+        sentence = f"{agents.SAID[row.robots]}{by}"
+        yield FieldRow(part="why", name="robots.txt", left=NONE, right=sentence, differs=row.disagree or None)
 
 
 def _answered(left: Exchange, right: Exchange) -> Iterator[FieldRow]:
     yield _row("answered", "status", status_line(left), status_line(right), _again(right))
     yield _row("answered", "hops", _hops(left), _hops(right))
     yield _row("answered", "size, time", _size(left), _size(right), volatile=True)
-    here, there = left.fields, right.fields
-    for name in dict.fromkeys((*here, *there)):
+    left_fields, right_fields = left.fields, right.fields
+    for name in dict.fromkeys((*left_fields, *right_fields)):
         shown = "-".join(word.capitalize() for word in name.split("-"))
         note = QUOTED if name in REFERENCES else ""
-        sides = here.get(name, NONE), there.get(name, NONE)
+        sides = left_fields.get(name, NONE), right_fields.get(name, NONE)
         yield _row("answered", shown, *sides, note, volatile=name in VOLATILE)
 
 
-def status_line(one: Exchange) -> str:
+def status_line(exchange: Exchange) -> str:
     """Return ``403 Forbidden``, or why there is no usable answer."""
-    if not one.status:
-        return one.detail or "no answer"
-    return labels.status(one.status) + (f" ({one.detail})" if one.detail else "")
+    if not exchange.status:
+        return exchange.detail or "no answer"
+    return labels.status(exchange.status) + (f" ({exchange.detail})" if exchange.detail else "")
 
 
-def _again(one: Exchange) -> str:
-    before = [attempt.status for attempt in one.attempts]
+def _again(exchange: Exchange) -> str:
+    before = [attempt.status for attempt in exchange.attempts]
     if not before:
         return ""
-    if set(before) == {one.status}:
+    if set(before) == {exchange.status}:
         return "both times" if len(before) == 1 else f"all {len(before) + 1} times"
     return f"asked again; before it was {', '.join(map(str, before))}"
 
 
-def _size(one: Exchange) -> str:
-    return f"{one.bytes:,} B{' (cut)' if one.cut else ''}  {labels.seconds(one.elapsed_ms)}" if one.status else NONE
+def _size(exchange: Exchange) -> str:
+    return (
+        f"{exchange.bytes:,} B{' (cut)' if exchange.cut else ''}  {labels.seconds(exchange.elapsed_ms)}"
+        if exchange.status
+        else NONE
+    )
 
 
-def _hops(one: Exchange) -> str:
-    return " → ".join(f"{hop.status} {hop.location}" for hop in one.hops) or "none"
+def _hops(exchange: Exchange) -> str:
+    return " → ".join(f"{hop.status} {hop.location}" for hop in exchange.hops) or "none"
 
 
 def _page(left: Exchange, right: Exchange, texts: tuple[str, str]) -> Iterator[FieldRow]:
@@ -216,69 +220,78 @@ def _page(left: Exchange, right: Exchange, texts: tuple[str, str]) -> Iterator[F
         return
     yield _row("page", "title", left.title or NONE, right.title or NONE)
     if any(texts):
-        mine, other = (text.split() for text in texts)
+        left_words, right_words = (text.split() for text in texts)
         differs = texts[0] != texts[1]
-        note = f"{len(set(mine) & set(other))} shared" if differs else ""
-        words = [count(len(text), "word") for text in (mine, other)]
+        note = f"{len(set(left_words) & set(right_words))} shared" if differs else ""
+        words = [count(len(text), "word") for text in (left_words, right_words)]
         yield FieldRow(part="page", name="page", left=words[0], right=words[1], differs=differs, note=note)
     if left.challenge or right.challenge:
         yield _row("page", "wall", _wall(left), _wall(right))
-        quoted = [one.challenge.reference if one.challenge else "" for one in (left, right)]
+        quoted = [exchange.challenge.reference if exchange.challenge else "" for exchange in (left, right)]
         if any(quoted):
             yield _row("page", "reference", quoted[0] or NONE, quoted[1] or NONE, QUOTED)
 
 
-def _wall(one: Exchange) -> str:
-    return f"{labels.vendor(one.challenge.vendor).name}: {one.challenge.signal}" if one.challenge else "none"
+def _wall(exchange: Exchange) -> str:
+    return (
+        f"{labels.vendor(exchange.challenge.vendor).name}: {exchange.challenge.signal}"
+        if exchange.challenge
+        else "none"
+    )
 
 
 def _difference(left: str, right: str) -> Iterator[TextLine]:
-    mine, other = (_SENTENCE.split(text) if text else [] for text in (left, right))
-    for kind, a, b, c, d in difflib.SequenceMatcher(None, mine, other, autojunk=False).get_opcodes():
+    left_sentences, right_sentences = (_SENTENCE.split(text) if text else [] for text in (left, right))
+    for kind, a, b, c, d in difflib.SequenceMatcher(
+        None, left_sentences, right_sentences, autojunk=False
+    ).get_opcodes():
         if kind == "equal":
-            yield from (TextLine("=", text) for text in mine[a:b])
+            yield from (TextLine("=", text) for text in left_sentences[a:b])
         else:
-            yield from (TextLine("-", text) for text in mine[a:b])
-            yield from (TextLine("+", text) for text in other[c:d])
+            yield from (TextLine("-", text) for text in left_sentences[a:b])
+            yield from (TextLine("+", text) for text in right_sentences[c:d])
 
 
-def curl(one: Exchange) -> str:
+def curl(exchange: Exchange) -> str:
     """Return a command that asks the same, without cookies, passwords or fields of the user's own."""
     words = ["curl", "-sS", "--compressed", "-D", "-"]
-    if one.http_version == "HTTP/1.1":
+    if exchange.http_version == "HTTP/1.1":
         words.append("--http1.1")
-    fields = [(name, value) for name, value in one.request if value != HIDDEN and name.lower() != "cookie"]
+    fields = [(name, value) for name, value in exchange.request if value != HIDDEN and name.lower() != "cookie"]
     if not fields:
-        fields = [("User-Agent", _user_agent(one))]
+        fields = [("User-Agent", _user_agent(exchange))]
     for name, value in fields:
         if name.lower() == "accept-encoding":
             continue
         words += ["-H", quote(f"{name}: {value}")]
-    return " ".join((*words, quote(one.hops[0].url if one.hops else one.url)))
+    return " ".join((*words, quote(exchange.hops[0].url if exchange.hops else exchange.url)))
 
 
-def encode_exchanges(seen: Observations) -> bytes:
+def encode_exchanges(observations: Observations) -> bytes:
     """Return a JSON array of the exchanges of a scan, each with the curl command that asks the same."""
-    rows = [msgspec.to_builtins(one) | {"curl": curl(one)} for one in seen.exchanges]
+    rows = [msgspec.to_builtins(exchange) | {"curl": curl(exchange)} for exchange in observations.exchanges]
     return msgspec.json.encode(rows)
 
 
-def as_text(found: ComparedExchanges) -> str:
+def as_text(comparison: ComparedExchanges) -> str:
     """Return both sides as lines of text: a mark, the name, browser, agent."""
-    out = [f"{found.left_label} and {found.right_label}: {found.differing} differ, {found.alike} are alike"]
+    out = [
+        f"{comparison.left_label} and {comparison.right_label}: {comparison.differing} differ, "
+        f"{comparison.alike} are alike"
+    ]
     part = ""
-    for row in found.rows:
+    for row in comparison.rows:
         if row.part != part:
             part = row.part
-            by = f": it goes by {found.goes_by}" if part == "why" and found.goes_by else ""
+            by = f": it goes by {comparison.goes_by}" if part == "why" and comparison.goes_by else ""
             out += ["", "the page" if part == "page" else part + by]
         mark = {True: "≠", False: "=", None: " "}[row.differs]
         note = f"   ({row.note})" if row.note else ""
-        if found.left is found.right or row.differs is False:
+        if comparison.left is comparison.right or row.differs is False:
             out.append(f"  {mark} {row.name:<16} {row.right}{note}")
         else:
             out.append(f"  {mark} {row.name:<16} {row.left:<44}  {mark}  {row.right}{note}")
-    if any(one.side != "=" for one in found.text):
+    if any(line.side != "=" for line in comparison.text):
         out += ["", "the page, as text: - browser only, + agent only"]
-        out += [f"  {one.side} {one.text}" for one in found.text if one.side != "="]
-    return "\n".join((*out, "", "ask it yourself", f"  {curl(found.right)}", ""))
+        out += [f"  {line.side} {line.text}" for line in comparison.text if line.side != "="]
+    return "\n".join((*out, "", "ask it yourself", f"  {curl(comparison.right)}", ""))

@@ -68,11 +68,11 @@ def write_cards(
     chosen = FORMATS[choose("format", name, CARD_FORMATS)]
     options = ExportOptions(paths=_paths(chosen, fields, card_tree()), **how)
     write = CARD_DATA.get(name) or _card_writers()[name]
-    return write((_result(one, options) for one in cards), options)
+    return write((_result(item, options) for item in cards), options)
 
 
-def _result(one: HostResult | HostReport | ReportCard, options: ExportOptions) -> HostResult:
-    report = HostReport(card=one) if isinstance(one, ReportCard) else one
+def _result(item: HostResult | HostReport | ReportCard, options: ExportOptions) -> HostResult:
+    report = HostReport(card=item) if isinstance(item, ReportCard) else item
     result = HostResult(report) if isinstance(report, HostReport) else report
     if options.deterministic and isinstance(result.found, HostReport):
         return result._replace(found=replace(result.found, card=card_without_volatile(result.found.card)))

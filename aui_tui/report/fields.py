@@ -80,8 +80,8 @@ def select(text: str, tree: Tree) -> tuple[FieldPath, ...]:
 def _path(word: str, tree: Tree) -> FieldPath:
     path: FieldPath = ()
     for part in word.split("."):
-        known = {name.casefold(): name for name in reversed(list(tree))}
-        name = part if part in tree else known.get(part.casefold())
+        name_by_folded = {name.casefold(): name for name in reversed(list(tree))}
+        name = part if part in tree else name_by_folded.get(part.casefold())
         if name is None:
             raise _unknown(word, tree, path)
         path, tree = (*path, name), tree[name]
@@ -92,34 +92,34 @@ def _unknown(word: str, tree: Tree, above: FieldPath) -> BadValue:
     shown = clean(word, 60)
     if not tree:
         return BadValue(f"Unknown field {shown!r}: {'.'.join(above)} has no parts.")
-    known = [".".join((*above, name)) for name in tree]
-    hint = nearest(word, known, cutoff=0.5) or f"allowed are: {', '.join(known)}."
-    return BadValue(f"Unknown field {shown!r}; {hint}", allowed=tuple(known))
+    names = [".".join((*above, name)) for name in tree]
+    hint = nearest(word, names, cutoff=0.5) or f"allowed are: {', '.join(names)}."
+    return BadValue(f"Unknown field {shown!r}; {hint}", allowed=tuple(names))
 
 
 def project(record: Mapping[str, Any], paths: Sequence[FieldPath]) -> dict[str, Any]:
     """Return the fields ``paths`` of a plain record, nested as they were, in that order; None for one it lacks."""
-    found: dict[str, Any] = {}
+    projected: dict[str, Any] = {}
     for name in dict.fromkeys(path[0] for path in paths):
         below, value = [path[1:] for path in paths if path[0] == name], record.get(name)
         if not all(below) or value is None:
-            found[name] = value
+            projected[name] = value
         elif isinstance(value, list | tuple):
-            found[name] = [project(item, below) for item in value]
+            projected[name] = [project(item, below) for item in value]
         else:
-            found[name] = project(value, below)
-    return found
+            projected[name] = project(value, below)
+    return projected
 
 
 def columns(paths: Sequence[FieldPath], tree: Tree) -> tuple[FieldPath, ...]:
     """Return the single-valued fields below ``paths``, lists whole."""
-    found: dict[FieldPath, None] = {}
+    paths_below: dict[FieldPath, None] = {}
     for path in paths:
         below = tree
         for name in path:
             below = below[name]
-        found |= dict.fromkeys(_below(path, below))
-    return tuple(found)
+        paths_below |= dict.fromkeys(_below(path, below))
+    return tuple(paths_below)
 
 
 def _below(path: FieldPath, tree: Tree) -> list[FieldPath]:

@@ -51,12 +51,14 @@ PARQUET: Final = "parquet"
 def format_of(path: Path, allowed: Sequence[str]) -> str:
     """Return which of the formats ``allowed`` the ending of ``path`` means. Raises BadValue naming the endings."""
     endings = {name: entry.endings for name, entry in FORMATS.items()} | {PARQUET: ".parquet"}
-    known = {one: name for name in allowed if name in endings for one in endings[name].split()}
+    format_by_ending = {
+        ending_word: name for name in allowed if name in endings for ending_word in endings[name].split()
+    }
     ending = path.suffix.lower()
-    if ending not in known:
+    if ending not in format_by_ending:
         what = f"The ending {clean(ending, 20)} is not a format" if ending else "The name has no ending"
-        raise BadValue(f"{what}; use {', '.join(known)}.", allowed=tuple(known))
-    return known[ending]
+        raise BadValue(f"{what}; use {', '.join(format_by_ending)}.", allowed=tuple(format_by_ending))
+    return format_by_ending[ending]
 
 
 class Refusal(NamedTuple):
@@ -120,15 +122,15 @@ HEADER: Final = ("#", "Score", "Grade", "Stance", "Host", "Category", "Finding")
 
 def row_texts(row: Row) -> list[str]:
     """Return the texts of a ranked host under HEADER."""
-    seen = row.summary
-    figures = [str(row.rank or ""), str(seen.score), seen.grade, seen.stance]
-    return [*figures, seen.host, seen.category, seen.top_evidence]
+    summary = row.summary
+    figures = [str(row.rank or ""), str(summary.score), summary.grade, summary.stance]
+    return [*figures, summary.host, summary.category, summary.top_evidence]
 
 
 def reasons(unreachable: Iterable[Row]) -> Iterator[tuple[str, str]] | None:
     """Return host and finding of each unreachable host; None when there is none."""
-    seen = iter(unreachable)
-    first = next(seen, None)
+    rows = iter(unreachable)
+    first = next(rows, None)
     if first is None:
         return None
-    return ((row.summary.host, row.reason) for row in chain([first], seen))
+    return ((row.summary.host, row.reason) for row in chain([first], rows))

@@ -72,8 +72,8 @@ class Gates(msgspec.Struct, frozen=True, kw_only=True):
             raise BadValue(f"fail-under takes a score from 0 to 100, not {fail_under}.")
         serve = () if must_serve is None else _served(must_serve)
         block = () if must_block is None else _served(must_block)
-        if both := [name for name in serve if name in block]:
-            raise BadValue(f"{', '.join(both)}: both --must-serve and --must-block; name it in one of them.")
+        if in_both := [name for name in serve if name in block]:
+            raise BadValue(f"{', '.join(in_both)}: both --must-serve and --must-block; name it in one of them.")
         return cls(
             fail_under=fail_under,
             fail_grade="" if fail_grade is None else choose("grade", fail_grade, GRADES),
@@ -119,12 +119,12 @@ def check(
     card: ReportCard,
     gates: Gates,
     baseline: ReportCard | None = None,
-    seen: Observations | None = None,
+    observations: Observations | None = None,
     accepted: Container[str] = (),
 ) -> GateOutcome:
     """Return which of ``gates`` ``card`` fails, and by how much; ``baseline`` is the card of ``no_regress``.
 
-    ``seen``: what the card rests on, where that is kept: an agent that is dropped again and again is turned away.
+    ``observations``: what the card rests on, where that is kept; they tell who is dropped again and again.
     ``accepted``: the ids of findings that count in no gate.
     """
     if not gates:
@@ -136,12 +136,12 @@ def check(
         *_score(card, gates),
         *_grade(card, gates),
         *_stance(card, "require-stance", gates.require_stance, f"is {card.stance}, not {gates.require_stance}"),
-        *(failure for name in gates.must_serve for failure in _serves(card, name, seen)),
-        *(failure for name in gates.must_block for failure in _blocks(card, name, seen)),
+        *(failure for name in gates.must_serve for failure in _serves(card, name, observations)),
+        *(failure for name in gates.must_block for failure in _blocks(card, name, observations)),
         *_findings(card, gates, accepted),
     ]
     if gates.no_regress:
-        failures.extend(_regress(card, baseline, seen))
+        failures.extend(_regress(card, baseline, observations))
     return GateOutcome(host=card.host, failures=tuple(failures))
 
 
@@ -160,44 +160,46 @@ def _asked(word: str) -> list[str]:
 
     Raises BadValue for a name that is unknown or cannot be tested.
     """
-    known = registry()
+    names_known = registry()
     if word.strip().lower() in PURPOSES.values():
         return _of_purpose(word.strip().lower())
-    if crawlers := [one.token for one in known.crawlers if one.token.lower() == word.strip().lower()]:
+    if crawlers := [crawler.token for crawler in names_known.crawlers if crawler.token.lower() == word.strip().lower()]:
         return crawlers
-    found = known.named(word)
+    entries = names_known.named(word)
     testable = [surface for surface in surfaces() if surface.source != "none"]
     allowed = (
         *(surface.label for surface in testable),
-        *(client.token for client in (*known.agents, *known.crawlers)),
+        *(client.token for client in (*names_known.agents, *names_known.crawlers)),
         *(purpose for purpose in PURPOSES.values() if _of_purpose(purpose)),
     )
-    if not found:
+    if not entries:
         choose("agent", word, allowed)
-    names = _tested(found, testable)
+    names = _tested(entries, testable)
     if not names:
-        untested = found[0].label
+        untested = entries[0].label
         raise BadValue(f"No gate can ask for {untested}: it cannot be tested over plain HTTP.", allowed=allowed)
     return names
 
 
 def _of_purpose(purpose: str) -> list[str]:
     """Return what is tested of a purpose: for ``user`` the agents that are probed live, else the crawlers of it."""
-    known = registry()
+    names_known = registry()
     if purpose == "user":
-        probed = {agent.key for agent in known.live}
+        probed = {agent.key for agent in names_known.live}
         return [surface.slug for surface in surfaces() if surface.live in probed]
-    return [crawler.token for crawler in known.crawlers if crawler.purpose == purpose]
+    return [crawler.token for crawler in names_known.crawlers if crawler.purpose == purpose]
 
 
-def _tested(found: Sequence[Surface | Agent], testable: Sequence[Surface]) -> list[str]:
-    """Return the slugs of the ``testable`` surfaces among ``found`` or of its agents, then tokens of other agents.
+def _tested(entries: Sequence[Surface | Agent], testable: Sequence[Surface]) -> list[str]:
+    """Return the slugs of the ``testable`` surfaces among ``entries`` or of its agents, then tokens of other agents.
 
     One agent counts whatever its status; of several, those that are active.
     """
-    agents = [entry for entry in found if isinstance(entry, Agent) and (len(found) == 1 or entry.status == "active")]
+    agents = [
+        entry for entry in entries if isinstance(entry, Agent) and (len(entries) == 1 or entry.status == "active")
+    ]
     probed = {agent.key for agent in agents}
-    surfaces = [surface for surface in testable if surface in found]
+    surfaces = [surface for surface in testable if surface in entries]
     surfaces += [surface for surface in testable if surface.live in probed]
     covered = {key for surface in surfaces for key in surface.agents}
     return [*(surface.slug for surface in surfaces), *(agent.token for agent in agents if agent.key not in covered)]
@@ -212,9 +214,9 @@ def _lowest(card: ReportCard) -> int | None:
     door = next((entry for entry in entries if entry.component == "wba" and entry.measured), None)
     if door is None:
         return None
-    got, possible = points.totals(card)
+    earned, possible = points.totals(card)
     refused = round_half_up(door.possible * card.live_served, LIVE_TOTAL)
-    return min(card.score, points.percent(got - door.earned + refused, possible))
+    return min(card.score, points.percent(earned - door.earned + refused, possible))
 
 
 def _failed(gate: str, message: str, by: int = 1) -> Failure:
@@ -261,10 +263,10 @@ def _partly_measured(card: ReportCard, least: int, *, strict: bool = False) -> s
     return f"Only {points.totals(card)[1]} of {points.full(card)} points could be measured"
 
 
-def _doubt(card: ReportCard, gate: str, least: int, wanted: str) -> Iterator[Failure]:
+def _doubt(card: ReportCard, gate: str, least: int, condition: str) -> Iterator[Failure]:
     lowest = _lowest(card)
     if lowest is None or lowest < min(least, card.score):
-        yield _unclear(gate, f"{_mute(card)}, so {wanted} is inconclusive.")
+        yield _unclear(gate, f"{_mute(card)}, so {condition} is inconclusive.")
 
 
 def _mute(card: ReportCard) -> str:
@@ -277,12 +279,12 @@ def _grade_rank(grade: str) -> int:
     return GRADES.index(grade[0]) if grade[0] in GRADES else len(GRADES) - 1
 
 
-def _stance(card: ReportCard, gate: str, wanted: str, fault: str) -> Iterator[Failure]:
-    """Yield a failure of ``gate`` where the stance is not ``wanted`` (empty: any), in the words ``fault``.
+def _stance(card: ReportCard, gate: str, required: str, fault: str) -> Iterator[Failure]:
+    """Yield a failure of ``gate`` where the stance is not ``required`` (empty: any), in the words ``fault``.
 
     It is inconclusive where it would be that stance if every agent without a verdict were served.
     """
-    by = STANCE_RANK[wanted] - STANCE_RANK[card.stance] if wanted else 0
+    by = STANCE_RANK[required] - STANCE_RANK[card.stance] if required else 0
     if by <= 0:
         return
     mute = _mute(card)
@@ -293,13 +295,13 @@ def _stance(card: ReportCard, gate: str, wanted: str, fault: str) -> Iterator[Fa
         only_offers=False,
         disallowed=card.agents_disallowed,
     )
-    if mute and STANCE_RANK[best] >= STANCE_RANK[wanted]:
+    if mute and STANCE_RANK[best] >= STANCE_RANK[required]:
         yield Failure(gate=gate, message=f"The stance is {card.stance}: {mute}.", by=by, inconclusive=True)
     else:
         yield _failed(gate, f"The stance {fault}.", by)
 
 
-def _serves(card: ReportCard, name: str, seen: Observations | None) -> Iterator[Failure]:
+def _serves(card: ReportCard, name: str, observations: Observations | None) -> Iterator[Failure]:
     """Yield that the site shuts ``name`` out; inconclusive where nobody asked, or no answer proves anything.
 
     Crawlers are judged by robots.txt, which is all that is known of any of them.
@@ -314,19 +316,19 @@ def _serves(card: ReportCard, name: str, seen: Observations | None) -> Iterator[
         elif registry().agent(name) is not None:
             yield _unclear(gate, _never_asked(name))
         return
-    one = list(each(card, seen))[surfaces().index(surface)]
+    assistant = list(each(card, observations))[surfaces().index(surface)]
     if shut := _shut_out(card, surface):
         yield _failed(gate, f"robots.txt disallows {', '.join(shut)} ({surface.label}).")
-    elif one.verdict in SHUT:
-        yield _failed(gate, f"{surface.label}: {one.verdict}.")
-    elif one.verdict == NOT_ASKED:
+    elif assistant.verdict in SHUT:
+        yield _failed(gate, f"{surface.label}: {assistant.verdict}.")
+    elif assistant.verdict == NOT_ASKED:
         yield _unclear(gate, _never_asked(surface.label))
-    elif one.verdict == UNCLEAR:
+    elif assistant.verdict == UNCLEAR:
         yield _unclear(gate, f"{surface.label}: inconclusive, because this scan has no verdict.")
 
 
 def _never_asked(name: str) -> str:
-    return f"{name}: not asked; a scan asks for {', '.join(one.short for one in registry().live)} alone."
+    return f"{name}: not asked; a scan asks for {', '.join(agent.short for agent in registry().live)} alone."
 
 
 def _policy(card: ReportCard, token: str) -> str:
@@ -345,12 +347,12 @@ def _shut_out(card: ReportCard, surface: Surface) -> list[str]:
     return [token for token in behind if _policy(card, token) == "blocked"]
 
 
-def _blocks(card: ReportCard, name: str, seen: Observations | None) -> Iterator[Failure]:
+def _blocks(card: ReportCard, name: str, observations: Observations | None) -> Iterator[Failure]:
     """Yield that the site lets ``name`` in: by its answer where it was asked, else by robots.txt alone."""
     gate, surface = "must-block", surface_called(name)
-    if any(not failure.inconclusive for failure in _serves(card, name, seen)):
+    if any(not failure.inconclusive for failure in _serves(card, name, observations)):
         return  # shut out for certain
-    verdict = list(each(card, seen))[surfaces().index(surface)].verdict if surface and surface.live else ""
+    verdict = list(each(card, observations))[surfaces().index(surface)].verdict if surface and surface.live else ""
     label = surface.label if surface else name
     if verdict in RANK:
         yield _failed(gate, f"{label}: {verdict}.")
@@ -372,16 +374,16 @@ def _findings(card: ReportCard, gates: Gates, accepted: Container[str]) -> Itera
     if not gates.fail_on:
         return
     counted = SEVERITIES[: SEVERITIES.index(gates.fail_on) + 1]
-    found = [
+    counting = [
         finding
         for finding in card.findings
         if finding.severity in counted and finding.id not in accepted and _counts(card, finding)
     ]
     lost = [] if card.ledger is UNSET else [entry.component for entry in card.ledger.entries if not entry.measured]
     why = _mute(card) or (f"Not measured: {', '.join(lost)}" if lost else "")
-    if found:
-        message = f"{count(len(found), 'finding')} of severity {' or '.join(counted)}; the first: {found[0].text}"
-        yield _failed("fail-on", message, len(found))
+    if counting:
+        message = f"{count(len(counting), 'finding')} of severity {' or '.join(counted)}; the first: {counting[0].text}"
+        yield _failed("fail-on", message, len(counting))
     elif why:
         yield _unclear("fail-on", f"{why}, so findings may be missing.")
 
@@ -397,7 +399,7 @@ def _counts(card: ReportCard, finding: Finding) -> bool:
     return any(fix.k == finding.fix and points.HARM.get(fix.k) != points.LACKING for fix in card.recommendations)
 
 
-def _regress(card: ReportCard, baseline: ReportCard | None, seen: Observations | None) -> Iterator[Failure]:
+def _regress(card: ReportCard, baseline: ReportCard | None, observations: Observations | None) -> Iterator[Failure]:
     gate = "no-regress"
     if baseline is None or baseline.unreachable:
         yield _unclear(gate, "The card to compare with is of a site that did not answer." if baseline else _NO_BASELINE)
@@ -417,7 +419,7 @@ def _regress(card: ReportCard, baseline: ReportCard | None, seen: Observations |
     else:
         yield from _doubt(card, gate, was, f"a score of {was}")
     yield from _stance(card, gate, baseline.stance, f"fell from {baseline.stance} to {card.stance}")
-    yield from _lost(card, baseline, seen, gate, compare_tasks=not note)
+    yield from _lost(card, baseline, observations, gate, compare_tasks=not note)
 
 
 def _unmeasured(card: ReportCard) -> int:
@@ -426,18 +428,18 @@ def _unmeasured(card: ReportCard) -> int:
 
 
 def _lost(
-    card: ReportCard, baseline: ReportCard, seen: Observations | None, gate: str, *, compare_tasks: bool
+    card: ReportCard, baseline: ReportCard, observations: Observations | None, gate: str, *, compare_tasks: bool
 ) -> Iterator[Failure]:
     """Yield a failure for each assistant and each agent of robots.txt that gets less than before."""
-    for one, before in zip(each(card, seen), each(baseline), strict=False):
-        rank, was = RANK.get(one.verdict), RANK.get(before.verdict, 0)
-        if not compare_tasks and one.source == "none":
+    for assistant, before in zip(each(card, observations), each(baseline), strict=False):
+        rank, was = RANK.get(assistant.verdict), RANK.get(before.verdict, 0)
+        if not compare_tasks and assistant.source == "none":
             continue  # a run of the tasks alone judges it
         if rank is None and was:
-            yield _unclear(gate, f"{one.names[0]}: was {before.verdict} and is unclear now.")
+            yield _unclear(gate, f"{assistant.names[0]}: was {before.verdict} and is unclear now.")
         elif rank is not None and rank < was:
-            yield _failed(gate, f"{one.names[0]}: went from {before.verdict} to {one.verdict}.")
-    told = zip(card.ua_policy.items(), baseline.ua_policy.values(), strict=False)
-    for (key, now), old in told if baseline.robots_known else ():
+            yield _failed(gate, f"{assistant.names[0]}: went from {before.verdict} to {assistant.verdict}.")
+    policies = zip(card.ua_policy.items(), baseline.ua_policy.values(), strict=False)
+    for (key, now), old in policies if baseline.robots_known else ():
         if POLICY_RANK.get(now, 2) < POLICY_RANK.get(old, 0):
             yield _failed(gate, f"robots.txt: {key} went from {labels.policy(old)} to {labels.policy(now)}.")

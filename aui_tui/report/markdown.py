@@ -39,10 +39,10 @@ def _escaped(text: str) -> str:
     return re.sub(r"^(\s*)([#+=>-]|\d+(?=[.)](?:\s|$)))", _escape_start, text)
 
 
-def _escape_start(found: re.Match[str]) -> str:
-    if found[2].isdigit():
-        return f"{found[1]}{found[2]}{_BREAK}"
-    return f"{found[1]}\\{found[2]}"
+def _escape_start(match: re.Match[str]) -> str:
+    if match[2].isdigit():
+        return f"{match[1]}{match[2]}{_BREAK}"
+    return f"{match[1]}\\{match[2]}"
 
 
 def fenced(code: str, language: str = "") -> str:

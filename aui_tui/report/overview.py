@@ -82,9 +82,9 @@ def _shares(
     yield from _table(name, title, (_share(*row, figures.hosts) for row in rows), (heading, "Hosts", "Share"))
 
 
-def _share(value: str, number: int, query: str, whole: int) -> Item:
+def _share(value: str, number: int, query: str, total: int) -> Item:
     row = _cells(value, (number, query))
-    return row._replace(cells=(*row.cells, labels.percent(number, whole)), bar=(number, whole - number))
+    return row._replace(cells=(*row.cells, labels.percent(number, total)), bar=(number, total - number))
 
 
 def _assistants(figures: Overview, changes: Moves) -> Iterator[Section]:
@@ -97,7 +97,7 @@ def _assistant(figures: Overview, changes: Moves, surface: Surface) -> Item:
     hosts, slug = figures.verdicts[surface.slug], surface.slug
     if not any(number for word, number in hosts.items() if word not in (NOT_ASKED, UNCLEAR)):
         return Item((surface.label,), text=NOTHING_KNOWN[surface.source], key=slug)
-    got, known = share_in(hosts, surface)
+    let_in, decided = share_in(hosts, surface)
     told_yes, told_no = figures.disagree.get(slug, (0, 0))
     counts = {
         "Out": (sum(hosts.get(word, 0) for word in SHUT), f"agent:{slug}=out"),
@@ -109,8 +109,8 @@ def _assistant(figures: Overview, changes: Moves, surface: Surface) -> Item:
         "Yes but out": (told_yes, f"contradiction:out agent:{slug}=refused,challenged"),
         "No but in": (told_no, f"contradiction:in agent:{slug}=told-no"),
     }
-    row = _cells(surface.label, (got, f"agent:{slug}=in"), *(counts[name] for name in COUNTED))
-    inside = (row.cells[1], labels.percent(got, known)) if known else ("–", "–")
+    row = _cells(surface.label, (let_in, f"agent:{slug}=in"), *(counts[name] for name in COUNTED))
+    inside = (row.cells[1], labels.percent(let_in, decided)) if decided else ("–", "–")
     cells = row.label, *inside, *row.cells[2:], *([_trend(figures, changes, surface)] if changes.weeks else ())
     bar = tuple(float(hosts.get(word, 0)) for word in BAR)
     return row._replace(cells=cells, opens=(*row.opens[:2], "", *row.opens[2:]), key=slug, bar=bar)
@@ -118,10 +118,10 @@ def _assistant(figures: Overview, changes: Moves, surface: Surface) -> Item:
 
 def _trend(figures: Overview, changes: Moves, surface: Surface) -> str:
     """Return by how many points of percent the share that lets an assistant in has changed in the weeks known."""
-    known = [share for share in changes.weeks.get(surface.slug, ()) if share >= 0]
-    if not known or surface.source == "none":
+    shares = [share for share in changes.weeks.get(surface.slug, ()) if share >= 0]
+    if not shares or surface.source == "none":
         return "–"
-    return f"{known[-1] - known[0]:+d}" if known[-1] != known[0] else "0"
+    return f"{shares[-1] - shares[0]:+d}" if shares[-1] != shares[0] else "0"
 
 
 def _stances(figures: Overview) -> Iterator[Section]:

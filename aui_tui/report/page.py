@@ -123,20 +123,20 @@ def _verdict(head: Section, points: Section | None, fixes: str, whose: str) -> I
 
 def _bar(item: Item) -> str:
     """Return a pillar with its bar: earned, lacking, and dotted what was not measured."""
-    whole = sum(item.bar) or 1
-    got, seen = (100 * sum(item.bar[: n + 1]) / whole for n in range(2))
+    total = sum(item.bar) or 1
+    earned, end = (100 * sum(item.bar[: n + 1]) / total for n in range(2))
     drawn = (
         f'<svg class="bar" viewBox="0 0 100 8" width="160" height="8" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="got" width="{got:g}" height="8"/><rect class="rest" x="{got:g}" width="{seen - got:g}" '
-        f'height="8"/><line x1="{seen:g}" x2="100" y1="4" y2="4"/></svg>'
+        f'<rect class="got" width="{earned:g}" height="8"/><rect class="rest" x="{earned:g}" width="{end - earned:g}" '
+        f'height="8"/><line x1="{end:g}" x2="100" y1="4" y2="4"/></svg>'
     )
     return f"<li><span>{_text(item.label)}</span> {drawn} <span>{_text(item.cells[1])}</span></li>\n"
 
 
 def tone(word: str) -> str:
     """Return the class of a word by its tone."""
-    found = sign(word).tone
-    return TONES.get(found, found) or "dim"
+    name = sign(word).tone
+    return TONES.get(name, name) or "dim"
 
 
 def _marked(word: str) -> str:

@@ -84,15 +84,15 @@ def plan_for(
     ``public_url``: the address by which the public reaches a site that was scanned under another. ``tester``: the
     address from which the scan is repeated. ``with_claims`` and errors as for :func:`plan`.
     """
-    card, seen = report.card, report.seen
+    card, observations = report.card, report.seen
     method = method_called(card.method)
     words = Labels(name=card.name, category=card.category, seed=card.seed, public_url=public_url, tester=tester)
-    fresh = grade_card(seen, card.method, labels=words)
+    fresh = grade_card(observations, card.method, labels=words)
     advised = msgspec.structs.replace(card, recommendations=fresh.recommendations)
-    site = site_of(seen, words)
+    site = site_of(observations, words)
     made = plan(
         advised,
-        what_if=lambda fixes: what_if(seen, fixes, method),
+        what_if=lambda fixes: what_if(observations, fixes, method),
         grade=grade,
         score=score,
         with_claims=with_claims,
@@ -317,23 +317,23 @@ def write_files(plan: Plan, folder: Path, site: Site, *, force: bool = False) ->
     None is written when one is there already. Raises BadValue naming the file that is there (``force`` replaces it),
     or a link that leads out of the folder, and ConfigError when a file cannot be written.
     """
-    wanted = {path: piece.text.strip("\n") + "\n" for path, piece in pieces(plan, site).items()}
-    wanted |= {README: "".join(section_lines(readme(plan, site)))}
-    for name in wanted:
+    texts = {path: piece.text.strip("\n") + "\n" for path, piece in pieces(plan, site).items()}
+    texts |= {README: "".join(section_lines(readme(plan, site)))}
+    for name in texts:
         path = folder / name
         if path.parent != folder and path.parent.is_symlink():
             raise BadValue(f"{path.parent} is a link; name a folder that is not there yet, or remove the link.")
         if not force:
             check_new(path)
-    for name, text in wanted.items():
+    for name, text in texts.items():
         create(folder / name, [text], force=force)
-    return [folder / name for name in sorted(wanted)]
+    return [folder / name for name in sorted(texts)]
 
 
 def readme(plan: Plan, site: Site) -> list[Section]:
     """Return what stands beside the files of the plan: which file goes where, why, and how to check it."""
     first, *steps = sections(plan, written=True)
-    again = Item(("Scan again",), code=_again(site))
+    scan_again = Item(("Scan again",), code=_again(site))
     lead = [first.text]
     if site.is_local:
         lead.append(LOCAL)
@@ -343,7 +343,7 @@ def readme(plan: Plan, site: Site) -> list[Section]:
     return [
         first._replace(title=f"Fixes for {site.hostname}", text=" ".join(lead)),
         Section("files", "Files", left_out, items, ("File", "Where it goes")),
-        *(part._replace(items=(*part.items, again)) for part in steps),
+        *(part._replace(items=(*part.items, scan_again)) for part in steps),
     ]
 
 

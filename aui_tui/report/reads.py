@@ -78,7 +78,7 @@ def _place(at: int) -> str:
     if at < 0:
         return ""
     cuts = [cut for cut in cut_places() if cut <= at]
-    cut = f", after {joined(f'{one:,}' for one in cuts)}, where some readers cut" if cuts else ""
+    cut = f", after {joined(f'{cut_at:,}' for cut_at in cuts)}, where some readers cut" if cuts else ""
     return f", at letter {at + 1:,} of all text{cut}"
 
 
@@ -137,8 +137,8 @@ def fact_rows(readings: Sequence[Reading]) -> Iterator[tuple[str, ...]]:
 
     A reading that could not be made says ``?``, a fact that is not in it ``lost``.
     """
-    known = next((reading.facts for reading in readings if reading.facts), ())
-    for number_, fact in enumerate(known):
+    first_facts = next((reading.facts for reading in readings if reading.facts), ())
+    for number_, fact in enumerate(first_facts):
         cells = []
         for reading in readings:
             at = reading.facts[number_].at if number_ < len(reading.facts) else -1
@@ -161,26 +161,32 @@ def door_lead(door: OpenDoor) -> str:
 
 def door_rows(door: OpenDoor) -> Iterator[tuple[str, str, str]]:
     """Yield the tools that share a client, a word of FATES and why, worst first."""
-    words, known = open_readers(door), clients()
+    words, client_by_name = open_readers(door), clients()
     rows = (
-        (joined(key for key in known[one.name].tools if words[key] == word), word, _why(one, known[one.name], word))
-        for one in door.exchanges[1:]
-        if one.name in known
-        for word in dict.fromkeys(words[key] for key in known[one.name].tools)
+        (
+            joined(key for key in client_by_name[exchange.name].tools if words[key] == word),
+            word,
+            _why(exchange, client_by_name[exchange.name], word),
+        )
+        for exchange in door.exchanges[1:]
+        if exchange.name in client_by_name
+        for word in dict.fromkeys(words[key] for key in client_by_name[exchange.name].tools)
     )
     yield from sorted(rows, key=lambda row: WORST_FIRST.index(row[1]))
 
 
-def _why(one: Exchange, client: OpenClient, word: str) -> str:
+def _why(exchange: Exchange, client: OpenClient, word: str) -> str:
     """Return why a client has ``word``, under which name, and who takes the words of a refusal for the page."""
-    got = one.detail or (f"{word} ({one.status or 'no answer'})" if word != IN else f"served ({one.status})")
-    if one.another_page:
-        got = "another page than the browser’s"
+    answer = exchange.detail or (
+        f"{word} ({exchange.status or 'no answer'})" if word != IN else f"served ({exchange.status})"
+    )
+    if exchange.another_page:
+        answer = "another page than the browser’s"
     if word == TOLD_NO:
-        got = "robots.txt keeps it out, and it asks for that before each page"
+        answer = "robots.txt keeps it out, and it asks for that before each page"
     takes = [tool.key for tool in table().tool if tool.key in client.tools and tool.refused == "words"]
     then = f"; {joined(takes)} {'takes' if len(takes) == 1 else 'take'} the words of a refusal for the page"
-    return f"{got}, as {_name(client.user_agent)}{then if takes and word in SHUT - {TOLD_NO} else ''}"
+    return f"{answer}, as {_name(client.user_agent)}{then if takes and word in SHUT - {TOLD_NO} else ''}"
 
 
 def _name(user_agent: str) -> str:

@@ -97,15 +97,15 @@ class Section(NamedTuple):
 
     def only(self, columns: Iterable[str]) -> Section:
         """Return the section with its first column and, of the others, ``columns`` alone."""
-        kept = [n for n, name in enumerate(self.columns) if not n or name in columns]
+        places = [n for n, name in enumerate(self.columns) if not n or name in columns]
         items = tuple(
             item._replace(
-                cells=tuple(item.cells[n] for n in kept if n < len(item.cells)),
-                opens=tuple(item.opens[n] for n in kept if n < len(item.opens)),
+                cells=tuple(item.cells[n] for n in places if n < len(item.cells)),
+                opens=tuple(item.opens[n] for n in places if n < len(item.opens)),
             )
             for item in self.items
         )
-        return self._replace(items=items, columns=tuple(self.columns[n] for n in kept))
+        return self._replace(items=items, columns=tuple(self.columns[n] for n in places))
 
     @property
     def remarks(self) -> list[str]:
@@ -159,9 +159,9 @@ def sections(report: HostReport, *, gates: GateOutcome | None = None, now: float
 
 def bar_cells(bar: Sequence[float], size: int) -> list[int]:
     """Return how many of ``size`` cells each part of a ``bar`` takes; what is there takes one at least."""
-    whole, out = sum(bar), list[int]()
+    total, out = sum(bar), list[int]()
     for place, part in enumerate(bar):
-        end = round(size * sum(bar[: place + 1]) / whole) if whole else 0
+        end = round(size * sum(bar[: place + 1]) / total) if total else 0
         later = sum(number > 0 for number in bar[place + 1 :])
         out.append(max(min(end, size - later) - sum(out), 1) if part > 0 and size > sum(out) else 0)
     return out
@@ -200,9 +200,9 @@ def layout(section: Section, size: int, *, heads: bool = True) -> Layout:
         max(cells(text) for text in (names[n], *(item.cells[n] for item in section.items if n < len(item.cells))))
         for n in range(count)
     ]
-    beside = _fitted(section, natural, size - BESIDE)
-    if texts and beside.used <= size - BESIDE and len(beside.columns) == count:
-        return beside
+    fitted_beside = _fitted(section, natural, size - BESIDE)
+    if texts and fitted_beside.used <= size - BESIDE and len(fitted_beside.columns) == count:
+        return fitted_beside
     return _fitted(section, natural, size)._replace(beside=not count)
 
 
@@ -245,9 +245,9 @@ def verdict(report: HostReport, *, now: float | None = None) -> Section:
     place = [*([card.name] if card.name != card.host else []), card.category]
     took = card.elapsed_ms / 1000
     ended = when(card.scanned_at, None if now is None else now - took)
-    asked = f"{ended} in {took:.1f} s from {card.vantage}, method {card.method}"
-    asked += ", stopped before its end" if any(finding.id == "incomplete" for finding in card.findings) else ""
-    items += [Item(("Scanned",), text=asked, key="scanned"), Item(("Site",), text=" · ".join(place), key="site")]
+    scanned = f"{ended} in {took:.1f} s from {card.vantage}, method {card.method}"
+    scanned += ", stopped before its end" if any(finding.id == "incomplete" for finding in card.findings) else ""
+    items += [Item(("Scanned",), text=scanned, key="scanned"), Item(("Site",), text=" · ".join(place), key="site")]
     word = "unreachable" if card.unreachable else card.stance
     words = who_gets_in(card, report.observations)
     against = visits.headline(report.visits, card) if report.visits is not None else ""
@@ -259,10 +259,12 @@ def score_words(card: ReportCard, tried: str = "") -> str:
     measured, tasks not tried``."""
     if card.unreachable:
         return "– (nothing was measured)"
-    (got, measured), lost = totals(card), unmeasured(card)
+    (earned, measured), lost = totals(card), unmeasured(card)
     thin = ": less than half could be measured" if card.grade == NO_GRADE else ""
-    words = f"{got} of {measured} points{' measured' if lost else ''} → {card.score}, {labels.grade(card.grade)}{thin}"
-    if card.stance == "Walled" and percent(got, measured) > WALLED_CEILING:
+    words = (
+        f"{earned} of {measured} points{' measured' if lost else ''} → {card.score}, {labels.grade(card.grade)}{thin}"
+    )
+    if card.stance == "Walled" and percent(earned, measured) > WALLED_CEILING:
         words += f"; at most {WALLED_CEILING} while Walled"
     words += f"; {lost} not measured" if lost else ""
     if card.provisional is True:
@@ -292,8 +294,8 @@ def _next(card: ReportCard) -> Item:
         return Item(("Next",), text=f"{step}.", key="next")
     fixes = by_harm(card)
     if not fixes:
-        more = ": try the tasks (--tasks)." if card.provisional is True and not card.task_runs else "."
-        return Item(("Next",), text=f"Nothing left to fix{more}", key="next")
+        hint = ": try the tasks (--tasks)." if card.provisional is True and not card.task_runs else "."
+        return Item(("Next",), text=f"Nothing left to fix{hint}", key="next")
     fix = fixes[0]
     takes = f", {BY_FIX[fix.k].takes}" if fix.k in BY_FIX else ""
     return Item(("Next",), text=f"{fix.title}: {gain(card, fix.k)}{takes}", key="next", code=fix.code)
@@ -333,8 +335,8 @@ def points(report: HostReport) -> Section | None:
         return None
     items = []
     for key in sorted(card.pillars, key=lambda key: card.pillars[key] is None):
-        (got, measured), most = of_pillar(card, key) or (0.0, 0.0), card.pillar_max[key] or 0
-        bar = got, measured - got, max(most - measured, 0)
+        (earned, measured), most = of_pillar(card, key) or (0.0, 0.0), card.pillar_max[key] or 0
+        bar = earned, measured - earned, max(most - measured, 0)
         items.append(Item((labels.pillar(card.method, key), labels.points(card, key)), key=key, bar=bar))
     return Section("points", "Points", items=tuple(items), columns=("Pillar", "Points"), figures=POINTS)
 
@@ -422,12 +424,12 @@ def _facts(card: ReportCard) -> Iterator[tuple[str, str]]:
     yield "Agents", f"robots.txt tells {card.agents_disallowed} of {card.agents_total} by name to stay out{some}"
     yield "Crawlers", f"{card.crawlers_blocked} of {card.crawlers_total} told no; shown, not scored"
     yield "Signal", "Content-Signal stated" if card.content_signal else "no Content-Signal"
-    seen = card.semantic
+    tags = card.semantic
     shell = "; nothing readable without scripts" if card.noscript_shell else ""
     yield (
         "Page",
-        f"{count(card.jsonld, 'JSON-LD block')}, {seen.main} main, {seen.nav} nav, {count(seen.aria, 'label')}, "
-        f"{count(seen.forms, 'form')}{shell}",
+        f"{count(card.jsonld, 'JSON-LD block')}, {tags.main} main, {tags.nav} nav, {count(tags.aria, 'label')}, "
+        f"{count(tags.forms, 'form')}{shell}",
     )
     yield "Files", ", ".join(card.files) or "none of llms.txt, UCP, MCP"
     yield "Served by", card.edge or "none recognised"
@@ -462,13 +464,13 @@ def crawlers(report: HostReport) -> Section | None:
     card = report.card
     if card.unreachable or not card.robots_known:
         return None
-    told = {crawler: robots_says(card, crawler.token) for crawler in registry().crawlers}
+    says_of = {crawler: robots_says(card, crawler.token) for crawler in registry().crawlers}
     items = tuple(
         Item(
             (crawler.token, crawler.purpose, says, "block" if says.startswith(agents.TOLD_NO) else "allow"),
             key=crawler.token,
         )
-        for crawler, says in told.items()
+        for crawler, says in says_of.items()
     )
     text = "robots.txt alone decides: no crawler is asked. --must-serve and --must-block take these names and purposes."
     return Section("crawlers", "Allow or block", text, items, ("Crawler", "For", "robots.txt says", "Today"))
@@ -524,9 +526,9 @@ def tasks(report: HostReport, *, now: float | None = None) -> Section | None:
         change = f" To change: {run.change}" if run.change else ""
         where = f" Stopped at {run.address}" if change and run.address else ""
         items.append(Item((run.label, run.word, run.share), run.word, run.note + change + where, run.task))
-    got, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
+    earned, possible = sum(run.points for run in runs), sum(run.possible for run in runs)
     old, lost = task_age(report, now), max(0, WHOLE - possible)
-    lead = f"{got} of {possible} points measured" + (f", {lost} not" if lost else "")
+    lead = f"{earned} of {possible} points measured" + (f", {lost} not" if lost else "")
     lead += "; too few tasks count for the score" if card.provisional is True else ""
     lead += f"; tasks {old}" if old else ""
     columns = ("Task", "Outcome", "Points", "What happened")
@@ -607,12 +609,12 @@ def open_agents(report: HostReport) -> Section | None:
 
 def reads(report: HostReport) -> Section | None:
     """Return what readers of text get from the page; not scored. Key: the id of a row."""
-    seen = report.observations
-    read = seen.reads if seen is not None else None
-    if seen is None or read is None:
+    observations = report.observations
+    read = observations.reads if observations is not None else None
+    if observations is None or read is None:
         return None
     items = tuple(Item((row.label,), row.word, row.text, row.key) for row in readers.rows(read))
-    return Section("reads", "Reads, not scored", readers.lead(read, seen.page), items)
+    return Section("reads", "Reads, not scored", readers.lead(read, observations.page), items)
 
 
 def gate_results(outcome: GateOutcome) -> Section:

@@ -69,14 +69,14 @@ def _names(outcomes: Iterable[Outcome], *words: str) -> tuple[str, ...]:
 
 def _turned_away(judged: Sequence[Outcome], card: ReportCard) -> Iterator[str]:
     """Yield whom the site turns away, and what a browser gets where nobody who was asked gets in."""
-    asked = [outcome for outcome in judged if outcome.asked and outcome.reason != DROPPED]
+    outcomes_asked = [outcome for outcome in judged if outcome.asked and outcome.reason != DROPPED]
     away = {
         word: _names((outcome for outcome in judged if outcome.source != "robots" and outcome.reason != DROPPED), word)
         for word in (REFUSED, CHALLENGED)
     }
-    if asked and all(outcome.verdict in AWAY for outcome in asked):
+    if outcomes_asked and all(outcome.verdict in AWAY for outcome in outcomes_asked):
         words = " or ".join(word for word in away if away[word])
-        yield f"all {_number(len(_names(asked)))} assistants that were asked are {words}{_browser_fate(card)}"
+        yield f"all {_number(len(_names(outcomes_asked)))} assistants that were asked are {words}{_browser_fate(card)}"
     elif any(away.values()):
         yield ", ".join(f"{joined(names)} {_are(names)} {word}" for word, names in away.items() if names)
 
@@ -107,16 +107,16 @@ def _them(names: Sequence[str]) -> str:
     return "it" if len(names) == 1 else "them"
 
 
-def _unclear_or_in(asked: Sequence[Outcome]) -> Iterator[str]:
-    unclear, inside = _names(asked, UNCLEAR), _names(asked, IN, PART)
-    silent = _names(outcome for outcome in asked if outcome.reason == DROPPED)
-    if silent and silent == _names(asked):
+def _unclear_or_in(listed: Sequence[Outcome]) -> Iterator[str]:
+    unclear, inside = _names(listed, UNCLEAR), _names(listed, IN, PART)
+    silent = _names(outcome for outcome in listed if outcome.reason == DROPPED)
+    if silent and silent == _names(listed):
         yield "no assistant that was asked gets an answer; a browser gets in"
     elif silent:
         yield f"{joined(silent)} get{'s' if len(silent) == 1 else ''} no answer, a browser does"
     if unclear:
         yield f"{joined(unclear)} {_are(unclear)} unclear"
-    if inside and len(inside) == len(_names(asked)):
+    if inside and len(inside) == len(_names(listed)):
         yield "every assistant that was asked gets in"
     elif inside:
         yield f"{joined(inside)} get{'s' if len(inside) == 1 else ''} in"

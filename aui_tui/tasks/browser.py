@@ -120,7 +120,7 @@ def find() -> Path | None:
     for place in SYSTEM:
         if os.access(place, os.X_OK):
             return Path(place)
-    return next((Path(found) for name in NAMES if (found := shutil.which(name))), None)
+    return next((Path(path) for name in NAMES if (path := shutil.which(name))), None)
 
 
 def available() -> str:
@@ -278,7 +278,7 @@ async def _launch(*, sandboxed: bool) -> _Process:
     except BaseException:  # also cancelled: the driver must not outlive its start
         await _ends(driver.stop())
         raise
-    pid = next(int(one["id"]) for one in processes if one["type"] == "browser")
+    pid = next(int(process["id"]) for process in processes if process["type"] == "browser")
     await asyncio.to_thread(_sign, pid)
     return _Process(driver, chromium, pid, asyncio.create_task(_watch_memory(chromium, pid)))
 
@@ -324,8 +324,8 @@ def sweep() -> None:
 
 def _is_own(folder: Path) -> bool:
     """Say whether a folder is this user's: in a folder that everybody writes to, others may lay one out for us."""
-    found = folder.lstat()
-    return stat.S_ISDIR(found.st_mode) and (os.name != "posix" or found.st_uid == os.geteuid())
+    status = folder.lstat()
+    return stat.S_ISDIR(status.st_mode) and (os.name != "posix" or status.st_uid == os.geteuid())
 
 
 def _remove(profile: Path) -> None:

@@ -85,10 +85,10 @@ async def _read(tab: Page, url: str, answer: Answer) -> None:
         await tab.goto(url, wait_until="commit", timeout=1000 * PAGE_SECONDS)
     except Exception as error:  # Playwright has no one error for a page that does not load
         answer.error, answer.detail = "protocol", clean(str(error).strip().splitlines()[0], 200)
-    due, seen, read = time.monotonic() + PASS_SECONDS, 0, False
+    due, number, read = time.monotonic() + PASS_SECONDS, 0, False
     while documents:
-        if len(documents) > seen:
-            seen = len(documents)
+        if len(documents) > number:
+            number = len(documents)
             read = await _take(documents[-1], answer)
         challenged = walls.recognise(answer.status, answer.mapping(), answer.body, str(answer.url)) is not None
         if read and not challenged:

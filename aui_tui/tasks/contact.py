@@ -92,12 +92,15 @@ async def _by_button(visit: Visit) -> TaskResult | None:
 def contact_button(visit: Visit) -> Node | None:
     """Return the button about contact, or the link without an address of its own."""
     named = (node for node in visit.home.of("button", "link") if CONTACT.search(node.name) and not node.disabled)
-    return next((one for one in named if _on_the_page(visit, one.url) and not NEVER.search(one.name)), None)
+    return next(
+        (candidate for candidate in named if _on_the_page(visit, candidate.url) and not NEVER.search(candidate.name)),
+        None,
+    )
 
 
 async def _in_menu(visit: Visit) -> list[Node]:
     """Open the site's menu, where a button does, and return the links about contact in it."""
-    button = next((one for one in visit.home.of("button") if MENU.search(one.name) and not one.disabled), None)
+    button = next((node for node in visit.home.of("button") if MENU.search(node.name) and not node.disabled), None)
     if button is None:
         return []
     fresh = await visit.at_home_again(button)
@@ -125,13 +128,13 @@ async def _no_contact(visit: Visit) -> TaskResult:
 
 def contact_links(visit: Visit, home: Outline) -> list[Node]:
     """Return the links whose names promise a contact, then those about the site; each address once."""
-    found: dict[str, Node] = {}
+    link_by_place: dict[str, Node] = {}
     for pattern in (CONTACT, ABOUT):
         for node in home.of("link"):
             leads = visit.same_site(node.url) and not _on_the_page(visit, node.url) and not acts(node.url)
             if leads and pattern.search(node.name) and not NEVER.search(node.name):
-                found.setdefault(visit.place(node.url), node)
-    return list(found.values())
+                link_by_place.setdefault(visit.place(node.url), node)
+    return list(link_by_place.values())
 
 
 def _on_the_page(visit: Visit, url: str) -> bool:
@@ -142,9 +145,9 @@ def _on_the_page(visit: Visit, url: str) -> bool:
 
 async def _way(visit: Visit, outline: Outline, *, by_name: bool) -> str:
     """Return a way to get in touch that the page offers, in words; empty when there is none."""
-    for kind, found in _ways(outline):
-        if found:
-            return f"{kind} {found}"
+    for kind, value in _ways(outline):
+        if value:
+            return f"{kind} {value}"
     fields = [node for node in outline.of("textbox") if node.name]
     if not by_name or len(fields) < 2:
         return ""
@@ -159,9 +162,9 @@ def _ways(outline: Outline) -> Iterator[tuple[str, str]]:
     links = [unquote(node.url) for node in outline.of("link")]
     yield "E-mail address", next((url[7:].partition("?")[0] for url in links if url.startswith("mailto:")), "")
     yield "Telephone number", next((url[4:] for url in links if url.startswith("tel:")), "")
-    yield "Telephone number", next((found[1] for url in links if (found := _CHAT.match(url))), "")
+    yield "Telephone number", next((match[1] for url in links if (match := _CHAT.match(url))), "")
     for kind, pattern in (("E-mail address", EMAIL), ("Telephone number", PHONE), ("Postal address", POSTAL)):
-        found = pattern.search(text)
-        yield kind, found[0].strip() if found else ""
+        match = pattern.search(text)
+        yield kind, match[0].strip() if match else ""
     declared = _CONTACT_POINT.search(outline.jsonld)
     yield "Declared as data:", declared[1] if declared else ""

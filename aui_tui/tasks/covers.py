@@ -58,34 +58,34 @@ class Cover:
     @property
     def buttons(self) -> list[str]:
         """The names of the buttons that take a click and were not pressed."""
-        known = {"", *(node.name for node in self.tried)}
+        pressed = {"", *(node.name for node in self.tried)}
         every = [*self.reached, *self._framed]
-        return [node.name for node in every if node.role == "button" and node.name not in known]
+        return [node.name for node in every if node.role == "button" and node.name not in pressed]
 
     def dismissal(self) -> Node | None:
         """Return the button that dismisses what is in the way: inside a dialog where there is one."""
         dialogs = [node for node in self.outline.nodes if DIALOGS & {node.role, *node.path}]
         inside = [node for node in self.reached if DIALOGS & set(node.path)] if self.dialog is not None else []
         text = self.outline.text()
-        for nodes, said in (
+        for nodes, text_around in (
             (inside, " ".join(node.text or node.name for node in dialogs)),
             (self.reached, text),
             (self._framed, text),
         ):
-            found = self._choice(nodes, said)
-            if found is not None:
-                return found
+            button = self._choice(nodes, text_around)
+            if button is not None:
+                return button
         return None
 
-    def _choice(self, nodes: Iterable[Node], said: str) -> Node | None:
-        """Return the button to press: reject, then close, then, where what is ``said`` speaks of consent, accept.
+    def _choice(self, nodes: Iterable[Node], text: str) -> Node | None:
+        """Return the button to press: reject, then close, then, where what is ``text`` speaks of consent, accept.
 
         None that commits to something, such as paying or subscribing, and none twice.
         """
         pressed = {"", *(node.name for node in self.tried)}
         named = [node for node in nodes if node.role in ("button", "link") and not node.disabled]
         named = [node for node in named if node.name not in pressed and not NEVER.search(node.name)]
-        for pattern in (REJECT, CLOSE, *((ACCEPT,) if CONSENT.search(said) else ())):
+        for pattern in (REJECT, CLOSE, *((ACCEPT,) if CONSENT.search(text) else ())):
             for node in named:
                 if pattern.search(node.name) and not COMMITS.search(REJECT.sub("", node.name)):
                     return node

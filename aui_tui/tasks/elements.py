@@ -50,9 +50,9 @@ async def fill(page: Page, control: Control) -> bool | None:
             if about["tag"] == "SELECT":
                 return await _select(page, node)
             if about["type"] == "file":
-                given = {"name": "note.txt", "mimeType": "text/plain", "buffer": b"Ada Lovelace"}
-                kept = await page.takes(node, lambda element: element.set_input_files(given, timeout=1000 * ACT))
-                return kept and bool(await _kept(page, node))
+                upload = {"name": "note.txt", "mimeType": "text/plain", "buffer": b"Ada Lovelace"}
+                is_kept = await page.takes(node, lambda element: element.set_input_files(upload, timeout=1000 * ACT))
+                return is_kept and bool(await _kept(page, node))
             if about["readonly"]:
                 return await _pick(page, node)
             if node.role in ("slider", "listbox") and about["tag"] != "INPUT":
@@ -112,15 +112,17 @@ async def _pick(page: Page, node: Node) -> bool | None:
 
     None where something opened and no entry was taken: the entries may be of a kind unknown here.
     """
-    before = {one.ref for one in (await page.look()).nodes}
+    before = {entry.ref for entry in (await page.look()).nodes}
     if not await page.click(node):
         return False
     await asyncio.sleep(4 * KEPT)
-    fresh = [one for one in (await page.look()).nodes if one.ref and one.ref not in before and not one.disabled]
+    fresh = [
+        entry for entry in (await page.look()).nodes if entry.ref and entry.ref not in before and not entry.disabled
+    ]
     if not fresh:  # Enter in a field that opened nothing would send the form
         return False
-    named = [one for one in fresh if (one.role in PICKED or one.pointer) and (one.name or one.text)]
-    days = [one for one in named if _DAY.fullmatch(one.name or one.text)]
+    named = [entry for entry in fresh if (entry.role in PICKED or entry.pointer) and (entry.name or entry.text)]
+    days = [entry for entry in named if _DAY.fullmatch(entry.name or entry.text)]
     for choice in (days or named)[:1]:
         await page.click(choice)
         if await _kept(page, node):
@@ -136,8 +138,8 @@ async def _type(page: Page, node: Node, about: dict[str, Any]) -> bool:
         if not await page.type(node, text, keys=keys):
             return False
         await page.press("Tab")
-        kept = str(await _kept(page, node) or "")
-        if kept.strip() and (kept != was or kept == text):  # a mask may have written it in its own way
+        value = str(await _kept(page, node) or "")
+        if value.strip() and (value != was or value == text):  # a mask may have written it in its own way
             return True
         if node.role == "combobox" and await page.type(node, text) and await _option(page, node):
             return True
@@ -170,10 +172,13 @@ async def _option(page: Page, node: Node) -> bool:
         choice = await _first_option(page)
     if choice is None or not await page.click(choice):
         return False
-    kept = str(await _kept(page, node) or "")
-    return bool(words(kept) & words(choice.name)) or (bool(kept) and kept in choice.name)
+    value = str(await _kept(page, node) or "")
+    return bool(words(value) & words(choice.name)) or (bool(value) and value in choice.name)
 
 
 async def _first_option(page: Page) -> Node | None:
     await asyncio.sleep(2 * KEPT)
-    return next((one for one in (await page.look()).of("option") if one.ref and one.name and not one.disabled), None)
+    return next(
+        (option for option in (await page.look()).of("option") if option.ref and option.name and not option.disabled),
+        None,
+    )

@@ -300,10 +300,10 @@ class Fence:
         parts = urlsplit(url)
         if parts.scheme not in DEFAULT_PORTS:
             return "" if url == "about:blank" else "scheme"
-        found = await self.robots(f"{parts.scheme}://{parts.netloc}")
-        if found is None:
+        rules = await self.robots(f"{parts.scheme}://{parts.netloc}")
+        if rules is None:
             return "unknown"
-        return "" if found.allows(EVERYBODY, url) else "robots"
+        return "" if rules.allows(EVERYBODY, url) else "robots"
 
     def pending(self, page: Page, *, within: float = PATIENCE, talk: float = TALK) -> bool:
         """Say whether ``page`` waits for content that it asked for at most ``within`` seconds ago.
@@ -368,23 +368,23 @@ class Fence:
             await session.send("Page.setPrerenderingAllowed", {"isAllowed": False})
 
     async def _paused(self, session: CDPSession, event: Mapping[str, Any], page: Page, *, framed: bool) -> None:
-        request, known = event["request"], {"requestId": event["requestId"]}
+        request, identity = event["request"], {"requestId": event["requestId"]}
         redirected = event.get("resourceType") == "Document" and event.get("redirectedRequestId")
         with suppress(Exception):  # the page may have gone meanwhile
             if redirected and await self._denied(request["url"], request["method"], page, framed=framed, led=True):
-                await session.send("Fetch.failRequest", {**known, "errorReason": "BlockedByClient"})
+                await session.send("Fetch.failRequest", {**identity, "errorReason": "BlockedByClient"})
             else:
-                await session.send("Fetch.continueRequest", {**known, **self._fields(request)})
+                await session.send("Fetch.continueRequest", {**identity, **self._fields(request)})
 
     def _fields(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return the header fields to send where they differ from the browser's: on the scanned origin, and off it."""
         if not self._own:
             return {}
         names = {name.lower() for name, _ in self._own}
-        kept = [(name, value) for name, value in request["headers"].items() if name.lower() not in names]
+        others = [(name, value) for name, value in request["headers"].items() if name.lower() not in names]
         parts = urlsplit(request["url"])
         own = self._own if f"{parts.scheme}://{parts.netloc}" == self._origin else ()
-        return {"headers": [{"name": name, "value": value} for name, value in (*kept, *own)]}
+        return {"headers": [{"name": name, "value": value} for name, value in (*others, *own)]}
 
     async def _denied(self, url: str, method: str, page: Page | None, *, framed: bool, led: bool = False) -> str:
         """Return why a document is refused, and note it. ``led``: a redirect leads there."""
@@ -431,11 +431,11 @@ class Fence:
             and carries(request.post_data_buffer, request.url, self.query)
         )
         why = objection(self.phase, request.method, request.url, document=False, query=asks)
-        said = told(request.method, request.url, request.post_data_buffer)
+        fingerprint = told(request.method, request.url, request.post_data_buffer)
         if why:
-            self._hold(request.method, request.url, why, said=said)
+            self._hold(request.method, request.url, why, fingerprint=fingerprint)
         else:
-            self._pass(request.method, request.url, said=said)
+            self._pass(request.method, request.url, fingerprint=fingerprint)
         return bool(why)
 
     async def _socket(self, socket: WebSocketRoute) -> None:
@@ -450,14 +450,14 @@ class Fence:
         async def said(message: str | bytes) -> None:
             nonlocal sent
             sent += len(message)
-            known = told("FRAME", socket.url, message.encode() if isinstance(message, str) else message)
+            fingerprint = told("FRAME", socket.url, message.encode() if isinstance(message, str) else message)
             if self.phase.open and sent <= SOCKET:
                 self.loading += self.phase is NetworkPhase.READING
-                self._note(known)
+                self._note(fingerprint)
                 self.sockets[socket] = time.monotonic(), False
                 server.send(message)
                 return
-            self._hold("FRAME", socket.url, "limit" if sent > SOCKET else "socket", said=known)
+            self._hold("FRAME", socket.url, "limit" if sent > SOCKET else "socket", fingerprint=fingerprint)
             if sent > SOCKET:
                 await socket.close()
 
@@ -469,22 +469,22 @@ class Fence:
         server.on_message(heard)
 
     def _hold(
-        self, method: str, url: str, why: str, page: Page | None = None, *, document: bool = False, said: int = 0
+        self, method: str, url: str, why: str, page: Page | None = None, *, document: bool = False, fingerprint: int = 0
     ) -> None:
         held = Held(method, clean(url, 500), why, document, page, _host(url) == _host(self._origin))
         self.withheld += held.sends
-        if len(self.held) < MOST and said not in self.usual:
+        if len(self.held) < MOST and fingerprint not in self.usual:
             self.held.append(held)
-            self.asked.add(said)
+            self.asked.add(fingerprint)
 
-    def _note(self, said: int) -> None:
+    def _note(self, fingerprint: int) -> None:
         """Keep what a page asked for by itself."""
         if self.phase is NetworkPhase.READING and len(self.sent) < MOST:
-            self.sent.add(said)
+            self.sent.add(fingerprint)
 
-    def _pass(self, method: str, url: str, said: int = 0) -> None:
+    def _pass(self, method: str, url: str, fingerprint: int = 0) -> None:
         parts = urlsplit(url)
-        self._note(said)
+        self._note(fingerprint)
         if self.phase is NetworkPhase.READING:
             self.loading += method not in SAFE
         else:
@@ -492,33 +492,33 @@ class Fence:
         if parts.scheme == "https":
             self._passed[parts.hostname or "", parts.port or 443] = time.monotonic()
 
-    async def _dial(self, wanted: Wanted) -> Stream:
+    async def _dial(self, request: Wanted) -> Stream:
         """Return a connection to an address that a scan may dial. Raises Refused, InvalidHost, NetworkError."""
-        scheme = "http" if wanted.path or wanted.port == DEFAULT_PORTS["http"] else "https"
-        origin = Origin(scheme, wanted.host, wanted.port)
+        scheme = "http" if request.path or request.port == DEFAULT_PORTS["http"] else "https"
+        origin = Origin(scheme, request.host, request.port)
         self._access.check(origin)
-        if not self._passes(wanted):
+        if not self._passes(request):
             raise Refused(self.phase.value)
-        if wanted.path and wanted.document and await self.objection(f"{origin}{wanted.path}"):
+        if request.path and request.document and await self.objection(f"{origin}{request.path}"):
             raise Refused("robots.txt")
-        if not wanted.path and self._access.cafile and not self._access.insecure:
-            await self._check_certificate(wanted.host, wanted.port)
+        if not request.path and self._access.cafile and not self._access.insecure:
+            await self._check_certificate(request.host, request.port)
         try:
-            return await self._routes.connect(wanted.host, wanted.port)
+            return await self._routes.connect(request.host, request.port)
         except Unavailable as error:
             raise Refused(str(error)) from None
 
-    def _passes(self, wanted: Wanted) -> bool:
+    def _passes(self, request: Wanted) -> bool:
         """Say whether the phase lets a connection be made: of what the interception did not see, only what may leave.
 
         A tunnel to the port of plain HTTP carries a WebSocket; any other leads where a request that may leave goes.
         """
         if self.phase.open:
             return True
-        if wanted.path:
-            url = f"http://{wanted.host}:{wanted.port}{wanted.path}"
-            return wanted.method in SAFE | {"OPTIONS"} or bool(self.query and not acts(url))
-        return time.monotonic() - self._passed.get((wanted.host, wanted.port), -KNOWN) < KNOWN
+        if request.path:
+            url = f"http://{request.host}:{request.port}{request.path}"
+            return request.method in SAFE | {"OPTIONS"} or bool(self.query and not acts(url))
+        return time.monotonic() - self._passed.get((request.host, request.port), -KNOWN) < KNOWN
 
     async def _check_certificate(self, host: str, port: int) -> None:
         if (host, port) in self._trusted:

@@ -60,8 +60,8 @@ async def _nameless(visit: Visit, outline: Outline) -> Node | None:
     """Return a search field without a name: by role, landmark or form, or any field that “Search” leads to."""
     fields = [node for node in outline.nodes if node.role in ENTRIES and not node.name]
     moved = visit.place(outline.url) != visit.place(visit.home.url)
-    found = next((node for node in fields if moved or node.role == "searchbox" or "search" in node.path), None)
-    return found or await _by_form(visit, outline, named=False)
+    field = next((node for node in fields if moved or node.role == "searchbox" or "search" in node.path), None)
+    return field or await _by_form(visit, outline, named=False)
 
 
 def opener(page: Outline) -> Node | None:

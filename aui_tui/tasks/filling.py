@@ -60,8 +60,8 @@ async def form(visit: Visit) -> TaskResult:
     if visit.page.outline.url == best.url and not visit.page.touched:
         return await _judge(visit, visit.page.outline, best)
     outline = await visit.here(best.url)
-    again = next((one for one in await _forms(visit.page, outline) if one.key == best.key), best)
-    return await _judge(visit, outline, again)
+    fresh = next((candidate for candidate in await _forms(visit.page, outline) if candidate.key == best.key), best)
+    return await _judge(visit, outline, fresh)
 
 
 async def _opened(visit: Visit) -> tuple[Outline, Form] | None:
@@ -73,7 +73,7 @@ async def _opened(visit: Visit) -> tuple[Outline, Form] | None:
     outline = await visit.page.settle()
     visit.step("pressed", fresh, note="to open a form", outline=outline)
     forms = await _forms(visit.page, outline)
-    return (outline, max(forms, key=lambda one: len(one.controls))) if forms else None
+    return (outline, max(forms, key=lambda form: len(form.controls))) if forms else None
 
 
 async def _largest(visit: Visit, urls: Sequence[str]) -> Form | None:
@@ -84,9 +84,9 @@ async def _largest(visit: Visit, urls: Sequence[str]) -> Form | None:
             outline = await _drawn(visit, url)
         except (Closed, Stuck):
             continue
-        for found in await _forms(visit.page, outline):
-            if best is None or len(found.controls) > len(best.controls):
-                best = found
+        for form in await _forms(visit.page, outline):
+            if best is None or len(form.controls) > len(best.controls):
+                best = form
     return best
 
 
@@ -107,28 +107,28 @@ def _has_entry(outline: Outline) -> bool:
     )
 
 
-async def _judge(visit: Visit, outline: Outline, found: Form) -> TaskResult:
-    total = len(found.controls)
+async def _judge(visit: Visit, outline: Outline, form: Form) -> TaskResult:
+    total = len(form.controls)
     visit.step("found", note=f"a form with {count(total, 'control')}", outline=outline)
-    unnamed = [control.node for control in found.controls if not control.node.name]
+    unnamed = [control.node for control in form.controls if not control.node.name]
     if unnamed:
         facts = {"count": str(len(unnamed)), "total": str(total)}
         visit.step("looked", unnamed[0], note="a control without a name", mark="stuck", outline=outline)
         reason = "form-unnamed" if len(unnamed) < total else "form-nameless"
-        return await visit.blame(reason, unnamed[0], facts, url=found.url)
-    whole = found.key >= 0 and not found.controls[0].node.framed
-    custom = str(await visit.page.inspect("custom", str(found.key)) or "") if whole else ""
+        return await visit.blame(reason, unnamed[0], facts, url=form.url)
+    in_form = form.key >= 0 and not form.controls[0].node.framed
+    custom = str(await visit.page.inspect("custom", str(form.key)) or "") if in_form else ""
     written = visit.page.fence.writes
     await visit.page.fence.shut()
-    ending = await _fill_all(visit, found)
+    ending = await _fill_all(visit, form)
     visit.step("left", note="the form, without sending it")
     if ending is None and custom:
-        return ended("form-custom", url=found.url, snippet=custom)
+        return ended("form-custom", url=form.url, snippet=custom)
     left = visit.page.fence.writes - written
     facts = {"count": count(total, "control"), "sent": f"{count(left, 'request')} sent" if left else "nothing sent"}
-    if any(NEXT.search(control.about["buttons"]) for control in found.controls):
+    if any(NEXT.search(control.about["buttons"]) for control in form.controls):
         facts["sent"] += "; the form has more steps, and only the first was tried"
-    return ending or ended("form-done", facts, url=found.url)
+    return ending or ended("form-done", facts, url=form.url)
 
 
 async def _forms(page: Page, outline: Outline) -> list[Form]:
@@ -153,7 +153,7 @@ def _counts(controls: list[Control], key: int) -> bool:
     if any(about["password"] or about["search"] or ADD.search(about["buttons"]) for about in abouts):
         return False
     nodes = [control.node for control in controls]
-    entries = [one for one in controls if one.node.role in ENTRIES and one.about["tag"] != "SELECT"]
+    entries = [entry for entry in controls if entry.node.role in ENTRIES and entry.about["tag"] != "SELECT"]
     if key >= 0 and (abouts[0]["method"] == "get" or (len(controls) == 1 and entries and _like_a_search(abouts[0]))):
         return False  # a form that says that it sends by GET asks for something, such as rows of a table
     if any(node.role == "searchbox" or "search" in node.path or SEARCH.search(node.name) for node in nodes):
@@ -168,27 +168,27 @@ def _like_a_search(about: dict[str, Any]) -> bool:
     return about["method"] in ("", "get") and about["tag"] == "INPUT" and about["type"] in ("text", "search")
 
 
-async def _fill_all(visit: Visit, found: Form) -> TaskResult | None:
+async def _fill_all(visit: Visit, form: Form) -> TaskResult | None:
     """Fill the controls in order; return the ending at the first that does not take its value."""
     fence = visit.page.fence
-    for control in found.controls[:MOST]:
+    for control in form.controls[:MOST]:
         node = control.node
         begun = len(fence.held)
         # a busy machine may be late with what was typed: no control is blamed for one try
-        kept = await fill(visit.page, control)
-        if kept is False:
-            kept = await fill(visit.page, control)
+        is_kept = await fill(visit.page, control)
+        if is_kept is False:
+            is_kept = await fill(visit.page, control)
         verb = "chose" if control.chosen else "filled"
-        visit.step(verb, node, mark="done" if kept else "stuck")
-        if kept:
+        visit.step(verb, node, mark="done" if is_kept else "stuck")
+        if is_kept:
             continue
         # a key may have sent the form, which brings no choices
         if fence.sockets or any(one.sends and not one.document for one in fence.held[begun:]):
-            return await visit.blame("form-network", node, url=found.url)
+            return await visit.blame("form-network", node, url=form.url)
         now = await visit.page.ask(node, "control")
         if now is None:
             raise Stuck("a control of the form does not answer")
-        if kept is None or (not control.about["readonly"] and (control.about["checked"] or now["checked"])):
-            return await visit.blame("form-unsure", node, url=found.url)
-        return await visit.blame("form-readonly" if control.about["readonly"] else "form-lost", node, url=found.url)
+        if is_kept is None or (not control.about["readonly"] and (control.about["checked"] or now["checked"])):
+            return await visit.blame("form-unsure", node, url=form.url)
+        return await visit.blame("form-readonly" if control.about["readonly"] else "form-lost", node, url=form.url)
     return None

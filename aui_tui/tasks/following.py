@@ -48,8 +48,13 @@ async def follow(visit: Visit) -> TaskResult:
 
 def _best(endings: list[TaskResult]) -> TaskResult:
     """Return the ending of several links: one that may work is a doubt about all of them."""
-    order = (lambda one: one.outcome == DONE, lambda one: one.outcome != BLOCKED, lambda one: one.half, lambda _: True)
-    return next(ending for wanted in order for ending in endings if wanted(ending))
+    order = (
+        lambda result: result.outcome == DONE,
+        lambda result: result.outcome != BLOCKED,
+        lambda result: result.half,
+        lambda _: True,
+    )
+    return next(ending for condition in order for ending in endings if condition(ending))
 
 
 async def _in_turn(visit: Visit, nodes: list[Node]) -> list[TaskResult]:
@@ -94,15 +99,15 @@ async def _nothing_to_follow(visit: Visit) -> TaskResult:
     acting = items(visit, outline, acting=True)
     if acting:
         return ended("follow-acts", node=acting[0], url=outline.url)
-    for reason, asked in (
+    for reason, answer in (
         ("follow-unnamed", await visit.page.query("nameless-links")),
         ("follow-clickable", await visit.page.inspect("clickable")),
     ):
-        found = asked or {"count": 0, "example": ""}
-        if found["count"] >= FAKES or found.get("drawn"):
+        clickable = answer or {"count": 0, "example": ""}
+        if clickable["count"] >= FAKES or clickable.get("drawn"):
             visit.step("looked", note="for a link with a name", mark="stuck", outline=outline)
-            facts = {"count": str(found["count"]), "example": found["example"]}
-            return ended(reason, facts, url=outline.url, snippet=found["example"])
+            facts = {"count": str(clickable["count"]), "example": clickable["example"]}
+            return ended(reason, facts, url=outline.url, snippet=clickable["example"])
     apart = [node for node in outline.tree_only if node.text and not ACTIONABLE & set(node.path)]
     hands = [node for node in apart[:ASKED] if await visit.page.ask(node, "hand")]
     if len(hands) >= FAKES:
@@ -185,16 +190,16 @@ async def _gone_to(visit: Visit, node: Node, address: str, pressed: Pressed) -> 
     if isinstance(fresh, TaskResult):
         return ending
     try:
-        again = await visit.page.tried(fresh, shut=False)
+        second = await visit.page.tried(fresh, shut=False)
     except Untouched:
         return ending
-    return await _landed(visit, node, again.outline) if again.outline is not None else ending
+    return await _landed(visit, node, second.outline) if second.outline is not None else ending
 
 
 async def _covered_link(visit: Visit, node: Node) -> TaskResult:
     """Return the ending for a link that takes no click: a doubt where a button of a name unknown here may free it."""
     buttons = await visit.page.ask(node, "over") or ()
-    unknown = any(not any(known.search(name) for known in DISMISS) for name in buttons)
+    unknown = any(not any(pattern.search(name) for pattern in DISMISS) for name in buttons)
     if unknown:
         return ended("follow-veiled", node=node)
     visit.step("followed", node, note="something else would get the click", mark="stuck")
@@ -208,8 +213,8 @@ async def _landed(visit: Visit, node: Node, outline: Outline, *, went: bool = Fa
     stayed = visit.at_home(outline.url)
     back = _heads(outline) == _heads(home)
     # on the homepage itself, which names the item too, only what is new there counts
-    said = " ".join(_fresh(outline, home)) if stayed or back else _heads(outline)
-    shared = _alike(words(node.name) - words(home.title), words(said))
+    text = " ".join(_fresh(outline, home)) if stayed or back else _heads(outline)
+    shared = _alike(words(node.name) - words(home.title), words(text))
     visit.step("followed", node, note=outline.title, mark="done" if shared else "part", outline=outline)
     facts = {"name": node.name, "title": outline.title or outline.url, "status": str(status)}
     if shared:
@@ -232,8 +237,8 @@ def _heads(outline: Outline) -> str:
 
 def _brings_nothing(outline: Outline, home: Outline) -> bool:
     """Say whether the main part of a page holds nothing that the homepage does not."""
-    said, had = ({node.text or node.name for node in one.main()} - {""} for one in (outline, home))
-    return said <= had
+    texts, had = ({node.text or node.name for node in page.main()} - {""} for page in (outline, home))
+    return texts <= had
 
 
 def _fresh(outline: Outline, before: Outline) -> list[str]:
@@ -243,12 +248,12 @@ def _fresh(outline: Outline, before: Outline) -> list[str]:
     return list((Counter(named) - Counter(had)).elements())
 
 
-def _alike(promised: set[str], said: set[str]) -> bool:
+def _alike(promised: set[str], words_there: set[str]) -> bool:
     """Say whether two sets share a word, or one begins with a word of the other, as “lantern” and “lanterns”."""
-    pairs = ((one, other) for one in promised for other in said)
+    pairs = ((left, right) for left in promised for right in words_there)
     return any(
-        one == other or (min(len(one), len(other)) >= STEM and (one.startswith(other) or other.startswith(one)))
-        for one, other in pairs
+        left == right or (min(len(left), len(right)) >= STEM and (left.startswith(right) or right.startswith(left)))
+        for left, right in pairs
     )
 
 

@@ -81,10 +81,10 @@ async def offer(visit: Visit) -> TaskResult:
     endings: list[TaskResult] = []
     failure: Closed | Stuck | None = None
     opened = 0
-    known = [outline for outline in (visit.item, visit.home) if outline is not None]
-    while known or (queue and opened < PAGES):
-        if known:
-            outline = known.pop(0)
+    outlines = [outline for outline in (visit.item, visit.home) if outline is not None]
+    while outlines or (queue and opened < PAGES):
+        if outlines:
+            outline = outlines.pop(0)
         else:
             url, opened = queue.pop(0), opened + 1
             try:
@@ -92,16 +92,16 @@ async def offer(visit: Visit) -> TaskResult:
             except (Closed, Stuck) as error:
                 failure = error
                 continue
-        found = _offer(outline)
+        candidate = _offer(outline)
         # the homepage tells of many things: it decides only where its offer is whole
-        part = outline is visit.home and not (found.control and found.price and not found.control.disabled)
-        ending = await _judge(visit, found) if found.is_one and not part else None
+        part = outline is visit.home and not (candidate.control and candidate.price and not candidate.control.disabled)
+        ending = await _judge(visit, candidate) if candidate.is_one and not part else None
         if ending is not None and ending.outcome == DONE:
             return ending
         endings += [ending] if ending is not None else []
         queue += [deeper for deeper in _priced(visit, outline)[:1] if deeper not in queue and outline is not visit.home]
     if endings:
-        return next((one for one in endings if one.outcome != BLOCKED), endings[0])
+        return next((ending_found for ending_found in endings if ending_found.outcome != BLOCKED), endings[0])
     if failure is not None:
         raise failure
     return ended("offer-absent")
@@ -109,12 +109,12 @@ async def offer(visit: Visit) -> TaskResult:
 
 def _ahead(visit: Visit) -> Iterator[str]:
     """Yield the addresses where offers may be, once each: items with a price, then links to a shop."""
-    seen = {visit.place(visit.home.url)} | ({visit.place(visit.item.url)} if visit.item is not None else set())
+    places = {visit.place(visit.home.url)} | ({visit.place(visit.item.url)} if visit.item is not None else set())
     links = (node for node in visit.home.of("link") if SHOP.search(node.name) and visit.same_site(node.url))
     for url in (*_priced(visit, visit.home)[:2], *(node.url for node in links)):
         place = visit.place(url)
-        if place not in seen and place.startswith("http") and not acts(place):
-            seen.add(place)
+        if place not in places and place.startswith("http") and not acts(place):
+            places.add(place)
             yield url
 
 
@@ -127,7 +127,7 @@ def _priced(visit: Visit, outline: Outline) -> list[str]:
         if PRICE.search(node.name) or (node.group and PRICE.search(outline.text(node.group))):
             return True
         block = _block(main, main.index(node)) if node in main else ()  # a card tells of one item
-        return bool(block) and {one.url for one in block if one.url in urls} == {node.url}
+        return bool(block) and {link.url for link in block if link.url in urls} == {node.url}
 
     priced = [node.url for node in every if beside_a_price(node)]
     shop = every if SHOP.search(outline.title) else []
@@ -158,8 +158,8 @@ def _label(node: Node) -> str:
 
 
 def _text(nodes: Sequence[Node]) -> str:
-    said = (node.text or (node.name if node.role in NAMED else "") for node in nodes)
-    return " ".join(" ".join(said).split())
+    texts = (node.text or (node.name if node.role in NAMED else "") for node in nodes)
+    return " ".join(" ".join(texts).split())
 
 
 def _adding(nodes: Sequence[Node], *roles: str) -> Node | None:
@@ -173,8 +173,8 @@ def _paired(main: Sequence[Node]) -> tuple[Sequence[Node], Node | None, Node | N
     unknown: tuple[Sequence[Node], Node | None, Node | None] = ((), None, None)
     for at, node in enumerate(main):
         adds = node.role in CONTROLS and ADD.search(node.name) is not None
-        other = node.role == "button" and not node.disabled and not any(o.search(node.name) for o in OTHERS)
-        if not adds and (unknown[0] or not other):
+        is_unknown = node.role == "button" and not node.disabled and not any(o.search(node.name) for o in OTHERS)
+        if not adds and (unknown[0] or not is_unknown):
             continue
         block = _block(main, at)
         if block and adds:
@@ -203,74 +203,74 @@ def _block(main: Sequence[Node], at: int) -> Sequence[Node]:
 def _name(outline: Outline, block: Sequence[Node], control: Node | None) -> str:
     """Return what is offered: the heading or link of the block, else the heading of the page."""
     for role in ("heading", "link"):
-        found = next((node.name for node in block if node.role == role and node.name and node is not control), "")
-        if found:
-            return found
+        name = next((node.name for node in block if node.role == role and node.name and node is not control), "")
+        if name:
+            return name
     heads = [node.name for node in outline.main() if node.role == "heading" and node.name] or outline.headings()
     return heads[0] if heads else ""
 
 
-async def _judge(visit: Visit, found: Offer) -> TaskResult | None:
+async def _judge(visit: Visit, offer: Offer) -> TaskResult | None:
     """Return the ending for the offer of a page; None when the page sells nothing after all."""
-    outline, control = found.outline, found.control
-    facts = {"name": found.name or outline.title, "price": found.price, "control": "", "role": "", "pictures": ""}
+    outline, control = offer.outline, offer.control
+    facts = {"name": offer.name or outline.title, "price": offer.price, "control": "", "role": "", "pictures": ""}
     facts["example"] = ""
     if control is not None:
         facts |= {"control": control.name, "role": control.role}
-    if found.name and found.price and control is not None and not control.disabled:
-        return await _complete(visit, found, control, facts)
+    if offer.name and offer.price and control is not None and not control.disabled:
+        return await _complete(visit, offer, control, facts)
     if visit.page.tab.url != outline.url:
         await visit.here(outline.url)
-    reason, node, more = await _lack(visit, found)
+    reason, node, further = await _lack(visit, offer)
     if not reason:
         return None
     visit.step("looked", node, note="for name, price and a control to add", mark="stuck", outline=outline)
     node = await visit.again(node) or node if node is not None else None
-    return await visit.blame(reason, node, {**facts, **more}, url=outline.url)
+    return await visit.blame(reason, node, {**facts, **further}, url=outline.url)
 
 
-async def _lack(visit: Visit, found: Offer) -> tuple[str, Node | None, dict[str, str]]:
+async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str, str]]:
     """Return the reason why an agent cannot take the offer, the element at fault and facts; no reason: none is made.
 
     A price alone, as in an article, is no offer. A control that is drawn without a role is named.
     """
-    outline, control = found.outline, found.control
-    if not found.name:
+    outline, control = offer.outline, offer.control
+    if not offer.name:
         return "offer-name", None, {}
-    if not found.price:
+    if not offer.price:
         drawn = await pictures(visit)
         if drawn or _COST.search(outline.jsonld):
             return "offer-price", control, {"pictures": drawn}
-        return "offer-no-price" if control is not None and found.declared else "", control, {}
+        return "offer-no-price" if control is not None and offer.declared else "", control, {}
     if control is not None:
         main = outline.main()
         choices = any(node.role in ("combobox", "radio", "listbox") for node in main)
         unsure = choices or SOLD_OUT.search(_text(main)) or _GONE.search(outline.jsonld)
         return "offer-choose" if unsure else "offer-disabled", control, {}
-    fake = found.fake
+    fake = offer.fake
     if fake is not None:
-        said = _label(fake)
+        text = _label(fake)
         if fake in outline.dom_only:
-            return "offer-control", None, {"example": f"; “{said}” is left out of the accessibility tree"}
-        if fake.pointer or fake in outline.tree_only or await visit.page.inspect("reacts", said):
-            return "offer-control", fake, {"example": f"; “{said}” has no role"}
-    if found.unknown is None and _IN_STOCK.search(outline.jsonld):
+            return "offer-control", None, {"example": f"; “{text}” is left out of the accessibility tree"}
+        if fake.pointer or fake in outline.tree_only or await visit.page.inspect("reacts", text):
+            return "offer-control", fake, {"example": f"; “{text}” has no role"}
+    if offer.unknown is None and _IN_STOCK.search(outline.jsonld):
         reacts = await visit.page.inspect("clickable") or {"count": 0}
         if reacts["count"]:
             return "offer-control", None, {"example": f"; {reacts['example']} reacts to a click and has no role"}
-    return "offer-unsure" if found.declared or found.unknown else "", found.unknown, {}
+    return "offer-unsure" if offer.declared or offer.unknown else "", offer.unknown, {}
 
 
-async def _complete(visit: Visit, found: Offer, control: Node, facts: dict[str, str]) -> TaskResult:
+async def _complete(visit: Visit, offer: Offer, control: Node, facts: dict[str, str]) -> TaskResult:
     """Return the ending for a name and a price in text with a control that can be pressed."""
-    visit.step("found", control, note=f"beside {found.price}", outline=found.outline)
+    visit.step("found", control, note=f"beside {offer.price}", outline=offer.outline)
     if visit.act:
-        await visit.served(found.outline.url)
-        return await _act(visit, found, await visit.again(control) or control, facts)
-    return ended("offer-done", facts, node=control, url=found.outline.url)
+        await visit.served(offer.outline.url)
+        return await _act(visit, offer, await visit.again(control) or control, facts)
+    return ended("offer-done", facts, node=control, url=offer.outline.url)
 
 
-async def _act(visit: Visit, found: Offer, control: Node, facts: dict[str, str]) -> TaskResult:
+async def _act(visit: Visit, offer: Offer, control: Node, facts: dict[str, str]) -> TaskResult:
     """Press the control once, and see whether a cart shows the product: where that leads, or behind a link to it."""
     page = visit.page
     with page.fence.act():
@@ -278,15 +278,15 @@ async def _act(visit: Visit, found: Offer, control: Node, facts: dict[str, str])
         outline = await page.settle()
     visit.step("pressed", control, note="once, as the user asks", mark="done" if pressed else "stuck", outline=outline)
     heads = " ".join([*outline.headings()[:2], outline.title])
-    shown = pressed and outline.url != found.outline.url and CART.search(heads) and _names(outline, found.name)
+    shown = pressed and outline.url != offer.outline.url and CART.search(heads) and _names(outline, offer.name)
     cart = next((node for node in outline.of("link") if CART.search(node.name) and visit.same_site(node.url)), None)
     if not shown and cart is not None:
         outline = await visit.open(cart.url)
-        shown = _names(outline, found.name)
+        shown = _names(outline, offer.name)
     return ended("offer-acted" if shown else "offer-not-in-cart", facts, node=control, url=outline.url)
 
 
 def _names(outline: Outline, name: str) -> bool:
     """Say whether a page names the product ``name``."""
-    wanted = words(name)
-    return bool(wanted) and wanted <= words(" ".join(node.text or node.name for node in outline.main()))
+    words_of_name = words(name)
+    return bool(words_of_name) and words_of_name <= words(" ".join(node.text or node.name for node in outline.main()))

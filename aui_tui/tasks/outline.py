@@ -91,12 +91,12 @@ class Outline:
     def text(self, group: int = 0) -> str:
         """Return the text in reading order, of one group only when it is named; names of images are part of it."""
         after = (*self.nodes[1:], None)
-        said = (
+        texts = (
             node.text or ("" if following is not None and following.depth > node.depth else _said(node))
             for node, following in zip(self.nodes, after, strict=False)
             if (not group or node.group == group) and node.role not in UNSAID
         )
-        text = " ".join(part for part in said if part)
+        text = " ".join(part for part in texts if part)
         named = (node.name for node in self.nodes if node.role in FIELDS and (not group or node.group == group))
         return " ".join([text, *(name for name in named if name and name not in text)]).strip()
 
@@ -115,14 +115,14 @@ class Outline:
 
     def excerpt(self, node: Node | None) -> tuple[str, ...]:
         """Return the lines of the outline around ``node``, or its beginning."""
-        place = next((at for at, one in enumerate(self.nodes) if node is not None and one.ref == node.ref), 0)
+        place = next((at for at, line in enumerate(self.nodes) if node is not None and line.ref == node.ref), 0)
         begin = max(0, min(place - EXCERPT // 2, len(self.nodes) - EXCERPT))
-        return tuple(_line(one) for one in self.nodes[begin : begin + EXCERPT])
+        return tuple(_line(line) for line in self.nodes[begin : begin + EXCERPT])
 
 
 def parse(snapshot: str, url: str = "", title: str = "") -> Outline:
     """Return the outline written as ``snapshot``, with addresses made absolute against ``url``. Never raises."""
-    found: list[Node] = []
+    nodes: list[Node] = []
     stack: list[tuple[int, int]] = []  # indentation of an open node, its place in `found`
     groups = 0
     for line in snapshot.splitlines():
@@ -132,11 +132,11 @@ def parse(snapshot: str, url: str = "", title: str = "") -> Outline:
         indent = len(split[1])
         while stack and stack[-1][0] >= indent:
             stack.pop()
-        above = found[stack[-1][1]] if stack else None
+        above = nodes[stack[-1][1]] if stack else None
         body = _unquoted_key(split[2])
         if body.startswith("/url:"):
             if above is not None:
-                found[stack[-1][1]] = replace(above, url=_absolute(url, _value(body[5:])))
+                nodes[stack[-1][1]] = replace(above, url=_absolute(url, _value(body[5:])))
             continue
         if body.startswith("/"):
             continue
@@ -144,9 +144,9 @@ def parse(snapshot: str, url: str = "", title: str = "") -> Outline:
         if node.role in GROUPS:
             groups += 1
             node = replace(node, group=groups)
-        stack.append((indent, len(found)))
-        found.append(node)
-    return Outline(tuple(_named(found)), url, clean(title, NAME))
+        stack.append((indent, len(nodes)))
+        nodes.append(node)
+    return Outline(tuple(_named(nodes)), url, clean(title, NAME))
 
 
 def _node(body: str, above: Node | None) -> Node:

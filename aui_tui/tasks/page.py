@@ -65,9 +65,9 @@ def questions() -> Mapping[str, str]:
     """Return the packaged functions that ask a page, by name."""
     text = read_text("tasks/questions.js")
     parts = re.split(r"^//: ([\w-]+)[^\n]*\n", text, flags=re.MULTILINE)[1:]
-    asked = dict(zip(parts[::2], parts[1::2], strict=True))
-    shared = {"HIT": asked["hit"].strip(), "REACTS": asked["reaction"].strip()}
-    return {name: re.sub("HIT|REACTS", lambda found: shared[found[0]], text) for name, text in asked.items()}
+    functions = dict(zip(parts[::2], parts[1::2], strict=True))
+    shared = {"HIT": functions["hit"].strip(), "REACTS": functions["reaction"].strip()}
+    return {name: re.sub("HIT|REACTS", lambda match: shared[match[0]], text) for name, text in functions.items()}
 
 
 class Stuck(Exception):
@@ -96,7 +96,7 @@ class Pressed(NamedTuple):
     @property
     def led(self) -> str:
         """The address of the page that the press asked for; empty when it asked for none."""
-        return next((one.url for one in self.held if one.document and one.method == "GET"), "")
+        return next((request.url for request in self.held if request.document and request.method == "GET"), "")
 
 
 class Page:
@@ -134,8 +134,8 @@ class Page:
         to send something: it may have kept it for later. Raises NoBrowser, Unavailable.
         """
         fence = self.fence
-        kept = any(one.own and one.why in ("method", "socket") for one in fence.held)
-        fresh = fresh or kept or fence.phase is NetworkPhase.SHUT
+        may_keep = any(held.own and held.why in ("method", "socket") for held in fence.held)
+        fresh = fresh or may_keep or fence.phase is NetworkPhase.SHUT
         await fence.shut()
         if fresh:
             tab = await (await fence.fresh()).new_page()
@@ -188,21 +188,21 @@ class Page:
                 return handle
         raise Untouched
 
-    async def ask(self, node: Node, question: str, *given: Any) -> Any:
+    async def ask(self, node: Node, question: str, *arguments: Any) -> Any:
         """Ask the element of ``node`` a question of ``questions.js``; None when it has gone."""
 
         async def asked() -> Any:
-            return await (await self.locate(node)).evaluate(questions()[question], *given)
+            return await (await self.locate(node)).evaluate(questions()[question], *arguments)
 
         return await _answer(asked())
 
-    async def query(self, question: str, *given: Any) -> Any:
+    async def query(self, question: str, *arguments: Any) -> Any:
         """Ask the page a question of ``questions.js``; None when it does not answer."""
-        return await _answer(self.tab.evaluate(questions()[question], *given))
+        return await _answer(self.tab.evaluate(questions()[question], *arguments))
 
-    async def inspect(self, question: str, *given: str) -> Any:
+    async def inspect(self, question: str, *arguments: str) -> Any:
         """Ask a question of ``questions.js`` that sees which elements listen to clicks; None without an answer."""
-        values = ", ".join(["getEventListeners", *map(json.dumps, given)])
+        values = ", ".join(["getEventListeners", *map(json.dumps, arguments)])
         call = {"expression": f"({questions()[question]})({values})", "includeCommandLineAPI": True}
 
         async def asked() -> Any:
@@ -247,10 +247,10 @@ class Page:
             merged = by_tree(outline, await self.tree())
             if not any(unlike(merged)) and not any(node.text for node in merged.tree_only):
                 break
-            again = await self.look(whole=False)
-            if again.nodes == outline.nodes:
+            fresh = await self.look(whole=False)
+            if fresh.nodes == outline.nodes:
                 break
-            outline = again
+            outline = fresh
         return merged
 
     async def tree(self) -> tuple[Node, ...]:
@@ -361,8 +361,8 @@ class Page:
 
     async def hit(self, node: Node) -> bool | None:
         """Say whether a click reaches ``node``; None when it is out of sight."""
-        found = await self.ask(node, "hit")
-        return found if isinstance(found, bool) else None
+        reached = await self.ask(node, "hit")
+        return reached if isinstance(reached, bool) else None
 
     async def click(self, node: Node) -> bool:
         """Scroll there and click. False when it takes no click, or something else would get it."""
@@ -413,7 +413,7 @@ class Page:
                 break
             await self._at_rest(SCROLLED)
             height = await self.query("end") or 0.0
-        return height > first + 0.25 or any(one.own and one.sends for one in self.fence.held[begun:])
+        return height > first + 0.25 or any(request.own and request.sends for request in self.fence.held[begun:])
 
     async def _at_rest(self, longest: float) -> None:
         """Wait for what a press or a scroll brings about: until the page tells that nothing is to come, or longest."""
@@ -431,16 +431,16 @@ class Page:
         That is then known as usual. Raises Closed, Stuck.
         """
         fence = self.fence
-        asked = fence.asked - fence.usual
+        unusual = fence.asked - fence.usual
         await self.open(url)
         fence.sent.clear()  # what it sends once, as it loads, a press may ask for too
         for _ in range(round(BY_ITSELF / LOOK)):
-            if asked <= fence.sent:
+            if unusual <= fence.sent:
                 break
             await asyncio.sleep(LOOK)
-        fence.usual |= asked & fence.sent
+        fence.usual |= unusual & fence.sent
         fence.asked.clear()
-        return bool(asked & fence.sent)
+        return bool(unusual & fence.sent)
 
     async def press(self, key: str) -> None:
         """Press a key where the focus is."""
@@ -471,11 +471,11 @@ class Page:
             if self.rest is not None and self.rest >= QUIET and not self.waits():
                 break
         held = self.fence.held[begun:]
-        if not (shut and any(one.document for one in held)):
+        if not (shut and any(request.document for request in held)):
             await asyncio.sleep(LOOK)
-        if changed is not None and not any(one.document for one in self.fence.held[begun:]):
+        if changed is not None and not any(request.document for request in self.fence.held[begun:]):
             changed = await self.settle()
-        return Pressed(changed, [one for one in self.fence.held[begun:] if one.sends or one.document])
+        return Pressed(changed, [request for request in self.fence.held[begun:] if request.sends or request.document])
 
     async def beside(self, tabs: Collection[Tab]) -> Outline | None:
         """Return what the tab shows that is open beside ``tabs``, and close it; None when there is none."""
@@ -542,4 +542,4 @@ FAULTS: Final = {
 
 def _reason(error: Exception) -> str:
     """Return why a page could not be opened."""
-    return next((said for sign, said in FAULTS.items() if sign in str(error)), "no answer")
+    return next((words for sign, words in FAULTS.items() if sign in str(error)), "no answer")

@@ -66,9 +66,9 @@ class Wanted(NamedTuple):
     @property
     def document(self) -> bool:
         """The request is for a page, or for one that may be shown later (Fetch Metadata, Sec-Purpose)."""
-        said = {name.lower(): value.lower() for name, value in self.fields}
-        return said.get("sec-fetch-dest") in ("document", "iframe", "frame") or "prefetch" in said.get(
-            "sec-purpose", said.get("purpose", "")
+        fields = {name.lower(): value.lower() for name, value in self.fields}
+        return fields.get("sec-fetch-dest") in ("document", "iframe", "frame") or "prefetch" in fields.get(
+            "sec-purpose", fields.get("purpose", "")
         )
 
 
@@ -122,17 +122,17 @@ class Proxy:
             # hostile bytes bring any error: this request ends, and the proxy goes on; a cancelled task ends too, since
             # asyncio's stream protocol would report it as a fault
             with suppress(Exception, asyncio.CancelledError):
-                wanted = _parse(await reader.readuntil(b"\r\n\r\n"))
+                request = _parse(await reader.readuntil(b"\r\n\r\n"))
                 try:
                     if self.offline or self.exhausted:
                         raise Refused
                     self.usage.connections += 1
-                    remote = await self._dial(wanted)
+                    remote = await self._dial(request)
                 except (Refused, NetworkError, AuiError):
                     writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
                     await writer.drain()
                     return
-                await self._carry(wanted, remote, reader, writer)
+                await self._carry(request, remote, reader, writer)
         finally:
             self._serving.discard(task)
             if remote is not None:
@@ -140,14 +140,14 @@ class Proxy:
             writer.transport.abort() if self.offline else writer.close()
 
     async def _carry(
-        self, wanted: Wanted, remote: Stream, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, request: Wanted, remote: Stream, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        if wanted.path:
-            await remote.write(_head(wanted))
+        if request.path:
+            await remote.write(_head(request))
         else:
             writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
         async with asyncio.TaskGroup() as group:
-            up = group.create_task(self._up(reader, remote, _body_length(wanted)))
+            up = group.create_task(self._up(reader, remote, _body_length(request)))
             with suppress(Exception):  # either end may break off in any way, which ends the request
                 while not self.exhausted and (data := await remote.read(CHUNK)):
                     self.usage.bytes += len(data)
@@ -181,15 +181,15 @@ def _parse(head: bytes) -> Wanted:
     return Wanted(method, url.hostname, url.port or 80, path_of(url), fields)
 
 
-def _head(wanted: Wanted) -> bytes:
-    kept = [f"{name}: {value}" for name, value in wanted.fields if name.lower() not in PER_HOP]
-    lines = [f"{wanted.method} {wanted.path} HTTP/1.1", *kept, "Connection: close", "", ""]
+def _head(request: Wanted) -> bytes:
+    fields = [f"{name}: {value}" for name, value in request.fields if name.lower() not in PER_HOP]
+    lines = [f"{request.method} {request.path} HTTP/1.1", *fields, "Connection: close", "", ""]
     return "\r\n".join(lines).encode("latin-1")
 
 
-def _body_length(wanted: Wanted) -> float:
+def _body_length(request: Wanted) -> float:
     """Return how much the browser may send after the head: anything in a tunnel, else a body of known length."""
-    if not wanted.path:
+    if not request.path:
         return math.inf
-    length = next((value for name, value in wanted.fields if name.lower() == "content-length"), "0")
+    length = next((value for name, value in request.fields if name.lower() == "content-length"), "0")
     return int(length) if length.isdecimal() and len(length) < 16 else 0

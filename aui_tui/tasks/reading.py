@@ -64,10 +64,10 @@ def _is_form(outline: Outline) -> bool:
 
 async def _difference(visit: Visit, outline: Outline) -> TreeDifference | None:
     """Return where tree and DOM differ by more than decoration: what a person sees and agents of a kind do not."""
-    gone, added = unlike(outline)
-    asked = gone[:MOST]
-    causes = await asyncio.gather(*(visit.page.ask(node, "unheard") for node in asked))
-    unheard = {node: str(cause) for node, cause in zip(asked, causes, strict=True) if cause}
+    missing, added = unlike(outline)
+    compared = missing[:MOST]
+    causes = await asyncio.gather(*(visit.page.ask(node, "unheard") for node in compared))
+    unheard = {node: str(cause) for node, cause in zip(compared, causes, strict=True) if cause}
     total = sum(node.role in COMPARED for node in outline.nodes) + len(unheard)
     if max(len(unheard), len(added)) < min(SOME, max(1, total // 2)):
         return None
@@ -103,12 +103,12 @@ def _covered(visit: Visit, cover: Cover, outline: Outline) -> TaskResult:
 
 async def pictures(visit: Visit) -> str:
     """Return what of the page is drawn without words, as an ending of a sentence; empty when nothing is."""
-    found = await visit.page.query("pictures") or {}
+    counts = await visit.page.query("pictures") or {}
     parts = []
-    if found.get("pictures"):
-        parts.append(f"{count(found['pictures'], 'picture')} without an alt text")
-    if found.get("canvases"):
-        parts.append(f"{count(found['canvases'], 'canvas', 'canvases')} without text")
+    if counts.get("pictures"):
+        parts.append(f"{count(counts['pictures'], 'picture')} without an alt text")
+    if counts.get("canvases"):
+        parts.append(f"{count(counts['canvases'], 'canvas', 'canvases')} without text")
     return f"; there {'is' if parts[0].startswith('1 ') else 'are'} {' and '.join(parts)}" if parts else ""
 
 
@@ -128,22 +128,22 @@ def items(visit: Visit, outline: Outline, *, main: bool = True, acting: bool = F
     In a list, article or heading; then names of two words or more; then document order. Links in frames count where
     the page has no other. ``acting``: those whose address acts instead of those that can be followed.
     """
-    seen = {visit.place(outline.url)}
+    places = {visit.place(outline.url)}
     own = words(outline.title)
-    found: list[tuple[tuple[bool, bool, int], Node]] = []
+    links: list[tuple[tuple[bool, bool, int], Node]] = []
     nodes = outline.main() if main else [node for node in outline.nodes if "contentinfo" not in node.path]
     nodes = [node for node in nodes if "columnheader" not in node.path]
     for order, node in enumerate(sorted(nodes, key=lambda node: node.framed)):
         url = visit.place(node.url)
-        if node.framed and found and not found[0][1].framed:
+        if node.framed and links and not links[0][1].framed:
             break
-        if node.role != "link" or not url.startswith("http") or acts(url) != acting or url in seen:
+        if node.role != "link" or not url.startswith("http") or acts(url) != acting or url in places:
             continue
         if not visit.same_site(url) or FILE.search(url) or not names_an_item(node, own):
             continue
-        seen.add(url)
-        found.append(((not (node.group or "heading" in node.path), len(words(node.name)) < 2, order), node))
-    return [node for _, node in sorted(found, key=lambda pair: pair[0])]
+        places.add(url)
+        links.append(((not (node.group or "heading" in node.path), len(words(node.name)) < 2, order), node))
+    return [node for _, node in sorted(links, key=lambda pair: pair[0])]
 
 
 def names_an_item(node: Node, own: set[str]) -> bool:

@@ -75,24 +75,24 @@ def results(outline: Outline, query: str, before: Outline) -> set[Hit]:
     if not fresh and vanished(outline, before):
         fresh = _hits(outline.main())
     hay = query.casefold()
-    found = set()
+    hits = set()
     for node in outline.nodes:
-        said = (node.name, node.url, outline.text(node.group) if node.group else "")
-        if fresh[node.name, node.url] and node.role in HITS and any(hay in text.casefold() for text in said):
-            found.add((node.name, node.url))
-    return found
+        texts = (node.name, node.url, outline.text(node.group) if node.group else "")
+        if fresh[node.name, node.url] and node.role in HITS and any(hay in text.casefold() for text in texts):
+            hits.add((node.name, node.url))
+    return hits
 
 
-def _without(found: Iterable[Hit], query: str) -> set[Hit]:
-    """Return ``found`` with the word that was asked for taken out, so that pages for two words can be compared."""
+def _without(hits: Iterable[Hit], query: str) -> set[Hit]:
+    """Return ``hits`` with the word that was asked for taken out, so that pages for two words can be compared."""
     hay = query.casefold()
-    return {(name.casefold().replace(hay, ""), url.casefold().replace(hay, "")) for name, url in found}
+    return {(name.casefold().replace(hay, ""), url.casefold().replace(hay, "")) for name, url in hits}
 
 
-def given_by_the_word(asked: SearchResult, control: SearchResult, nonsense: str) -> set[Hit]:
-    """Return the results of ``asked`` that the search for ``nonsense`` (``control``) does not give."""
+def given_by_the_word(attempt: SearchResult, control: SearchResult, nonsense: str) -> set[Hit]:
+    """Return the results of ``attempt`` that the search for ``nonsense`` (``control``) does not give."""
     noise = set(appeared(control.outline, control.before))
-    if vanished(asked.outline, asked.before):
+    if vanished(attempt.outline, attempt.before):
         noise |= set(_hits(control.outline.main()))
     also = _without(noise, nonsense)
-    return {one for one in asked.found - noise if not _without({one}, asked.query) & also}
+    return {hit for hit in attempt.found - noise if not _without({hit}, attempt.query) & also}

@@ -107,7 +107,7 @@ class TasksStopped(asyncio.CancelledError):
 
 
 async def run_tasks(
-    seen: Observations,
+    observations: Observations,
     browser: Browser,
     *,
     access: ScanPolicy,
@@ -117,13 +117,13 @@ async def run_tasks(
     tasks: Sequence[str] = tuple(DOERS),
     start: str = "/",
 ) -> TaskRunning:
-    """Run the tasks on the site that ``seen`` is of, and return what they brought.
+    """Run the tasks on the site that ``observations`` is of, and return what they brought.
 
     ``start``: the path of the page that they begin on; it stands for the homepage. ``act`` presses "add to cart" once.
     ``tasks``: those to run, "read" first. ``tell`` gets each step. Raises NoBrowser, Unavailable. Cancelling closes
     everything but the browser, and raises TasksStopped with what had ended.
     """
-    run = _Run(seen, browser, access, allowance or Allowance(), act=act, live=tell, start=start)
+    run = _Run(observations, browser, access, allowance or Allowance(), act=act, live=tell, start=start)
     try:
         await run.go(sorted(tasks, key=list(DOERS).index))
     except asyncio.CancelledError:
@@ -136,7 +136,7 @@ class _Run:
 
     def __init__(
         self,
-        seen: Observations,
+        observations: Observations,
         browser: Browser,
         access: ScanPolicy,
         allowance: Allowance,
@@ -145,7 +145,7 @@ class _Run:
         live: TaskProgress | None,
         start: str,
     ) -> None:
-        self.seen, self.browser, self.allowance, self.live = seen, browser, allowance, live
+        self.seen, self.browser, self.allowance, self.live = observations, browser, allowance, live
         self.access, self.secrets, self.usage = access, access.secrets, Usage()
         self.rules: dict[str, asyncio.Future[robots.Robots | None]] = {}
         self.begun = time.monotonic()
@@ -153,8 +153,10 @@ class _Run:
         self.followed = asyncio.Event()
         self.drawn: dict[str, bytes] = {}
         """Pictures of pages that nothing was typed or pressed in, by address."""
-        self.visit = Visit(f"{seen.origin}{start}", self._page(), self._tell, act)
-        self.state = TaskRunning(TaskReport(ran_at=stamp(time.time()), origin=seen.origin, acted=act, stopped=True))
+        self.visit = Visit(f"{observations.origin}{start}", self._page(), self._tell, act)
+        self.state = TaskRunning(
+            TaskReport(ran_at=stamp(time.time()), origin=observations.origin, acted=act, stopped=True)
+        )
         self.lost = ended("no-home")
         """Why the homepage was not reached, or not whole."""
 
@@ -226,8 +228,8 @@ class _Run:
         try:
             await asyncio.gather(*running)
         finally:
-            for one in running:
-                one.cancel()
+            for lane_task in running:
+                lane_task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
 
     async def _lane(self, visit: Visit, tasks: Sequence[str], end: float) -> None:
@@ -301,8 +303,12 @@ class _Run:
             await self.followed.wait()
         before = {result.task: result for result in self.state.report.results}
         worked = {"read": (DONE,), "follow": (DONE, ABSENT)}
-        failed = (before[one] for one in worked if one in before and before[one].outcome not in worked[one])
-        obstacle = next((clause(one.note.removeprefix(BY_TREE)) for one in failed), visit.obstacle)
+        failed = (
+            before[earlier]
+            for earlier in worked
+            if earlier in before and before[earlier].outcome not in worked[earlier]
+        )
+        obstacle = next((clause(earlier.note.removeprefix(BY_TREE)) for earlier in failed), visit.obstacle)
         return ended("unwalked", {"obstacle": obstacle}, url=ending.url) if obstacle else ending
 
     def _failed(self, fence: Fence, task: str, error: Exception, left: float) -> TaskResult:
@@ -339,7 +345,7 @@ class _Run:
             note = BY_TREE + note
         result = replace(ending, task=visit.task, outcome=outcome, note=note, steps=steps, elapsed_ms=elapsed)
         order = list(DOERS).index
-        results = sorted((*self.state.report.results, result), key=lambda one: order(one.task))
+        results = sorted((*self.state.report.results, result), key=lambda task_result: order(task_result.task))
         self._note(results=tuple(results))
         self._tell(TaskEvent(state="ended", task=visit.task, result=result))
 
@@ -348,8 +354,8 @@ class _Run:
         visit = self.visit
         door, status = await self._door(ending)
         home = urlsplit(visit.home.url or self.seen.origin)
-        found = await self._robots(f"{home.scheme}://{home.netloc}")
-        rules = "unknown" if found is None else found.explain(EVERYBODY).effective
+        robots_txt = await self._robots(f"{home.scheme}://{home.netloc}")
+        rules = "unknown" if robots_txt is None else robots_txt.explain(EVERYBODY).effective
         self._note(door=door, status=status, robots=rules)
         if door in (WALLED, REFUSED) or status >= 400:
             visit.reached = False
@@ -442,12 +448,12 @@ async def compare(page: Page) -> Rendered | None:
         raw = await page.response.text() if page.response is not None else None
     except Exception:  # the browser keeps no body of a page that was left
         return None
-    found = await page.query("readings", raw) if raw is not None else None
-    if not found:
+    readings = await page.query("readings", raw) if raw is not None else None
+    if not readings:
         return None
     tools = await page.query("tools")
     names = tuple(clean(name, 80) for name in tools) if isinstance(tools, list) else None
-    return replace(weigh(found["live"], found["sent"]), tools=names)
+    return replace(weigh(readings["live"], readings["sent"]), tools=names)
 
 
 def weigh(live: dict[str, Any], sent: dict[str, Any]) -> Rendered:
@@ -456,15 +462,15 @@ def weigh(live: dict[str, Any], sent: dict[str, Any]) -> Rendered:
     missing = Counter(shown.casefold().split()) - Counter(had.casefold().split())
     lacking = sum(len(word) * count for word, count in missing.items())
     total = sum(len(word) for word in shown.split())
-    known = price_key(had)
+    sent_prices = price_key(had)
     heads = dict.fromkeys(tidy(head, 200) for head in live["headings"])
     flat = had.casefold()
-    prices = dict.fromkeys(clean(found[0].strip(), 40) for found in PRICE.finditer(shown))
+    prices = dict.fromkeys(clean(match[0].strip(), 40) for match in PRICE.finditer(shown))
     return Rendered(
         readable=len(shown),
         sent=len(had),
         share=round_half_up(100 * lacking, total) if total else 0,
         headings=tuple(head for head in heads if head and head.casefold() not in flat)[:NAMED],
-        prices=tuple(price for price in prices if price_key(price) not in known)[:NAMED],
+        prices=tuple(price for price in prices if price_key(price) not in sent_prices)[:NAMED],
         text=clean(shown, EXCERPT),
     )

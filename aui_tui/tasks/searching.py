@@ -80,19 +80,19 @@ async def search(visit: Visit) -> TaskResult:
     tries: list[SearchResult] = []
     control: SearchResult | TaskResult | None = None
     for query, _ in asked_for:
-        asked = await _ask(visit, query)
-        if isinstance(asked, TaskResult):
+        attempt = await _ask(visit, query)
+        if isinstance(attempt, TaskResult):
             if tries:
                 raise Stuck(NOT_AGAIN)
-            return asked
-        if asked.why:
-            return await visit.blame(f"search-{asked.why}", asked.box)
-        tries.append(asked)
-        if asked.found or _jumped(visit, asked):
-            control = control or await _control(visit, asked)
+            return attempt
+        if attempt.why:
+            return await visit.blame(f"search-{attempt.why}", attempt.box)
+        tries.append(attempt)
+        if attempt.found or _jumped(visit, attempt):
+            control = control or await _control(visit, attempt)
             if isinstance(control, TaskResult):
                 raise Stuck(NOT_AGAIN)
-            ending = _controlled(visit, asked, control)
+            ending = _controlled(visit, attempt, control)
             if ending is not None:
                 return ending
     return await _failed(visit, tries, named=any(in_name for _, in_name in asked_for))
@@ -104,20 +104,20 @@ async def seeks(visit: Visit) -> bool:
     return box is not None or nameless is not None or opener(visit.home) is not None
 
 
-async def _control(visit: Visit, asked: SearchResult) -> SearchResult | TaskResult:
+async def _control(visit: Visit, attempt: SearchResult) -> SearchResult | TaskResult:
     """Ask for a nonsense word: by the address of the results, where a form put the word there, else by typing."""
-    page, url = visit.page, asked.outline.url
+    page, url = visit.page, attempt.outline.url
     parts, response = urlsplit(url), visit.page.response
     document = response is not None and response.url == url and visit.same_site(url)
-    if visit.act or not document or asked.form.get("method") != "get" or parts.query.count(quote(asked.query)) != 1:
+    if visit.act or not document or attempt.form.get("method") != "get" or parts.query.count(quote(attempt.query)) != 1:
         return await _ask(visit, NONSENSE)
-    named = parts._replace(query=parts.query.replace(quote(asked.query), NONSENSE)).geturl()
+    named = parts._replace(query=parts.query.replace(quote(attempt.query), NONSENSE)).geturl()
     try:
         outline = await page.open(named)
     except (Closed, Stuck):
         return await _ask(visit, NONSENSE)
     visit.step("opened", note=f"the same address for “{NONSENSE}”", outline=outline)
-    return replace(asked, query=NONSENSE, outline=outline, found=results(outline, NONSENSE, asked.before))
+    return replace(attempt, query=NONSENSE, outline=outline, found=results(outline, NONSENSE, attempt.before))
 
 
 async def _without_word(visit: Visit) -> TaskResult:
@@ -128,48 +128,48 @@ async def _without_word(visit: Visit) -> TaskResult:
     return ended("search-no-query") if box is not None else await _no_field(visit)
 
 
-def _controlled(visit: Visit, asked: SearchResult, control: SearchResult) -> TaskResult | None:
+def _controlled(visit: Visit, attempt: SearchResult, control: SearchResult) -> TaskResult | None:
     """Return the ending of a search beside the ``control`` for a nonsense word; None when that gives the same."""
-    fresh = given_by_the_word(asked, control, NONSENSE)
-    visit.step("compared", note=f"{len(fresh)} of {len(asked.found)} not given by a nonsense word")
+    fresh = given_by_the_word(attempt, control, NONSENSE)
+    visit.step("compared", note=f"{len(fresh)} of {len(attempt.found)} not given by a nonsense word")
     if fresh:
-        facts = {"results": count(len(fresh), "result"), "query": asked.query}
-        return ended("search-done", facts, url=asked.outline.url)
-    if _jumped(visit, asked) and control.outline.url != asked.outline.url:
-        facts = {"query": asked.query, "title": asked.outline.title}
-        return ended("search-jump", facts, url=asked.outline.url)
+        facts = {"results": count(len(fresh), "result"), "query": attempt.query}
+        return ended("search-done", facts, url=attempt.outline.url)
+    if _jumped(visit, attempt) and control.outline.url != attempt.outline.url:
+        facts = {"query": attempt.query, "title": attempt.outline.title}
+        return ended("search-jump", facts, url=attempt.outline.url)
     return None
 
 
-def _jumped(visit: Visit, asked: SearchResult) -> bool:
+def _jumped(visit: Visit, attempt: SearchResult) -> bool:
     """Say whether a search led straight to a page of that name."""
-    outline = asked.outline
-    told = words(" ".join([*outline.headings()[:1], outline.title])) - words(visit.home.title)
+    outline = attempt.outline
+    title_words = words(" ".join([*outline.headings()[:1], outline.title])) - words(visit.home.title)
     elsewhere = outline.url != visit.home.url and not urlsplit(outline.url).query
-    return elsewhere and bool(words(asked.query) & told)
+    return elsewhere and bool(words(attempt.query) & title_words)
 
 
 async def _ask(visit: Visit, query: str) -> SearchResult | TaskResult:
     """Type a query; if results do not appear by themselves, send it. Return the ending where nothing can be typed."""
-    asked = await _typed(visit, query)
-    if isinstance(asked, TaskResult):
-        return asked
+    attempt = await _typed(visit, query)
+    if isinstance(attempt, TaskResult):
+        return attempt
     page, fence = visit.page, visit.page.fence
-    if asked.box.role == "searchbox" or "search" in asked.box.path:
+    if attempt.box.role == "searchbox" or "search" in attempt.box.path:
         fence.query = query
     failures, held = fence.failures, len(fence.held)
-    if not await _while_typing(visit, asked):
-        action = str(asked.form.get("action") or "")
-        if asked.form.get("method") == "post" and not visit.act:
-            asked.why = "post"
+    if not await _while_typing(visit, attempt):
+        action = str(attempt.form.get("action") or "")
+        if attempt.form.get("method") == "post" and not visit.act:
+            attempt.why = "post"
         elif action.startswith("http") and not visit.same_site(action):
-            asked.why = "elsewhere"
+            attempt.why = "elsewhere"
         else:
             with fence.act() if visit.act else nullcontext():
-                await _send(visit, asked)
-    asked.failed = fence.failures > failures or page.waits()
-    asked.held = any(one.own and one.sends for one in fence.held[held:])
-    return asked
+                await _send(visit, attempt)
+    attempt.failed = fence.failures > failures or page.waits()
+    attempt.held = any(request.own and request.sends for request in fence.held[held:])
+    return attempt
 
 
 async def _typed(visit: Visit, query: str) -> SearchResult | TaskResult:
@@ -183,7 +183,7 @@ async def _typed(visit: Visit, query: str) -> SearchResult | TaskResult:
         return await visit.blame("search-unnamed", nameless)
     if box is None:
         # what would have opened the search may need what was held back
-        if any(one.own and one.sends for one in fence.held[begun:]):
+        if any(request.own and request.sends for request in fence.held[begun:]):
             return ended("search-held", {"queries": "a word"})
         return await _by_address(visit, query)
     form = await page.ask(box, "search-form") or {}
@@ -199,19 +199,19 @@ async def _typed(visit: Visit, query: str) -> SearchResult | TaskResult:
     return SearchResult(query, box, form, before, before)
 
 
-async def _while_typing(visit: Visit, asked: SearchResult) -> bool:
+async def _while_typing(visit: Visit, attempt: SearchResult) -> bool:
     """Wait for results that appear by themselves; say whether any did."""
     page, begin = visit.page, time.monotonic()
     while True:
         await asyncio.sleep(LOOK)
         outline = await page.look(whole=False)
-        found = _leading(outline, asked)
-        if found:
+        hits = _leading(outline, attempt)
+        if hits:
             outline = await page.look()
-            found = _leading(outline, asked)
-        if found:
-            asked.outline, asked.found = outline, found
-            visit.step("saw", note=f"{count(len(found), 'result')} while typing", outline=outline)
+            hits = _leading(outline, attempt)
+        if hits:
+            attempt.outline, attempt.found = outline, hits
+            visit.step("saw", note=f"{count(len(hits), 'result')} while typing", outline=outline)
             return True
         waited = time.monotonic() - begin
         begun = waited >= TYPED or (waited >= STARTED and page.rest is not None and page.rest >= 0)
@@ -219,14 +219,14 @@ async def _while_typing(visit: Visit, asked: SearchResult) -> bool:
             return False
 
 
-def _leading(outline: Outline, asked: SearchResult) -> set[Hit]:
+def _leading(outline: Outline, attempt: SearchResult) -> set[Hit]:
     """Return the results that lead to a page."""
-    return {one for one in results(outline, asked.query, asked.before) if one[1].startswith("http")}
+    return {hit for hit in results(outline, attempt.query, attempt.before) if hit[1].startswith("http")}
 
 
-async def _send(visit: Visit, asked: SearchResult) -> None:
+async def _send(visit: Visit, attempt: SearchResult) -> None:
     """Press Enter, then a button that searches if nothing came of it."""
-    page, fence, box = visit.page, visit.page.fence, asked.box
+    page, fence, box = visit.page, visit.page.fence, attempt.box
     begun, tabs = len(fence.held), set(page.tab.context.pages)
 
     async def see(node: Node | None, note: str = "") -> None:
@@ -236,21 +236,21 @@ async def _send(visit: Visit, asked: SearchResult) -> None:
             await asyncio.sleep(BEGUN)
         outline = await page.settle()
         outline = await page.beside(tabs) or outline
-        asked.outline, asked.found = outline, results(outline, asked.query, asked.before)
-        visit.step("pressed", node, note=note, mark="done" if asked.moved else "part", outline=outline)
+        attempt.outline, attempt.found = outline, results(outline, attempt.query, attempt.before)
+        visit.step("pressed", node, note=note, mark="done" if attempt.moved else "part", outline=outline)
 
     await page.press("Enter")
     await see(box, "Enter")
-    if not asked.moved:
-        go = next((node for node in asked.outline.of("button") if _searches(node) and not node.disabled), None)
+    if not attempt.moved:
+        go = next((node for node in attempt.outline.of("button") if _searches(node) and not node.disabled), None)
         if go is not None and await page.hit(go) is not False and await page.click(go):
             await see(go)
     documents = (held for held in fence.held[begun:] if held.document)
-    stopped = [held.why for held in documents if held.page is page.tab or asked.query in held.url]
-    if asked.found:
-        visit.step("saw", note=count(len(asked.found), "result"), outline=asked.outline)
+    stopped = [held.why for held in documents if held.page is page.tab or attempt.query in held.url]
+    if attempt.found:
+        visit.step("saw", note=count(len(attempt.found), "result"), outline=attempt.outline)
     elif stopped:
-        asked.why = {"robots": "robots", "method": "post"}.get(stopped[0], "elsewhere")
+        attempt.why = {"robots": "robots", "method": "post"}.get(stopped[0], "elsewhere")
 
 
 def _searches(node: Node) -> bool:
@@ -260,11 +260,11 @@ def _searches(node: Node) -> bool:
 async def _failed(visit: Visit, tries: list[SearchResult], *, named: bool) -> TaskResult:
     """Return the ending where no query brought a result: blocked where it is seen why, else inconclusive."""
     last = tries[-1]
-    facts = {"query": last.query, "queries": " or ".join(f"“{one.query}”" for one in tries)}
+    facts = {"query": last.query, "queries": " or ".join(f"“{attempt.query}”" for attempt in tries)}
     reason, looked_for = "search-nothing", ""
-    if any(one.held for one in tries):
+    if any(attempt.held for attempt in tries):
         reason = "search-held"
-    elif any(one.failed for one in tries):
+    elif any(attempt.failed for attempt in tries):
         reason = "search-waiting"
     elif named and not last.reacted:
         reason, looked_for = "search-mouse", "a button by name"
@@ -289,8 +289,8 @@ async def _unlinked(visit: Visit, last: SearchResult) -> str:
         return drawn
     had = {(node.role, node.text or node.name) for node in last.before.nodes}
     plain = (node for node in last.outline.nodes if not ACTIONABLE & {node.role, *node.path})
-    said = ((node.text or node.name, node.pointer) for node in plain if (node.role, node.text or node.name) not in had)
-    fresh = {text: pointer for text, pointer in said if last.query.casefold() in text.casefold()}
+    texts = ((node.text or node.name, node.pointer) for node in plain if (node.role, node.text or node.name) not in had)
+    fresh = {text: pointer for text, pointer in texts if last.query.casefold() in text.casefold()}
     for text, pointer in list(fresh.items())[:ASKED]:
         if pointer or await visit.page.inspect("reacts", text):
             return f"; “{clean(text, 60)}” takes a click but is not a link"
@@ -299,8 +299,8 @@ async def _unlinked(visit: Visit, last: SearchResult) -> str:
 
 async def _by_address(visit: Visit, query: str) -> TaskResult:
     """Search without a field: by the address of a SearchAction or an OpenSearch description."""
-    found = _TEMPLATE.search(visit.home.jsonld)
-    template = str(json.loads(found[1])) if found is not None else str(await visit.page.query("opensearch") or "")
+    match = _TEMPLATE.search(visit.home.jsonld)
+    template = str(json.loads(match[1])) if match is not None else str(await visit.page.query("opensearch") or "")
     named = _TERM.sub(quote(query), template)
     if named == template:
         return await _no_field(visit)

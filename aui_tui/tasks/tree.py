@@ -53,10 +53,10 @@ def read_tree(frames: Sequence[Frame]) -> tuple[Node, ...]:
     """Return the nodes of the trees of a page and its ``frames``, in document order. Never raises."""
     by_owner = {owner: {str(node["nodeId"]): node for node in nodes} for owner, nodes in frames}
     firsts = {owner: str(nodes[0]["nodeId"]) for owner, nodes in frames if nodes}
-    found: list[Node] = []
+    nodes_read: list[Node] = []
     groups = 0
     waiting: list[tuple[int, str, Node]] = [(0, firsts[0], Node(""))] if 0 in firsts else []
-    while waiting and len(found) < 4 * MOST:
+    while waiting and len(nodes_read) < 4 * MOST:
         owner, key, above = waiting.pop()
         node = by_owner[owner].pop(key, None)  # each once: a tree that is no tree ends too
         if node is None:
@@ -70,17 +70,17 @@ def read_tree(frames: Sequence[Frame]) -> tuple[Node, ...]:
             if shown.role in GROUPS:
                 groups += 1
                 shown = replace(shown, group=groups)
-            found.append(shown)
+            nodes_read.append(shown)
         if ROLES.get(kind, kind) in LEAVES:
             continue
         waiting += [(owner, str(child), shown) for child in reversed(node.get("childIds") or ())]
         if kind == "Iframe" and number in firsts and number != owner:
             waiting.append((number, firsts[number], shown))
-    return tuple(found)
+    return tuple(nodes_read)
 
 
 def _node(node: Mapping[str, Any], kind: str, number: int, above: Node) -> Node:
-    states = {one["name"]: (one.get("value") or {}).get("value") for one in node.get("properties") or ()}
+    states = {entry["name"]: (entry.get("value") or {}).get("value") for entry in node.get("properties") or ()}
     role, name = ROLES.get(kind, kind), spoken(_value(node, "name"))
     return Node(
         role,
@@ -112,29 +112,29 @@ def by_tree(outline: Outline, tree: Sequence[Node]) -> Outline:
     theirs = [at for at, node in enumerate(tree) if node.role in COMPARED][:MOST]
     ours = [at for at, node in enumerate(outline.nodes) if node.role in COMPARED][:MOST]
     pairs = dict(_pairs(outline.nodes, ours, tree, theirs))
-    said, words = letters(" ".join(node.text or node.name for node in tree)), _words(tree)
-    gone: list[Node] = []
-    kept: dict[int, Node] = {}
+    text, words = letters(" ".join(node.text or node.name for node in tree)), _words(tree)
+    left_out: list[Node] = []
+    nodes_kept: dict[int, Node] = {}
     hidden_depth = -1
     beyond = set(ours) - set(pairs)
     for at, node in enumerate(outline.nodes):
         if 0 <= hidden_depth < node.depth:
-            gone.append(node)
+            left_out.append(node)
             continue
         hidden_depth = node.depth if node.hidden else -1
         if node.hidden or at in beyond:
-            gone.append(node)
+            left_out.append(node)
         elif at in pairs:
-            kept[at] = replace(node, name=tree[pairs[at]].name)
-        elif node.text and not _stands(node.text, said, words):
-            gone.append(replace(node, text=""))
-            kept[at] = replace(node, text="")
+            nodes_kept[at] = replace(node, name=tree[pairs[at]].name)
+        elif node.text and not _stands(node.text, text, words):
+            left_out.append(replace(node, text=""))
+            nodes_kept[at] = replace(node, text="")
         else:
-            kept[at] = node
+            nodes_kept[at] = node
     places = {theirs_at: at for at, theirs_at in pairs.items()}
     had = letters(" ".join(node.text or node.name for node in outline.nodes))
-    nodes, added = _put(kept, tree, places, {at for at in theirs if at not in places}, had)
-    return replace(outline, nodes=nodes, dom_only=tuple(gone), tree_only=added)
+    nodes, added = _put(nodes_kept, tree, places, {at for at in theirs if at not in places}, had)
+    return replace(outline, nodes=nodes, dom_only=tuple(left_out), tree_only=added)
 
 
 def _pairs(
@@ -151,32 +151,32 @@ def _pairs(
             yield from zip(mine[a:b], places[c:d], strict=True)
         elif tag == "replace":
             free = list(range(c, d))
-            for one in range(a, b):
-                other = next((at for at in free if _same(left[one], right[at])), None)
-                if other is not None:
-                    free.remove(other)
-                    yield mine[one], places[other]
+            for place in range(a, b):
+                match = next((at for at in free if _same(left[place], right[at])), None)
+                if match is not None:
+                    free.remove(match)
+                    yield mine[place], places[match]
 
 
 def _same(ours: tuple[str, str], theirs: tuple[str, str]) -> bool:
     """Say whether two nodes between the same neighbours are one: by name, or by role where a name is in the other."""
-    (role, name), (other_role, other) = ours, theirs
-    return (name == other and bool(name)) or (role == other_role and (name in other or other in name))
+    (role, name), (other_role, other_name) = ours, theirs
+    return (name == other_name and bool(name)) or (role == other_role and (name in other_name or other_name in name))
 
 
 def _words(nodes: Sequence[Node]) -> set[str]:
     return {letters(word) for node in nodes for word in f"{node.text} {node.name}".split()}
 
 
-def _stands(text: str, said: str, words: set[str]) -> bool:
+def _stands(text: str, whole_text: str, words: set[str]) -> bool:
     every = [letters(word) for word in text.split()]
-    return letters(text) in said or sum(word in words for word in every) > ALIKE * len(every)
+    return letters(text) in whole_text or sum(word in words for word in every) > ALIKE * len(every)
 
 
 def _put(
-    kept: Mapping[int, Node], tree: Sequence[Node], places: Mapping[int, int], lone: set[int], had: str
+    ours: Mapping[int, Node], tree: Sequence[Node], places: Mapping[int, int], lone: set[int], had: str
 ) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
-    """Return the nodes ``kept`` with those that the tree alone has after what precedes them there, and these."""
+    """Return the nodes ``ours`` with those that the tree alone has after what precedes them there, and these."""
     after: dict[int, list[Node]] = {}
     added: list[Node] = []
     last = -1
@@ -188,13 +188,13 @@ def _put(
             added.append(replace(node, group=-node.group))
             after.setdefault(last, []).append(added[-1])
     if not added:
-        return tuple(kept.values()), ()
+        return tuple(ours.values()), ()
     every = list(after.get(-1, ()))
-    for at, node in kept.items():
+    for at, node in ours.items():
         every.append(node)
         every += after.get(at, ())
     # what precedes them may itself be gone
-    every += [node for at, nodes in after.items() if at >= 0 and at not in kept for node in nodes]
+    every += [node for at, nodes in after.items() if at >= 0 and at not in ours for node in nodes]
     return tuple(every), tuple(added)
 
 
@@ -203,14 +203,14 @@ def unlike(outline: Outline) -> tuple[list[Node], list[Node]]:
 
     Decoration is left out: what has no name, or says what stands in both.
     """
-    both = [node for node in outline.nodes if node not in outline.tree_only]
-    names = {letters(node.name) for node in both} | {letters(node.text) for node in both}
-    urls = {node.url for node in both if node.url}
+    shared = [node for node in outline.nodes if node not in outline.tree_only]
+    names = {letters(node.name) for node in shared} | {letters(node.text) for node in shared}
+    urls = {node.url for node in shared if node.url}
 
     def matters(node: Node) -> bool:
-        said = letters(node.name)
-        if not said:  # a field that is hidden has no name in the outline either
+        text = letters(node.name)
+        if not text:  # a field that is hidden has no name in the outline either
             return node.role in FIELDS
-        return node.role in COMPARED and said not in names and node.url not in urls
+        return node.role in COMPARED and text not in names and node.url not in urls
 
     return [node for node in outline.dom_only if matters(node)], [node for node in outline.tree_only if matters(node)]

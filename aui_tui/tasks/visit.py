@@ -120,8 +120,8 @@ class Visit:
 
     async def _closed(self, outline: Outline) -> bool:
         """Say whether what the tree alone says stands in a closed shadow root; a page that changes says more too."""
-        said = [node for node in outline.tree_only if node.text][:ASKED]
-        return any([await self.page.ask(node, "closed") for node in said])
+        nodes = [node for node in outline.tree_only if node.text][:ASKED]
+        return any([await self.page.ask(node, "closed") for node in nodes])
 
     async def cleared(self, outline: Outline) -> Outline:
         """Dismiss what covers the page that is open; what stays is an obstacle."""
@@ -199,8 +199,10 @@ class Visit:
 
 
 def _same(outline: Outline, node: Node) -> Node | None:
-    wanted = (node.role, node.name, node.url)
-    return next((one for one in outline.nodes if (one.role, one.name, one.url) == wanted), None)
+    identity = (node.role, node.name, node.url)
+    return next(
+        (candidate for candidate in outline.nodes if (candidate.role, candidate.name, candidate.url) == identity), None
+    )
 
 
 def _host(url: str) -> tuple[str, int | None]:
@@ -245,21 +247,21 @@ def ended(
     ``url`` is the page, the homepage when empty; ``snippet`` the element's start tag. Name and role of the element and
     its start tag are facts of every ending.
     """
-    known, element = reasons()[reason], node or NOTHING
+    entry, element = reasons()[reason], node or NOTHING
     about = {"name": element.name, "role": element.role} if node is not None else {}
-    told = {name: clean(value, 120) for name, value in {"snippet": snippet, **about, **facts}.items()}
+    values = {name: clean(value, 120) for name, value in {"snippet": snippet, **about, **facts}.items()}
 
     def sentence(template: str) -> str:
-        text = fill(template, told)
+        text = fill(template, values)
         return clean(text, LONGEST).rstrip(".") + "." if text else ""
 
     return TaskResult(
         task="",
-        outcome=known.outcome,
-        note=sentence(known.note),
-        half=known.half,
+        outcome=entry.outcome,
+        note=sentence(entry.note),
+        half=entry.half,
         reason=reason,
-        change=sentence(known.change),
+        change=sentence(entry.change),
         url=clean(url, 300),
         role=element.role,
         name=clean(element.name, 120),

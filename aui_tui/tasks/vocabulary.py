@@ -116,13 +116,13 @@ def acts(url: str) -> bool:
     if _STATIC.search(path):
         return False
     segments = [_tokens(segment) for segment in path.split("/")]
-    said = [_tokens(key) + _tokens(value) for key, value in pairs if not _SORTING.fullmatch(key.casefold())]
-    if any(map(_act, (*segments, *said))):
+    parameters = [_tokens(key) + _tokens(value) for key, value in pairs if not _SORTING.fullmatch(key.casefold())]
+    if any(map(_act, (*segments, *parameters))):
         return True
-    every = [word for words in (*segments, *said) for word in words]
+    every = [word for words in (*segments, *parameters) for word in words]
     return any(
-        any(one.fullmatch(word) for word in every) and any(other.fullmatch(word) for word in every)
-        for one, other in _TOGETHER
+        any(first.fullmatch(word) for word in every) and any(second.fullmatch(word) for word in every)
+        for first, second in _TOGETHER
     )
 
 

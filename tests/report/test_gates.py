@@ -135,7 +135,7 @@ def test_an_agent_that_is_shut_out_fails() -> None:
 def test_an_agent_that_is_dropped_again_and_again_is_turned_away_like_on_its_card() -> None:
     seen = situations.dropped()
     card, before = grade_card(seen), grade_card(situations.plain())
-    outcome = check(card, Gates.of(must_serve="claude"), seen=seen)
+    outcome = check(card, Gates.of(must_serve="claude"), observations=seen)
     assert (outcome.exit_code, [one.message for one in outcome.failures]) == (FAILED, ["Claude: refused."])
     worse = check(card, Gates(no_regress=True), before, seen)
     assert "Claude: went from in to refused." in [one.message for one in worse.failures]

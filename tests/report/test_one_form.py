@@ -510,7 +510,7 @@ def at_the_gate(one: Told) -> Facts:
     card, facts = one.report.card, Facts()
     for surface in surfaces():
         if surface.source == "live" and not card.unreachable:
-            code = check(card, Gates.of(must_serve=surface.slug), seen=one.report.observations).exit_code
+            code = check(card, Gates.of(must_serve=surface.slug), observations=one.report.observations).exit_code
             facts[f"passes {surface.label}"] = code == PASSED
             facts[f"fails {surface.label}"] = code == FAILED
     return facts

@@ -42,7 +42,7 @@ async def scanned(pages: Pages) -> tuple[Observations, ReportCard]:
 
 
 def gated(card: ReportCard, observed: Observations) -> int:
-    return check(card, GATE, seen=observed).exit_code
+    return check(card, GATE, observations=observed).exit_code
 
 
 def only(pages: Mapping[str, bytes]) -> Pages:
@@ -226,5 +226,5 @@ async def test_one_agent_that_alone_gets_a_page_proves_nothing() -> None:
     observed, card = await scanned(lambda asked: pages.get(asked.place, CHALLENGE))
     assert observed.reference == ""
     assert (card.live_served, observed.exchange(AGENTS[2]).compared) == (0, "alone")
-    assert check(card, Gates.of(must_serve="google"), seen=observed).exit_code != 0
+    assert check(card, Gates.of(must_serve="google"), observations=observed).exit_code != 0
     assert any("no page that people get" in line.text for line in card.evidence)
