@@ -108,8 +108,7 @@ def test_the_list_comes_back_as_it_was_left(tmp_path: Path) -> None:
         assert terminal.finish() == 0
     with Terminal(tmp_path, columns=120) as terminal:
         terminal.wait_for("score:>50", host)
-        terminal.wait_until(lambda: under_the_cursor(terminal) == host)
-        assert hosts(terminal) == left
+        terminal.wait_until(lambda: (under_the_cursor(terminal), hosts(terminal)) == (host, left))
     kept = places(tmp_path / "data").dashboard
     for text in (b"{", b'{"sort": "no column"}', b"\xff"):
         kept.write_bytes(text)
