@@ -228,8 +228,8 @@ class Behaviour:
 
     def _matching(self, request: Request) -> DemoRule | None:
         for rule in self.site.rule:
-            plain = request.path not in WELL_KNOWN and request.path != "/robots.txt"
-            if (rule.everywhere or plain) and _concerns(rule, _agent_of(request)) and not self._passes(rule):
+            is_page = not request.path.startswith(("/robots.txt", "/llms.txt", "/.well-known/"))
+            if (rule.everywhere or is_page) and _concerns(rule, _agent_of(request)) and not self._passes(rule):
                 return rule
         return None
 
