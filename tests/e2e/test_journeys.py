@@ -224,17 +224,17 @@ def test_tasks_are_tried_and_an_ordinary_rescan_keeps_them_with_their_age(tmp_pa
     with PythonShop(tmp_path) as shop, Terminal(tmp_path, [], columns=100, lines=30) as terminal:
         terminal.wait_for("Can AI assistants get into your site?", "enter scans")
         terminal.press(f"localhost:{shop.port}\r")
-        terminal.wait_for("[1 Summary]", "* tasks not tried", seconds=90)
+        terminal.wait_for("[1 Summary]", "not tried, a tries it", seconds=90)
         terminal.press("a")
-        terminal.wait_for("[6 Tasks]", "points for tasks", seconds=150)
-        terminal.wait_for("6 Tasks – ", "of 15 points")
-        points = re.search(r"6 Tasks – (\d+) of 15 points", terminal.text)
+        terminal.wait_for("[7 Tasks]", "points for tasks", seconds=150)
+        terminal.wait_for("7 Tasks – ", "of 15 points measured")
+        points = re.search(r"7 Tasks – (\d+) of 15 points measured", terminal.text)
         assert points is not None
         assert "; tasks " not in terminal.text
         terminal.press("s")
         terminal.wait_for("as before", seconds=90)
-        terminal.wait_for(f"6 Tasks – {points[1]} of 15 points", "; tasks ")
-        assert "tasks not tried" not in terminal.text
+        terminal.wait_for(f"7 Tasks – {points[1]} of 15 points measured", "; tasks ")
+        assert "not tried, a tries it" not in terminal.text
         terminal.press("q")
         assert terminal.finish() == 0
 
