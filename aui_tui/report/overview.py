@@ -44,15 +44,17 @@ def overview(figures: Overview, changes: Moves | None = None) -> Iterator[Sectio
     scores = [(decade(place), number, f"score:{decade(place)}") for place, number in enumerate(figures.scores)]
     yield from _shares("scores", "Scores", "Score", reversed(scores), figures)
     yield from _stances(figures)
-    failing = sorted(figures.failing.items(), key=lambda pair: (-pair[1], pair[0]))
-    lacking = [
+    problems = [
         (BY_FIX[key].lacking if key in BY_FIX else key, number, f"fix:{key}" if key in FIXES else "")
-        for key, number in failing
+        for key, number in figures.failing.items()
     ]
-    yield from _shares("failing", "What sites lack", "Problem", lacking, figures)
+    if figures.contradictions:
+        problems.append(("robots.txt and site disagree", figures.contradictions, "contradiction"))
+    problems.sort(key=lambda row: (-row[1], row[0]))
+    yield from _shares("failing", "What sites lack", "Problem", problems, figures)
     yield from _servers(figures)
     if changes is not None:
-        yield from _changes(figures, changes)
+        yield from _changes(changes)
 
 
 def decade(place: int) -> str:
@@ -149,14 +151,13 @@ def _servers(figures: Overview) -> Iterator[Section]:
     return _table("edges", "Served by", items, ("CDN or server", "Hosts", "Turn away", "Of them", "Share"))
 
 
-def _changes(figures: Overview, changes: Moves) -> Iterator[Section]:
+def _changes(changes: Moves) -> Iterator[Section]:
     """Yield how many hosts changed, for whom, and the hosts that changed most."""
     counts = {
         "Score rose": (changes.risen, ""),
         "Score fell": (changes.fallen, ""),
         "No change": (changes.same, ""),
         "No scan from before": (changes.unknown, ""),
-        "robots.txt and site disagree": (figures.contradictions, "contradiction"),
     }
     items = (_cells(name, pair) for name, pair in counts.items() if pair[0] or name != "No scan from before")
     yield from _table("changes", "Changes", items, ("Change", "Hosts"))

@@ -105,7 +105,7 @@ def test_each_count_of_the_overview_is_the_length_of_the_list_that_it_opens() ->
         return opened
 
     parts = asyncio.run(compared())
-    assert parts == {"assistants", "grades", "scores", "stances", "failing", "edges", "changes"}
+    assert parts == {"assistants", "grades", "scores", "stances", "failing", "edges"}
 
 
 def test_the_first_check_asks_as_an_assistant_that_is_turned_away() -> None:

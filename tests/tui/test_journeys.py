@@ -569,7 +569,7 @@ async def test_a_source_without_earlier_scans_says_so() -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (140, 40)], ids=str)
 async def test_a_digit_puts_the_cursor_into_its_pane_of_the_overview(size: tuple[int, int]) -> None:
-    kinds = {"1": "chatgpt", "2": "grade", "3": "category", "4": "edge", "5": "fix", "6": "contradiction"}
+    kinds = {"1": "chatgpt", "2": "grade", "3": "category", "4": "edge", "5": "fix", "6": "host"}
     async with stage(CardService.of(60), size) as pilot:
         await press(pilot, "v")
         for digit in "654321":
