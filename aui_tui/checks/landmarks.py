@@ -13,18 +13,18 @@ from aui_tui.checks.judge import Judgement
 from aui_tui.checks.site import Site
 from aui_tui.model.card import Finding
 from aui_tui.model.observations import Observations, PageFacts
-from aui_tui.text import count, joined
+from aui_tui.text import count
 
-PARTS = {
+PARTS: Final = {
     "v0.1": {"main": 2, "nav": 1, "aria": 1, "forms": 2},
     "v0.2": {"main": 1, "nav": 1, "aria": 1, "forms": 1},
 }
-"""Points of each part; ``forms`` are earned when there is none, or all are labelled."""
-CONTENT = "<!-- The content of the page goes here. -->"
+"""Points of each part. ``forms`` earns its points when the page has no form, or when each form is labelled."""
+CONTENT_MARK: Final = "<!-- The content of the page goes here. -->"
 SENTENCES: Final = sentence_list(
     """
-    warn landmarks-missing: Lacks <<missing>> / Landmarks and labels are missing
-        The homepage lacks <<missing>>, by which an agent that reads the accessibility tree finds its way.
+    warn landmarks-missing: No <<missing>> / Landmarks and labels are missing
+        The homepage has no <<missing>>. An agent that reads the accessibility tree finds its way by these.
     warn forms-unlabelled: Form controls without a label
         <<number>> of <<count>> on the homepage <<has|have>> a control without a label, so an agent must guess what
         belongs there.
@@ -34,15 +34,16 @@ SENTENCES: Final = sentence_list(
 )
 
 
-def _missing(facts: PageFacts) -> list[str]:
-    """Return the landmarks and labels that the homepage lacks, in words."""
+def _missing(facts: PageFacts) -> str:
+    """Return the landmarks and labels that the homepage lacks: ``main landmark or aria-label``, empty for none."""
     semantic = facts.semantic
-    counts = {"a main landmark": semantic.main, "a nav landmark": semantic.nav, "any aria-label": semantic.aria}
-    return [name for name, number in counts.items() if not number]
+    counts = {"main landmark": semantic.main, "nav landmark": semantic.nav, "aria-label": semantic.aria}
+    *others, last = [name for name, number in counts.items() if not number] or [""]
+    return f"{', '.join(others)} or {last}" if others else last
 
 
-def _snippet(page: PageFacts, name: str) -> list[str]:
-    """Return what goes before and after the content of the page, the place of the content marked between them."""
+def _snippet(page: PageFacts, site_name: str) -> list[str]:
+    """Return lines of HTML: the elements to add before the content, CONTENT_MARK, and those to add after it."""
     semantic = page.semantic
     before: list[str] = []
     after: list[str] = []
@@ -52,24 +53,25 @@ def _snippet(page: PageFacts, name: str) -> list[str]:
         before, after = [*before, '<main id="content">'], ["</main>"]
     label = ' aria-label="Contact"' if semantic.nav and not semantic.aria else ""
     after += [f"<footer{label}>", '  <a href="/contact">Contact</a>', "</footer>"]
-    return [*before, CONTENT, *(_form(name) if page.forms_unlabelled else ()), *after]
+    return [*before, CONTENT_MARK, *(_example_form(site_name) if page.forms_unlabelled else ()), *after]
 
 
-def _form(name: str) -> list[str]:
-    """Return a form whose control has a label, as a pattern."""
+def _example_form(site_name: str) -> list[str]:
+    """Return lines of HTML: an example of a form whose control has a label."""
     return [
         "<!-- Give each control of your forms a label, as here: -->",
         '<form action="/search" role="search">',
-        f'  <label for="q">Search {name}</label>',
+        f'  <label for="q">Search {site_name}</label>',
         '  <input id="q" name="q" type="search">',
         '  <button type="submit">Search</button>',
         "</form>",
     ]
 
 
-def _pieces(lines: list[str], page: PageFacts, name: str) -> tuple[Piece, ...]:
-    form = _form(name) if page.forms_unlabelled else []
-    place = lines.index(CONTENT)
+def _pieces(lines: list[str], page: PageFacts, site_name: str) -> tuple[Piece, ...]:
+    """Return the ``lines`` of :func:`_snippet` as files: start of the body, example form, end of the body."""
+    form = _example_form(site_name) if page.forms_unlabelled else []
+    place = lines.index(CONTENT_MARK)
     pieces = [
         Piece("homepage/body-start.html", "right after <body> on the homepage", "\n".join(lines[:place])),
         Piece("homepage/form.html", "by hand: a pattern for the forms whose controls have no label", "\n".join(form)),
@@ -119,7 +121,7 @@ class LandmarksAndLabels(PageCheck):
 
     def on_page(self, page: PageFacts, *, whole: bool) -> Iterator[Finding]:
         semantic = page.semantic
-        missing = joined(_missing(page))
+        missing = _missing(page)
         if missing and whole:
             yield Finding("landmarks-missing", {"missing": missing})
         if page.forms_unlabelled and whole:  # a label may come later
@@ -142,17 +144,17 @@ class LandmarksAndLabels(PageCheck):
 
     def advise(self, site: Site) -> Advice:
         page = site.observations.page
-        lacking = _missing(page)
+        missing = _missing(page)
         forms = count(page.forms_unlabelled, "form has", "forms have")
-        parts = [f"The homepage lacks {joined(lacking)}."] if lacking else []
+        parts = [f"The homepage has no {missing}."] if missing else []
         parts += [f"{forms} a control without a label."] if page.forms_unlabelled else []
         parts += [
             "Agents that read the accessibility tree find their way by landmarks and operate forms by their labels."
             " Give what the page already shows these elements; a second copy is not needed."
         ]
-        name = html.escape(site.title)
-        lines = _snippet(page, name)
-        return Advice(" ".join(parts), "\n".join(lines), lambda: _pieces(lines, page, name))
+        site_name = html.escape(site.title)
+        lines = _snippet(page, site_name)
+        return Advice(" ".join(parts), "\n".join(lines), lambda: _pieces(lines, page, site_name))
 
 
 CHECK = LandmarksAndLabels()

@@ -35,9 +35,9 @@ def lead(reads: Reads, page: PageFacts | None = None) -> str:
     if reads.problem:
         return f"The page could not be read: {reads.problem}."
     of = f"{reads.html:,} bytes of HTML give {count(reads.words, 'word')}, about {count(reads.tokens, 'token')}"
-    for_each = f", {round(1000 * reads.html / reads.tokens):,} bytes for each 1,000" if reads.tokens else ""
+    ratio = f" ({reads.html / reads.tokens:,.1f} bytes of HTML for each token of text)" if reads.tokens else ""
     whose_page = f"as {whose(reads.client)} got it" if reads.client else "from a file"
-    return f"The page {whose_page}: {of}{for_each}.{_share(reads, page)} {NOT_TESTED}"
+    return f"The page {whose_page}: {of}{ratio}.{_share(reads, page)} {NOT_TESTED}"
 
 
 def _share(reads: Reads, page: PageFacts | None) -> str:

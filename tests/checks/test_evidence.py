@@ -87,6 +87,19 @@ def test_a_title_names_whom_it_concerns_while_that_fits() -> None:
     assert title(replace(alone, id="", text="A line of another index: all of it.")) == "A line of another index"
 
 
+@pytest.mark.parametrize(
+    ("marks", "words"),
+    [
+        (Landmarks(main=0, nav=1, aria=1, forms=0), "No main landmark"),
+        (Landmarks(main=0, nav=1, aria=0, forms=0), "No main landmark or aria-label"),
+        (Landmarks(main=0, nav=0, aria=0, forms=0), "Landmarks and labels are missing"),
+    ],
+)
+def test_a_title_names_the_landmarks_that_are_missing(marks: Landmarks, words: str) -> None:
+    lines = findings(judge(replace(site.plain(), page=replace(site.RICH_PAGE, semantic=marks))))
+    assert words in [title(line) for line in lines]
+
+
 def test_notes_are_no_problems_of_the_site() -> None:
     lines = {line.id: line for line in findings(judge(site.half_open()))}
     assert is_note(lines["probe-limit"])
