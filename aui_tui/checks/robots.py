@@ -18,7 +18,7 @@ from aui_tui.model.card import Finding
 from aui_tui.model.labels import status
 from aui_tui.model.methods import round_half_up
 from aui_tui.model.observations import GONE, INCONCLUSIVE, SERVED, Exchange, Observations, RobotsPolicy
-from aui_tui.model.open_agents import ASKED, table
+from aui_tui.model.open_agents import CHECKS_ROBOTS, table
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import OWN_ROBOTS
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL
@@ -116,7 +116,7 @@ def _file(observations: Observations) -> Iterator[Finding]:
 
 def _reader(code: int) -> str:
     """Return which open reader then reads nothing of the site, as a clause; empty for none."""
-    names = [tool.key for tool in table().tool if tool.robots == ASKED] if code in (401, 403) else []
+    names = [tool.key for tool in table().tool if tool.robots == CHECKS_ROBOTS] if code in (401, 403) else []
     return f"; one widely used fetch server, {names[0]}, then reads nothing of the site" if names else ""
 
 

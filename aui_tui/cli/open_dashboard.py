@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 CRASHED: Final = 1
 FRAMES: Final = "240"
 """Drawings in a second at most: an answer that comes just after one waits a quarter as long as with Textual's 60."""
-ASKED: Final = ("example.com", "wikipedia.org", "iana.org")
-"""Names that resolve wherever there is a network."""
-LOOKUP: Final = 3.0
-"""Seconds for one of them."""
+NETWORK_TEST_HOSTS: Final = ("example.com", "wikipedia.org", "iana.org")
+"""Names that resolve wherever there is a network: when none does, this machine has no network."""
+LOOKUP_SECONDS: Final = 3.0
+"""Seconds to wait for one of these names."""
 LONGEST_LINE: Final = 16 << 20
 """Bytes of the longest line of results that is read from a crawl in a process of its own."""
 
@@ -243,9 +243,9 @@ async def read_log(run: Run, service: LocalService, host: str, path: str) -> str
 async def network_problem() -> str:
     """Return that this machine has no network, empty when it has: asked once, before many sites are called dead."""
     loop = asyncio.get_running_loop()
-    for host in ASKED:
+    for host in NETWORK_TEST_HOSTS:
         try:
-            async with asyncio.timeout(LOOKUP):
+            async with asyncio.timeout(LOOKUP_SECONDS):
                 await loop.getaddrinfo(host, 443)
         except (OSError, TimeoutError):
             continue

@@ -153,7 +153,7 @@ class CardForm:
         from aui_tui.cli.cardview import lines, sentences
 
         paint = Paint.for_output(ascii_only=self.run.settings.ascii) if self.path is None else Paint()
-        answer = result.found
+        answer = result.answer
         if isinstance(answer, Refusal):
             if self.record:
                 return [json.dumps({"found": False, **answer._asdict()}, ensure_ascii=False, separators=(",", ":"))]

@@ -213,6 +213,6 @@ def scan(
     run.wait(work())
     code = batch.end()
     for result in batch.results if open_ else ():
-        if isinstance(result.found, HostReport):
-            show_in_browser(run, result.found, form.path)
+        if isinstance(result.answer, HostReport):
+            show_in_browser(run, result.answer, form.path)
     return code

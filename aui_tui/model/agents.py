@@ -26,7 +26,7 @@ from aui_tui.model.observations import (
     OpenDoor,
     RobotsPolicy,
 )
-from aui_tui.model.open_agents import ASKED, clients, table
+from aui_tui.model.open_agents import CHECKS_ROBOTS, clients, table
 from aui_tui.model.points import conclusive, task_points
 from aui_tui.model.registry import Agent, Client, Surface, registry, surface_called, surfaces
 from aui_tui.model.verdicts import AWAY, LESS
@@ -51,9 +51,9 @@ WORDS: Final = MappingProxyType(
     }
 )
 """The word on the screen for each verdict of the records; path rules alone leave an assistant in."""
-SAYS: Final = MappingProxyType({"open": "yes", "partial": "part", "blocked": "no", "unknown": "?"})
+POLICY_WORDS: Final = MappingProxyType({"open": "yes", "partial": "part", "blocked": "no", "unknown": "?"})
 """What robots.txt says, by the effective policy."""
-SAID: Final = MappingProxyType(
+POLICY_PHRASES: Final = MappingProxyType(
     {"yes": "says yes", "part": "closes some pages", "no": "says stay out", "?": "could not be read"}
 )
 """The same as the end of a sentence."""
@@ -204,7 +204,7 @@ def directions(assistants: Iterable[Outcome]) -> frozenset[str]:
 def _by_robots(entry: Client, robots: Mapping[str, RobotsPolicy]) -> AgentRow:
     """Return the line of ``entry`` as far as robots.txt goes."""
     policy = robots.get(entry.token) or RobotsPolicy(token=entry.token, effective="unknown")
-    says = SAYS.get(policy.effective, "?")
+    says = POLICY_WORDS.get(policy.effective, "?")
     return AgentRow(
         key=entry.key,
         label=entry.label,
@@ -311,7 +311,7 @@ def open_readers(door: OpenDoor) -> dict[str, str]:
     for name, reading in door.readings.items():
         tools = clients()[name].tools if name in clients() else ()
         words |= dict.fromkeys(tools, labels.OF_OUTCOME[reading.outcome])
-    asking = (tool.key for tool in table().tool if tool.robots == ASKED and door.told_no)
+    asking = (tool.key for tool in table().tool if tool.robots == CHECKS_ROBOTS and door.told_no)
     return words | {key: TOLD_NO for key in asking if words.get(key) in (IN, UNCLEAR)}
 
 

@@ -17,7 +17,8 @@ from aui_tui.model.vocabulary import choose
 from aui_tui.packaged import read_table
 from aui_tui.text import count
 
-ASKED: Final = "asked"
+CHECKS_ROBOTS: Final = "asked"
+"""``OpenAgent.robots`` of a tool that asks for robots.txt before each page and obeys it."""
 ALL: Final = 99
 """Redirects of a tool that followed all that were tried."""
 

@@ -60,9 +60,8 @@ class HostReport(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     accepted: Mapping[str, Acceptance] = {}
 
-    @property
-    def seen(self) -> Observations:
-        """What was seen. Raises Unavailable for a card alone."""
+    def require_observations(self) -> Observations:
+        """Return the observations. Raises Unavailable for a card without them."""
         if self.observations is None:
             host = self.card.host
             raise Unavailable(f"The card of {host} comes without what was seen, so no fix can be tried. Scan it again.")

@@ -322,7 +322,7 @@ def _unverified(record: Visits, visitor: Visitor, probe: str, *, origin: bool) -
 
 
 class VisitRow(NamedTuple):
-    """One row of a table of visits: a client and its figures, None without a visit.
+    """One row of a table of visits: a client; ``visitor``: its figures, None without a visit.
 
     ``probe``: what the probe got, in one word (``in``, ``refused``, ``challenged``, ``unclear``, ``not asked``).
     ``together``: the word for log and probe, ``crawler`` or ``other client`` for what is never probed. ``agrees``:
@@ -332,7 +332,7 @@ class VisitRow(NamedTuple):
     token: str
     label: str
     kind: str
-    found: Visitor | None
+    visitor: Visitor | None
     probe: str = NOT_ASKED
     together: str = ""
     agrees: bool | None = None
@@ -341,7 +341,7 @@ class VisitRow(NamedTuple):
     @property
     def requests(self) -> int:
         """The requests of the client."""
-        return self.found.requests if self.found is not None else 0
+        return self.visitor.requests if self.visitor is not None else 0
 
 
 def visit_rows(record: Visits, card: ReportCard | None = None) -> tuple[VisitRow, ...]:
@@ -434,7 +434,7 @@ def seconds(value: float | None) -> str:
 
 def cells(row: VisitRow) -> tuple[str, ...]:
     """Return the cells of a row under HEADER."""
-    visitor = row.found
+    visitor = row.visitor
     if visitor is None or not visitor.requests:
         return (row.label, *("–",) * 7, row.probe, row.together)
     not_checked = "not checked" if visitor.addresses == "off" else visitor.addresses

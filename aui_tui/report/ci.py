@@ -173,10 +173,10 @@ def sarif_cards(results: Iterable[HostResult], options: ExportOptions) -> Iterat
 
 
 def _run(host_result: HostResult, options: ExportOptions) -> dict[str, Any]:
-    if isinstance(host_result.found, Refusal):
-        return _log_of(host_result.found.host, clean(host_result.found.detail), (), {})
-    card = host_result.found.card
-    problems_of_card = tuple(problems(card, host_result.outcome, options, host_result.found.accepted))
+    if isinstance(host_result.answer, Refusal):
+        return _log_of(host_result.answer.host, clean(host_result.answer.detail), (), {})
+    card = host_result.answer.card
+    problems_of_card = tuple(problems(card, host_result.outcome, options, host_result.answer.accepted))
     rules = list(dict.fromkeys(rule for rule, _ in problems_of_card))
     reason = (clean(card.top_evidence) or "Nothing was measured.") if card.unreachable else ""
     run = _log_of(card.host, reason, rules, _figures(card))
@@ -250,13 +250,13 @@ def junit_cards(results: Iterable[HostResult], options: ExportOptions) -> Iterat
 
 
 def _suite(result: HostResult, options: ExportOptions) -> ElementTree.Element:
-    if isinstance(result.found, Refusal):
-        case = Case("agents", ANSWERS, "error", result.found.title, result.found.detail)
-        return _suite_of(result.found.host, [case], {}, "")
-    card = result.found.card
-    parts = (findings(result.found), notes(result.found))
+    if isinstance(result.answer, Refusal):
+        case = Case("agents", ANSWERS, "error", result.answer.title, result.answer.detail)
+        return _suite_of(result.answer.host, [case], {}, "")
+    card = result.answer.card
+    parts = (findings(result.answer), notes(result.answer))
     text = "\n".join(f"{item.word}: {item.text}" for part in parts if part is not None for item in part.items)
-    suite = _suite_of(card.host, list(_cases(result.found, result.outcome)), _figures(card), text)
+    suite = _suite_of(card.host, list(_cases(result.answer, result.outcome)), _figures(card), text)
     if not options.deterministic:
         suite.set("time", f"{card.elapsed_ms / 1000:.3f}")
         suite.set("timestamp", card.scanned_at[:19])

@@ -135,7 +135,7 @@ def _results(
 ) -> Iterator[Record]:
     """Yield the record of each card, or what ``refused`` makes of the reason why there is none."""
     for result in results:
-        answer = result.found
+        answer = result.answer
         if isinstance(answer, Refusal):
             yield refused(answer)
         else:
@@ -259,10 +259,10 @@ def visits_csv(record: Visits, card: ReportCard | None = None) -> Iterator[str]:
     line = _line_writer()
     yield line(VISIT_FIELDS)
     for row in visit_rows(record, card):
-        days = len(row.found.per_day) if row.found else 0
+        days = len(row.visitor.per_day) if row.visitor else 0
         yield line(
             [
-                cell(days if name == "days" else getattr(row, name, getattr(row.found, name, None)))
+                cell(days if name == "days" else getattr(row, name, getattr(row.visitor, name, None)))
                 for name in VISIT_FIELDS
             ]
         )

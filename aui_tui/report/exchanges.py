@@ -171,7 +171,7 @@ def _robots(card: ReportCard, observations: Observations, name: str) -> Iterator
     row = next((row for row in agents.agent_rows(card, observations) if row.key == name and row.robots), None)
     if row is not None:
         by = f"  line {row.line}: {row.rule}" if row.line else ""
-        sentence = f"{agents.SAID[row.robots]}{by}"
+        sentence = f"{agents.POLICY_PHRASES[row.robots]}{by}"
         yield FieldRow(part="why", name="robots.txt", left=NONE, right=sentence, differs=row.disagree or None)
 
 

@@ -74,8 +74,8 @@ def write_cards(
 def _result(item: HostResult | HostReport | ReportCard, options: ExportOptions) -> HostResult:
     report = HostReport(card=item) if isinstance(item, ReportCard) else item
     result = HostResult(report) if isinstance(report, HostReport) else report
-    if options.deterministic and isinstance(result.found, HostReport):
-        return result._replace(found=replace(result.found, card=card_without_volatile(result.found.card)))
+    if options.deterministic and isinstance(result.answer, HostReport):
+        return result._replace(answer=replace(result.answer, card=card_without_volatile(result.answer.card)))
     return result
 
 

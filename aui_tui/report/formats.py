@@ -71,12 +71,12 @@ class Refusal(NamedTuple):
 
 
 class HostResult(NamedTuple):
-    """What came of one host: its report, or why there is none.
+    """The result for one host: ``answer`` is its report, or the reason why there is none.
 
-    ``note`` says how the report came about, ``outcome`` what the gates said, where gates were asked for.
+    ``note``: where the report comes from. ``outcome``: the result of the gates, None where no gate was asked for.
     """
 
-    found: HostReport | Refusal
+    answer: HostReport | Refusal
     note: str = ""
     outcome: GateOutcome | None = None
 

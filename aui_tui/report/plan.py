@@ -84,7 +84,7 @@ def plan_for(
     ``public_url``: the address by which the public reaches a site that was scanned under another. ``tester``: the
     address from which the scan is repeated. ``with_claims`` and errors as for :func:`plan`.
     """
-    card, observations = report.card, report.seen
+    card, observations = report.card, report.require_observations()
     method = method_called(card.method)
     words = Labels(name=card.name, category=card.category, seed=card.seed, public_url=public_url, tester=tester)
     fresh = grade_card(observations, card.method, labels=words)

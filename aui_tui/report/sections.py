@@ -225,10 +225,10 @@ def _fitted(section: Section, natural: Sequence[int], size: int) -> Layout:
 def documents(results: Iterable[HostResult], options: ExportOptions) -> Iterator[list[Section]]:
     """Yield the sections of each report with its gates, and of a host without one why there is none."""
     for result in results:
-        if isinstance(result.found, Refusal):
-            yield [Section("verdict", result.found.host, f"Not scanned. {result.found.detail}")]
+        if isinstance(result.answer, Refusal):
+            yield [Section("verdict", result.answer.host, f"Not scanned. {result.answer.detail}")]
             continue
-        first, *rest = sections(result.found, gates=result.outcome)
+        first, *rest = sections(result.answer, gates=result.outcome)
         if options.deterministic:
             first = first._replace(items=tuple(item for item in first.items if item.key != "scanned"))
         yield [first, *rest]
@@ -564,7 +564,7 @@ def trend_section(record: visits.Visits) -> Section:
 
 
 def _visited(row: visits.VisitRow) -> str:
-    visitor = row.found
+    visitor = row.visitor
     words = [row.sentence] if row.agrees is not None else []
     for lead, paths in (
         (("Most requested", visitor.paths[:5]), ("Refused", visitor.refused_paths[:3])) if visitor else ()

@@ -83,12 +83,12 @@ WELL_KNOWN: Final = ("ai-plugin", "ucp", "mcp")
 """The files that lie below ``/.well-known/``."""
 
 
-class Seen(NamedTuple):
-    """One answer, as far as the policy goes by it.
+class ProbeAnswer(NamedTuple):
+    """One answer to a probe: the facts by which the retry policy decides.
 
     ``retry_after``, ``elapsed``, ``at``: seconds; ``at`` is the time at which the answer had come. ``another``: it is
-    a page, but another one than the browser's. ``cached``: a cache kept it, so that it says nothing of who asked now;
-    ``fresh``: seconds until the cache asks again, infinite where it does not say.
+    a page, but another one than the browser's. ``cached``: it comes from a cache and says nothing of the client that
+    asked now; ``fresh``: seconds until the cache asks the server again, infinite where it does not say.
     """
 
     outcome: str
@@ -150,7 +150,7 @@ class Ask(NamedTuple):
     why: str
 
 
-Steps = Generator[tuple[Ask, ...], tuple[Seen, ...], None]
+Steps = Generator[tuple[Ask, ...], tuple[ProbeAnswer, ...], None]
 """Yields whom to ask, several side by side; takes what came back, in the same order."""
 
 
@@ -189,13 +189,13 @@ class History:
     ``first``: the answers before anybody was asked again; ``latest``: the last one of each probe.
     """
 
-    def __init__(self, first: Mapping[str, Seen]) -> None:
+    def __init__(self, first: Mapping[str, ProbeAnswer]) -> None:
         self.first = dict(first)
         self.files = [name for name in FILE_PROBES if name in first]
         self.latest = dict(first)
         self.answers = {name: [answer] for name, answer in first.items()}
 
-    def add(self, name: str, answer: Seen) -> None:
+    def add(self, name: str, answer: ProbeAnswer) -> None:
         """Keep one more answer."""
         self.latest[name] = answer
         self.answers[name].append(answer)
@@ -331,7 +331,7 @@ class Retry:
     and ``history`` has the answers. ``deadline``: the time at which the last request may begin.
     """
 
-    def __init__(self, first: Mapping[str, Seen], limits: Limits, now: float, deadline: float) -> None:
+    def __init__(self, first: Mapping[str, ProbeAnswer], limits: Limits, now: float, deadline: float) -> None:
         self.limited: set[str] = set()
         self.controls: dict[str, int] = {}
         self.history = History(first)
@@ -388,7 +388,7 @@ class Retry:
             yield from self._files(files)
         self._conclude(agents, files)
 
-    def _everybody(self, browser: Seen) -> Steps:
+    def _everybody(self, browser: ProbeAnswer) -> Steps:
         """Ask the browser again where everybody was turned away, until it is served or that is steady.
 
         Where everybody got one answer that no limit gives, such as 404, it is steady at once.
@@ -637,13 +637,13 @@ class Retry:
 
     def _ask(
         self, name: str, pause: float, why: str, *, limit: float | None = None
-    ) -> Generator[tuple[Ask, ...], tuple[Seen, ...], bool]:
+    ) -> Generator[tuple[Ask, ...], tuple[ProbeAnswer, ...], bool]:
         """Ask ``name`` and keep the answer; False when the time is up."""
         return (yield from self._ask_together([name], pause, why, limit=limit))
 
     def _ask_together(
         self, names: Sequence[str], pause: float, why: str, *, limit: float | None = None
-    ) -> Generator[tuple[Ask, ...], tuple[Seen, ...], bool]:
+    ) -> Generator[tuple[Ask, ...], tuple[ProbeAnswer, ...], bool]:
         """Do the same for ``names`` side by side."""
         if self._now + pause > self._deadline:
             return False

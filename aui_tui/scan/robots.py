@@ -207,8 +207,8 @@ def _heaviest(rules: Iterable[Rule | None]) -> Rule | None:
 
 
 MAX_BYTES: Final = 1 << 20
-KEPT: Final = 64 << 10
-"""Bytes of the longest file that is kept whole with what was seen."""
+MAX_STORED_BYTES: Final = 64 << 10
+"""Bytes of the longest robots.txt whose text is stored with the observations."""
 TEXT_LIMIT: Final = 200
 """Characters kept of a quoted line, spelling or signal."""
 
@@ -376,13 +376,13 @@ def facts(body: bytes, status: int, registry: Registry, content_type: str = "") 
         signal=_quote(robots.signal),
         signal_line=robots.signal_line,
         cut=robots.cut,
-        text="" if robots.cut else _kept(body),
+        text="" if robots.cut else _storable_text(body),
     )
 
 
-def _kept(body: bytes) -> str:
+def _storable_text(body: bytes) -> str:
     """Return the file as text where it is short enough to be kept and reads the same when cleaned, else nothing."""
-    if len(body) > KEPT:
+    if len(body) > MAX_STORED_BYTES:
         return ""
     try:
         text = body.removeprefix(_BOM).decode()

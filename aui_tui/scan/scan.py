@@ -40,7 +40,7 @@ from aui_tui.model.observations import (
     RobotsPolicy,
     no_progress,
 )
-from aui_tui.model.open_agents import ASKED, clients, table
+from aui_tui.model.open_agents import CHECKS_ROBOTS, clients, table
 from aui_tui.model.reads import KeptPage, Reads, Twin
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import AWAY, MORE, OWN_ROBOTS, REAL, REAL_AGENT, REFUSED
@@ -64,7 +64,7 @@ from aui_tui.scan.network import NO_TLS, HttpClient, Network, system_resolver
 from aui_tui.scan.parser_process import ParserProcess, Waiting, waiting
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
 from aui_tui.scan.probes import MAX_URL, Answer, ProbePlan, Unfollowed, Url, probe
-from aui_tui.scan.retry import LEAST, ROUNDS, SLOW, Ask, Retry, Seen, cached_for, retry_after
+from aui_tui.scan.retry import LEAST, ROUNDS, SLOW, Ask, ProbeAnswer, Retry, cached_for, retry_after
 from aui_tui.scan.signing import Signer
 from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target, same_site
 from aui_tui.text import clean
@@ -210,11 +210,11 @@ async def _each(asking: Iterable[Coroutine[Any, Any, T]], *, together: bool) -> 
     return await asyncio.gather(*asking) if together else [await coroutine for coroutine in asking]
 
 
-def _seen(exchange: Exchange, at: float) -> Seen:
+def _probe_answer(exchange: Exchange, at: float) -> ProbeAnswer:
     """Return what the policy goes by; ``at``: seconds of the monotonic clock."""
     fields, away = exchange.fields, exchange.outcome in AWAY
     fresh = cached_for(fields) if away and not exchange.another_page else None
-    return Seen(
+    return ProbeAnswer(
         exchange.outcome,
         exchange.status,
         exchange.error,
@@ -613,7 +613,7 @@ class _Scan:
         """Ask those who were turned away again, alone, and keep what then holds (``retry``)."""
         limits, now = self._access.limits, time.monotonic()
         deadline = min(now + limits.budget + limits.paced * limits.pace, self._end - LEAST)
-        first = {name: _seen(self._done[name], now) for name in self._names}
+        first = {name: _probe_answer(self._done[name], now) for name in self._names}
         retried = Retry(first, limits, now, deadline)
         if self._flooded:
             self.warnings.append("The site floods its clients with empty or tiny pieces, so no client was asked again")
@@ -671,7 +671,7 @@ class _Scan:
             for first, exchange in zip(firsts, answers, strict=True):
                 (controls if first.outcome == SERVED else self._done)[exchange.name] = exchange
             try:
-                asks = steps.send(tuple(_seen(exchange, now) for exchange in answers))
+                asks = steps.send(tuple(_probe_answer(exchange, now) for exchange in answers))
             except StopIteration:
                 break
         for name, exchange in controls.items():
@@ -1086,7 +1086,7 @@ class _Scan:
         self._tell(ProbeEvent(name=OPEN_AGENTS, state="started"))
         exchanges_of_clients = await self._ask_beside("/", tuple(clients()))
         rules = robots.parse(self.robots.text.encode() if self.robots.kind == "rules" else b"")
-        asking = next(tool.user_agent for tool in table().tool if tool.robots == ASKED)
+        asking = next(tool.user_agent for tool in table().tool if tool.robots == CHECKS_ROBOTS)
         withheld = self.robots.kind == "none" and self._done["robots"].status in CLOSED_ROBOTS
         self.open_door = OpenDoor(exchanges=exchanges_of_clients, told_no=withheld or not rules.allows(asking, "/"))
         self._report(msgspec.structs.replace(exchanges_of_clients[0], name=OPEN_AGENTS))

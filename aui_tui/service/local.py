@@ -214,7 +214,7 @@ class LocalService(Service):
         report = await self.site(host, method=method, at=at)
         from aui_tui.checks.scoring import what_if
 
-        return what_if(report.seen, fixes, method_called(report.card.method))
+        return what_if(report.require_observations(), fixes, method_called(report.card.method))
 
     async def forget(self, host: str) -> int:
         """Remove ``host`` with its history and cached scans; return the scans removed. Raises NeverScanned."""

@@ -231,7 +231,7 @@ class Scans:
         category, name = options.category or card.category, options.name or card.name
         if (category, name) != (card.category, card.name):
             card = saved = msgspec.structs.replace(card, category=category, name=name)
-            warnings = await self._call(lambda: self._save(key, saved, hit.seen))
+            warnings = await self._call(lambda: self._save(key, saved, hit.require_observations()))
         old = age(card.scanned_at, time.time())
         report = msgspec.structs.replace(hit, card=card, age=old, warnings=tuple(warnings))
         return self._under(report, options.method, source="cache")

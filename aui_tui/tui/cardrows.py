@@ -469,7 +469,7 @@ def unasked(report: HostReport, key: str, size: int) -> list[ListEntry]:
 def _sentences(row: agents.AgentRow) -> Iterator[str]:
     if row.robots:
         by = f" in line {row.line}: “{row.rule}”" if row.line else ""
-        yield f"robots.txt {agents.SAID[row.robots]}{by}."
+        yield f"robots.txt {agents.POLICY_PHRASES[row.robots]}{by}."
     if not row.asked:
         yield "This name was not sent: only four agents are asked."
     elif row.outcome == "served":

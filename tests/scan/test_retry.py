@@ -15,7 +15,7 @@ from hypothesis import settings
 
 from aui_tui.model.observations import BROWSER, CHALLENGED, FILE_PROBES, INCONCLUSIVE, REFUSED, SERVED
 from aui_tui.scan.policy import Limits
-from aui_tui.scan.retry import PHASES, WELL_KNOWN, Retry, Seen, retry_after
+from aui_tui.scan.retry import PHASES, WELL_KNOWN, ProbeAnswer, Retry, retry_after
 from tests.faults.site import AGENTS, PLACES
 from tests.limiters.models import ANSWERS, COUNTS, LIMITERS, WINDOWS, FixedWindow, LeakyBucket, Limiter, any_limiter
 
@@ -44,7 +44,7 @@ class World:
         self.asked: list[str] = []
         self.delay = self.random.choice((0.005, 0.03, 0.12))
 
-    def burst(self) -> dict[str, Seen]:
+    def burst(self) -> dict[str, ProbeAnswer]:
         """Ask every probe at once, as a scan does."""
         arrivals = sorted((self.now + self.random.uniform(0, self.delay), name) for name in PLACES)
         found = {}
@@ -61,7 +61,7 @@ class World:
         self.now += 3 * self.delay
         return {name: found[name]._replace(at=self.now) for name in PLACES}
 
-    def ask(self, name: str, pause: float) -> Seen:
+    def ask(self, name: str, pause: float) -> ProbeAnswer:
         self.asked.append(name)
         self.now += pause + self.random.uniform(0.5, 1.5) * self.delay
         found, admitted = self._answer(name, self.now)
@@ -70,7 +70,7 @@ class World:
         self.now += self.delay
         return found._replace(at=self.now, elapsed=self.delay)
 
-    def ask_together(self, names: list[str], pause: float) -> list[Seen]:
+    def ask_together(self, names: list[str], pause: float) -> list[ProbeAnswer]:
         """Ask ``names`` side by side: all go out after the pause, and the slowest ends it."""
         began, ends, answers = self.now, [], []
         for name in names:
@@ -84,9 +84,9 @@ class World:
         for limiter, _ in self.layers:
             limiter.leave()
 
-    def _answer(self, name: str, at: float) -> tuple[Seen, bool]:
+    def _answer(self, name: str, at: float) -> tuple[ProbeAnswer, bool]:
         if name in self.early:
-            return Seen(REFUSED, self.site(name)), False
+            return ProbeAnswer(REFUSED, self.site(name)), False
         for number, (limiter, answer) in enumerate(self.layers):
             if not limiter.admit(at):
                 for passed, _ in self.layers[:number]:
@@ -95,18 +95,18 @@ class World:
         status = self.site(name)
         if not status:
             return _no("drop"), True
-        return Seen(SERVED if status < 300 else REFUSED, status), True
+        return ProbeAnswer(SERVED if status < 300 else REFUSED, status), True
 
 
-def _no(answer: str) -> Seen:
+def _no(answer: str) -> ProbeAnswer:
     if answer == "drop":
-        return Seen(INCONCLUSIVE, 0, "protocol")
+        return ProbeAnswer(INCONCLUSIVE, 0, "protocol")
     if answer == "challenge":
-        return Seen(CHALLENGED, 403)
-    return Seen(REFUSED, int(answer[:3]), retry_after=5.0 if "Retry" in answer else 0.0)
+        return ProbeAnswer(CHALLENGED, 403)
+    return ProbeAnswer(REFUSED, int(answer[:3]), retry_after=5.0 if "Retry" in answer else 0.0)
 
 
-def look_again(world: World) -> tuple[Retry, dict[str, Seen]]:
+def look_again(world: World) -> tuple[Retry, dict[str, ProbeAnswer]]:
     """Scan ``world`` and return the policy after its second look, and the last answers."""
     latest = world.burst()
     limits = Limits()
@@ -126,7 +126,7 @@ def look_again(world: World) -> tuple[Retry, dict[str, Seen]]:
     return policy, latest
 
 
-def accused(policy: Retry, latest: dict[str, Seen]) -> list[str]:
+def accused(policy: Retry, latest: dict[str, ProbeAnswer]) -> list[str]:
     """Return the agents whose refusal or silence is held against them; where nobody is served, none is."""
     if not policy.history.somebody:
         return []
@@ -134,7 +134,7 @@ def accused(policy: Retry, latest: dict[str, Seen]) -> list[str]:
     return refused + [name for name in AGENTS if latest[name].status == 0 and policy.controls.get(name)]
 
 
-def missing(policy: Retry, latest: dict[str, Seen]) -> list[str]:
+def missing(policy: Retry, latest: dict[str, ProbeAnswer]) -> list[str]:
     """Return the files that would be called missing, or robots.txt that would be called broken.
 
     An ai-plugin.json is never recommended, and nothing is where nobody is served.
@@ -193,14 +193,14 @@ class Tarpit(World):
         super().__init__(None, "", lambda name: 500 if name in AGENTS else 200, seed)
         self.hold = hold
 
-    def burst(self) -> dict[str, Seen]:
+    def burst(self) -> dict[str, ProbeAnswer]:
         found = super().burst()
         self.now += self.hold
         return {
             name: seen._replace(elapsed=self.hold if name in AGENTS else self.delay) for name, seen in found.items()
         }
 
-    def ask(self, name: str, pause: float) -> Seen:
+    def ask(self, name: str, pause: float) -> ProbeAnswer:
         hold = self.hold if name in AGENTS else 0.0
         self.now += hold
         found = super().ask(name, pause)
@@ -222,13 +222,13 @@ class ForATime(World):
         super().__init__(None, "", healthy, seed)
         self.until, self.cached = self.now + seconds, cached
 
-    def _answer(self, name: str, at: float) -> tuple[Seen, bool]:
+    def _answer(self, name: str, at: float) -> tuple[ProbeAnswer, bool]:
         left = self.until - at
         if name not in AGENTS or left <= 0:
             return super()._answer(name, at)
         if self.cached:
-            return Seen(REFUSED, 403, cached=True, fresh=left), False
-        return Seen(REFUSED, 503, retry_after=left), False
+            return ProbeAnswer(REFUSED, 403, cached=True, fresh=left), False
+        return ProbeAnswer(REFUSED, 503, retry_after=left), False
 
 
 @pytest.mark.parametrize("cached", [False, True])
@@ -288,7 +288,7 @@ class Shared(World):
         super().__init__(None, answer, site, seed, early)
         self.budget, self.says = limiter, answer
 
-    def _answer(self, name: str, at: float) -> tuple[Seen, bool]:
+    def _answer(self, name: str, at: float) -> tuple[ProbeAnswer, bool]:
         if name in AGENTS and name not in self.early and not self.budget.admit(at):
             return _no(self.says), False
         return super()._answer(name, at)
@@ -322,9 +322,9 @@ def test_beside_a_shared_budget_a_refusal_by_name_is_found(answer: str) -> None:
 class Politely(World):
     """Refuses every agent by name with 403, and says each time when to come again, as Varnish does."""
 
-    def _answer(self, name: str, at: float) -> tuple[Seen, bool]:
+    def _answer(self, name: str, at: float) -> tuple[ProbeAnswer, bool]:
         if name in AGENTS:
-            return Seen(REFUSED, 403, retry_after=5.0), False
+            return ProbeAnswer(REFUSED, 403, retry_after=5.0), False
         return super()._answer(name, at)
 
 
@@ -454,7 +454,7 @@ def test_a_healthy_site_is_asked_nothing_more() -> None:
 
 
 def test_a_site_that_gives_no_answer_at_all_is_asked_nothing_more() -> None:
-    silent = dict.fromkeys(PLACES, Seen(INCONCLUSIVE, 0, "timeout"))
+    silent = dict.fromkeys(PLACES, ProbeAnswer(INCONCLUSIVE, 0, "timeout"))
     assert next(Retry(silent, Limits(), 0.0, 60.0).steps(), None) is None
 
 
